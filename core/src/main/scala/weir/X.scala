@@ -1,0 +1,3 @@
+package weir
+
+private object X
