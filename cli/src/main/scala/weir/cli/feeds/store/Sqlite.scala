@@ -1,0 +1,140 @@
+package weir.cli.feeds.store
+
+import java.nio.ByteBuffer
+import java.nio.file.{Files, InvalidPathException, Path}
+import java.sql.{Connection, DriverManager, SQLException}
+import java.util.concurrent.ThreadLocalRandom
+
+import weir.cli.feeds.BadInput
+
+/** Feeds in one SQLite file.
+  *
+  *   - '''WAL''': readers never wait for the writer, nor the writer for them.
+  *   - '''synchronous=NORMAL''': a commit does not wait for the disk. A killed process loses nothing
+  *     that was committed, a power failure at most the last few checks, which are then repeated;
+  *     neither can corrupt the file or leave half a check.
+  *   - '''Busy''': `busy_timeout` would sleep inside native code, with the carrier thread pinned. So
+  *     it is zero, and waiting for another process is a plain `Thread.sleep` out here.
+  *   - '''Identity''': the header of the file says that it is weir's (`application_id`). It is read
+  *     as bytes before SQLite opens anything, so a foreign file is not touched at all.
+  */
+final class Sqlite private (file: Path) extends Database:
+  def name: String = file.toString
+
+  def exists(): Boolean =
+    if Files.isDirectory(file) then
+      throw BadInput(name, "this is a folder, not a database.", "Name a file inside it with --db.")
+    if !Files.exists(file) then
+      val folder = file.toAbsolutePath.getParent
+      if !Files.isDirectory(folder) then
+        throw BadInput(name, s"there is no folder $folder.", "Create it, or name another with --db.")
+      if !Files.isWritable(folder) then
+        throw BadInput(name, s"no file can be made in $folder.", "Name another place with --db.")
+      false
+    else if !Files.isReadable(file) || !Files.isWritable(file) then
+      throw BadInput(name, "it may not be read and written.", "Give yourself the right to do so.")
+    else if Files.size(file) == 0 || interrupted then false
+    else hasWeirHeader
+
+  /** A process died while it created the file; SQLite rolls that back when it opens it. */
+  private def interrupted = Files.exists(Path.of(s"$file-journal"))
+
+  private def hasWeirHeader: Boolean =
+    val in = Files.newInputStream(file)
+    val header =
+      try in.readNBytes(100)
+      finally in.close()
+    if header.length < 100 || String(header, 0, 15, "US-ASCII") != "SQLite format 3" then
+      throw BadInput(name, "this file is not an SQLite database.", Sqlite.otherFile)
+    val application = ByteBuffer.wrap(header).getInt(68)
+    val version = ByteBuffer.wrap(header).getInt(60)
+    if application != Sqlite.applicationId then
+      throw BadInput(name, "this database belongs to another program.", Sqlite.otherFile)
+    if version > Schema.version then
+      throw BadInput(
+        name,
+        s"a newer weir made this database (version $version; this one knows ${Schema.version}).",
+        "Update weir, or name another file with --db."
+      )
+    true
+
+  /** Makes the tables and the header in one transaction, and only then switches to WAL, so that the
+    * header is in the main file from the first moment there is anything in it.
+    */
+  def create(): Unit =
+    val connection = open()
+    try
+      transaction(connection):
+        if applicationOf(connection) == 0 && hasNoTables(connection) then
+          Schema.create(connection, "INTEGER PRIMARY KEY")
+          Sql.execute(connection, s"PRAGMA application_id = ${Sqlite.applicationId}")
+          Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
+        else if applicationOf(connection) != Sqlite.applicationId then
+          throw BadInput(name, "this database belongs to another program.", Sqlite.otherFile)
+      retryWhileBusy(Sql.execute(connection, "PRAGMA journal_mode = WAL"))
+    catch
+      case error: SQLException if error.getErrorCode == Sqlite.notADatabase =>
+        throw BadInput(name, "this file is not an SQLite database.", Sqlite.otherFile)
+    finally connection.close()
+
+  def connect(): Connection =
+    val connection = open()
+    Sql.execute(connection, "PRAGMA synchronous = NORMAL")
+    Sql.execute(connection, "PRAGMA foreign_keys = ON")
+    connection
+
+  /** Begins as a writer at once: a reader that becomes a writer later can fail in the middle. */
+  def transaction[A](connection: Connection)(body: => A): A =
+    Database.between(connection)(retryWhileBusy(Sql.execute(connection, "BEGIN IMMEDIATE")))(body)
+
+  private def open(): Connection =
+    val connection = DriverManager.getConnection(s"jdbc:sqlite:${file.toAbsolutePath}")
+    Sql.execute(connection, "PRAGMA busy_timeout = 0")
+    connection
+
+  private def applicationOf(connection: Connection): Int =
+    Sql.query(connection, "PRAGMA application_id")()(_.getInt(1)).head
+
+  private def hasNoTables(connection: Connection): Boolean =
+    Sql.query(connection, "SELECT count(*) FROM sqlite_master")()(_.getInt(1)).head == 0
+
+  private def retryWhileBusy(step: => Unit): Unit =
+    val deadline = System.nanoTime() + Sqlite.busyLimitMillis * 1_000_000
+    var isDone = false
+    while !isDone do
+      try
+        step
+        isDone = true
+      catch
+        case error: SQLException
+            if Sqlite.isBusy(error.getErrorCode) && System.nanoTime() < deadline =>
+          Thread.sleep(ThreadLocalRandom.current().nextLong(1, 20))
+
+object Sqlite:
+  /** The four letters `Weir`, as the header of the file has them. */
+  private val applicationId = 0x57656972
+
+  private val notADatabase = 26
+
+  /** No transaction of weir lasts longer than some milliseconds; another tool's may. */
+  private val busyLimitMillis = 30_000L
+
+  private val otherFile = "Name another file with --db; this one was not changed."
+
+  /** The database in the file at `path`, whether it exists or not. */
+  def at(path: String): Database =
+    try
+      if path.isEmpty then throw BadInput("--db", "the name is empty.", "Name a file.")
+      if path.startsWith("jdbc:") then
+        throw BadInput(
+          "--db",
+          s"'${path.takeWhile(_ != '?')}' is neither SQLite nor Postgres.",
+          "Give the path of a file, or jdbc:postgresql://host/database."
+        )
+      Sqlite(Path.of(path))
+    catch
+      case bad: InvalidPathException =>
+        throw BadInput("--db", s"'$path' is no path (${bad.getReason}).", "Name a file.")
+
+  /** SQLITE_BUSY and SQLITE_LOCKED, with their extended codes. */
+  private def isBusy(code: Int): Boolean = (code & 0xff) == 5 || (code & 0xff) == 6
