@@ -29,7 +29,7 @@ object Failure:
       case abandoned: Abandoned => abandoned.failure
       case _ =>
         val chain = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(10).toVector
-        val reason = chain.reverseIterator.flatMap(reasonOf).nextOption
+        val reason = chain.reverseIterator.flatMap(reasonOf).nextOption()
         Failure(reason.getOrElse(Reason.Reset), describe(chain.last))
 
   private def reasonOf(error: Throwable): Option[Reason] =

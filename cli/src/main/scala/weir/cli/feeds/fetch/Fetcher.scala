@@ -100,8 +100,8 @@ final class Fetcher(
 object Fetcher:
   private val connectTimeout = 10.seconds
 
-  /** Says who asks, and where to complain. */
-  private val userAgent = "weir-feeds/0.1 (+https://github.com/weir-scala/weir)"
+  /** Says who asks. */
+  private val userAgent = "weir-feeds/0.1"
 
   private val charsetParameter = "(?i).*;\\s*charset\\s*=\\s*\"?([A-Za-z0-9._:+-]+)\"?.*".r
 

@@ -27,7 +27,7 @@ object FeedText:
       if isUtf8Named && utf8.nonEmpty then
         Right(FeedText(utf8.get, wasWronglyNamed = names.size > 1 && !isAscii(bytes)))
       else
-        val byName = known.iterator.flatMap(set => strictly(bytes, set).map(set -> _)).nextOption
+        val byName = known.iterator.flatMap(set => strictly(bytes, set).map(set -> _)).nextOption()
         byName
           .map((set, text) => FeedText(text, wasWronglyNamed = known.head != set))
           .orElse(utf8.map(FeedText(_, wasWronglyNamed = true)))
@@ -45,7 +45,7 @@ object FeedText:
   private def byMark(bytes: Array[Byte]): Option[Either[Failure, FeedText]] =
     marks
       .find((mark, _) => mark.indices.forall(i => bytes.length > i && (bytes(i) & 0xff) == mark(i)))
-      .map: (mark, charset) =>
+      .map: (_, charset) =>
         strictly(bytes, charset)
           .map(text => FeedText(text.stripPrefix("\uFEFF"), wasWronglyNamed = false))
           .toRight(Failure(Reason.WrongEncoding, s"it begins as $charset, but is not"))

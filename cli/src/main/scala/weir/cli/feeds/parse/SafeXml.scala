@@ -33,7 +33,7 @@ private[parse] object SafeXml:
       case error: JDOMException =>
         val message = Option(error.getMessage).getOrElse("")
         val reason = if isLimit(message) then Reason.EntityBomb else Reason.Malformed
-        Left(Failure(reason, message.linesIterator.nextOption.getOrElse("")))
+        Left(Failure(reason, message.linesIterator.nextOption().getOrElse("")))
 
   /** Whether the text refers to something outside, which was left out. */
   def hasLeftOut(document: Document): Boolean =

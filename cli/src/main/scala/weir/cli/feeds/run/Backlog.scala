@@ -1,0 +1,118 @@
+package weir.cli.feeds.run
+
+import java.util.concurrent.locks.ReentrantLock
+import scala.collection.mutable
+import scala.concurrent.duration.*
+
+/** The feeds that wait to be fetched: hands out only those that can begin at once.
+  *
+  * What waits for the turn of its host, or for the end of a back-off, waits in here and holds none of
+  * the `--parallel` places; so neither a slow host nor a failing one keeps others from being fetched.
+  *
+  *   - '''Waiting is blocking''': a plain lock and two conditions. Callers are tasks; a task that
+  *     blocks costs no thread, and its cancellation is the interrupt of the wait.
+  *   - '''Fair''': hosts that have something to fetch and a turn free take turns, round robin.
+  *   - '''Order''': within a host first come, first served, but a feed that is tried again goes first,
+  *     since it is the longer on its way.
+  *   - '''Invariant''': a host is in `ready` if and only if it has a waiting feed and a free turn.
+  *   - '''The end''': nothing more is offered, nothing waits, nothing is under way.
+  *
+  * @param perHost
+  *   how many feeds of a host may be under way at once
+  * @param capacity
+  *   how many new feeds may wait before `offer` does
+  */
+final class Backlog(perHost: String => Int, capacity: Int):
+  private final class Host(val limit: Int):
+    val waiting = mutable.ArrayDeque.empty[Turn]
+    var underWay = 0
+    def isReady: Boolean = waiting.nonEmpty && underWay < limit
+
+  private final case class Later(turn: Turn, atNanos: Long)
+
+  private val lock = ReentrantLock()
+  private val mayTake = lock.newCondition()
+  private val mayOffer = lock.newCondition()
+
+  // guarded by lock
+  private val hosts = mutable.HashMap.empty[String, Host]
+  private val ready = mutable.ArrayDeque.empty[Host]
+  private val later = mutable.PriorityQueue.empty[Later](using Ordering.by(-_.atNanos))
+  private var waiting = 0
+  private var underWay = 0
+  private var isClosed = false
+
+  /** Adds a feed. '''Waits''' while `capacity` feeds wait. */
+  def offer(turn: Turn): Unit = locked:
+    while waiting >= capacity do mayOffer.await()
+    add(turn, isFirst = false)
+
+  /** No more feeds will be offered. */
+  def close(): Unit = locked:
+    isClosed = true
+    mayTake.signalAll()
+
+  /** The next feed that can begin, or none at the end.
+    *
+    * '''Waits''' for a feed, a turn of its host, or the end of a back-off. Each feed taken must be
+    * given back by `finish` or `retry`.
+    */
+  def take(): Option[Turn] = locked:
+    wakeLater()
+    while ready.isEmpty && !isOver do
+      later.headOption match
+        case Some(next) =>
+          val _ = mayTake.awaitNanos((next.atNanos - System.nanoTime()).max(1))
+        case None => mayTake.await()
+      wakeLater()
+    if ready.isEmpty then None
+    else
+      val host = ready.removeHead()
+      val turn = host.waiting.removeHead()
+      host.underWay += 1
+      underWay += 1
+      waiting -= 1
+      if host.isReady then ready.append(host)
+      mayOffer.signal()
+      Some(turn)
+
+  /** The feed is done for this run. */
+  def finish(turn: Turn): Unit = locked(free(turn))
+
+  /** The feed is to be tried again after `wait`. */
+  def retry(turn: Turn, wait: FiniteDuration): Unit = locked:
+    later.enqueue(Later(turn, System.nanoTime() + wait.toNanos))
+    free(turn)
+
+  /** How many feeds wait for the end of a back-off. */
+  def backingOff: Int = locked(later.size)
+
+  private def isOver = isClosed && waiting == 0 && underWay == 0 && later.isEmpty
+
+  private def free(turn: Turn): Unit =
+    val host = hosts(turn.feed.url.host)
+    val wasReady = host.isReady
+    host.underWay -= 1
+    underWay -= 1
+    if !wasReady && host.isReady then ready.append(host)
+    mayTake.signalAll()
+
+  private def add(turn: Turn, isFirst: Boolean): Unit =
+    val name = turn.feed.url.host
+    val host = hosts.getOrElseUpdate(name, Host(perHost(name)))
+    val wasReady = host.isReady
+    if isFirst then host.waiting.prepend(turn) else host.waiting.append(turn)
+    waiting += 1
+    if !wasReady && host.isReady then
+      if isFirst then ready.prepend(host) else ready.append(host)
+    mayTake.signal()
+
+  private def wakeLater(): Unit =
+    val now = System.nanoTime()
+    while later.headOption.exists(_.atNanos - now <= 0) do
+      add(later.dequeue().turn, isFirst = true)
+
+  private def locked[A](body: => A): A =
+    lock.lockInterruptibly()
+    try body
+    finally lock.unlock()

@@ -1,0 +1,20 @@
+package weir.cli.feeds.run
+
+import scala.concurrent.duration.*
+
+/** The time below which no program can fetch these feeds: what a run is measured by.
+  *
+  * Two things cannot be shortened by any order of fetching: the longest chain of tries and back-off of
+  * a single feed, and all answers together, of which only `places` can be under way at once. Sending,
+  * parsing and storing count as nothing.
+  */
+final case class Bound(longestChain: FiniteDuration, service: FiniteDuration, places: Int):
+  def perPlace: FiniteDuration = (service / places.toDouble).toMillis.millis
+
+  def time: FiniteDuration = longestChain max perPlace
+
+  /** How many times the bound `taken` is. */
+  def ratio(taken: FiniteDuration): Double = taken / (time max 1.milli)
+
+object Bound:
+  def of(work: Tally.Work, places: Int): Bound = Bound(work.longestChain, work.service, places)

@@ -1,0 +1,116 @@
+package weir.cli.feeds.run
+
+import scala.concurrent.duration.*
+
+import weir.{Stream, Task}
+import weir.cli.feeds.fetch.{Answer, Backoff, Fetcher, Reason}
+import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore}
+
+/** Checks every feed that is due, once.
+  *
+  * {{{
+  *  half 0 of the keys -> prefetch \
+  *                                  merge -> backlog -> at most `parallel` in flight -> store
+  *  half 1 of the keys -> prefetch /            ^-------- again, after a back-off
+  * }}}
+  */
+final class FeedRun(
+    store: FeedStore,
+    fetcher: Fetcher,
+    backoff: Backoff,
+    meter: Meter,
+    limits: FeedRun.Limits
+):
+  /** Done when every feed of `due` has been checked and stored; `tally` follows it.
+    *
+    * '''Cancelled''': fetches are broken off, and their feeds stay due; a check that is just being
+    * stored is stored whole.
+    */
+  def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
+    Task.defer:
+      val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity)
+      val produce = dueFeeds(due)
+        .evalMap(feed => Task.delay(backlog.offer(Turn(feed))))
+        .drain
+        .guarantee(Task.delay(backlog.close()))
+      val fetch = Stream
+        .repeatEval(Task.delay(backlog.take()))
+        .takeWhile(_.nonEmpty)
+        .parEvalMapUnordered(limits.parallel)(turn => attempt(turn.get, backlog, due, tally))
+        .drain
+      Task.both(produce, fetch).void
+
+  /** Longest expected first, in two halves that are read while the feeds before are fetched. */
+  private def dueFeeds(due: DueQuery): Stream[DueFeed] =
+    half(due, 0).prefetchN(FeedRun.pageSize).merge(half(due, 1).prefetchN(FeedRun.pageSize))
+
+  private def half(due: DueQuery, number: Int): Stream[DueFeed] =
+    Stream
+      .bracket(Task.delay(store.cursor(due, number, FeedRun.pageSize)))(cursor =>
+        Task.delay(cursor.close())
+      )
+      .flatMap: cursor =>
+        Stream
+          .repeatEval(Task.delay(cursor.nextPage()))
+          .takeWhile(_.nonEmpty)
+          .flatMap(page => Stream.fromIterable(page))
+
+  private def attempt(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
+    Task.defer:
+      tally.began()
+      val took = meter.begin(turn.feed.url)
+      fetcher
+        .fetch(turn.feed)
+        .flatMap(answer => settle(turn.afterTry(took(answer)), answer, backlog, due, tally))
+        .guarantee(Task.delay(tally.ended()))
+
+  private def settle(
+      turn: Turn,
+      answer: Answer,
+      backlog: Backlog,
+      due: DueQuery,
+      tally: Tally
+  ): Task[Unit] =
+    val again = answer match
+      case Answer.Failed(failure) => backoff.waitFor(turn.feed.id, turn.tries, failure)
+      case _ => None
+    again match
+      case Some(wait) => Task.delay(backlog.retry(turn.afterWait(wait), wait))
+      case None =>
+        Task
+          .delay(Verdict.of(answer))
+          .flatMap(verdict => Task.uncancelable(_ => Task.delay(keep(turn, verdict, due, tally))))
+          .guarantee(Task.delay(backlog.finish(turn)))
+
+  private def keep(turn: Turn, verdict: Verdict, due: DueQuery, tally: Tally): Unit =
+    val reason = verdict.reason
+    val failures = if reason.isFailure then turn.feed.failures + 1 else 0
+    val fresh = store.record(
+      Check(
+        feed = turn.feed,
+        atMillis = System.currentTimeMillis(),
+        tookMillis = turn.chain.toMillis,
+        outcome = reason.row(turn.tries),
+        error = verdict.failure.map(_.detail),
+        failures = failures,
+        holdOffMillis = verdict.failure
+          .fold(Duration.Zero)(HoldOff.after(failures, due.staleMillis.millis, _))
+          .toMillis,
+        disabled = reason == Reason.Gone,
+        movedTo = verdict.movedTo,
+        found = verdict.found
+      )
+    )
+    tally.count(turn, reason, verdict.found.fold(0)(_.items.size), fresh)
+
+object FeedRun:
+  /** @param perHost
+    *   how many requests to a host may be in flight, by the host's name
+    */
+  final case class Limits(parallel: Int, perHost: String => Int)
+
+  /** Rows in a page, and pages read ahead: enough that fetching never waits for the database. */
+  private val pageSize = 64
+
+  /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose turn it is not. */
+  private val backlogCapacity = 10_000

@@ -1,0 +1,21 @@
+package weir.cli.feeds.run
+
+import scala.concurrent.duration.*
+
+import weir.cli.feeds.fetch.Failure
+
+/** How long to leave a feed alone after it failed, beyond what `--stale` asks for.
+  *
+  * The first failure counts as any check, so that a feed that was down for a moment is not missed for
+  * long; each further one doubles the pause, up to a week. A server that asks for a pause gets it.
+  */
+object HoldOff:
+  private val shortest = 5.minutes
+  private val longest = 7.days
+
+  /** The pause after `failures` failures in a row, the last of which was `failure`. */
+  def after(failures: Int, stale: FiniteDuration, failure: Failure): FiniteDuration =
+    val doubled =
+      if failures < 2 then Duration.Zero
+      else ((stale max shortest min longest) * (1L << (failures - 1).min(20))) min longest
+    doubled max failure.retryAfter.getOrElse(Duration.Zero)

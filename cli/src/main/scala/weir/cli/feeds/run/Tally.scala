@@ -1,0 +1,77 @@
+package weir.cli.feeds.run
+
+import scala.concurrent.duration.*
+
+import weir.cli.feeds.fetch.Reason
+
+/** What a run has done so far: written by its fibers, read by the progress display and the report. */
+final class Tally(val due: Long, val expected: FiniteDuration):
+  // guarded by this
+  private var rows = Map.empty[(Reason, String), Tally.Row]
+  private var inFlight = 0
+  private var fetched = 0L
+  private var failed = 0L
+  private var settled: FiniteDuration = Duration.Zero
+  private var work = Tally.Work(0, Duration.Zero, Duration.Zero, Duration.Zero)
+
+  def began(): Unit = synchronized(inFlight += 1)
+
+  def ended(): Unit = synchronized(inFlight -= 1)
+
+  /** Counts a feed whose check has been stored. */
+  def count(turn: Turn, reason: Reason, itemsFound: Int, itemsNew: Int): Unit = synchronized:
+    val key = (reason, reason.row(turn.tries))
+    val row = rows.getOrElse(key, Tally.Row(0, 0, 0))
+    rows = rows.updated(key, Tally.Row(row.feeds + 1, row.found + itemsFound, row.fresh + itemsNew))
+    if reason.isFailure then failed += 1 else fetched += 1
+    settled += turn.feed.expectedMillis.millis
+    work = Tally.Work(
+      retries = work.retries + turn.tries - 1,
+      service = work.service + turn.service,
+      waited = work.waited + turn.waited,
+      longestChain = work.longestChain max turn.chain
+    )
+
+  def snapshot(): Tally.Snapshot = synchronized:
+    val total = rows.values.foldLeft(Tally.Row(0, 0, 0)): (sum, row) =>
+      Tally.Row(sum.feeds + row.feeds, sum.found + row.found, sum.fresh + row.fresh)
+    val ordered = rows.toVector.sortBy((key, _) => (key._1.ordinal, key._2))
+    Tally.Snapshot(
+      due = due,
+      fetched = fetched,
+      failed = failed,
+      inFlight = inFlight,
+      doneShare = if expected > Duration.Zero then settled / expected else 1.0,
+      rows = ordered.map((key, row) => (key._2, row)),
+      total = total,
+      work = work
+    )
+
+object Tally:
+  /** One line of the table: feeds that ended alike, items in them, and how many of those were new. */
+  final case class Row(feeds: Long, found: Long, fresh: Long)
+
+  /** What the servers and the back-off took, over all tries of all feeds that are done. */
+  final case class Work(
+      retries: Long,
+      service: FiniteDuration,
+      waited: FiniteDuration,
+      longestChain: FiniteDuration
+  ):
+    def oneByOne: FiniteDuration = service + waited
+
+  /** @param doneShare
+    *   the share of the expected work that is done, from 0 to 1
+    */
+  final case class Snapshot(
+      due: Long,
+      fetched: Long,
+      failed: Long,
+      inFlight: Int,
+      doneShare: Double,
+      rows: Vector[(String, Row)],
+      total: Row,
+      work: Work
+  ):
+    def done: Long = fetched + failed
+    def left: Long = due - done

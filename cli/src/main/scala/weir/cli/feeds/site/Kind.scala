@@ -1,0 +1,29 @@
+package weir.cli.feeds.site
+
+/** How a feed of the local site behaves: the good ones, and what real life has besides.
+  *
+  * @param share
+  *   how many of 500 feeds behave so; there is at least one of each
+  */
+enum Kind(val share: Int):
+  case Plain extends Kind(0)
+  case MovedForNow extends Kind(16)
+  case MovedForGood extends Kind(14)
+  case RecoversFromServerError extends Kind(16)
+  case RecoversFromReset extends Kind(6)
+  case Busy extends Kind(6)
+  case WrongEncoding extends Kind(10)
+  case ExternalEntity extends Kind(8)
+  case NotFound extends Kind(18)
+  case Gone extends Kind(4)
+  case ServerError extends Kind(5)
+  case Reset extends Kind(6)
+  case Trickle extends Kind(6)
+  case Endless extends Kind(4)
+  case HugeAnnounced extends Kind(2)
+  case HugeSilent extends Kind(2)
+  case GzipBomb extends Kind(2)
+  case Malformed extends Kind(12)
+  case UnknownEncoding extends Kind(4)
+  case EntityBomb extends Kind(2)
+  case RedirectLoop extends Kind(6)
