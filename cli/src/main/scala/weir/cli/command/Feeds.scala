@@ -1,0 +1,173 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+
+import picocli.CommandLine.{Command, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.feeds.{BadInput, FeedsJob, Settings}
+import weir.cli.feeds.input.DurationText
+
+/** `weir feeds`: its options, and nothing else. */
+@Command(
+  name = "feeds",
+  sortOptions = false,
+  description = Array(
+    "Fetch every feed in a database that is due, concurrently, and store what is new.",
+    "",
+    "Without --opml and --urls, an empty database is filled with the 500 feeds of a local site that " +
+      "this program runs itself: good ones and all kinds of bad ones, and no network is needed.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "A duration is written like 250ms, 90s, 15m, 1h30m or 7d.",
+    "Exit code: 0 when every due feed was checked (also if some failed, which is normal), 1 when " +
+      "the run itself failed, 2 for bad input (then nothing was changed), 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Feeds extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Opt(
+    names = Array("--db"),
+    paramLabel = "FILE|URL",
+    description = Array(
+      "An SQLite file, or jdbc:postgresql://HOST/DATABASE?user=U&password=P. It is made if there " +
+        "is none. Default: $" + "{DEFAULT-VALUE}, in the current folder."
+    )
+  )
+  private[command] var db: String = "weir-feeds.db"
+
+  @Opt(
+    names = Array("--opml"),
+    paramLabel = "FILE",
+    description = Array("Add the subscriptions of an OPML file first.")
+  )
+  private[command] var opml: String | Null = null
+
+  @Opt(
+    names = Array("--urls"),
+    paramLabel = "FILE",
+    description = Array("Add the URLs of a text file first, one a line; # begins a comment.")
+  )
+  private[command] var urls: String | Null = null
+
+  @Opt(
+    names = Array("--parallel"),
+    paramLabel = "N",
+    description = Array("At most N fetches in flight. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var parallel: String = "100"
+
+  @Opt(
+    names = Array("--per-host"),
+    paramLabel = "N",
+    description = Array("At most N of them to one host. Default: 4; for the local site, 100.")
+  )
+  private[command] var perHost: String | Null = null
+
+  @Opt(
+    names = Array("--stale"),
+    paramLabel = "DURATION",
+    description = Array(
+      "A feed is due this long after its last check; one that keeps failing, later each time. " +
+        "Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var stale: String = "1h"
+
+  @Opt(
+    names = Array("--timeout"),
+    paramLabel = "DURATION",
+    description = Array(
+      "For one try as a whole: connecting, redirects and the body. Default: 15s; 5s if there is " +
+        "only the local site to fetch."
+    )
+  )
+  private[command] var timeout: String | Null = null
+
+  @Opt(
+    names = Array("--retries"),
+    paramLabel = "N",
+    description = Array(
+      "Try again up to N times, with growing random pauses, after what may pass: a server error, " +
+        "429, a reset, no time to connect. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var retries: String = "2"
+
+  @Opt(
+    names = Array("--max-body"),
+    paramLabel = "SIZE",
+    description = Array("Refuse a feed larger than this, unpacked. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var maxBody: String = "10MB"
+
+  @Opt(
+    names = Array("--watch"),
+    description = Array("Keep going: fetch feeds as they fall due, until Ctrl-C.")
+  )
+  private[command] var isWatching: Boolean = false
+
+  @Opt(
+    names = Array("--json"),
+    paramLabel = "FILE",
+    description = Array("Write the results there as JSON, too.")
+  )
+  private[command] var json: String | Null = null
+
+  @Opt(
+    names = Array("--seed"),
+    paramLabel = "N",
+    description = Array(
+      "Decides the local site's feeds and latencies, and the random pauses. Default: 1 for a new " +
+        "local site, later the one it was made with; else random."
+    )
+  )
+  private[command] var seed: String | Null = null
+
+  @Opt(
+    names = Array("--speed"),
+    paramLabel = "FACTOR",
+    description = Array(
+      "Divides the local site's latencies, its usual --timeout and the pauses between tries. " +
+        "Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var speed: String = "1"
+
+  @Opt(
+    names = Array("--site-feeds"),
+    paramLabel = "N",
+    description = Array("How many feeds a new local site has. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var siteFeeds: String = "500"
+
+  def call(): Int =
+    val line = spec.commandLine
+    try FeedsJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+
+  private def settings: Settings =
+    Settings(
+      db = db,
+      opml = Option(opml).map(Settings.path("--opml", _)),
+      urls = Option(urls).map(Settings.path("--urls", _)),
+      parallel = Settings.count("--parallel", parallel, 1, 100_000),
+      perHost = Option(perHost).map(Settings.count("--per-host", _, 1, 100_000)),
+      stale = DurationText.parse("--stale", stale),
+      timeout = Option(timeout).map(Settings.positive("--timeout", _)),
+      retries = Settings.count("--retries", retries, 0, 20),
+      maxBodyBytes = Settings.size("--max-body", maxBody),
+      isWatching = isWatching,
+      json = Option(json).map(Settings.target("--json", _)),
+      seed = Option(seed).map(Settings.number("--seed", _, Long.MinValue, Long.MaxValue)),
+      siteSize = Settings.count("--site-feeds", siteFeeds, 1, 100_000),
+      speed = Settings.factor("--speed", speed)
+    )

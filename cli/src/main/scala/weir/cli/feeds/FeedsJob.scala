@@ -1,0 +1,99 @@
+package weir.cli.feeds
+
+import java.io.PrintWriter
+import java.net.URI
+import java.util.concurrent.ThreadLocalRandom
+import scala.concurrent.duration.*
+
+import weir.cli.feeds.fetch.{Backoff, Fetcher}
+import weir.cli.feeds.input.{NewFeed, Opml, UrlList}
+import weir.cli.feeds.report.Text
+import weir.cli.feeds.run.{FeedRun, Meter}
+import weir.cli.feeds.site.{LocalSite, SitePlan}
+import weir.cli.feeds.store.{Database, FeedStore}
+
+/** The whole of `weir feeds`: reads the input, opens the database, and runs until all is fetched. */
+final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
+  /** The exit code.
+    *
+    * '''Fails''' with [[BadInput]] before anything has been written.
+    */
+  def run(): Int =
+    val feeds = settings.opml.toVector.flatMap(Opml.read) ++
+      settings.urls.toVector.flatMap(UrlList.read)
+    val store = FeedStore.open(Database.of(settings.db))
+    try
+      if feeds.nonEmpty then add(store, feeds.distinctBy(_.url))
+      else if store.size() == 0 then addSite(store)
+      val site = Option.when(store.countAt(LocalSite.host) > 0)(startSite(store))
+      try fetch(store, site)
+      finally site.foreach(_.close())
+    finally store.close()
+
+  private def fetch(store: FeedStore, site: Option[LocalSite]): Int =
+    val isSiteOnly = site.nonEmpty && store.countAt(LocalSite.host) == store.size()
+    val timeout = settings.timeout.getOrElse(if isSiteOnly then siteTimeout else Settings.usualTimeout)
+    val seed = settings.seed
+      .orElse(site.map(_.plan.seed))
+      .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))
+    val address: URI => URI = uri => site.fold(uri)(_.address(uri))
+    val fetcher = Fetcher(timeout, settings.maxBodyBytes, address)
+    val run = FeedRun(
+      store,
+      fetcher,
+      Backoff(settings.retries, backoffBase, seed),
+      site.filter(_ => isSiteOnly).fold(Meter.clock)(Meter.planned(_, timeout)),
+      FeedRun.Limits(settings.parallel, perHost)
+    )
+    val places = Option.when(isSiteOnly)(settings.parallel min perHost(LocalSite.host))
+    val session = Session(settings, store, run, places, seed, out, err)
+    try
+      Foreground.run(session.all) match
+        case Foreground.Ended.Done(_) => 0
+        case Foreground.Ended.Stopped(code, isClean) =>
+          session.sayWhatIsLeft()
+          if !isClean then Runtime.getRuntime.halt(code)
+          code
+    finally fetcher.close()
+
+  private def add(store: FeedStore, feeds: Vector[NewFeed]): Unit =
+    val added = store.add(feeds)
+    val known = feeds.size - added
+    val rest = if known == 0 then "" else s", ${Text.grouped(known)} known already"
+    out.println(s"${Text.count(added, "feed")} added$rest")
+
+  private def addSite(store: FeedStore): Unit =
+    val seed = settings.seed.getOrElse(1L)
+    val plan = SitePlan.make(seed, settings.siteSize, settings.speed)
+    val timeout = settings.timeout.getOrElse(siteTimeout)
+    store.setFact(FeedsJob.siteSeed, seed.toString)
+    store.setFact(FeedsJob.siteSize, settings.siteSize.toString)
+    val _ = store.add(LocalSite.newFeeds(plan, timeout, settings.retries, backoffBase))
+    out.println(
+      s"no feeds yet, so a local site of ${Text.count(settings.siteSize, "feed")} runs in this " +
+        s"process (seed $seed)"
+    )
+    out.flush()
+
+  /** The same site again that the feeds in the database came from, unless another seed is given. */
+  private def startSite(store: FeedStore): LocalSite =
+    val seed = settings.seed.orElse(store.fact(FeedsJob.siteSeed).flatMap(_.toLongOption))
+    val size = store.fact(FeedsJob.siteSize).flatMap(_.toIntOption)
+    LocalSite.start(
+      SitePlan.make(seed.getOrElse(1L), size.getOrElse(settings.siteSize), settings.speed)
+    )
+
+  private def perHost(host: String): Int =
+    settings.perHost.getOrElse:
+      if host == LocalSite.host then Settings.sitePerHost else Settings.usualPerHost
+
+  private def siteTimeout: FiniteDuration = divided(Settings.siteTimeout)
+
+  private def backoffBase: FiniteDuration = divided(Backoff.base)
+
+  private def divided(time: FiniteDuration): FiniteDuration =
+    (time.toMillis / settings.speed).toLong.max(1).millis
+
+object FeedsJob:
+  private val siteSeed = "site seed"
+  private val siteSize = "site feeds"

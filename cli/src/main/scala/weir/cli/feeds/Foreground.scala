@@ -1,0 +1,39 @@
+package weir.cli.feeds
+
+import java.util.concurrent.{CompletableFuture, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+
+import weir.{Outcome, Task}
+
+/** Runs a task as what the process is there for: until it ends, or the user wants it to end. */
+object Foreground:
+  enum Ended[+A]:
+    case Done(value: A)
+
+    /** Stopped by a signal; `exitCode` is what shells expect then.
+      *
+      * @param isClean
+      *   false if something could not be stopped in time and may still be running
+      */
+    case Stopped(exitCode: Int, isClean: Boolean)
+
+  /** Less than the second in which Ctrl-C must work, with time to say what is left. */
+  private val stopMillis = 800L
+
+  /** '''Fails''' with the error of the task. */
+  def run[A](task: Task[A]): Ended[A] =
+    val ended = CompletableFuture[Option[Outcome[A]]]()
+    val exitCode = AtomicInteger()
+    val cancel = task.runAsync: outcome =>
+      val _ = ended.complete(Some(outcome))
+    val interrupts = Interrupts.handle: code =>
+      exitCode.set(code)
+      val _ = ended.completeOnTimeout(None, stopMillis, TimeUnit.MILLISECONDS)
+      cancel()
+    try
+      ended.get() match
+        case Some(Outcome.Succeeded(value)) => Ended.Done(value)
+        case Some(Outcome.Failed(error)) => throw error
+        case Some(Outcome.Canceled) => Ended.Stopped(exitCode.get, isClean = true)
+        case None => Ended.Stopped(exitCode.get, isClean = false)
+    finally interrupts.close()

@@ -1,0 +1,98 @@
+package weir.cli.feeds
+
+import java.io.PrintWriter
+import java.util.concurrent.atomic.AtomicReference
+import scala.concurrent.duration.*
+
+import weir.Task
+import weir.cli.feeds.input.DurationText
+import weir.cli.feeds.report.{JsonReport, Progress, Summary, Text}
+import weir.cli.feeds.run.{Bound, FeedRun, Tally}
+import weir.cli.feeds.store.{DueQuery, FeedStore}
+
+/** Fetches what is due, once or again and again, and reports it.
+  *
+  * @param boundPlaces
+  *   how many answers can be under way at once, if the servers' times are known well enough for a
+  *   bound
+  */
+final class Session(
+    settings: Settings,
+    store: FeedStore,
+    run: FeedRun,
+    boundPlaces: Option[Int],
+    seed: Long,
+    out: PrintWriter,
+    err: PrintWriter
+):
+  private val current = AtomicReference[Option[Tally]](None)
+
+  /** One pass, or passes for ever with `--watch`. */
+  def all: Task[Unit] =
+    if settings.isWatching then pass(isFirst = true).flatMap(_ => watch)
+    else pass(isFirst = true)
+
+  /** What is left after a stop, for the user. */
+  def sayWhatIsLeft(): Unit =
+    current.get match
+      case Some(tally) if tally.snapshot().left > 0 =>
+        val now = tally.snapshot()
+        out.println(
+          s"stopped: ${Text.grouped(now.done)} of ${Text.count(now.due, "due feed")} done; " +
+            s"${Text.grouped(now.left)} left, which stay due. The same command goes on with them."
+        )
+      case _ => out.println("stopped: no feed that was due is left.")
+    out.flush()
+
+  private def watch: Task[Unit] =
+    Task
+      .defer(Task.sleep(untilNext(System.currentTimeMillis())))
+      .flatMap(_ => pass(isFirst = false))
+      .forever
+
+  private def pass(isFirst: Boolean): Task[Unit] =
+    Task.defer:
+      val due = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
+      val amount = store.amount(due)
+      if isFirst then announce(due, amount)
+      if amount.feeds == 0 then Task.unit
+      else
+        val tally = Tally(amount.feeds, amount.expectedMillis.millis)
+        current.set(Some(tally))
+        val start = System.nanoTime()
+        Progress
+          .during(Progress.on(err, amount.feeds), tally, run.checkAll(due, tally))
+          .flatMap(_ => Task.delay(report(tally, start)))
+
+  private def announce(due: DueQuery, amount: DueQuery.Amount): Unit =
+    val size = store.size()
+    val next =
+      if amount.feeds > 0 then ""
+      else
+        store
+          .nextAtMillis(due)
+          .fold("")(at => s"; the next in ${DurationText.show((at - due.asOfMillis).max(0).millis)}")
+    out.println(
+      s"${Text.grouped(amount.feeds)} of ${Text.count(size, "feed")} in ${store.name} " +
+        s"${if size == 1 then "is" else "are"} due$next"
+    )
+    out.flush()
+
+  private def report(tally: Tally, startNanos: Long): Unit =
+    val taken = ((System.nanoTime() - startNanos) / 1_000_000).millis
+    val snapshot = tally.snapshot()
+    val summary = Summary(snapshot, taken, boundPlaces.map(Bound.of(snapshot.work, _)))
+    out.println()
+    summary.print(out)
+    out.flush()
+    settings.json.foreach(JsonReport.write(_, seed, summary))
+
+  /** Until the next feed falls due; but other processes may add feeds, so never very long. */
+  private def untilNext(nowMillis: Long): FiniteDuration =
+    val due = DueQuery(nowMillis, settings.stale.toMillis)
+    val wait = store.nextAtMillis(due).fold(Session.longestNap)(at => (at - nowMillis + 1).millis)
+    wait.max(Session.shortestNap).min(Session.longestNap)
+
+object Session:
+  private val shortestNap = 50.millis
+  private val longestNap = 10.seconds

@@ -1,0 +1,46 @@
+package weir.cli.feeds.report
+
+import java.io.PrintWriter
+import scala.concurrent.duration.*
+
+import weir.cli.feeds.input.DurationText
+import weir.cli.feeds.run.{Bound, Tally}
+
+/** What a run came to.
+  *
+  * @param bound
+  *   none where only the clock tells how long servers took, since then it would prove nothing
+  */
+final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Option[Bound]):
+  def print(out: PrintWriter): Unit =
+    import tally.*
+    OutcomeTable.lines(tally).foreach(out.println)
+    out.println()
+    line(out, "items", s"${Text.grouped(total.found)} found, ${Text.grouped(total.fresh)} new")
+    if work.retries > 0 then line(out, "tried again", s"${Text.count(work.retries, "time")}")
+    line(out, "time taken", DurationText.show(taken))
+    bound.foreach: bound =>
+      line(
+        out,
+        "bound",
+        s"${DurationText.show(bound.time)}: the longest chain of tries is " +
+          s"${DurationText.show(bound.longestChain)},"
+      )
+      line(
+        out,
+        "",
+        s"all answers are ${DurationText.show(bound.service)} / ${bound.places} = " +
+          DurationText.show(bound.perPlace)
+      )
+      line(out, "taken / bound", Text.decimal(bound.ratio(taken), 2))
+    line(
+      out,
+      "one by one",
+      s"${DurationText.show(work.oneByOne)}, ${Text.decimal(speedUp, 1)} times as long"
+    )
+
+  /** How many times as long the same tries and pauses take one after the other. */
+  def speedUp: Double = tally.work.oneByOne / (taken max 1.milli)
+
+  private def line(out: PrintWriter, name: String, text: String): Unit =
+    out.println(name.padTo(15, ' ') + text)
