@@ -83,7 +83,7 @@ final class Feeds extends Callable[Int]:
     names = Array("--timeout"),
     paramLabel = "DURATION",
     description = Array(
-      "For one try as a whole: connecting, redirects and the body. Default: 15s; 5s if there is " +
+      "For one try as a whole: connecting, redirects and the body. Default: 15s; 6s if there is " +
         "only the local site to fetch."
     )
   )

@@ -24,13 +24,13 @@ object ParsedFeed:
   def parse(bytes: Array[Byte], charset: Option[String]): Either[Failure, ParsedFeed] =
     for
       decoded <- FeedText.decode(bytes, charset)
-      document <- SafeXml.parse(decoded.text)
-      feed <- understand(document)
+      xml <- SafeXml.parse(decoded.text)
+      feed <- understand(xml.document)
     yield ParsedFeed(
       title = clean(feed.getTitle, longestTitle),
       items = feed.getEntries.asScala.map(item).distinctBy(_.guid).toVector,
       reason =
-        if SafeXml.hasLeftOut(document) then Reason.EntityLeftOut
+        if xml.hasLeftOut then Reason.EntityLeftOut
         else if decoded.wasWronglyNamed then Reason.EncodingRecovered
         else Reason.Fetched
     )

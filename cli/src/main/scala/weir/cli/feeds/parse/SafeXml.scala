@@ -5,10 +5,9 @@ import javax.xml.XMLConstants
 import javax.xml.parsers.SAXParserFactory
 
 import org.jdom2.{Document, JDOMException}
-import org.jdom2.filter.Filters
 import org.jdom2.input.SAXBuilder
 import org.jdom2.input.sax.XMLReaderJDOMFactory
-import org.xml.sax.{InputSource, XMLReader}
+import org.xml.sax.{EntityResolver, InputSource, XMLReader}
 
 import weir.cli.feeds.fetch.{Failure, Reason}
 
@@ -27,28 +26,42 @@ private[parse] object SafeXml:
     "http://www.oracle.com/xml/jaxp/properties/maxElementDepth" -> "200"
   )
 
-  def parse(text: String): Either[Failure, Document] =
-    try Right(SAXBuilder(SafeReaders).build(StringReader(text.stripLeading)))
+  /** A document, and whether it refers to something outside, which was left out. */
+  final case class Parsed(document: Document, hasLeftOut: Boolean)
+
+  def parse(text: String): Either[Failure, Parsed] =
+    val outside = Outside()
+    val builder = SAXBuilder(SafeReaders)
+    builder.setEntityResolver(outside)
+    try
+      val document = builder.build(StringReader(text.stripLeading))
+      Right(Parsed(document, outside.wasAsked))
     catch
       case error: JDOMException =>
         val message = Option(error.getMessage).getOrElse("")
         val reason = if isLimit(message) then Reason.EntityBomb else Reason.Malformed
         Left(Failure(reason, message.linesIterator.nextOption().getOrElse("")))
 
-  /** Whether the text refers to something outside, which was left out. */
-  def hasLeftOut(document: Document): Boolean =
-    document.getDescendants(Filters.entityref()).hasNext
-
   /** The JDK's messages about its limits have codes from JAXP00010001 to JAXP00010008. */
   private def isLimit(message: String): Boolean = message.contains("JAXP0001000")
 
+  /** Answers nothing to whatever is asked for, and remembers that it was asked. */
+  private final class Outside extends EntityResolver:
+    var wasAsked = false
+
+    def resolveEntity(publicId: String, systemId: String): InputSource =
+      wasAsked = true
+      InputSource(StringReader(""))
+
+  /** JDOM switches `external-general-entities` on again behind our back, so the resolver is what
+    * counts, and the two empty lists of allowed protocols behind it.
+    */
   private object SafeReaders extends XMLReaderJDOMFactory:
     def isValidating: Boolean = false
 
     def createXMLReader(): XMLReader =
       val factory = SAXParserFactory.newDefaultNSInstance()
       factory.setFeature(XMLConstants.FEATURE_SECURE_PROCESSING, true)
-      factory.setFeature("http://xml.org/sax/features/external-general-entities", false)
       factory.setFeature("http://xml.org/sax/features/external-parameter-entities", false)
       factory.setFeature("http://apache.org/xml/features/nonvalidating/load-external-dtd", false)
       factory.setXIncludeAware(false)
@@ -56,6 +69,4 @@ private[parse] object SafeXml:
       parser.setProperty(XMLConstants.ACCESS_EXTERNAL_DTD, "")
       parser.setProperty(XMLConstants.ACCESS_EXTERNAL_SCHEMA, "")
       entityLimits.foreach((name, value) => parser.setProperty(name, value))
-      val reader = parser.getXMLReader
-      reader.setEntityResolver((_, _) => InputSource(StringReader("")))
-      reader
+      parser.getXMLReader
