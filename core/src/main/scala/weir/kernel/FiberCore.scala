@@ -113,7 +113,8 @@ private final class Joiners:
       waiting = synchronized(list.poll())
 
 /** A thread that blocks until a fiber has ended. */
-private final class ThreadJoin(list: WaitList, lock: AnyRef) extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
+private final class ThreadJoin(list: WaitList, lock: AnyRef)
+    extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
   thread = Thread.currentThread()
   suspend(): Unit
 

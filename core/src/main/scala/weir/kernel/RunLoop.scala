@@ -82,6 +82,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     pending = waiter
     runner.handOver(this)
 
+  /** A new fiber that runs `body`, queued. */
+  private[weir] def fork(body: Task[Any]): RunLoop =
+    val child = RunLoop(runtime, body)
+    submit(child)
+    child
+
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
 
@@ -112,6 +118,17 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       case RunLoop.Failed => throw failure.nn
       case RunLoop.Canceled => throw CancelSignal
       case _ => result.asInstanceOf[A]
+
+  /** To be called now and then by loops of plain code: gives way where that is due. '''Cancelled''': throws
+    * `CancelSignal`.
+    */
+  def checkpoint(): Unit =
+    budget -= 1
+    if budget <= 0 || cancelRequested then
+      if shouldCancel then await(CancelSelf)
+      else if budget <= 0 then
+        budget = Tuning.sliceInstructions
+        host.yieldIfDue(inSlice = true)
 
   /** Runs `body` with cancellation masked. For code of a `Direct`. */
   inline def masked[A](inline body: A): A =
@@ -278,9 +295,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Start =>
                 if shouldCancel then current = CancelSelf
                 else
-                  val child = RunLoop(runtime, task.asInstanceOf[Start[Any]].body)
-                  runtime.scheduler.submit(child, host.home)
-                  value = child
+                  value = fork(task.asInstanceOf[Start[Any]].body)
                   current = null
 
               case Tag.Canceled =>
@@ -350,7 +365,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       runtime.scheduler.submit(this, home)
       true
     else
-      host.yieldIfDue()
+      host.yieldIfDue(inSlice = true)
       false
 
   /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */

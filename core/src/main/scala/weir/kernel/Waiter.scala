@@ -23,6 +23,7 @@ private[weir] class Waiter(val fiber: RunLoop):
 
   // fiber's own until Suspended
   private[kernel] var cancelable = false
+
   /** The thread that is parked, where the fiber awaits in direct style; null where it has left its thread. */
   private[kernel] var thread: Thread | Null = null
 

@@ -1,5 +1,6 @@
 package weir.runtime
 
+import java.util.concurrent.locks.LockSupport
 import scala.compiletime.uninitialized
 
 /** The thread that runs slices: a worker, or a caller of `runSync` on its own thread.
@@ -20,6 +21,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   private var handedOver: Job | Null = null
   private var handOvers: Int = 0
   private var lastYield: Long = uninitialized
+  private var yields: Int = 0
 
   /** The shard that this thread pushes to and takes from first. */
   def home: Int
@@ -41,11 +43,23 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     job
 
   /** Gives the carrier to the JDK's scheduler if this thread has had it for a while: virtual threads are
-    * not time-sliced, and the user's own must not starve.
+    * not time-sliced, and the user's own must not starve. If `inSlice`, the present job stays on this thread, so
+    * it also lets another worker run what is queued.
+    *
+    * `Thread.yield` puts this thread into its carrier's own queue if that is not empty, and a carrier looks at what
+    * was submitted from elsewhere only when it is: two threads that yield to each other would starve the rest. So
+    * now and then, and wherever work is waiting, it parks for a moment, and comes back by the common queue.
     */
-  final def yieldIfDue(): Unit =
+  final def yieldIfDue(inSlice: Boolean): Unit =
     if pooled then
       val now = System.nanoTime()
       if now - lastYield > Tuning.yieldAfterNanos then
-        Thread.`yield`()
+        yields += 1
+        val others = inSlice && scheduler.hasWork
+        if others then giveUpSlot()
+        if others || yields % Tuning.yieldsPerPark == 0 then LockSupport.parkNanos(1)
+        else Thread.`yield`()
         lastYield = System.nanoTime()
+
+  /** Lets the standby have this thread's slot, if it holds one. */
+  protected def giveUpSlot(): Unit = ()

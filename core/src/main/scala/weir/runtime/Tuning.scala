@@ -29,12 +29,12 @@ private[weir] object Tuning:
   inline val searchRounds = 16
   inline val searchSpins = 32
 
-  /** Failed attempts of the standby to get a slot, within one `yieldAfterNanos`, before it rests. More
-    * attempts than this mean that there is a carrier to spare (the JDK adds some during file I/O), and
-    * that the standby would only burn it.
-    */
-  inline val standbyAttempts = 64
-  inline val standbyRestNanos = 100_000L
+  /** One yield in this many is a short park, which comes back by the JDK's common queue: see `Host.yieldIfDue`. */
+  inline val yieldsPerPark = 8
+
+  /** Rests of a standby that finds no slot, close after each other, before they get long. */
+  inline val shortRests = 4
+  inline val longRestNanos = 200_000L
 
   /** Idle workers kept for the next burst, for each carrier; the others end. */
   inline val idleWorkersPerCarrier = 4
