@@ -12,7 +12,7 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// A test that hangs must not hang the build: every suite runs in a JVM of its own, with output at once.
+// Tests run in a JVM of their own for each module, one suite after the other.
 lazy val testSettings = Seq(
   libraryDependencies ++= Seq(
     "org.scalameta" %% "munit" % "1.3.0" % Test,
@@ -82,6 +82,7 @@ lazy val docs = project
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
     scalacOptions -= "-Wunused:all",
+    run / fork := true, // `./weir example`
     mdocIn := (ThisBuild / baseDirectory).value / "README.md"
   )
   .settings(mdocExtraArguments := {

@@ -43,13 +43,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       else register((list, lock) => WaitList.Entry(fiber, list, lock))
 
   def cancel: Task[Unit] =
-    Uncancelable(poll => CancelRequest.flatMap(own => if own then poll(CancelSelf) else join.void))
-
-  private object CancelRequest extends Suspend[Boolean]:
-    def begin(fiber: RunLoop): Any =
-      val own = fiber eq RunLoop.this
-      if !own then requestCancel()
-      own
+    val request = new Suspend[Boolean]:
+      def begin(fiber: RunLoop): Any =
+        val own = fiber eq RunLoop.this
+        if !own then requestCancel()
+        own
+    Uncancelable(poll => request.flatMap(own => if own then poll(CancelSelf) else join.void))
 
   // ---- slices ----
 
