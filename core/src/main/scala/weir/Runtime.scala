@@ -1,0 +1,25 @@
+package weir
+
+import weir.runtime.{Scheduler, Timers, Tuning}
+
+/** What tasks run on: the scheduler and the timer.
+  *
+  * One is enough for a program, and it is there without being asked for: `Runtime.default`. There is no
+  * pool to choose, since every task may block.
+  */
+final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
+  private[weir] val timers: Timers = Timers()
+
+  /** Errors that nobody is left to handle: of finalizers of a fiber that is being cancelled. */
+  private[weir] def report(error: Throwable): Unit =
+    System.err.println("weir: a finalizer failed while its fiber was being canceled:")
+    error.printStackTrace(System.err)
+
+  private[weir] def isQuiet: Boolean = scheduler.isQuiet && timers.size == 0
+
+object Runtime:
+  /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
+  given default: Runtime = make(Scheduler.carriersOfThisJvm, Tuning.ringCapacity)
+
+  private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
+    Runtime(Scheduler(carriers, ringCapacity))

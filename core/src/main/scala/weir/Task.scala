@@ -1,0 +1,244 @@
+package weir
+
+import java.util.concurrent.CompletionStage
+import scala.concurrent.Future
+import scala.concurrent.duration.FiniteDuration
+import weir.kernel.*
+import weir.task.*
+
+/** A description of work that ends with an `A`, fails with a `Throwable`, or is cancelled.
+  *
+  * Making a task does nothing; `runSync` runs it. A task may be run any number of times, and does its work
+  * anew each time. Any code in it may block: `Thread.sleep`, JDBC, sockets, locks, a nested `runSync`.
+  */
+abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
+
+  // ---- one after the other ----
+
+  /** The result of `f` for this task's value. '''Fails''' with what this task or `f` throws. */
+  final def map[B](f: A => B): Task[B] = kernel.Map(this, f)
+
+  /** What the task that `f` makes of this task's value returns. */
+  final def flatMap[B](f: A => Task[B]): Task[B] = FlatMap(this, f)
+
+  /** `value` once this task has ended. */
+  final def as[B](value: B): Task[B] = map(_ => value)
+
+  /** Nothing, once this task has ended. */
+  final def void: Task[Unit] = map(_ => ())
+
+  /** What `next` returns, which runs once this task has ended. */
+  final def andThen[B](next: => Task[B]): Task[B] = flatMap(_ => next)
+
+  /** This task's value, once `f` of it has run too. */
+  final def flatTap(f: A => Task[Any]): Task[A] = flatMap(a => f(a).as(a))
+
+  /** Never anything: runs this task again and again, in constant memory. '''Fails''' as soon as it does. */
+  final def forever: Task[Nothing] = Forever(this)
+
+  // ---- errors ----
+
+  /** The value on the right, or the error on the left. */
+  final def attempt: Task[Either[Throwable, A]] = Attempt(this)
+
+  /** This task's value; if it fails, what the task that `f` makes of the error returns. */
+  final def handleErrorWith[B >: A](f: Throwable => Task[B]): Task[B] = Handle(this, f)
+
+  /** This task's value; if it fails, `f` of the error. */
+  final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
+
+  // ---- cancellation and finalizers ----
+
+  /** This task; if it is cancelled while it runs, `finalizer` runs once, masked. */
+  final def onCancel(finalizer: Task[Unit]): Task[A] = OnCancel(this, finalizer)
+
+  /** This task; however it ends, `finalizer` runs once, masked, before anything else goes on.
+    *
+    * '''Fails''' with the error of this task, the finalizer's suppressed under it.
+    */
+  final def guarantee(finalizer: Task[Unit]): Task[A] = guaranteeCase(_ => finalizer)
+
+  /** As `guarantee`, with a finalizer that is told how this task has ended. */
+  final def guaranteeCase(finalizer: Outcome[A] => Task[Unit]): Task[A] =
+    Guarantee(this, finalizer)
+
+  /** What `use` returns for this task's value, with `release` of that value run once, however `use` ends.
+    * Acquiring (this task) and releasing are masked.
+    */
+  final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
+    Task.bracket(this)(use)(release)
+
+  /** This task's value. '''Fails''' with a `java.util.concurrent.TimeoutException` if that takes longer than
+    * `limit`; then this task has been cancelled, and its finalizers have run.
+    */
+  final def timeout(limit: FiniteDuration): Task[A] = Timeout(this, limit)
+
+  // ---- fibers ----
+
+  /** A new fiber that runs this task. Once this has returned, the finalizers at the head of this task run,
+    * whenever the fiber is cancelled.
+    */
+  final def start: Task[Fiber[A]] = Start(this)
+
+  // ---- running ----
+
+  /** The value of this task, run on the calling thread until it first suspends; then the thread blocks.
+    *
+    * May be called anywhere, at any depth, also inside of tasks. '''Cancelled''': an interrupt of the calling
+    * thread cancels the task, waits for its finalizers, and throws `InterruptedException`. '''Fails''' with
+    * the error of the task, or a `java.util.concurrent.CancellationException` if the task cancels itself.
+    */
+  final def runSync()(using runtime: Runtime): A = Running.sync(this, runtime)
+
+  /** A function that cancels, once this task is started on a fiber. `callback` is called once with how it has
+    * ended, on the thread on which it does; it should not block for long.
+    */
+  final def runAsync(callback: Outcome[A] => Unit)(using runtime: Runtime): () => Unit =
+    Running.async(this, callback, runtime)
+
+  /** A future of this task's value, which is started. A canceled task fails it with a
+    * `java.util.concurrent.CancellationException`.
+    */
+  final def toFuture()(using runtime: Runtime): Future[A] = Running.toFuture(this, runtime)
+
+  /** A stage that completes with this task's value, which is started. Cancelling the stage's
+    * `toCompletableFuture` cancels the task.
+    */
+  final def toCompletionStage[B >: A]()(using runtime: Runtime): CompletionStage[B] =
+    Running.toCompletionStage(this, runtime)
+
+object Task:
+
+  /** `value`, at once. */
+  def pure[A](value: A): Task[A] = Pure(value)
+
+  /** Nothing, at once. */
+  val unit: Task[Unit] = Pure(())
+
+  /** Fails with `error`. */
+  def fail(error: Throwable): Task[Nothing] = Fail(error)
+
+  /** What `thunk` returns, evaluated each time the task runs. It may block. '''Fails''' with what it throws.
+    * '''Cancelled''' while it blocks: its thread is interrupted.
+    */
+  def delay[A](thunk: => A): Task[A] = Delay(() => thunk)
+
+  /** The same as `delay`. */
+  def apply[A](thunk: => A): Task[A] = Delay(() => thunk)
+
+  /** What `task` returns, which is made each time this task runs. */
+  def defer[A](task: => Task[A]): Task[A] = Defer(() => task)
+
+  /** What the callback that `register` is given is called with, the first time it is.
+    *
+    * '''Cancelled''': stops waiting, and ignores the callback from then on. Where there is something to stop,
+    * use `asyncCancelable`. `register` itself is masked, and should return soon.
+    */
+  def async[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
+    Async { callback =>
+      register(callback)
+      null
+    }
+
+  /** As `async`; the task that `register` returns runs when the wait is cancelled, and the cancel waits for it. */
+  def asyncCancelable[A](register: (Either[Throwable, A] => Unit) => Task[Unit]): Task[A] =
+    Async(register)
+
+  /** Never ends, but can be cancelled. */
+  val never: Task[Nothing] = async(_ => ())
+
+  /** Nothing, `duration` from the time it runs; at once if that is not positive. Blocks no thread. */
+  def sleep(duration: FiniteDuration): Task[Unit] = Sleep(duration.toNanos)
+
+  /** Lets other fibers run, where any are waiting to. */
+  val cede: Task[Unit] = Cede
+
+  /** Cancels the fiber that runs it. Inside of `uncancelable`, it goes on until the end of that. */
+  val canceled: Task[Unit] = CancelSelf
+
+  /** What `body` returns, run so that a cancel waits until it has ended, or until it comes to a task that the
+    * poll has unmasked.
+    */
+  def uncancelable[A](body: Poll => Task[A]): Task[A] = Uncancelable(body)
+
+  /** What `use` returns for the value of `acquire`, with `release` of that value run once, however `use` ends.
+    * `acquire` and `release` are masked.
+    */
+  def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
+    uncancelable(poll =>
+      acquire.flatMap(a => Guarantee.masked(poll, Defer(() => use(a)), _ => release(a)))
+    )
+
+  // ---- many, one after the other ----
+
+  /** The values of `tasks`, run in order. */
+  def sequence[A](tasks: Iterable[Task[A]]): Task[List[A]] = Sequence(tasks)
+
+  /** The values of the tasks that `f` makes of `items`, made and run in order. */
+  def traverse[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] = Traverse(items, f)
+
+  /** Runs the tasks that `f` makes of `items` in order, and keeps nothing. */
+  def foreach[A](items: Iterable[A])(f: A => Task[Any]): Task[Unit] = Foreach(items, f)
+
+  // ---- many, concurrently. The first failure cancels the others, and is thrown once they have ended. ----
+
+  /** The values of `tasks`, run concurrently, in the order of `tasks`. */
+  def parSequence[A](tasks: Iterable[Task[A]]): Task[List[A]] =
+    ParTraverse(Int.MaxValue, tasks, identity, unordered = false)
+
+  /** The values of `tasks`, run concurrently, at most `parallelism` at a time, in the order of `tasks`. */
+  def parSequence[A](parallelism: Int)(tasks: Iterable[Task[A]]): Task[List[A]] =
+    ParTraverse(parallelism, tasks, identity, unordered = false)
+
+  /** The values of `tasks`, run concurrently, in the order in which they end. */
+  def parSequenceUnordered[A](tasks: Iterable[Task[A]]): Task[List[A]] =
+    ParTraverse(Int.MaxValue, tasks, identity, unordered = true)
+
+  /** The values of the tasks that `f` makes of `items`, run concurrently, in the order of `items`. */
+  def parTraverse[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
+    ParTraverse(Int.MaxValue, items, f, unordered = false)
+
+  /** As `parTraverse` without a number; at most `parallelism` of the tasks have begun and not ended. */
+  def parTraverse[A, B](parallelism: Int)(items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
+    ParTraverse(parallelism, items, f, unordered = false)
+
+  /** The values of the tasks that `f` makes of `items`, run concurrently, in the order in which they end. */
+  def parTraverseUnordered[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
+    ParTraverse(Int.MaxValue, items, f, unordered = true)
+
+  /** As `parTraverseUnordered` without a number; at most `parallelism` have begun and not ended. */
+  def parTraverseUnordered[A, B](
+      parallelism: Int
+  )(items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
+    ParTraverse(parallelism, items, f, unordered = true)
+
+  /** Runs the tasks that `f` makes of `items` concurrently, at most `parallelism` at a time, and keeps nothing:
+    * items are taken one by one, and a million of them cost no more memory than `parallelism`.
+    */
+  def parForeach[A](parallelism: Int)(items: Iterable[A])(f: A => Task[Any]): Task[Unit] =
+    ParForeach(parallelism, items, f)
+
+  /** The value of the one that ends first. The other has been cancelled, and its finalizers have run.
+    * '''Fails''' if the first one to end does.
+    */
+  def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] = Race(left, right)
+
+  /** Both values; the tasks run concurrently. */
+  def both[A, B](left: Task[A], right: Task[B]): Task[(A, B)] =
+    parSequence[A | B](List(left, right)).map { case values =>
+      (values(0).asInstanceOf[A], values(1).asInstanceOf[B])
+    }
+
+  // ---- from elsewhere ----
+
+  /** The value of the future that `future` makes each time this task runs. '''Cancelled''': stops waiting. */
+  def fromFuture[A](future: => Future[A]): Task[A] = Running.fromFuture(() => future)
+
+  /** The value of the stage that `stage` makes each time this task runs. '''Cancelled''': cancels the stage.
+    * '''Fails''' with the stage's error, out of its `CompletionException`.
+    */
+  def fromCompletionStage[A](stage: => CompletionStage[A]): Task[A] =
+    Running.fromCompletionStage(() => stage)
+
+  /** What `body` of the fiber returns: plain code on the fiber's own thread, which may `await`. */
+  private[weir] def direct[A](body: RunLoop => A): Task[A] = Direct(body)

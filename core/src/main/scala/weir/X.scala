@@ -1,3 +1,0 @@
-package weir
-
-private object X

@@ -1,0 +1,136 @@
+package weir.kernel
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.util.concurrent.locks.LockSupport
+import scala.annotation.static
+import scala.compiletime.uninitialized
+import weir.runtime.{Host, Job}
+import weir.sync.WaitList
+import weir.{Outcome, Runtime}
+
+/** What others see of a fiber: its gate, its cancellation, its end.
+  *
+  * README.md in this folder has the protocols.
+  */
+private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
+
+  // owner only
+  private[weir] var masks: Int = 0
+  private[kernel] var finalizing: Boolean = false
+  private[weir] var host: Host = uninitialized
+
+  // shared
+  @volatile private[weir] var cancelRequested: Boolean = false
+
+  /** The present or the latest wait. */
+  @volatile private[kernel] var waiting: Waiter | Null = null
+
+  /** Whether a cancel may interrupt the thread that runs this fiber. */
+  @volatile private var gate: Int = FiberCore.Closed
+
+  /** Null, then perhaps `Joiners`, then the `Outcome`. */
+  @volatile private[kernel] var ending: AnyRef | Null = null
+
+  // ---- the gate ----
+
+  /** Lets a cancel interrupt this thread. The owner looks at `cancelRequested` after it. */
+  final private[kernel] def openGate(): Unit =
+    gate = FiberCore.Open // a full fence: pairs with the order of accesses in requestCancel
+
+  /** After it, no interrupt of a cancel arrives, and none is left in the thread's flag. */
+  final private[kernel] def closeGate(): Unit =
+    if !FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Closed) then
+      if gate != FiberCore.Closed then
+        while gate == FiberCore.Interrupting do Thread.onSpinWait()
+        Thread.interrupted(): Unit
+        gate = FiberCore.Closed
+
+  /** Asks for cancellation from any thread, and returns at once. */
+  final private[weir] def requestCancel(): Unit =
+    cancelRequested = true
+    val waiter = waiting
+    if (waiter ne null) && waiter.takeForCancel() then waiter.wakeUp()
+    else if FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Interrupting) then
+      host.thread.interrupt() // the owner has written host before it opened the gate
+      gate = FiberCore.Interrupted
+
+  // ---- the end ----
+
+  final private[weir] def outcome: Outcome[Any] | Null = ending match
+    case outcome: Outcome[?] => outcome
+    case _ => null
+
+  /** Called once, by the owner, as its last act. */
+  final private[kernel] def end(outcome: Outcome[Any]): Unit =
+    FiberCore.Ending.getAndSet(this, outcome) match
+      case joiners: Joiners => joiners.wakeAll(outcome)
+      case _ => ()
+
+  /** Registers a joiner. Returns the outcome if the fiber has ended, and null if the joiner will be woken. */
+  final private[weir] def register(make: (WaitList, AnyRef) => WaitList.Entry): AnyRef =
+    var result: AnyRef | Null = null
+    while result eq null do
+      ending match
+        case outcome: Outcome[?] => result = outcome
+        case joiners: Joiners =>
+          result = joiners.synchronized {
+            if joiners.closed then null // the outcome is there in a moment
+            else
+              val entry = make(joiners.list, joiners)
+              joiners.list.add(entry)
+              entry
+          }
+        case _ => FiberCore.Ending.compareAndSet(this, null, Joiners()): Unit
+    result.nn
+
+  /** Blocks the calling thread until the fiber has ended. Interrupted, it cancels the fiber, goes on waiting
+    * for the finalizers, and leaves the interrupt flag set.
+    */
+  final private[weir] def awaitEnd(): Outcome[Any] =
+    register((list, lock) => ThreadJoin(list, lock)) match
+      case outcome: Outcome[?] => outcome
+      case join: ThreadJoin =>
+        var interrupted = false
+        while join.isWaiting do
+          LockSupport.park(this)
+          if Thread.interrupted() then
+            interrupted = true
+            requestCancel()
+        if interrupted then Thread.currentThread().interrupt()
+        join.value.asInstanceOf[Outcome[Any]]
+
+private final class Joiners:
+  val list = WaitList()
+  var closed = false
+
+  def wakeAll(outcome: Outcome[Any]): Unit =
+    var waiting = synchronized {
+      closed = true
+      list.poll()
+    }
+    while waiting ne null do
+      waiting.complete(outcome)
+      waiting = synchronized(list.poll())
+
+/** A thread that blocks until a fiber has ended. */
+private final class ThreadJoin(list: WaitList, lock: AnyRef)
+    extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
+  thread = Thread.currentThread()
+  suspend(): Unit
+
+/** Calls `callback` with the outcome, on the thread that ends the fiber. */
+private[weir] final class CallbackJoin(callback: Outcome[Any] => Unit, list: WaitList, lock: AnyRef)
+    extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
+  suspend(): Unit
+  override protected def resumeFiber(): Unit = callback(value.asInstanceOf[Outcome[Any]])
+
+private[weir] object FiberCore:
+  @static private val Gate: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[FiberCore], "gate", classOf[Int])
+  @static private val Ending: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[FiberCore], "ending", classOf[AnyRef])
+
+  private inline val Closed = 0
+  private inline val Open = 1
+  private inline val Interrupting = 2
+  private inline val Interrupted = 3

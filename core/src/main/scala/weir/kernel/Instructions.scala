@@ -1,0 +1,69 @@
+package weir.kernel
+
+import weir.{Fiber, Poll, Runtime, Task}
+
+/** The instructions that a task is a tree of. `Map`, `FlatMap`, `Attempt`, `Handle` and `OnCancel` also
+  * stand on the continuation stack, as the frame of what is to be done with their source's result.
+  */
+private[weir] final class Pure[A](val value: A) extends Task[A](Tag.Pure)
+
+private[weir] final class Fail(val error: Throwable) extends Task[Nothing](Tag.Fail)
+
+private[weir] final class Delay[A](val thunk: () => A) extends Task[A](Tag.Delay)
+
+private[weir] final class Defer[A](val thunk: () => Task[A]) extends Task[A](Tag.Defer)
+
+private[weir] final class Map[A, B](val source: Task[A], val f: A => B) extends Task[B](Tag.Map)
+
+private[weir] final class FlatMap[A, B](val source: Task[A], val f: A => Task[B])
+    extends Task[B](Tag.FlatMap)
+
+private[weir] final class Attempt[A](val source: Task[A])
+    extends Task[Either[Throwable, A]](Tag.Attempt)
+
+private[weir] final class Handle[A](val source: Task[A], val f: Throwable => Task[A])
+    extends Task[A](Tag.Handle)
+
+private[weir] final class OnCancel[A](val source: Task[A], val finalizer: Task[Unit])
+    extends Task[A](Tag.OnCancel)
+
+/** Waits for something outside the fiber. */
+private[weir] abstract class Suspend[A] extends Task[A](Tag.Suspend):
+  /** The result, if it is there already; otherwise a `Waiter` that somebody will complete. Must not block.
+    * The fiber's thread is the caller.
+    */
+  def begin(fiber: RunLoop): Any
+
+private[weir] case object Cede extends Task[Unit](Tag.Cede)
+
+private[weir] final class Start[A](val body: Task[A]) extends Task[Fiber[A]](Tag.Start)
+
+private[weir] case object CancelSelf extends Task[Unit](Tag.Canceled)
+
+private[weir] final class Uncancelable[A](val body: Poll => Task[A])
+    extends Task[A](Tag.Uncancelable)
+
+/** `source` with the mask of `poll` taken off, where `poll` is the innermost one of this fiber. */
+private[weir] final class Unmasked[A](val source: Task[A], val poll: FiberPoll)
+    extends Task[A](Tag.Unmasked)
+
+/** Plain code on the fiber's own thread, which may `await`. */
+private[weir] final class Direct[A](val body: RunLoop => A) extends Task[A](Tag.Direct)
+
+/** A loop with one frame, made anew for each run. */
+private[weir] abstract class Enter[A] extends Task[A](Tag.Enter):
+  def begin(fiber: RunLoop): Loop
+
+private[weir] final class FiberPoll(val fiber: RunLoop, val depth: Int) extends Poll:
+  def apply[A](task: Task[A]): Task[A] = Unmasked(task, this)
+
+/** Frames without any data. */
+private[weir] object Frames:
+  val leaveMask: Node = new Node(Tag.LeaveMask) {}
+  val leavePoll: Node = new Node(Tag.LeavePoll) {}
+  val unwind: Node = new Node(Tag.Unwind) {}
+  val barrier: Node = new Node(Tag.Barrier) {}
+
+/** Kernel instructions that need the runtime a fiber runs on. */
+private[weir] final class WithRuntime[A](val f: Runtime => A) extends Suspend[A]:
+  def begin(fiber: RunLoop): Any = f(fiber.runtime)

@@ -1,0 +1,33 @@
+package weir.kernel
+
+import weir.Task
+
+/** The frame of an instruction that runs many children one after the other: one frame for all of them.
+  *
+  * `step` is called with each child's result, the frame popped. It either pushes itself again and returns
+  * the next child, or sets `fiber.loopResult` and returns null. It may run children that are ready
+  * (`Loop.isReady`) itself, without the run loop.
+  */
+private[weir] abstract class Loop(tag: Int) extends Node(tag):
+
+  /** The first child, or null, as `step`. */
+  def start(fiber: RunLoop): Task[Any] | Null
+
+  def step(fiber: RunLoop, value: Any): Task[Any] | Null
+
+  /** For `Tag.Claiming` alone: a child has failed. Returns as `step`. */
+  def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null = throw error
+
+  /** For `Tag.Claiming` alone: the fiber is being cancelled, and its finalizers have run. */
+  def canceled(fiber: RunLoop): Unit = ()
+
+private[weir] object Loop:
+  /** The result of a child that needs no run loop, or `NotReady`. */
+  inline def ready(fiber: RunLoop, child: Task[Any]): Any =
+    if fiber.mayGoOn then
+      if child.tag == Tag.Delay then child.asInstanceOf[Delay[Any]].thunk()
+      else if child.tag == Tag.Pure then child.asInstanceOf[Pure[Any]].value
+      else NotReady
+    else NotReady
+
+  object NotReady

@@ -1,0 +1,464 @@
+package weir.kernel
+
+import scala.annotation.switch
+import weir.runtime.{Host, Job, Tuning}
+import weir.sync.WaitList
+import weir.{Fiber, Outcome, Runtime, Task}
+
+/** A fiber: the interpreter of instructions with its own continuation stack.
+  *
+  *   - **The stack** holds nodes: instructions that wait for their source's result, and loops. It is the
+  *     whole of a suspended fiber; nothing of it is on the JVM's stack.
+  *   - **Awaiting**: `await` runs a task on top of the same stack, from plain code that the fiber runs
+  *     (`Direct`). There the fiber cannot leave its thread, so a wait parks the thread.
+  *   - **Cancellation** unwinds the stack and runs the finalizers that it finds. It is looked for before
+  *     every piece of user's code, and not before finalizers and masks are in place: so once a fiber is
+  *     started, the finalizers at the head of its body run, whenever it is cancelled.
+  */
+private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
+    extends FiberCore(runtime),
+      Fiber[Any]:
+
+  // owner only
+  private var stack: Array[Node | Null] = RunLoop.noStack
+  private var size = 0
+  private var budget = Tuning.sliceInstructions
+  private var failure: Throwable | Null = null
+
+  /** How many `Direct` bodies this fiber is inside of. */
+  private var directDepth = 0
+
+  /** Where the next slice begins: a task, or the waiter that has been completed or cancelled. */
+  private var pending: AnyRef | Null = body
+
+  /** What a `Loop` that has ended leaves behind. */
+  private[weir] var loopResult: Any = null
+
+  // ---- the fiber as others see it ----
+
+  def join: Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
+    def begin(fiber: RunLoop): Any =
+      val ended = outcome
+      if ended ne null then ended
+      else register((list, lock) => WaitList.Entry(fiber, list, lock))
+
+  def cancel: Task[Unit] =
+    val request = new Suspend[Boolean]:
+      def begin(fiber: RunLoop): Any =
+        val own = fiber eq RunLoop.this
+        if !own then requestCancel()
+        own
+    Uncancelable(poll => request.flatMap(own => if own then poll(CancelSelf) else join.void))
+
+  // ---- slices ----
+
+  def runSlice(host: Host): Unit =
+    this.host = host
+    budget = Tuning.sliceInstructions
+    val from = pending.nn
+    pending = null
+    if masks == 0 then openGate()
+    val result = from match
+      case waiter: Waiter => loop(null, waiter, 0)
+      case task => loop(task.asInstanceOf[Task[Any]], null, 0)
+    if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then
+      if masks == 0 then closeGate()
+      stack = RunLoop.noStack
+      this.host = null.asInstanceOf[Host]
+      end(
+        if result.asInstanceOf[AnyRef] eq RunLoop.Failed then Outcome.Failed(failure.nn)
+        else if result.asInstanceOf[AnyRef] eq RunLoop.Canceled then Outcome.Canceled
+        else Outcome.Succeeded(result)
+      )
+
+  /** Queues this suspended fiber; `waiter` says how its wait has ended. The caller owns the fiber. */
+  private[kernel] def resume(waiter: Waiter): Unit =
+    pending = waiter
+    runtime.scheduler.submit(this)
+
+  /** As `resume`, from a job of the fiber `runner` that is about to return: its thread goes on with this fiber. */
+  private[weir] def resumeAfter(waiter: Waiter, runner: RunLoop): Unit =
+    pending = waiter
+    runner.handOver(this)
+
+  /** A new fiber that runs `body`, queued. */
+  private[weir] def fork(body: Task[Any]): RunLoop =
+    val child = RunLoop(runtime, body)
+    submit(child)
+    child
+
+  /** Queues `job`. */
+  private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
+
+  /** Runs `job` on this fiber's thread as soon as the fiber has left it, or queues it. The fiber must be about to
+    * suspend or end. In direct style it would park its thread with the job in hand.
+    */
+  private[weir] def handOver(job: Job): Unit =
+    if directDepth == 0 then host.handOver(job) else submit(job)
+
+  /** Whether a loop may run a child that is ready by itself: there is budget left, and no cancellation. */
+  def mayGoOn: Boolean =
+    budget -= 1
+    budget > 0 && !shouldCancel
+
+  private def shouldCancel: Boolean = cancelRequested && masks == 0
+
+  // ---- direct style ----
+
+  /** Runs `task` in place, from the code of a `Direct`. Returns its value, or throws its error.
+    *
+    * '''Waits''' by parking this thread. '''Cancelled''': throws `CancelSignal`, after the finalizers.
+    */
+  def await[A](task: Task[A]): A =
+    val result = task.tag match
+      case Tag.Pure => task.asInstanceOf[Pure[A]].value
+      case _ => loop(task, null, size)
+    result.asInstanceOf[AnyRef] match
+      case RunLoop.Failed => throw failure.nn
+      case RunLoop.Canceled => throw CancelSignal
+      case _ => result.asInstanceOf[A]
+
+  /** To be called now and then by loops of plain code: gives way where that is due. '''Cancelled''': throws
+    * `CancelSignal`.
+    */
+  def checkpoint(): Unit =
+    budget -= 1
+    if budget <= 0 || cancelRequested then
+      if shouldCancel then await(CancelSelf)
+      else if budget <= 0 then
+        budget = Tuning.sliceInstructions
+        host.yieldIfDue(inSlice = true)
+
+  /** Runs `body` with cancellation masked. For code of a `Direct`. */
+  inline def masked[A](inline body: A): A =
+    enterMask()
+    try body
+    finally leaveMask()
+
+  // ---- masks ----
+
+  def enterMask(): Unit =
+    if masks == 0 then closeGate()
+    masks += 1
+
+  def leaveMask(): Unit =
+    // While finalizing one mask stays, also where a cancel has left masked code in the middle.
+    if masks > 1 || !finalizing then
+      masks -= 1
+      if masks == 0 then openGate()
+
+  // ---- the stack ----
+
+  private[weir] def push(frame: Node): Unit =
+    if size == stack.length then
+      stack = java.util.Arrays.copyOf(stack, if size == 0 then 8 else size * 2)
+    stack(size) = frame
+    size += 1
+
+  private def pop(): Node =
+    size -= 1
+    val frame = stack(size)
+    stack(size) = null
+    frame.nn
+
+  // ---- the run loop ----
+
+  /** Runs until the stack is down to `base` again.
+    *
+    * Starts with `first`, or with the result of `resumed`. Returns a value, `Failed` (the error is in
+    * `failure`), `Canceled` (the finalizers above `base` have run), or `Suspended`: then this thread does not
+    * own the fiber any more.
+    */
+  private def loop(first: Task[Any] | Null, resumed: Waiter | Null, base: Int): Any =
+    var current: Task[Any] | Null = first
+    var waiter: Waiter | Null = resumed
+    var value: Any = null
+    while true do
+      try
+        while true do
+          if waiter ne null then
+            val ended = waiter
+            waiter = null
+            waiting = null
+            if ended.isCanceled then
+              val hook = abandoned(ended)
+              if hook ne null then push(OnCancel(hook.nn, hook.nn))
+              current = CancelSelf
+            else if ended.isError then
+              current =
+                if shouldCancel then CancelSelf else Fail(ended.value.asInstanceOf[Throwable])
+            else
+              value = ended.value
+              current = null
+
+          if current eq null then
+            if size == base then return value
+            val frame = pop()
+            (frame.tag: @switch) match
+              case Tag.Map => value = frame.asInstanceOf[Map[Any, Any]].f(value)
+              case Tag.FlatMap =>
+                if shouldCancel then current = CancelSelf
+                else current = frame.asInstanceOf[FlatMap[Any, Any]].f(value)
+              case Tag.Attempt => value = Right(value)
+              case Tag.Handle => ()
+              case Tag.OnCancel => ()
+              case Tag.LeaveMask => leaveMask()
+              case Tag.LeavePoll => enterMask()
+              case Tag.Loop | Tag.Claiming =>
+                current = frame.asInstanceOf[Loop].step(this, value)
+                if current eq null then value = takeLoopResult()
+              case Tag.Unwind =>
+                current = unwindCanceled(base)
+                if current eq null then return RunLoop.Canceled
+          else
+            val task = current.nn
+            (task.tag: @switch) match
+              case Tag.Pure =>
+                value = task.asInstanceOf[Pure[Any]].value
+                current = null
+
+              case Tag.Fail =>
+                current = unwindFailed(task.asInstanceOf[Fail].error, base)
+                if current eq null then return RunLoop.Failed
+
+              case Tag.Delay =>
+                if shouldCancel then current = CancelSelf
+                else if outOfBudget then
+                  if giveWay(task, asked = false, base) then return RunLoop.Suspended
+                else
+                  value = task.asInstanceOf[Delay[Any]].thunk()
+                  current = null
+
+              case Tag.Defer =>
+                if shouldCancel then current = CancelSelf
+                else if outOfBudget then
+                  if giveWay(task, asked = false, base) then return RunLoop.Suspended
+                else current = task.asInstanceOf[Defer[Any]].thunk()
+
+              case Tag.Map =>
+                val map = task.asInstanceOf[Map[Any, Any]]
+                val source = map.source
+                if source.tag == Tag.Pure then
+                  value = map.f(source.asInstanceOf[Pure[Any]].value)
+                  current = null
+                else if source.tag == Tag.Delay && mayGoOn then
+                  value = map.f(source.asInstanceOf[Delay[Any]].thunk())
+                  current = null
+                else
+                  push(map)
+                  current = source
+
+              case Tag.FlatMap =>
+                val flatMap = task.asInstanceOf[FlatMap[Any, Any]]
+                val source = flatMap.source
+                if source.tag == Tag.Pure && mayGoOn then
+                  current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
+                else if source.tag == Tag.Delay && mayGoOn then
+                  current = flatMap.f(source.asInstanceOf[Delay[Any]].thunk())
+                else if outOfBudget then
+                  if giveWay(task, asked = false, base) then return RunLoop.Suspended
+                else
+                  push(flatMap)
+                  current = source
+
+              case Tag.Attempt =>
+                push(task)
+                current = task.asInstanceOf[Attempt[Any]].source
+
+              case Tag.Handle =>
+                push(task)
+                current = task.asInstanceOf[Handle[Any]].source
+
+              case Tag.OnCancel =>
+                push(task)
+                current = task.asInstanceOf[OnCancel[Any]].source
+
+              case Tag.Suspend =>
+                if shouldCancel then current = CancelSelf
+                else
+                  task.asInstanceOf[Suspend[Any]].begin(this) match
+                    case wait: Waiter =>
+                      if !suspendOn(wait, base) then return RunLoop.Suspended
+                      waiter = wait
+                    case result =>
+                      value = result
+                      current = null
+
+              case Tag.Cede =>
+                if shouldCancel then current = CancelSelf
+                else if giveWay(Task.unit, asked = true, base) then return RunLoop.Suspended
+                else
+                  value = ()
+                  current = null
+
+              case Tag.Start =>
+                if shouldCancel then current = CancelSelf
+                else
+                  value = fork(task.asInstanceOf[Start[Any]].body)
+                  current = null
+
+              case Tag.Canceled =>
+                cancelRequested = true
+                if masks == 0 then
+                  enterMask() // for good: the fiber only unwinds from here
+                  finalizing = true
+                  current = unwindCanceled(base)
+                  if current eq null then return RunLoop.Canceled
+                else
+                  value = ()
+                  current = null
+
+              case Tag.Uncancelable =>
+                enterMask()
+                push(Frames.leaveMask)
+                current = task.asInstanceOf[Uncancelable[Any]].body(FiberPoll(this, masks))
+
+              case Tag.Unmasked =>
+                val unmasked = task.asInstanceOf[Unmasked[Any]]
+                val poll = unmasked.poll
+                current = unmasked.source
+                if (poll.fiber eq this) && poll.depth == masks && !finalizing then
+                  leaveMask()
+                  push(Frames.leavePoll)
+
+              case Tag.Direct =>
+                if shouldCancel then current = CancelSelf
+                else
+                  value = runDirect(task.asInstanceOf[Direct[Any]])
+                  current = null
+                  if value.asInstanceOf[AnyRef] eq CancelSignal then
+                    current = unwindCanceled(base)
+                    if current eq null then return RunLoop.Canceled
+
+              case Tag.Enter =>
+                if shouldCancel then current = CancelSelf
+                else
+                  current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
+                  if current eq null then value = takeLoopResult()
+      catch
+        case error: Throwable =>
+          waiter = null
+          current = if shouldCancel then CancelSelf else Fail(error)
+    null
+
+  private def takeLoopResult(): Any =
+    val result = loopResult
+    loopResult = null
+    result
+
+  private def outOfBudget: Boolean =
+    budget -= 1
+    budget <= 0
+
+  /** Gives way to queued work, to go on with `task` afterwards. True if this thread does not own the fiber any
+    * more; false if there is nothing to give way to, if the fiber cannot leave its thread, or if it need not:
+    * on the own thread of a caller of `runSync` it holds no carrier.
+    */
+  private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
+    budget = Tuning.sliceInstructions
+    if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
+      val home = host.home
+      host = null.asInstanceOf[Host]
+      if masks == 0 then closeGate()
+      pending = task
+      runtime.scheduler.submit(this, home)
+      true
+    else
+      host.yieldIfDue(inSlice = true)
+      false
+
+  /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */
+  private def suspendOn(wait: Waiter, base: Int): Boolean =
+    val unmasked = masks == 0
+    if unmasked then closeGate()
+    val direct = base > 0
+    val host = this.host
+    wait.cancelable = unmasked
+    if direct then wait.thread = Thread.currentThread() else this.host = null.asInstanceOf[Host]
+    waiting = wait
+    val goesOn =
+      if !wait.suspend() then
+        wait.awaitDone()
+        true
+      // Whoever cancels between the last look and the CAS finds the wait not suspended yet, so look again.
+      else if unmasked && cancelRequested && wait.takeForCancel() then true
+      else if direct then
+        parkUntilEnded(wait)
+        true
+      else false
+    if goesOn then
+      this.host = host
+      if unmasked then openGate()
+    goesOn
+
+  private def parkUntilEnded(wait: Waiter): Unit =
+    var interrupted = false
+    while wait.isWaiting do
+      java.util.concurrent.locks.LockSupport.park(wait)
+      if Thread.interrupted() then interrupted = true // not by a cancel: the gate is closed
+    if interrupted then Thread.currentThread().interrupt()
+
+  private def abandoned(wait: Waiter): Task[Unit] | Null =
+    wait.abandon()
+    wait.cancelHook
+
+  /** The value of the body, or `CancelSignal` if the fiber was cancelled in it. */
+  private def runDirect(direct: Direct[Any]): Any =
+    val wasFinalizing = finalizing
+    val height = size
+    push(Frames.barrier) // so that every await inside has a base above 0
+    directDepth += 1
+    try
+      val value = direct.body(this)
+      if finalizing && !wasFinalizing then CancelSignal else value
+    catch
+      case error: Throwable =>
+        if finalizing && !wasFinalizing then CancelSignal else throw error
+    finally
+      directDepth -= 1
+      while size > height do pop(): Unit
+
+  /** Pops frames until one handles the error. Null at `base`: nobody has. */
+  private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
+    while size > base do
+      val frame = pop()
+      frame.tag match
+        case Tag.Attempt => return Pure(Left(error))
+        case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
+        case Tag.LeaveMask => leaveMask()
+        case Tag.LeavePoll => enterMask()
+        case Tag.Unwind =>
+          runtime.report(error)
+          push(frame)
+          return Task.unit
+        case Tag.Claiming =>
+          val next = frame.asInstanceOf[Loop].failed(this, error)
+          return if next eq null then Pure(takeLoopResult()) else next
+        case _ => ()
+    failure = error
+    null
+
+  /** Pops frames until one is a finalizer, and returns that. Null at `base`: all have run. */
+  private def unwindCanceled(base: Int): Task[Any] | Null =
+    while size > base do
+      val frame = pop()
+      frame.tag match
+        case Tag.OnCancel =>
+          push(Frames.unwind)
+          return frame.asInstanceOf[OnCancel[Any]].finalizer
+        case Tag.Claiming => frame.asInstanceOf[Loop].canceled(this)
+        case _ => ()
+    null
+
+private[weir] object RunLoop:
+  private val noStack: Array[Node | Null] = new Array[Node | Null](0)
+
+  private object Suspended
+  private object Failed
+  private object Canceled
+
+/** Unwinds plain code of a fiber that was cancelled while it awaited. Not an `Exception`, so that ordinary
+  * handlers let it pass; the fiber goes on unwinding whatever happens to it.
+  */
+private[weir] object CancelSignal
+    extends Throwable("The fiber was canceled while it awaited.", null, false, false)

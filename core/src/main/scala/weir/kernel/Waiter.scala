@@ -1,0 +1,95 @@
+package weir.kernel
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.util.concurrent.locks.LockSupport
+import scala.annotation.static
+import weir.Task
+
+/** One wait of one fiber: the meeting point of the fiber that suspends, whoever wakes it, and a cancel.
+  *
+  * {{{
+  * Registering --fiber--> Suspended --waker--> Claimed --waker--> Done
+  *      |                     |
+  *      +------waker----> Claimed ...         +--cancel--> Canceled
+  * }}}
+  *
+  *   - Whoever moves the state out of `Suspended` owns the fiber, and is the one to queue it.
+  *   - `complete` tells its caller whether the fiber got the value; a false means that the value is still
+  *     the caller's, for the next in line.
+  *   - **Ordering**: all of the fiber's fields are written before the CAS to `Suspended`, which pairs with
+  *     the CAS of the waker or the canceller.
+  */
+private[weir] class Waiter(val fiber: RunLoop):
+
+  // fiber's own until Suspended
+  private[kernel] var cancelable = false
+
+  /** The thread that is parked, where the fiber awaits in direct style; null where it has left its thread. */
+  private[kernel] var thread: Thread | Null = null
+
+  // shared
+  @volatile private var state = Waiter.Registering
+
+  // the waker's until Done, then the fiber's
+  private[kernel] var value: Any = null
+  private[kernel] var isError = false
+
+  /** True if the fiber gets `value`; false if it was completed or cancelled before. */
+  final def complete(value: Any): Boolean = finish(value, isError = false)
+
+  /** True if the fiber fails with `error`; false if it was completed or cancelled before. */
+  final def fail(error: Throwable): Boolean = finish(error, isError = true)
+
+  private def finish(value: Any, isError: Boolean): Boolean =
+    var current = state
+    while current == Waiter.Registering || current == Waiter.Suspended do
+      if Waiter.State.compareAndSet(this, current, Waiter.Claimed) then
+        this.value = value
+        this.isError = isError
+        state = Waiter.Done
+        if current == Waiter.Suspended then wakeUp()
+        return true
+      current = state
+    false
+
+  /** The fiber's: false if somebody was faster, and the result is (or is about to be) here. */
+  private[kernel] def suspend(): Boolean =
+    Waiter.State.compareAndSet(this, Waiter.Registering, Waiter.Suspended)
+
+  /** True if this call has ended the wait. The caller then owns the fiber. */
+  private[kernel] def takeForCancel(): Boolean =
+    state == Waiter.Suspended && cancelable &&
+      Waiter.State.compareAndSet(this, Waiter.Suspended, Waiter.Canceled)
+
+  /** Wakes the fiber of a waiter that this thread has taken out of `Suspended`. */
+  private[kernel] def wakeUp(): Unit =
+    val parked = thread
+    if parked eq null then resumeFiber() else LockSupport.unpark(parked)
+
+  /** Queues the fiber, which this thread owns. */
+  protected def resumeFiber(): Unit = fiber.resume(this)
+
+  private[kernel] def isWaiting: Boolean =
+    val current = state
+    current == Waiter.Suspended || current == Waiter.Claimed
+
+  private[kernel] def isCanceled: Boolean = state == Waiter.Canceled
+
+  /** The fiber's, after `suspend` was false: waits the few instructions until the result is here. */
+  private[kernel] def awaitDone(): Unit = while state != Waiter.Done do Thread.onSpinWait()
+
+  /** Called by the fiber once it finds itself cancelled: leaves the list that it waits in. */
+  def abandon(): Unit = ()
+
+  /** What the fiber does after `abandon`, before its other finalizers; null for nothing. */
+  def cancelHook: Task[Unit] | Null = null
+
+private[weir] object Waiter:
+  @static private val State: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Waiter], "state", classOf[Int])
+
+  private[kernel] inline val Registering = 0
+  private[kernel] inline val Suspended = 1
+  private[kernel] inline val Claimed = 2
+  private[kernel] inline val Done = 3
+  private[kernel] inline val Canceled = 4

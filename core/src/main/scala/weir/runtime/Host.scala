@@ -1,0 +1,65 @@
+package weir.runtime
+
+import java.util.concurrent.locks.LockSupport
+import scala.compiletime.uninitialized
+
+/** The thread that runs slices: a worker, or a caller of `runSync` on its own thread.
+  *
+  * `next` is the job that this thread runs as soon as the present slice returns. Nobody else can take
+  * it, which is safe because the thread cannot block between the hand-over and the run: the slice that
+  * hands over returns at once.
+  */
+private[weir] abstract class Host(val scheduler: Scheduler):
+
+  // immutable
+  def thread: Thread
+
+  /** True where a long slice would hold a carrier, so that it must give way to queued work. */
+  def pooled: Boolean
+
+  // owner only
+  private var handedOver: Job | Null = null
+  private var handOvers: Int = 0
+  private var lastYield: Long = uninitialized
+  private var yields: Int = 0
+
+  /** The shard that this thread pushes to and takes from first. */
+  def home: Int
+
+  /** Runs `job` next on this thread, or queues it: after a row of hand-overs the queue has its turn, so
+    * that two jobs that keep handing over to each other starve nobody.
+    */
+  final def handOver(job: Job): Unit =
+    if (handedOver eq null) && handOvers < Tuning.handOversInARow then
+      handOvers += 1
+      handedOver = job
+    else
+      handOvers = 0
+      scheduler.submit(job, home)
+
+  final protected def takeHandedOver(): Job | Null =
+    val job = handedOver
+    handedOver = null
+    job
+
+  /** Gives the carrier to the JDK's scheduler if this thread has had it for a while: virtual threads are
+    * not time-sliced, and the user's own must not starve. If `inSlice`, the present job stays on this thread, so
+    * it also lets another worker run what is queued.
+    *
+    * `Thread.yield` puts this thread into its carrier's own queue if that is not empty, and a carrier looks at what
+    * was submitted from elsewhere only when it is: two threads that yield to each other would starve the rest. So
+    * now and then, and wherever work is waiting, it parks for a moment, and comes back by the common queue.
+    */
+  final def yieldIfDue(inSlice: Boolean): Unit =
+    if pooled then
+      val now = System.nanoTime()
+      if now - lastYield > Tuning.yieldAfterNanos then
+        yields += 1
+        val others = inSlice && scheduler.hasWork
+        if others then giveUpSlot()
+        if others || yields % Tuning.yieldsPerPark == 0 then LockSupport.parkNanos(1)
+        else Thread.`yield`()
+        lastYield = System.nanoTime()
+
+  /** Lets the standby have this thread's slot, if it holds one. */
+  protected def giveUpSlot(): Unit = ()

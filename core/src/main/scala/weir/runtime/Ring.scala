@@ -1,0 +1,71 @@
+package weir.runtime
+
+import java.util.concurrent.atomic.AtomicLongArray
+
+/** A bounded queue of jobs that any thread may push to and take from.
+  *
+  *   - **Shared**: `positions` holds head and tail, which move by CAS alone; a cell's sequence number
+  *     says whose turn it is.
+  *   - **Invariant**: `0 <= tail - head <= capacity`.
+  *   - **Ordering**: `push` writes the cell, then releases its sequence number; `poll` acquires it first.
+  *   - **Full**: `push` returns false, and the caller sends the job to the inbox.
+  *   - **In between**: a push that has moved the tail but not yet released its cell makes `poll` return
+  *     null while `isEmpty` is false. Whoever decides to sleep asks `isEmpty`.
+  *
+  * After Dmitry Vyukov's bounded MPMC queue; differs in that emptiness is a question of its own.
+  */
+private[weir] final class Ring(capacity: Int):
+  require(
+    capacity >= 2 && (capacity & (capacity - 1)) == 0,
+    s"Ring: capacity was $capacity. It must be a power of two, and at least 2."
+  )
+
+  // immutable
+  private val mask = capacity - 1
+
+  // shared
+  private val cells = new Array[Job | Null](capacity)
+  private val turns = AtomicLongArray(capacity)
+  for i <- 0 until capacity do turns.set(i, i.toLong)
+
+  /** Head and tail, each on cache lines of its own. */
+  private val positions = AtomicLongArray(64)
+  private inline val headAt = 16
+  private inline val tailAt = 40
+
+  /** False if the ring is full. */
+  def push(job: Job): Boolean =
+    var position = positions.get(tailAt)
+    while true do
+      val index = position.toInt & mask
+      val turn = turns.getAcquire(index) // pairs with the release in poll
+      if turn == position then
+        // The CAS is also the fence between this push and the caller's look at the standby.
+        if positions.compareAndSet(tailAt, position, position + 1) then
+          cells(index) = job
+          turns.setRelease(index, position + 1) // pairs with the acquire in poll
+          return true
+        position = positions.get(tailAt)
+      else if turn < position then return false
+      else position = positions.get(tailAt)
+    false
+
+  /** The oldest job, or null if there is none, or if its push is not finished. */
+  def poll(): Job | Null =
+    var position = positions.get(headAt)
+    while true do
+      val index = position.toInt & mask
+      val turn = turns.getAcquire(index) // pairs with the release in push
+      if turn == position + 1 then
+        if positions.compareAndSet(headAt, position, position + 1) then
+          val job = cells(index)
+          cells(index) = null
+          turns.setRelease(index, position + capacity) // pairs with the acquire in push
+          return job
+        position = positions.get(headAt)
+      else if turn < position + 1 then return null
+      else position = positions.get(headAt)
+    null
+
+  /** True if no push has begun that no poll has taken. */
+  def isEmpty: Boolean = positions.get(tailAt) == positions.get(headAt)

@@ -1,0 +1,124 @@
+package weir.runtime
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicReferenceArray
+import scala.annotation.static
+
+/** Runs jobs on virtual threads that may block freely. README.md in this folder has the protocol.
+  *
+  *   - **Slots**: one for each carrier; a worker runs jobs while it holds one.
+  *   - **Standby**: while any job is queued, one worker without a slot is runnable in the JDK's own
+  *     scheduler; it is mounted in the moment a carrier gets free.
+  *   - **Shards**: bounded queues that every worker takes from; none belongs to a worker.
+  */
+private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
+
+  // immutable
+  private val shardMask = Integer.highestOneBit(carriers * 2 - 1) - 1
+  private val shards = Array.fill(shardMask + 1)(Ring(ringCapacity))
+  private val inbox = ConcurrentLinkedQueue[Job]()
+
+  // shared
+  private val slots = AtomicReferenceArray[Worker](carriers)
+  private val idle = AtomicReferenceArray[Worker](carriers * Tuning.idleWorkersPerCarrier)
+
+  /** True from the moment somebody begins to make a standby until that worker gives the role up. */
+  @volatile private var standby: Boolean = false
+
+  /** Queues a job from any thread. */
+  def submit(job: Job): Unit = submit(job, Thread.currentThread().threadId().toInt)
+
+  /** Queues a job, on the shard `home` if there is room. */
+  def submit(job: Job, home: Int): Unit =
+    if !shards(home & shardMask).push(job) then inbox.add(job): Unit
+    if !standby then raiseStandby() // the read comes after the CAS of the push: see README, race 1
+
+  /** True if a job is queued, also one whose push is not finished. */
+  def hasWork: Boolean =
+    var i = 0
+    while i <= shardMask do
+      if !shards(i).isEmpty then return true
+      i += 1
+    !inbox.isEmpty
+
+  /** A queued job, taken from the shard `home` first. */
+  def poll(home: Int, inboxFirst: Boolean): Job | Null =
+    var job: Job | Null = if inboxFirst then inbox.poll() else null
+    var i = 0
+    while (job eq null) && i <= shardMask do
+      job = shards((home + i) & shardMask).poll()
+      i += 1
+    if job eq null then inbox.poll() else job
+
+  // ---- the standby: what Worker calls, in the order of its life ----
+
+  /** Makes an idle or a new worker the standby, unless there is one. */
+  def raiseStandby(): Unit =
+    if Scheduler.Standby.compareAndSet(this, false, true) then
+      try
+        val worker = takeIdle()
+        if worker eq null then Worker(this).start() else worker.invite()
+      catch
+        case error: Throwable =>
+          standby = false // or nobody would ever be woken again
+          throw error
+
+  /** True if the calling worker has become the standby. */
+  def tryStandby(): Boolean = !standby && Scheduler.Standby.compareAndSet(this, false, true)
+
+  /** Gives the role up. The caller must look at the queue afterwards: see README, race 1. */
+  def leaveStandby(): Unit = standby = false
+
+  /** A slot for this worker, or -1: first a free one, then one whose holder does not run. */
+  def claimSlot(worker: Worker): Int =
+    var i = 0
+    while i < carriers do
+      if (slots.get(i) eq null) && slots.compareAndSet(i, null, worker) then return i
+      i += 1
+    i = 0
+    while i < carriers do
+      val holder = slots.get(i)
+      if (holder ne null) && !holder.isRunnable && slots.compareAndSet(i, holder, worker) then
+        return i
+      i += 1
+    -1
+
+  def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot) eq worker
+
+  def freeSlot(worker: Worker, slot: Int): Unit = slots.compareAndSet(slot, worker, null): Unit
+
+  /** False if enough workers are idle, and this one should end. */
+  def putIdle(worker: Worker): Boolean =
+    var i = 0
+    while i < idle.length do
+      if (idle.get(i) eq null) && idle.compareAndSet(i, null, worker) then return true
+      i += 1
+    false
+
+  private def takeIdle(): Worker | Null =
+    var i = 0
+    while i < idle.length do
+      val worker = idle.get(i)
+      if (worker ne null) && idle.compareAndSet(i, worker, null) then return worker
+      i += 1
+    null
+
+  // ---- for tests and reports ----
+
+  /** Slots that are held now: 0 when all is quiet, and never more than there are carriers. */
+  def activeWorkers: Int = (0 until carriers).count(i => slots.get(i) ne null)
+
+  def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
+
+  /** True if nothing is queued, no worker is active and none is looking for work. */
+  def isQuiet: Boolean = !hasWork && !standby && activeWorkers == 0
+
+private[weir] object Scheduler:
+  @static private val Standby: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Scheduler], "standby", classOf[Boolean])
+
+  /** As many carriers as the JDK gives to virtual threads. */
+  def carriersOfThisJvm: Int =
+    val parallelism = Integer.getInteger("jdk.virtualThreadScheduler.parallelism", 0).intValue
+    if parallelism > 0 then parallelism else java.lang.Runtime.getRuntime.availableProcessors

@@ -1,0 +1,124 @@
+package weir.runtime
+
+import java.util.concurrent.locks.{LockSupport, ReentrantLock}
+
+/** One shared timer: a heap of alarms and the thread that rings them.
+  *
+  *   - **Shared, under `lock`**: the heap; an alarm knows its place in it, so a cancelled one leaves at
+  *     once, in O(log n), and is not kept alive until it is due.
+  *   - **The thread** is a daemon of the operating system, so that alarms ring while every carrier is busy.
+  *     It starts with the first alarm, and waits without polling while there is none.
+  *   - **Ringing** happens outside the lock, and must neither block nor throw.
+  *
+  * A heap with four children for each node: half the depth of a binary one, and the children share a
+  * cache line.
+  */
+private[weir] final class Timers:
+
+  private val lock = ReentrantLock()
+
+  // shared, under lock
+  private var heap = new Array[Alarm | Null](64)
+  private var count = 0
+  private var thread: Thread | Null = null
+
+  /** Sets the alarm; it rings once, at `alarm.dueNanos` or shortly after, unless it is removed first. */
+  def add(alarm: Alarm): Unit =
+    var wake = false
+    lock.lock()
+    try
+      if count == heap.length then heap = java.util.Arrays.copyOf(heap, count * 2)
+      count += 1
+      up(count - 1, alarm)
+      wake = alarm.place == 0
+      if thread eq null then
+        val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
+        thread = created
+        created.start()
+    finally lock.unlock()
+    if wake then LockSupport.unpark(thread)
+
+  /** False if the alarm has rung, is about to, or was removed before. */
+  def remove(alarm: Alarm): Boolean =
+    lock.lock()
+    try
+      val place = alarm.place
+      if place < 0 then false
+      else
+        takeOut(place)
+        true
+    finally lock.unlock()
+
+  /** Alarms that are set. */
+  def size: Int =
+    lock.lock()
+    try count
+    finally lock.unlock()
+
+  private def ring(): Unit =
+    while true do
+      lock.lock()
+      var due: Alarm | Null = null
+      var wait = Long.MaxValue
+      try
+        val first = heap(0)
+        if (count > 0) && (first ne null) then
+          wait = first.dueNanos - System.nanoTime()
+          if wait <= 0 then
+            takeOut(0)
+            due = first
+      finally lock.unlock()
+      if due ne null then due.ring()
+      else if wait == Long.MaxValue then LockSupport.park(this)
+      else LockSupport.parkNanos(this, wait)
+
+  private def takeOut(place: Int): Unit =
+    heap(place).nn.place = -1
+    count -= 1
+    val last = heap(count).nn
+    heap(count) = null
+    if place < count then
+      down(place, last)
+      if last.place == place then up(place, last)
+
+  private def up(from: Int, alarm: Alarm): Unit =
+    var place = from
+    var moving = place > 0
+    while moving do
+      val parentPlace = (place - 1) >> 2
+      val parent = heap(parentPlace).nn
+      if alarm.dueNanos - parent.dueNanos < 0 then
+        put(place, parent)
+        place = parentPlace
+        moving = place > 0
+      else moving = false
+    put(place, alarm)
+
+  private def down(from: Int, alarm: Alarm): Unit =
+    var place = from
+    var moving = true
+    while moving do
+      val firstChild = (place << 2) + 1
+      val end = math.min(firstChild + 4, count)
+      var smallest = firstChild
+      var child = firstChild + 1
+      while child < end do
+        if heap(child).nn.dueNanos - heap(smallest).nn.dueNanos < 0 then smallest = child
+        child += 1
+      if firstChild < count && heap(smallest).nn.dueNanos - alarm.dueNanos < 0 then
+        put(place, heap(smallest).nn)
+        place = smallest
+      else moving = false
+    put(place, alarm)
+
+  private def put(place: Int, alarm: Alarm): Unit =
+    heap(place) = alarm
+    alarm.place = place
+
+/** What a timer rings, once, `dueNanos` on the clock of `System.nanoTime`. */
+private[weir] abstract class Alarm(val dueNanos: Long):
+  /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
+  private[runtime] var place: Int = -1
+
+  /** Called on the timer's thread. Must neither block nor throw. */
+  def ring(): Unit

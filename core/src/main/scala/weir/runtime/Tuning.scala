@@ -1,0 +1,43 @@
+package weir.runtime
+
+/** Every constant of the runtime, and the benchmark that chose it. */
+private[weir] object Tuning:
+
+  /** Instructions that a fiber runs before it gives way to queued work. 1,024 of them take 3 to 30 µs,
+    * so the cost of giving way disappears and a fiber that loops holds nobody up. `TaskBench.flatMap`.
+    */
+  inline val sliceInstructions = 1024
+
+  /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `ForkBench`. */
+  inline val ringCapacity = 1024
+
+  /** A worker looks into the inbox first once in this many takes, so that full rings cannot hide it. */
+  inline val inboxEvery = 61
+
+  /** Hand-overs in a row before the queue has its turn. */
+  inline val handOversInARow = 16
+
+  /** Slices between two looks at the clock by a worker. */
+  inline val slicesPerClock = 32
+
+  /** How long a worker holds its carrier before it yields to the JDK's scheduler: 1 ms. */
+  inline val yieldAfterNanos = 1_000_000L
+
+  /** Rounds that the standby searches for work before it parks, and the pause in each: about 20 µs in
+    * all. Shorter and every hand-over between two fibers pays for a wake-up; longer and it burns CPU.
+    */
+  inline val searchRounds = 16
+  inline val searchSpins = 32
+
+  /** One yield in this many is a short park, which comes back by the JDK's common queue: see `Host.yieldIfDue`. */
+  inline val yieldsPerPark = 8
+
+  /** Rests of a standby that finds no slot, close after each other, before they get long. */
+  inline val shortRests = 4
+  inline val longRestNanos = 200_000L
+
+  /** Idle workers kept for the next burst, for each carrier; the others end. */
+  inline val idleWorkersPerCarrier = 4
+
+  /** Calls of `runSync` nested on one thread's stack. Each takes about 1 KB of it, and the user's own frames. */
+  inline val nestedCalls = 32

@@ -1,0 +1,121 @@
+package weir.runtime
+
+import java.util.concurrent.locks.LockSupport
+
+/** A virtual thread that is, in turn, the standby, the holder of a slot, and idle.
+  *
+  * It begins as the standby. README.md in this folder has the states and who moves which.
+  */
+private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), Runnable:
+
+  // immutable
+  val thread: Thread =
+    Thread.ofVirtual().name("weir-worker").inheritInheritableThreadLocals(false).unstarted(this)
+  def pooled: Boolean = true
+
+  // owner only
+  private var slot = 0
+  private var rests = 0
+  private var lastRest = 0L
+
+  // shared
+  @volatile private var invited = false
+
+  def home: Int = slot
+
+  def start(): Unit = thread.start()
+
+  /** Wakes this idle worker as the standby. */
+  def invite(): Unit =
+    invited = true
+    LockSupport.unpark(thread)
+
+  /** False if the worker is blocked, parked or gone, so that its carrier does something else. */
+  def isRunnable: Boolean = thread.getState == Thread.State.RUNNABLE
+
+  def run(): Unit =
+    var alive = true
+    while alive do
+      if becomeActive() then
+        runJobs()
+        // Dry, or replaced while blocked. If nobody is the standby, stay and search as the standby.
+        alive = scheduler.tryStandby() || idleWithoutRole()
+      else alive = idleFromStandby()
+
+  /** As the standby: true with a slot, and the role given up; false, still the standby, if there is
+    * nothing to do.
+    */
+  private def becomeActive(): Boolean =
+    var rounds = 0
+    while rounds < Tuning.searchRounds do
+      if scheduler.hasWork then
+        val claimed = scheduler.claimSlot(this)
+        if claimed >= 0 then
+          slot = claimed
+          scheduler.leaveStandby()
+          return true
+        // Every holder is runnable: one of them has just yielded to the JDK, and is next.
+        rest()
+      else
+        rounds += 1
+        var spins = 0
+        while spins < Tuning.searchSpins do
+          Thread.onSpinWait()
+          spins += 1
+        if (rounds & 3) == 0 then Thread.`yield`()
+    false
+
+  /** Lets the holders run, and comes back by the JDK's common queue: see `Host.yieldIfDue` for why this is not a
+    * yield. Where one rest follows the other at once there is a carrier to spare (the JDK adds some during file
+    * I/O), and rests get longer.
+    */
+  private def rest(): Unit =
+    val now = System.nanoTime()
+    rests = if now - lastRest < Tuning.yieldAfterNanos / 2 then rests + 1 else 0
+    LockSupport.parkNanos(if rests < Tuning.shortRests then 1L else Tuning.longRestNanos)
+    lastRest = System.nanoTime()
+
+  /** Runs jobs while this worker holds its slot and there are any. */
+  private def runJobs(): Unit =
+    var takes = 0
+    var job = scheduler.poll(slot, inboxFirst = false)
+    if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
+    var holding = true
+    while holding do
+      if job ne null then
+        job.runSlice(this)
+        if thread.isInterrupted then Thread.interrupted(): Unit
+        takes += 1
+        if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
+      else if !scheduler.hasWork then
+        scheduler.freeSlot(this, slot)
+        holding = false
+      else Thread.onSpinWait() // a push that is not finished
+      val next = takeHandedOver()
+      if next ne null then job = next
+      else if holding then
+        holding = scheduler.holdsSlot(this, slot)
+        job =
+          if holding then scheduler.poll(slot, takes % Tuning.inboxEvery == 0)
+          else null
+
+  override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot)
+
+  /** Idle while somebody else is the standby. False if this worker should end. */
+  private def idleWithoutRole(): Boolean =
+    if scheduler.putIdle(this) then
+      awaitInvitation()
+      true
+    else false
+
+  /** Gives up the role of the standby and goes idle. False if this worker should end. */
+  private def idleFromStandby(): Boolean =
+    val kept = scheduler.putIdle(this)
+    scheduler.leaveStandby()
+    if scheduler.hasWork then scheduler.raiseStandby() // maybe this very worker
+    if kept then awaitInvitation()
+    kept
+
+  private def awaitInvitation(): Unit =
+    while !invited do LockSupport.park(this)
+    invited = false

@@ -1,0 +1,151 @@
+package weir.task
+
+import java.util.concurrent.CancellationException
+import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+import scala.annotation.tailrec
+import weir.Task
+import weir.kernel.{Enter, RunLoop, Suspend, Waiter}
+
+/** Children that as few fibers run as can: the engine under every parallel operator on tasks.
+  *
+  * Fibers called ''runners'' claim children one after the other and run each in place. The first runner is run
+  * by the parent's thread as the parent suspends; a runner that has claimed its first child invites one more
+  * through the queue. So children that never suspend are all run by the runners that the carriers allow, and
+  * a child that suspends or blocks takes its runner with it, while the invitation waits in the queue for
+  * whoever is free.
+  *
+  *   - **Shared**: `active` counts the runners that have begun and not ended. A runner ends only when nothing is
+  *     left to claim or the group is stopped, so the group is over when `active` comes down to 0: each claimed
+  *     child is being run by an active runner. A late runner may bring it to 1 and down again, hence `ended`.
+  *   - **Stopping**: `stop` is set before the list of runners is read, and a runner enters the list before it
+  *     reads `stop`: so either it is cancelled or it claims nothing.
+  *   - **Bounded**: `started` is only written by the one who holds the invitation, one at a time.
+  */
+private[weir] abstract class Claims(limit: Int):
+
+  // owner only: whoever holds the invitation
+  private var started = 1
+
+  // shared
+  private val active = AtomicInteger(1)
+  private val stopped = AtomicReference[Claims.Stop | Null](null)
+  private val runners = AtomicReference[Runner | Null](null)
+
+  /** Null, or who waits for the end of a cancelled group, or `Ended`. */
+  private val ended = AtomicReference[AnyRef | Null](null)
+  private var parent: GroupWaiter | Null = null
+
+  // ---- what a group consists of ----
+
+  /** Claims a child: true if `runner.index` and `runner.item` say which; false if none is left. */
+  def claim(runner: Runner): Boolean
+
+  /** True if a further runner would find something to claim. */
+  def hasMore: Boolean
+
+  /** The child that `runner` has claimed. */
+  def child(runner: Runner): Task[Any]
+
+  def store(runner: Runner, value: Any): Unit
+
+  /** The result of a group whose children have all succeeded. */
+  def result: Any
+
+  /** A child has cancelled itself: that cancels the group, and the parent. */
+  def childCanceled(): Unit = stop(Claims.Stop.Canceled)
+
+  /** Called once, when the group is over. */
+  protected def over(): Unit = ()
+
+  // ---- running ----
+
+  /** Starts the group. The parent waits for what it returns. */
+  final def start(fiber: RunLoop): Waiter =
+    val waiter = GroupWaiter(fiber, this)
+    parent = waiter
+    fiber.handOver(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+    waiter
+
+  final def isStopped: Boolean = stopped.get ne null
+
+  /** Cancels what runs, other than the runner `by`, and claims nothing more. The first reason counts; later
+    * errors are suppressed under it.
+    */
+  final def stop(reason: Claims.Stop, by: Runner | Null = null): Unit =
+    if stopped.compareAndSet(null, reason) then
+      var runner = runners.get
+      while runner ne null do
+        if runner ne by then runner.fiber.requestCancel()
+        runner = runner.next
+    else
+      (stopped.get, reason) match
+        case (Claims.Stop.Failed(first), Claims.Stop.Failed(later)) if first ne later =>
+          first.addSuppressed(later)
+        case _ => ()
+
+  private[task] final def enter(runner: Runner, first: Boolean): Unit =
+    if !first then active.incrementAndGet(): Unit
+    link(runner)
+
+  @tailrec private def link(runner: Runner): Unit =
+    val head = runners.get
+    runner.next = head
+    if !runners.compareAndSet(head, runner) then link(runner)
+
+  private[task] final def invite(fiber: RunLoop): Unit =
+    if started < limit && hasMore then
+      started += 1
+      fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
+
+  private[task] final def exit(fiber: RunLoop): Unit =
+    if active.decrementAndGet() == 0 then
+      ended.getAndSet(Claims.Ended) match
+        case Claims.Ended => ()
+        case waiting =>
+          over()
+          waiting match
+            case waiter: Waiter => waiter.complete(()): Unit
+            case _ => finish(parent.nn, fiber)
+
+  private def finish(waiter: GroupWaiter, fiber: RunLoop): Unit =
+    waiter.lastRunner = fiber
+    stopped.get match
+      case null => waiter.complete(result): Unit
+      case Claims.Stop.Failed(error) => waiter.fail(error): Unit
+      case Claims.Stop.Won(value) => waiter.complete(value): Unit
+      case Claims.Stop.Canceled =>
+        waiter.fiber.requestCancel()
+        waiter.fail(
+          CancellationException(
+            "A child canceled itself. That cancels its parent too, which is masked here."
+          )
+        ): Unit
+
+  /** Stops the group and waits until it is over. What a cancelled parent does. */
+  private[task] final val cancelAndWait: Task[Unit] = new Suspend[Unit]:
+    def begin(fiber: RunLoop): Any =
+      stop(Claims.Stop.Canceled)
+      val waiter = Waiter(fiber)
+      if ended.compareAndSet(null, waiter) then waiter else ()
+
+private[weir] object Claims:
+  private object Ended
+
+  enum Stop:
+    case Failed(error: Throwable)
+    case Won(value: Any)
+    case Canceled
+
+/** The parent's wait for its children. */
+private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(parent):
+  /** The runner that ends the group; its thread goes on with the parent. */
+  var lastRunner: RunLoop | Null = null
+
+  override protected def resumeFiber(): Unit =
+    val runner = lastRunner
+    if runner eq null then super.resumeFiber() else fiber.resumeAfter(this, runner)
+
+  override def cancelHook: Task[Unit] = claims.cancelAndWait
+
+private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Unit]:
+  def begin(fiber: RunLoop): Runner = Runner(claims, fiber, first)

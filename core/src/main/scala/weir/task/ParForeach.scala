@@ -1,0 +1,26 @@
+package weir.task
+
+import weir.Task
+import weir.kernel.{RunLoop, Suspend}
+
+/** One child for each item, at most `limit` begun at a time. Takes items one by one and keeps nothing, so that
+  * a million of them cost no more memory than `limit`.
+  */
+private[weir] final class ParForeach[A](limit: Int, items: Iterable[A], f: A => Task[Any])
+    extends Suspend[Unit]:
+  require(limit >= 1, s"parForeach: the parallelism was $limit. It must be at least 1.")
+
+  def begin(fiber: RunLoop): Any = ForeachClaims(limit, items.iterator, f).start(fiber)
+
+private final class ForeachClaims[A](limit: Int, items: Iterator[A], f: A => Task[Any])
+    extends Claims(limit):
+  def claim(runner: Runner): Boolean = synchronized {
+    items.hasNext && {
+      runner.item = items.next()
+      true
+    }
+  }
+  def hasMore: Boolean = synchronized(items.hasNext)
+  def child(runner: Runner): Task[Any] = f(runner.item.asInstanceOf[A])
+  def store(runner: Runner, value: Any): Unit = ()
+  def result: Any = ()

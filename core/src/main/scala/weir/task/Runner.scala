@@ -1,0 +1,58 @@
+package weir.task
+
+import weir.Task
+import weir.kernel.{CancelSelf, Loop, RunLoop, Tag}
+
+/** The frame at the bottom of a runner's stack: claims children and runs them, one after the other. */
+private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Boolean)
+    extends Loop(Tag.Claiming):
+
+  /** What it has claimed: set by `Claims.claim`. */
+  var index: Int = 0
+  var item: Any = null
+
+  /** The runner that entered before this one. */
+  private[task] var next: Runner | Null = null
+
+  private var invited = false
+
+  def start(fiber: RunLoop): Task[Any] | Null =
+    claims.enter(this, first)
+    advance(fiber)
+
+  def step(fiber: RunLoop, value: Any): Task[Any] | Null =
+    claims.store(this, value)
+    advance(fiber)
+
+  private def advance(fiber: RunLoop): Task[Any] | Null =
+    try
+      while !claims.isStopped && claims.claim(this) do
+        if !invited then
+          invited = true
+          claims.invite(fiber)
+        val child = claims.child(this)
+        val value = Loop.ready(fiber, child)
+        if value.asInstanceOf[AnyRef] eq Loop.NotReady then
+          fiber.push(this)
+          return child
+        claims.store(this, value)
+      exit(fiber)
+    catch
+      case error: Throwable =>
+        if fiber.cancelRequested then // then it is the interrupt, or comes too late to count
+          fiber.push(this)
+          CancelSelf
+        else failed(fiber, error)
+
+  override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
+    claims.stop(Claims.Stop.Failed(error), by = this)
+    exit(fiber)
+
+  override def canceled(fiber: RunLoop): Unit =
+    if !claims.isStopped then claims.childCanceled()
+    claims.exit(fiber)
+
+  private def exit(fiber: RunLoop): Task[Any] | Null =
+    claims.exit(fiber)
+    fiber.loopResult = ()
+    null

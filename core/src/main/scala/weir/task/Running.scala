@@ -1,0 +1,80 @@
+package weir.task
+
+import java.util.concurrent.{CompletableFuture, CompletionException, CompletionStage}
+import scala.concurrent.{ExecutionContext, Future, Promise}
+import scala.util.{Failure, Success}
+import weir.kernel.{Async, CallbackJoin, RunLoop}
+import weir.runtime.Caller
+import weir.{Outcome, Runtime, Task}
+
+/** The ways from a task to its result outside of any task, and back. */
+private[weir] object Running:
+
+  def sync[A](task: Task[A], runtime: Runtime): A =
+    val fiber = RunLoop(runtime, task)
+    Caller.run(fiber, runtime.scheduler)
+    val outcome = fiber.outcome match
+      case null => fiber.awaitEnd()
+      case ended => ended
+    outcome match
+      case Outcome.Succeeded(value) => value.asInstanceOf[A]
+      case Outcome.Canceled if Thread.interrupted() =>
+        throw InterruptedException("The thread was interrupted in runSync; its task was canceled.")
+      case other => other.get.asInstanceOf[A]
+
+  def async[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
+    val fiber = RunLoop(runtime, task)
+    fiber.register((list, lock) =>
+      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), list, lock)
+    ): Unit
+    runtime.scheduler.submit(fiber)
+    () => fiber.requestCancel()
+
+  def toFuture[A](task: Task[A], runtime: Runtime): Future[A] =
+    val promise = Promise[A]()
+    async(
+      task,
+      {
+        case Outcome.Succeeded(value) => promise.success(value): Unit
+        case Outcome.Failed(error) => promise.failure(error): Unit
+        case canceled => promise.complete(scala.util.Try(canceled.get)): Unit
+      },
+      runtime
+    ): Unit
+    promise.future
+
+  def toCompletionStage[A](task: Task[A], runtime: Runtime): CompletionStage[A] =
+    val future = CompletableFuture[A]()
+    val cancel = async(
+      task,
+      {
+        case Outcome.Succeeded(value) => future.complete(value): Unit
+        case Outcome.Failed(error) => future.completeExceptionally(error): Unit
+        case Outcome.Canceled => future.cancel(false): Unit
+      },
+      runtime
+    )
+    future.whenComplete((_, _) => if future.isCancelled then cancel()): Unit
+    future
+
+  def fromFuture[A](future: () => Future[A]): Task[A] =
+    Async { callback =>
+      future().onComplete {
+        case Success(value) => callback(Right(value))
+        case Failure(error) => callback(Left(error))
+      }(using ExecutionContext.parasitic)
+      null
+    }
+
+  def fromCompletionStage[A](stage: () => CompletionStage[A]): Task[A] =
+    Async { callback =>
+      val running = stage()
+      running.whenComplete { (value, error) =>
+        error match
+          case null => callback(Right(value))
+          case wrapped: CompletionException if wrapped.getCause ne null =>
+            callback(Left(wrapped.getCause.nn))
+          case error => callback(Left(error))
+      }: Unit
+      Task.delay(running.toCompletableFuture.cancel(true): Unit)
+    }
