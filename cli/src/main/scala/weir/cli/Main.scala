@@ -12,7 +12,7 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
-import weir.cli.command.{Bench, Example, Test}
+import weir.cli.command.{Bench, Example, Feeds, Test}
 
 /** The program `weir`: a table of commands. */
 object Main:
@@ -23,6 +23,7 @@ object Main:
     * what it returns is the exit code.
     */
   private def commands: Seq[AnyRef] = Seq(
+    new Feeds,
     new Test,
     new Bench,
     new Example

@@ -4,6 +4,8 @@ import java.util.concurrent.locks.ReentrantLock
 import scala.collection.mutable
 import scala.concurrent.duration.*
 
+import weir.cli.feeds.store.DueFeed
+
 /** The feeds that wait to be fetched: hands out only those that can begin at once.
   *
   * What waits for the turn of its host, or for the end of a back-off, waits in here and holds none of
@@ -12,19 +14,23 @@ import scala.concurrent.duration.*
   *   - '''Waiting is blocking''': a plain lock and two conditions. Callers are tasks; a task that
   *     blocks costs no thread, and its cancellation is the interrupt of the wait.
   *   - '''Fair''': hosts that have something to fetch and a turn free take turns, round robin.
-  *   - '''Order''': within a host first come, first served, but a feed that is tried again goes first,
-  *     since it is the longer on its way.
+  *   - '''Order''': within a host the longest expected first, so that no long one begins when all else
+  *     is done; a feed that is tried again goes before all others, since it is on its way.
+  *   - '''The start''': nothing is handed out until each source has delivered a page, or the longest feeds
+  *     of a source that is a little late would find all places taken.
   *   - '''Invariant''': a host is in `ready` if and only if it has a waiting feed and a free turn.
   *   - '''The end''': nothing more is offered, nothing waits, nothing is under way.
   *
   * @param perHost
   *   how many feeds of a host may be under way at once
   * @param capacity
-  *   how many new feeds may wait before `offer` does
+  *   how many feeds may wait before `offer` does
+  * @param sources
+  *   how many sources offer feeds, numbered from 0
   */
-final class Backlog(perHost: String => Int, capacity: Int):
+final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
   private final class Host(val limit: Int):
-    val waiting = mutable.ArrayDeque.empty[Turn]
+    val waiting = mutable.PriorityQueue.empty[Turn](using Backlog.order)
     var underWay = 0
     def isReady: Boolean = waiting.nonEmpty && underWay < limit
 
@@ -40,12 +46,16 @@ final class Backlog(perHost: String => Int, capacity: Int):
   private val later = mutable.PriorityQueue.empty[Later](using Ordering.by(-_.atNanos))
   private var waiting = 0
   private var underWay = 0
+  private var delivered = Set.empty[Int]
   private var isClosed = false
 
-  /** Adds a feed. '''Waits''' while `capacity` feeds wait. */
-  def offer(turn: Turn): Unit = locked:
+  /** Adds a page of feeds, which may be empty. '''Waits''' while `capacity` feeds wait. */
+  def offer(source: Int, page: Vector[DueFeed]): Unit = locked:
     while waiting >= capacity do mayOffer.await()
-    add(turn, isFirst = false)
+    page.foreach(feed => add(Turn(feed)))
+    if !delivered(source) then
+      delivered += source
+      if hasStarted then mayTake.signalAll()
 
   /** No more feeds will be offered. */
   def close(): Unit = locked:
@@ -59,7 +69,7 @@ final class Backlog(perHost: String => Int, capacity: Int):
     */
   def take(): Option[Turn] = locked:
     wakeLater()
-    while ready.isEmpty && !isOver do
+    while (ready.isEmpty || !hasStarted) && !isOver do
       later.headOption match
         case Some(next) =>
           val _ = mayTake.awaitNanos((next.atNanos - System.nanoTime()).max(1))
@@ -68,7 +78,7 @@ final class Backlog(perHost: String => Int, capacity: Int):
     if ready.isEmpty then None
     else
       val host = ready.removeHead()
-      val turn = host.waiting.removeHead()
+      val turn = host.waiting.dequeue()
       host.underWay += 1
       underWay += 1
       waiting -= 1
@@ -87,6 +97,8 @@ final class Backlog(perHost: String => Int, capacity: Int):
   /** How many feeds wait for the end of a back-off. */
   def backingOff: Int = locked(later.size)
 
+  private def hasStarted = isClosed || delivered.size == sources
+
   private def isOver = isClosed && waiting == 0 && underWay == 0 && later.isEmpty
 
   private def free(turn: Turn): Unit =
@@ -97,22 +109,24 @@ final class Backlog(perHost: String => Int, capacity: Int):
     if !wasReady && host.isReady then ready.append(host)
     mayTake.signalAll()
 
-  private def add(turn: Turn, isFirst: Boolean): Unit =
+  private def add(turn: Turn): Unit =
     val name = turn.feed.url.host
     val host = hosts.getOrElseUpdate(name, Host(perHost(name)))
     val wasReady = host.isReady
-    if isFirst then host.waiting.prepend(turn) else host.waiting.append(turn)
+    host.waiting.enqueue(turn)
     waiting += 1
-    if !wasReady && host.isReady then
-      if isFirst then ready.prepend(host) else ready.append(host)
+    if !wasReady && host.isReady then ready.append(host)
     mayTake.signal()
 
   private def wakeLater(): Unit =
     val now = System.nanoTime()
     while later.headOption.exists(_.atNanos - now <= 0) do
-      add(later.dequeue().turn, isFirst = true)
+      add(later.dequeue().turn)
 
   private def locked[A](body: => A): A =
     lock.lockInterruptibly()
     try body
     finally lock.unlock()
+
+private object Backlog:
+  private val order = Ordering.by((turn: Turn) => (turn.tries > 0, turn.feed.expectedMillis))

@@ -28,9 +28,11 @@ final class FeedRun(
     */
   def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:
-      val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity)
-      val produce = dueFeeds(due)
-        .evalMap(feed => Task.delay(backlog.offer(Turn(feed))))
+      val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity, sources = 2)
+      val pages = half(due, 0).prefetchN(FeedRun.pagesAhead).merge:
+        half(due, 1).prefetchN(FeedRun.pagesAhead)
+      val produce = pages
+        .evalMap((half, page) => Task.delay(backlog.offer(half, page)))
         .drain
         .guarantee(Task.delay(backlog.close()))
       val fetch = Stream
@@ -40,20 +42,15 @@ final class FeedRun(
         .drain
       Task.both(produce, fetch).void
 
-  /** Longest expected first, in two halves that are read while the feeds before are fetched. */
-  private def dueFeeds(due: DueQuery): Stream[DueFeed] =
-    half(due, 0).prefetchN(FeedRun.pageSize).merge(half(due, 1).prefetchN(FeedRun.pageSize))
-
-  private def half(due: DueQuery, number: Int): Stream[DueFeed] =
+  /** The pages of one half, longest expected feeds first; there is at least one, if only an empty. */
+  private def half(due: DueQuery, number: Int): Stream[(Int, Vector[DueFeed])] =
     Stream
       .bracket(Task.delay(store.cursor(due, number, FeedRun.pageSize)))(cursor =>
         Task.delay(cursor.close())
       )
       .flatMap: cursor =>
-        Stream
-          .repeatEval(Task.delay(cursor.nextPage()))
-          .takeWhile(_.nonEmpty)
-          .flatMap(page => Stream.fromIterable(page))
+        val page = Task.delay((number, cursor.nextPage()))
+        Stream.eval(page) ++ Stream.repeatEval(page).takeWhile((_, feeds) => feeds.nonEmpty)
 
   private def attempt(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:
@@ -109,8 +106,9 @@ object FeedRun:
     */
   final case class Limits(parallel: Int, perHost: String => Int)
 
-  /** Rows in a page, and pages read ahead: enough that fetching never waits for the database. */
-  private val pageSize = 64
+  /** A page takes a millisecond to read and seconds to fetch, so one ahead is enough. */
+  private val pageSize = 100
+  private val pagesAhead = 1
 
   /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose turn it is not. */
   private val backlogCapacity = 10_000
