@@ -1,0 +1,55 @@
+package weir.cli.feeds.store
+
+import java.sql.DriverManager
+import java.util.concurrent.atomic.AtomicInteger
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
+import munit.FunSuite
+
+import weir.cli.feeds.BadInput
+
+class PostgresSuite extends FunSuite with StoreFacts:
+  private lazy val server = EmbeddedPostgres.start()
+  private val databases = AtomicInteger()
+
+  override def afterAll(): Unit = server.close()
+
+  private def newUrl(): String =
+    val name = s"feeds${databases.incrementAndGet()}"
+    val connection = server.getPostgresDatabase.getConnection
+    Sql.execute(connection, s"CREATE DATABASE $name")
+    connection.close()
+    server.getJdbcUrl("postgres", name)
+
+  def withDatabase(body: Database => Unit): Unit = body(Database.of(newUrl()))
+
+  private def execute(url: String, statements: String*): Unit =
+    val connection = DriverManager.getConnection(url)
+    statements.foreach(Sql.execute(connection, _))
+    connection.close()
+
+  test("tables of other programs are not in the way"):
+    val url = newUrl()
+    execute(url, "CREATE TABLE feed (a int)", "CREATE TABLE meta (a int)")
+    val store = FeedStore.open(Database.of(url))
+    assertEquals(store.size(), 0L)
+    store.close()
+
+  test("a schema of the same name that is not weir's is refused and not changed"):
+    for table <- List("feed (a int)", "meta (a int)", "meta (name text, value text)") do
+      val url = newUrl()
+      execute(url, "CREATE SCHEMA weir_feeds", s"CREATE TABLE weir_feeds.$table")
+      val bad = intercept[BadInput](FeedStore.open(Database.of(url)))
+      assert(bad.getMessage.contains("another program"), bad.getMessage)
+
+  test("a newer weir's tables are refused"):
+    val url = newUrl()
+    FeedStore.open(Database.of(url)).close()
+    execute(url, "UPDATE weir_feeds.meta SET value = '999' WHERE name = 'version'")
+    assert(intercept[BadInput](FeedStore.open(Database.of(url))).getMessage.contains("newer weir"))
+
+  test("a server that is not there is bad input, and no password is shown"):
+    val url = "jdbc:postgresql://127.0.0.1:1/feeds?user=me&password=secret"
+    val bad = intercept[BadInput](FeedStore.open(Database.of(url)))
+    assertEquals(bad.place, "jdbc:postgresql://127.0.0.1:1/feeds")
+    assert(!bad.getMessage.contains("secret"))
