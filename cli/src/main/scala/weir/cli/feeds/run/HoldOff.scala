@@ -17,5 +17,5 @@ object HoldOff:
   def after(failures: Int, stale: FiniteDuration, failure: Failure): FiniteDuration =
     val doubled =
       if failures < 2 then Duration.Zero
-      else ((stale max shortest min longest) * (1L << (failures - 1).min(20))) min longest
+      else ((stale max shortest min longest) * (1L << (failures - 1).min(11))) min longest
     doubled max failure.retryAfter.getOrElse(Duration.Zero)

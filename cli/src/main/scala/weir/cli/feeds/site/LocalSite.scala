@@ -37,7 +37,7 @@ final class LocalSite private (
   def secretsOpened: Int = handler.secretsOpened.get
 
   /** How many bodies without end are being sent at this moment. */
-  def openBodies: Int = handler.openBodies.get
+  def openBodies: Gauge = handler.openBodies
 
   def close(): Unit = server.stop()
 

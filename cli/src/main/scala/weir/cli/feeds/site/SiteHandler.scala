@@ -21,7 +21,7 @@ private[site] final class SiteHandler(plan: SitePlan) extends Handler.Abstract:
   val secretsOpened = AtomicInteger()
 
   /** How many bodies without end are being sent at this moment. */
-  val openBodies = AtomicInteger()
+  val openBodies = Gauge()
 
   /** How long, by plan, the answers took that feed `id` has given so far. */
   def plannedMillis(id: Int): Long = planned.get(id)
@@ -145,12 +145,11 @@ private[site] final class SiteHandler(plan: SitePlan) extends Handler.Abstract:
   ): Unit =
     response.setStatus(200)
     response.getHeaders.put(HttpHeader.CONTENT_TYPE, "application/rss+xml")
-    openBodies.incrementAndGet()
+    openBodies.add(1)
     try
       body(Content.Sink.asOutputStream(response))
       callback.succeeded()
-    finally
-      val _ = openBodies.decrementAndGet()
+    finally openBodies.add(-1)
 
 private object SiteHandler:
   val feedPath = "/(feeds|moved|loop-a|loop-b)/([0-9]{1,8})\\.xml".r

@@ -1,0 +1,38 @@
+package weir.cli.feeds
+
+import java.io.{BufferedReader, InputStreamReader}
+import java.nio.file.Path
+import java.util.concurrent.TimeUnit
+
+/** The program in a process of its own, to be killed. */
+final class ChildJvm private (process: Process, log: Path):
+  private val lines = BufferedReader(InputStreamReader(process.getInputStream))
+
+  def pid: Long = process.pid
+
+  /** The next line it prints, or none when it has ended. */
+  def readLine(): Option[String] = Option(lines.readLine())
+
+  def readRest(): String = Iterator.continually(readLine()).takeWhile(_.nonEmpty).flatten.mkString("\n")
+
+  /** Sends the signal that Ctrl-C sends. */
+  def interrupt(): Unit =
+    val _ = ProcessBuilder("kill", "-INT", pid.toString).start().waitFor()
+
+  /** SIGKILL: no finalizer runs. */
+  def kill(): Unit =
+    val _ = process.destroyForcibly().waitFor()
+
+  def exitCode(): Int =
+    if !process.waitFor(1, TimeUnit.MINUTES) then
+      kill()
+      sys.error(s"weir feeds did not end; see $log")
+    process.exitValue
+
+object ChildJvm:
+  /** `weir feeds` with `args`. */
+  def feeds(log: Path, args: String*): ChildJvm =
+    val java = Path.of(sys.props("java.home"), "bin", "java").toString
+    val command = Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp") ++
+      Seq(sys.props("java.class.path"), "weir.cli.Main", "feeds") ++ args
+    ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).start(), log)

@@ -1,0 +1,142 @@
+package weir.cli.feeds
+
+import java.io.{PrintWriter, StringWriter}
+import java.nio.file.{Files, Path}
+import java.sql.DriverManager
+
+import munit.FunSuite
+
+import weir.cli.Main
+import weir.cli.feeds.store.Sql
+
+/** The command as a user meets it: its exit code, what it prints, what is in the database after. */
+class FeedsCommandSuite extends FunSuite with TempFolder:
+  private case class Result(code: Int, out: String, err: String)
+
+  private def weir(args: String*): Result =
+    val (out, err) = (StringWriter(), StringWriter())
+    val code = Main.run("feeds" +: args, PrintWriter(out, true), PrintWriter(err, true))
+    Result(code, out.toString, err.toString)
+
+  private def site(folder: Path, args: String*): Result =
+    val fast = Seq("--db", db(folder).toString, "--site-feeds", "60", "--speed", "5")
+    weir(fast ++ args*)
+
+  private def db(folder: Path) = folder.resolve("feeds.db")
+
+  private def number(folder: Path, query: String): Long =
+    val connection = DriverManager.getConnection(s"jdbc:sqlite:${db(folder)}")
+    try Sql.query(connection, query)()(_.getLong(1)).head
+    finally connection.close()
+
+  /** The feeds in the row of the table that begins with `outcome`. */
+  private def row(result: Result, outcome: String): Option[Int] =
+    result.out.linesIterator
+      .find(_.startsWith(s"$outcome  "))
+      .map(_.stripPrefix(outcome).trim.takeWhile(_.isDigit).toInt)
+
+  folder.test("the local site is fetched whole, each bad kind in its own row"): folder =>
+    val result = site(folder)
+    assertEquals(result.code, 0, result.err)
+    for outcome <- List(
+        "fetched",
+        "fetched, wrong encoding recovered",
+        "fetched, external entity left out",
+        "404 not found",
+        "410 gone, not fetched again",
+        "server error after 3 tries",
+        "connection reset after 3 tries",
+        "timed out",
+        "too large",
+        "wrong encoding, refused",
+        "malformed XML",
+        "entity expansion refused",
+        "redirect loop"
+      )
+    do assert(row(result, outcome).exists(_ > 0), s"no row for $outcome in\n${result.out}")
+    assertEquals(row(result, "total"), Some(60))
+    assert(result.out.contains("taken / bound"))
+    assertEquals(number(folder, "SELECT count(*) FROM feed WHERE checked_at IS NULL"), 0L)
+    val items = number(folder, "SELECT count(*) FROM item")
+    assertEquals(number(folder, "SELECT count(DISTINCT feed_id || ' ' || guid) FROM item"), items)
+    assertEquals(number(folder, "SELECT count(*) FROM feed WHERE url LIKE '%/moved/%'"), 1L)
+
+  folder.test("a second run fetches only what is due, and what is known is not modified"): folder =>
+    site(folder): Unit
+    val second = site(folder)
+    assert(second.out.startsWith(s"0 of 60 feeds in ${db(folder)} are due; the next in"), second.out)
+    val before = number(folder, "SELECT count(*) FROM item")
+    val third = site(folder, "--stale", "0s")
+    assertEquals(row(third, "total"), Some(59), third.out)
+    assert(row(third, "not modified").exists(_ > 10), third.out)
+    assertEquals(number(folder, "SELECT count(*) FROM item"), before)
+    assert(third.out.contains(" 0 new"), third.out)
+
+  folder.test("results are written as JSON"): folder =>
+    val file = folder.resolve("out.json")
+    assertEquals(site(folder, "--json", file.toString, "--seed", "5").code, 0)
+    val json = ujson.read(Files.readString(file))
+    assertEquals(json("command").str, "feeds")
+    assertEquals(json("seed").str, "5")
+    assert(json("cpus").num >= 1)
+    val results = json("results").arr.map(result => result("case").str -> result("value").num).toMap
+    assertEquals(results("outcome: 404 not found"), 2.0)
+    assert(results("bound") > 0)
+
+  folder.test("feeds of a list are added once and fetched, and the local site stays away"): folder =>
+    val urls = write(folder, "feeds.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:1/b\n")
+    val args = Seq("--db", db(folder).toString, "--urls", urls.toString)
+    val first = weir(args*)
+    assertEquals(first.code, 0)
+    assert(first.out.startsWith("2 feeds added\n"), first.out)
+    assertEquals(row(first, "no connection"), Some(2))
+    val again = weir(args*)
+    assert(again.out.startsWith("0 feeds added, 2 known already\n"), again.out)
+    assertEquals(number(folder, "SELECT count(*) FROM feed"), 2L)
+
+  folder.test("bad input is one line that names the place, exit code 2, and no change"): folder =>
+    val urls = write(folder, "feeds.txt", "http://a.example/\n" * 6 + "htp:/b\n")
+    val opml = write(folder, "subs.opml", "<opml>\n<body>\n")
+    val text = write(folder, "notes.txt", "no database\n" * 20)
+    val good = write(folder, "good.txt", "http://a.example/\n")
+    for (args, place) <- List(
+        Seq("--parallel", "0") -> "--parallel:",
+        Seq("--parallel", "many") -> "--parallel:",
+        Seq("--per-host", "-1") -> "--per-host:",
+        Seq("--stale", "5parsecs") -> "--stale:",
+        Seq("--timeout", "0s") -> "--timeout:",
+        Seq("--retries", "x") -> "--retries:",
+        Seq("--max-body", "10 elephants") -> "--max-body:",
+        Seq("--seed", "x") -> "--seed:",
+        Seq("--speed", "0") -> "--speed:",
+        Seq("--json", s"$folder/none/out.json") -> s"--json $folder/none/out.json:",
+        Seq("--json", s"$folder") -> s"--json $folder:",
+        Seq("--urls", s"$urls") -> s"$urls:7:",
+        Seq("--urls", s"$good", "--urls", s"$urls") -> "weir feeds:",
+        Seq("--urls", s"$good", "--opml", s"$opml") -> s"$opml:",
+        Seq("--urls", s"$folder") -> s"$folder:",
+        Seq("--urls", s"$folder/none") -> s"$folder/none:",
+        Seq("--db", s"$text") -> s"$text:",
+        Seq("--db", s"$folder") -> s"$folder:",
+        Seq("--db", s"$folder/none/feeds.db") -> s"$folder/none/feeds.db:",
+        Seq("--db", "jdbc:mysql://localhost/x") -> "--db:",
+        Seq("--db", "jdbc:postgresql://127.0.0.1:1/x") -> "jdbc:postgresql://127.0.0.1:1/x:",
+        Seq("--bogus") -> "weir feeds:",
+        Seq("stray") -> "weir feeds:"
+      )
+    do
+      val before = Files.list(folder).toList
+      val withDb = if args.contains("--db") then args else Seq("--db", s"${db(folder)}") ++ args
+      val result = weir(withDb*)
+      assertEquals(result.code, 2, s"$args $result")
+      assertEquals(result.out, "", s"$args")
+      assertEquals(result.err.linesIterator.size, 1, s"$args: ${result.err}")
+      assert(result.err.startsWith(place), s"$args: ${result.err}")
+      assertEquals(Files.list(folder).toList, before, s"$args")
+
+  folder.test("the help names every option and the exit codes"): _ =>
+    val help = weir("--help")
+    assertEquals(help.code, 0)
+    for word <- List("--db", "--opml", "--urls", "--parallel", "--per-host", "--stale", "130") do
+      assert(help.out.contains(word), word)
+    assert(help.out.linesIterator.forall(_.length <= 80), help.out)

@@ -1,0 +1,77 @@
+package weir.cli.feeds
+
+import java.nio.file.Path
+import java.sql.DriverManager
+import java.util.SplittableRandom
+import scala.concurrent.duration.*
+
+import munit.FunSuite
+
+import weir.cli.feeds.store.Sql
+
+/** What is left in the database when the process is stopped, politely and not. */
+class KillSuite extends FunSuite with TempFolder:
+  override val munitTimeout: Duration = 3.minutes
+
+  private val size = 120
+  private val seed = sys.props.get("weir.feeds.seed").fold(System.nanoTime())(_.toLong)
+
+  private def start(folder: Path, args: String*) =
+    val common = Seq("--db", folder.resolve("feeds.db").toString, "--site-feeds", size.toString)
+    ChildJvm.feeds(folder.resolve("log.txt"), common ++ Seq("--seed", "1") ++ args*)
+
+  private def numbers(folder: Path, queries: String*): Seq[Long] =
+    val connection = DriverManager.getConnection(s"jdbc:sqlite:${folder.resolve("feeds.db")}")
+    try queries.map(Sql.query(connection, _)()(_.getLong(1)).head)
+    finally connection.close()
+
+  private val feeds = "SELECT count(*) FROM feed"
+  private val unchecked = "SELECT count(*) FROM feed WHERE checked_at IS NULL"
+  private val items = "SELECT count(*) FROM item"
+  private val distinctItems = "SELECT count(*) FROM (SELECT DISTINCT feed_id, guid FROM item)"
+
+  /** Feeds that were stored as fetched without an item, or hold items without being fetched. */
+  private val halfStored =
+    """SELECT count(*) FROM feed WHERE (coalesce(outcome, '') LIKE 'fetched%') <>
+      |EXISTS (SELECT 1 FROM item WHERE feed_id = feed.id)""".stripMargin
+
+  folder.test("killed at any moment, reruns lose no feed and store no item twice"): folder =>
+    val random = SplittableRandom(seed)
+    for round <- 1 to 4 do
+      val child = start(folder, "--speed", "2", "--parallel", "20")
+      child.readLine(): Unit
+      // Not a wait for something: a moment anywhere in the run is the point.
+      Thread.sleep(random.nextLong(1500))
+      child.kill()
+      val Seq(all, half) = numbers(folder, feeds, halfStored): @unchecked
+      assert(all == 0 || all == size, s"$all feeds after round $round, seed $seed")
+      assertEquals(half, 0L, s"round $round, seed $seed")
+    val last = start(folder, "--speed", "20")
+    last.readRest(): Unit
+    assertEquals(last.exitCode(), 0)
+    val Seq(all, left, stored, distinct, half) =
+      numbers(folder, feeds, unchecked, items, distinctItems, halfStored): @unchecked
+    assertEquals((all, left, half), (size.toLong, 0L, 0L), s"seed $seed")
+    assertEquals(stored, distinct, s"seed $seed")
+
+  folder.test("Ctrl-C ends a run within a second, says what is left, and leaves it due"): folder =>
+    val child = start(folder, "--speed", "0.5")
+    assert(child.readLine().exists(_.contains("local site")))
+    assert(child.readLine().exists(_.contains("are due")))
+    child.interrupt()
+    val signalled = System.nanoTime()
+    val rest = child.readRest()
+    assertEquals(child.exitCode(), 130)
+    val took = (System.nanoTime() - signalled) / 1_000_000
+    assert(took < 1500, s"$took ms")
+    assert(rest.contains("left, which stay due"), rest)
+    val Seq(all, half) = numbers(folder, feeds, halfStored): @unchecked
+    assertEquals((all, half), (size.toLong, 0L))
+
+  folder.test("--watch goes on with what falls due until Ctrl-C"): folder =>
+    val child = start(folder, "--speed", "100", "--watch", "--stale", "100ms", "--retries", "0")
+    val totals = Iterator.continually(child.readLine()).takeWhile(_.nonEmpty).flatten
+    assertEquals(totals.filter(_.startsWith("total ")).take(3).size, 3)
+    child.interrupt()
+    child.readRest(): Unit
+    assertEquals(child.exitCode(), 130)
