@@ -428,7 +428,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.LeaveMask => leaveMask()
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
-          runtime.report(error)
+          runtime.report("a finalizer of a canceled fiber", error)
           push(frame)
           return Task.unit
         case Tag.Claiming =>

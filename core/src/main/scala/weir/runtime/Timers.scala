@@ -7,7 +7,7 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
   *   - **Shared, under `lock`**: the heap; an alarm knows its place in it, so a cancelled one leaves at
   *     once, in O(log n), and is not kept alive until it is due.
   *   - **The thread** is a daemon of the operating system, so that alarms ring while every carrier is busy.
-  *     It starts with the first alarm, and waits without polling while there is none.
+  *     It starts with an alarm, and ends when there has been none for a while.
   *   - **Ringing** happens outside the lock, and must neither block nor throw.
   *
   * A heap with four children for each node: half the depth of a binary one, and the children share a
@@ -56,7 +56,8 @@ private[weir] final class Timers:
     finally lock.unlock()
 
   private def ring(): Unit =
-    while true do
+    var alive = true
+    while alive do
       lock.lock()
       var due: Alarm | Null = null
       var wait = Long.MaxValue
@@ -69,8 +70,18 @@ private[weir] final class Timers:
             due = first
       finally lock.unlock()
       if due ne null then due.ring()
-      else if wait == Long.MaxValue then LockSupport.park(this)
+      else if wait == Long.MaxValue then
+        LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+        alive = !endIfUnused()
       else LockSupport.parkNanos(this, wait)
+
+  private def endIfUnused(): Boolean =
+    lock.lock()
+    try
+      val unused = count == 0
+      if unused then thread = null // the next alarm starts another
+      unused
+    finally lock.unlock()
 
   private def takeOut(place: Int): Unit =
     heap(place).nn.place = -1
