@@ -344,8 +344,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget = Tuning.sliceInstructions
     if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
       val home = host.home
-      host = null.asInstanceOf[Host]
       if masks == 0 then closeGate()
+      host = null.asInstanceOf[Host]
       pending = task
       runtime.scheduler.submit(this, home)
       true
