@@ -143,7 +143,7 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
 
   override protected def resumeFiber(): Unit =
     val runner = lastRunner
-    if runner eq null then super.resumeFiber() else fiber.resumeAfter(this, runner)
+    if (runner eq null) || isCanceled then super.resumeFiber() else fiber.resumeAfter(this, runner)
 
   override def cancelHook: Task[Unit] = claims.cancelAndWait
 
