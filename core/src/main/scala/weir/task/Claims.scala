@@ -97,6 +97,10 @@ private[weir] abstract class Claims(limit: Int):
       started += 1
       fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
 
+  /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
+  private[task] final def replace(fiber: RunLoop): Unit =
+    fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+
   private[task] final def exit(fiber: RunLoop): Unit =
     if active.decrementAndGet() == 0 then
       ended.getAndSet(Claims.Ended) match

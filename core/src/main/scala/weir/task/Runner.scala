@@ -50,7 +50,8 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
 
   override def canceled(fiber: RunLoop): Unit =
     if !claims.isStopped then claims.childCanceled()
-    claims.exit(fiber)
+    if !claims.isStopped && claims.hasMore then claims.replace(fiber) // a race: somebody must claim the other
+    else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
     claims.exit(fiber)
