@@ -79,8 +79,8 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     var holding = true
     while holding do
       if job ne null then
+        if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
         job.runSlice(this)
-        if thread.isInterrupted then Thread.interrupted(): Unit
         takes += 1
         if takes % Tuning.slicesPerClock == 0 then yieldIfDue()
       else if !scheduler.hasWork then
@@ -111,5 +111,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     kept
 
   private def awaitInvitation(): Unit =
-    while !invited do LockSupport.park(this)
+    while !invited do
+      LockSupport.park(this)
+      Thread.interrupted(): Unit // or park would return at once, for ever
     invited = false
