@@ -121,7 +121,12 @@ private final class ThreadJoin(list: WaitList, lock: AnyRef) extends WaitList.En
 private[weir] final class CallbackJoin(callback: Outcome[Any] => Unit, list: WaitList, lock: AnyRef)
     extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
   suspend(): Unit
-  override protected def resumeFiber(): Unit = callback(value.asInstanceOf[Outcome[Any]])
+  override protected def resumeFiber(): Unit =
+    try callback(value.asInstanceOf[Outcome[Any]])
+    catch
+      case error: Throwable =>
+        val thread = Thread.currentThread()
+        thread.getUncaughtExceptionHandler.uncaughtException(thread, error)
 
 private[weir] object FiberCore:
   @static private val Gate: VarHandle =
