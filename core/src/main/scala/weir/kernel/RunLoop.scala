@@ -428,8 +428,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.LeaveMask => leaveMask()
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
+          push(frame) // first: printing calls the error's own methods, which may throw
           runtime.report(error)
-          push(frame)
           return Task.unit
         case Tag.Claiming =>
           val next = frame.asInstanceOf[Loop].failed(this, error)
