@@ -114,7 +114,14 @@ private[weir] abstract class Claims(limit: Int):
   private def finish(waiter: GroupWaiter, fiber: RunLoop): Unit =
     waiter.lastRunner = fiber
     stopped.get match
-      case null => waiter.complete(result): Unit
+      case null =>
+        val value =
+          try result
+          catch
+            case error: Throwable =>
+              waiter.fail(error): Unit
+              return
+        waiter.complete(value): Unit
       case Claims.Stop.Failed(error) => waiter.fail(error): Unit
       case Claims.Stop.Won(value) => waiter.complete(value): Unit
       case Claims.Stop.Canceled =>
