@@ -357,11 +357,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
     budget = Tuning.sliceInstructions
     if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
-      val home = host.home
+      val host = this.host
       if masks == 0 then closeGate()
-      host = null.asInstanceOf[Host]
+      this.host = null.asInstanceOf[Host]
       pending = task
-      runtime.scheduler.submit(this, home)
+      runtime.scheduler.submit(this, host.home)
+      if !asked then host.yieldIfDue()
       true
     else
       host.yieldIfDue()
