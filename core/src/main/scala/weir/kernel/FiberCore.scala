@@ -41,7 +41,7 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   final private[kernel] def closeGate(): Unit =
     if !FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Closed) then
       if gate != FiberCore.Closed then
-        while gate == FiberCore.Interrupting do Thread.onSpinWait()
+        while gate == FiberCore.Interrupting do Thread.`yield`()
         Thread.interrupted(): Unit
         gate = FiberCore.Closed
 

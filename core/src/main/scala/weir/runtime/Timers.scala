@@ -69,7 +69,9 @@ private[weir] final class Timers:
             takeOut(0)
             due = first
       finally lock.unlock()
-      if due ne null then due.ring()
+      if due ne null then
+        try due.ring()
+        catch case error: Throwable => error.printStackTrace(System.err)
       else if wait == Long.MaxValue then
         LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
         alive = !endIfUnused()
@@ -127,7 +129,12 @@ private[weir] final class Timers:
     alarm.place = place
 
 /** What a timer rings, once, `dueNanos` on the clock of `System.nanoTime`. */
-private[weir] abstract class Alarm(val dueNanos: Long):
+private[weir] abstract class Alarm(due: Long):
+  /** At most 146 years ahead, so that the difference of any two does not overflow. */
+  final val dueNanos: Long =
+    val now = System.nanoTime()
+    now + math.min(due - now, Long.MaxValue / 2)
+
   /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
   private[runtime] var place: Int = -1
 
