@@ -41,7 +41,7 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   final private[kernel] def closeGate(): Unit =
     if !FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Closed) then
       if gate != FiberCore.Closed then
-        while gate == FiberCore.Interrupting do Thread.onSpinWait()
+        while gate == FiberCore.Interrupting do Thread.`yield`()
         Thread.interrupted(): Unit
         gate = FiberCore.Closed
 
@@ -119,10 +119,16 @@ private final class ThreadJoin(list: WaitList, lock: AnyRef)
   suspend(): Unit
 
 /** Calls `callback` with the outcome, on the thread that ends the fiber. */
-private[weir] final class CallbackJoin(callback: Outcome[Any] => Unit, list: WaitList, lock: AnyRef)
-    extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
+private[weir] final class CallbackJoin(
+    callback: Outcome[Any] => Unit,
+    runtime: Runtime,
+    list: WaitList,
+    lock: AnyRef
+) extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
   suspend(): Unit
-  override protected def resumeFiber(): Unit = callback(value.asInstanceOf[Outcome[Any]])
+  override protected def resumeFiber(): Unit =
+    try callback(value.asInstanceOf[Outcome[Any]])
+    catch case error: Throwable => runtime.report("a callback of runAsync", error)
 
 private[weir] object FiberCore:
   @static private val Gate: VarHandle =

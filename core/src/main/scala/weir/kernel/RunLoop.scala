@@ -195,7 +195,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
             if size == base then return value
             val frame = pop()
             (frame.tag: @switch) match
-              case Tag.Map => value = frame.asInstanceOf[Map[Any, Any]].f(value)
+              case Tag.Map =>
+                if shouldCancel then current = CancelSelf
+                else value = frame.asInstanceOf[Map[Any, Any]].f(value)
               case Tag.FlatMap =>
                 if shouldCancel then current = CancelSelf
                 else current = frame.asInstanceOf[FlatMap[Any, Any]].f(value)
@@ -205,8 +207,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.LeaveMask => leaveMask()
               case Tag.LeavePoll => enterMask()
               case Tag.Loop | Tag.Claiming =>
-                current = frame.asInstanceOf[Loop].step(this, value)
-                if current eq null then value = takeLoopResult()
+                if shouldCancel then
+                  push(frame)
+                  current = CancelSelf
+                else if budget <= 0 then
+                  push(frame)
+                  current = Pure(value)
+                  if giveWay(current.nn, asked = false, base) then return RunLoop.Suspended
+                else
+                  current = frame.asInstanceOf[Loop].step(this, value)
+                  if current eq null then value = takeLoopResult()
               case Tag.Unwind =>
                 current = unwindCanceled(base)
                 if current eq null then return RunLoop.Canceled
@@ -238,12 +248,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Map =>
                 val map = task.asInstanceOf[Map[Any, Any]]
                 val source = map.source
-                if source.tag == Tag.Pure then
+                if source.tag == Tag.Pure && mayGoOn then
                   value = map.f(source.asInstanceOf[Pure[Any]].value)
                   current = null
                 else if source.tag == Tag.Delay && mayGoOn then
-                  value = map.f(source.asInstanceOf[Delay[Any]].thunk())
-                  current = null
+                  value = source.asInstanceOf[Delay[Any]].thunk()
+                  if shouldCancel then
+                    current = CancelSelf // where the thunk has swallowed the interrupt
+                  else
+                    value = map.f(value)
+                    current = null
                 else
                   push(map)
                   current = source
@@ -254,7 +268,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if source.tag == Tag.Pure && mayGoOn then
                   current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
                 else if source.tag == Tag.Delay && mayGoOn then
-                  current = flatMap.f(source.asInstanceOf[Delay[Any]].thunk())
+                  value = source.asInstanceOf[Delay[Any]].thunk()
+                  current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if outOfBudget then
                   if giveWay(task, asked = false, base) then return RunLoop.Suspended
                 else
@@ -357,11 +372,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
     budget = Tuning.sliceInstructions
     if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
-      val home = host.home
-      host = null.asInstanceOf[Host]
+      val host = this.host
       if masks == 0 then closeGate()
+      this.host = null.asInstanceOf[Host]
       pending = task
-      runtime.scheduler.submit(this, home)
+      runtime.scheduler.submit(this, host.home)
+      if !asked then host.yieldIfDue(inSlice = false)
       true
     else
       host.yieldIfDue(inSlice = true)
@@ -428,8 +444,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.LeaveMask => leaveMask()
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
-          runtime.report(error)
-          push(frame)
+          push(frame) // first: printing calls the error's own methods, which may throw
+          runtime.report("a finalizer of a canceled fiber", error)
           return Task.unit
         case Tag.Claiming =>
           val next = frame.asInstanceOf[Loop].failed(this, error)

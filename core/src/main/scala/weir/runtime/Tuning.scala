@@ -41,3 +41,6 @@ private[weir] object Tuning:
 
   /** Calls of `runSync` nested on one thread's stack. Each takes about 1 KB of it, and the user's own frames. */
   inline val nestedCalls = 32
+
+  /** How long the timer's thread stays without any alarm: 5 s. */
+  inline val timerKeepAliveNanos = 5_000_000_000L

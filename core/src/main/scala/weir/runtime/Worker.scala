@@ -72,6 +72,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
   private def rest(): Unit =
     val now = System.nanoTime()
     rests = if now - lastRest < Tuning.yieldAfterNanos / 2 then rests + 1 else 0
+    Thread.interrupted(): Unit // or the park would return at once
     LockSupport.parkNanos(if rests < Tuning.shortRests then 1L else Tuning.longRestNanos)
     lastRest = System.nanoTime()
 
@@ -83,8 +84,8 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     var holding = true
     while holding do
       if job ne null then
+        if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
         job.runSlice(this)
-        if thread.isInterrupted then Thread.interrupted(): Unit
         takes += 1
         if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
       else if !scheduler.hasWork then
@@ -117,5 +118,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     kept
 
   private def awaitInvitation(): Unit =
-    while !invited do LockSupport.park(this)
+    while !invited do
+      LockSupport.park(this)
+      Thread.interrupted(): Unit // or park would return at once, for ever
     invited = false

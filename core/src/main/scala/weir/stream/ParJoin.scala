@@ -6,12 +6,12 @@ import weir.{Queue, Stream}
 
 /** The elements of many streams as they come, of at most `limit` streams at a time.
   *
-  * A fiber pulls the outer stream, one more runs each inner stream, and all offer into one queue of `limit` places.
-  * The end of an inner stream is a message in that queue too: so the consumer, who closes it, has used all of its
+  * A fiber pulls the outer stream, one more runs each inner stream, and all put into one buffer of `limit` places, but
+  * at least 64. The end of an inner stream is a message in that buffer too: so the consumer, who closes it, has used all of its
   * elements by then.
   */
 private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
-  private val queue = Queue.unsafe[Any](limit)
+  private val buffer = Buffer(math.max(limit, ParJoinStage.bufferSize))
   private val permits = Queue.unsafe[Unit](limit)
 
   // consumer only
@@ -32,7 +32,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       (1 to limit).foreach(_ => fiber.await(permits.tryOffer(())))
       outerFiber = fiber.fork(Direct(runOuter))
     while !ended do
-      fiber.await(queue.take) match
+      buffer.take(fiber) match
         case Pull.End =>
           outerEnded = true
           ended = isOver
@@ -60,16 +60,16 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         val value = outer.next(fiber)
         if Pull.isEnd(value) then going = false
         else start(value.asInstanceOf[Stream[Any]], fiber)
-      fiber.await(queue.offer(Pull.End))
+      buffer.put(Pull.End, fiber)
     catch
       case CancelSignal => throw CancelSignal
-      case error: Throwable => fiber.await(queue.offer(Producer.Failed(error)))
+      case error: Throwable => buffer.put(Producer.Failed(error), fiber)
 
   private def start(stream: Stream[Any], fiber: RunLoop): Unit =
     val inner = Inner(stream.open())
     synchronized {
       inners += inner
-      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, queue, inner)))
+      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner)))
     }
 
   def close(fiber: RunLoop): Unit =
@@ -83,3 +83,6 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def closeInner(inner: Inner, fiber: RunLoop): Unit =
     fiber.await(inner.fiber.nn.join)
     inner.pull.close(fiber)
+
+private[weir] object ParJoinStage:
+  inline val bufferSize = 64

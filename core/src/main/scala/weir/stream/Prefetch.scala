@@ -1,6 +1,5 @@
 package weir.stream
 
-import weir.Queue
 import weir.kernel.{CancelSignal, Direct, RunLoop}
 
 /** Runs what is above on a fiber of its own, up to `size` elements ahead, and one more in its hand.
@@ -9,7 +8,7 @@ import weir.kernel.{CancelSignal, Direct, RunLoop}
   * order. It is the consumer that closes what is above, once it has used the last element.
   */
 private[weir] final class PrefetchStage(upstream: Pull, size: Int) extends Pull:
-  private val queue = Queue.unsafe[Any](size)
+  private val buffer = Buffer(size)
   private var producer: RunLoop | Null = null
   private var ended = false
 
@@ -17,8 +16,8 @@ private[weir] final class PrefetchStage(upstream: Pull, size: Int) extends Pull:
     if ended then Pull.End
     else
       if producer eq null then
-        producer = fiber.fork(Direct(Producer.run(upstream, queue, Pull.End)))
-      fiber.await(queue.take) match
+        producer = fiber.fork(Direct(Producer.run(upstream, buffer, Pull.End)))
+      buffer.take(fiber) match
         case Pull.End =>
           ended = true
           Pull.End
@@ -35,14 +34,14 @@ private[weir] final class PrefetchStage(upstream: Pull, size: Int) extends Pull:
 private object Producer:
   final case class Failed(error: Throwable)
 
-  /** Offers all elements, then `last`, or `Failed`. */
-  def run(upstream: Pull, queue: Queue[Any], last: Any)(fiber: RunLoop): Unit =
+  /** Puts all elements, then `last`, or `Failed`. */
+  def run(upstream: Pull, buffer: Buffer, last: Any)(fiber: RunLoop): Unit =
     try
       var value = upstream.next(fiber)
       while !Pull.isEnd(value) do
-        fiber.await(queue.offer(value))
+        buffer.put(value, fiber)
         value = upstream.next(fiber)
-      fiber.await(queue.offer(last))
+      buffer.put(last, fiber)
     catch
       case CancelSignal => throw CancelSignal
-      case error: Throwable => fiber.await(queue.offer(Failed(error)))
+      case error: Throwable => buffer.put(Failed(error), fiber)

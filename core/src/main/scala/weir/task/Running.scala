@@ -25,7 +25,7 @@ private[weir] object Running:
   def async[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
     val fiber = RunLoop(runtime, task)
     fiber.register((list, lock) =>
-      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), list, lock)
+      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), runtime, list, lock)
     ): Unit
     runtime.scheduler.submit(fiber)
     () => fiber.requestCancel()
