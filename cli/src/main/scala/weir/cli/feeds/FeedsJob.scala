@@ -32,7 +32,8 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def fetch(store: FeedStore, site: Option[LocalSite]): Int =
     val isSiteOnly = site.nonEmpty && store.countAt(LocalSite.host) == store.size()
-    val timeout = settings.timeout.getOrElse(if isSiteOnly then siteTimeout else Settings.usualTimeout)
+    val timeout =
+      settings.timeout.getOrElse(if isSiteOnly then siteTimeout else Settings.usualTimeout)
     val seed = settings.seed
       .orElse(site.map(_.plan.seed))
       .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))

@@ -71,7 +71,9 @@ final class Session(
       else
         store
           .nextAtMillis(due)
-          .fold("")(at => s"; the next in ${DurationText.show((at - due.asOfMillis).max(0).millis)}")
+          .fold("")(at =>
+            s"; the next in ${DurationText.show((at - due.asOfMillis).max(0).millis)}"
+          )
     out.println(
       s"${Text.grouped(amount.feeds)} of ${Text.count(size, "feed")} in ${store.name} " +
         s"${if size == 1 then "is" else "are"} due$next"

@@ -13,7 +13,8 @@ final class ChildJvm private (process: Process, log: Path):
   /** The next line it prints, or none when it has ended. */
   def readLine(): Option[String] = Option(lines.readLine())
 
-  def readRest(): String = Iterator.continually(readLine()).takeWhile(_.nonEmpty).flatten.mkString("\n")
+  def readRest(): String =
+    Iterator.continually(readLine()).takeWhile(_.nonEmpty).flatten.mkString("\n")
 
   /** Sends the signal that Ctrl-C sends. */
   def interrupt(): Unit =
@@ -33,6 +34,7 @@ object ChildJvm:
   /** `weir feeds` with `args`. */
   def feeds(log: Path, args: String*): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val command = Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp") ++
-      Seq(sys.props("java.class.path"), "weir.cli.Main", "feeds") ++ args
+    val command =
+      Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp") ++
+        Seq(sys.props("java.class.path"), "weir.cli.Main", "feeds") ++ args
     ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).start(), log)

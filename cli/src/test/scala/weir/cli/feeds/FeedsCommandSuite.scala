@@ -64,7 +64,10 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
   folder.test("a second run fetches only what is due, and what is known is not modified"): folder =>
     site(folder): Unit
     val second = site(folder)
-    assert(second.out.startsWith(s"0 of 60 feeds in ${db(folder)} are due; the next in"), second.out)
+    assert(
+      second.out.startsWith(s"0 of 60 feeds in ${db(folder)} are due; the next in"),
+      second.out
+    )
     val before = number(folder, "SELECT count(*) FROM item")
     val third = site(folder, "--stale", "0s")
     assertEquals(row(third, "total"), Some(59), third.out)
@@ -83,16 +86,17 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     assertEquals(results("outcome: 404 not found"), 2.0)
     assert(results("bound") > 0)
 
-  folder.test("feeds of a list are added once and fetched, and the local site stays away"): folder =>
-    val urls = write(folder, "feeds.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:1/b\n")
-    val args = Seq("--db", db(folder).toString, "--urls", urls.toString)
-    val first = weir(args*)
-    assertEquals(first.code, 0)
-    assert(first.out.startsWith("2 feeds added\n"), first.out)
-    assertEquals(row(first, "no connection"), Some(2))
-    val again = weir(args*)
-    assert(again.out.startsWith("0 feeds added, 2 known already\n"), again.out)
-    assertEquals(number(folder, "SELECT count(*) FROM feed"), 2L)
+  folder.test("feeds of a list are added once and fetched, and the local site stays away"):
+    folder =>
+      val urls = write(folder, "feeds.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:1/b\n")
+      val args = Seq("--db", db(folder).toString, "--urls", urls.toString)
+      val first = weir(args*)
+      assertEquals(first.code, 0)
+      assert(first.out.startsWith("2 feeds added\n"), first.out)
+      assertEquals(row(first, "no connection"), Some(2))
+      val again = weir(args*)
+      assert(again.out.startsWith("0 feeds added, 2 known already\n"), again.out)
+      assertEquals(number(folder, "SELECT count(*) FROM feed"), 2L)
 
   folder.test("bad input is one line that names the place, exit code 2, and no change"): folder =>
     val urls = write(folder, "feeds.txt", "http://a.example/\n" * 6 + "htp:/b\n")

@@ -28,7 +28,8 @@ private[fetch] object Body:
       case "gzip" | "x-gzip" =>
         readAll(GZIPInputStream(response.body, bufferBytes), limitBytes)
       case "identity" | "" => readAll(response.body, limitBytes)
-      case other => Failure.abandon(Reason.OtherAnswer, s"Content-Encoding $other was not asked for")
+      case other =>
+        Failure.abandon(Reason.OtherAnswer, s"Content-Encoding $other was not asked for")
 
   /** Reads on a little, since a connection can be used again only after its body was read whole. */
   def discard(response: HttpResponse[InputStream]): Unit =

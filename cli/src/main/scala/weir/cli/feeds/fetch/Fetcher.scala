@@ -32,7 +32,9 @@ final class Fetcher(
     .newBuilder()
     .executor(executor)
     .followRedirects(HttpClient.Redirect.NEVER)
-    .connectTimeout(java.time.Duration.ofMillis((timeout * 4 / 5).min(Fetcher.connectTimeout).toMillis))
+    .connectTimeout(
+      java.time.Duration.ofMillis((timeout * 4 / 5).min(Fetcher.connectTimeout).toMillis)
+    )
     .build()
 
   /** What the exchange came to: a failure of the network or the server is an [[Answer]], not an error.

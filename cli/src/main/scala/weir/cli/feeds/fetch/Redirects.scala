@@ -20,7 +20,8 @@ private[fetch] final case class Redirects(
     * provider's login page also comes by a redirect.
     */
   def movedTo: Option[FeedUrl] =
-    val leftHttps = visited.head.uri.getScheme == "https" && visited.exists(_.uri.getScheme == "http")
+    val leftHttps =
+      visited.head.uri.getScheme == "https" && visited.exists(_.uri.getScheme == "http")
     Option.when(visited.size > 1 && isPermanent && !leftHttps)(current)
 
   /** The way with one more hop, to `location` as the server wrote it.

@@ -78,7 +78,10 @@ object Opml:
 
   /** The message of the JDK's parser without its own note of the place. */
   private def plain(message: String): String =
-    message.linesIterator.toVector.lastOption.getOrElse("").stripPrefix("Message: ").stripSuffix(".")
+    message.linesIterator.toVector.lastOption
+      .getOrElse("")
+      .stripPrefix("Message: ")
+      .stripSuffix(".")
 
   private lazy val factory: XMLInputFactory =
     val made = XMLInputFactory.newDefaultFactory()

@@ -18,5 +18,6 @@ object OutcomeTable:
     Vector(name, Text.grouped(row.feeds), Text.grouped(row.found), Text.grouped(row.fresh))
 
   private def layOut(cells: Vector[String], widths: Seq[Int]): String =
-    val numbers = cells.tail.zip(widths.tail).map((cell, width) => " " * (width - cell.length) + cell)
+    val numbers =
+      cells.tail.zip(widths.tail).map((cell, width) => " " * (width - cell.length) + cell)
     (cells.head.padTo(widths.head, ' ') +: numbers).mkString("   ")

@@ -120,8 +120,7 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
 
   private def wakeLater(): Unit =
     val now = System.nanoTime()
-    while later.headOption.exists(_.atNanos - now <= 0) do
-      add(later.dequeue().turn)
+    while later.headOption.exists(_.atNanos - now <= 0) do add(later.dequeue().turn)
 
   private def locked[A](body: => A): A =
     lock.lockInterruptibly()

@@ -29,8 +29,10 @@ final class FeedRun(
   def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:
       val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity, sources = 2)
-      val pages = half(due, 0).prefetchN(FeedRun.pagesAhead).merge:
-        half(due, 1).prefetchN(FeedRun.pagesAhead)
+      val pages = half(due, 0)
+        .prefetchN(FeedRun.pagesAhead)
+        .merge:
+          half(due, 1).prefetchN(FeedRun.pagesAhead)
       val produce = pages
         .evalMap((half, page) => Task.delay(backlog.offer(half, page)))
         .drain

@@ -38,15 +38,16 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
       s"""SELECT id, url, etag, last_modified, failures, expected_ms FROM feed
          |WHERE $isDue AND id % 2 = ? AND (expected_ms < ? OR (expected_ms = ? AND id > ?))
          |ORDER BY expected_ms DESC, id LIMIT ?""".stripMargin
-    )(staleMillis, staleMillis, asOfMillis, half, longest, longest, last.fold(0L)(_.id), limit): row =>
-      DueFeed(
-        id = row.getLong(1),
-        url = FeedUrl.stored(row.getString(2)),
-        etag = Sql.optional(row, 3),
-        lastModified = Sql.optional(row, 4),
-        failures = row.getInt(5),
-        expectedMillis = row.getLong(6)
-      )
+    )(staleMillis, staleMillis, asOfMillis, half, longest, longest, last.fold(0L)(_.id), limit):
+      row =>
+        DueFeed(
+          id = row.getLong(1),
+          url = FeedUrl.stored(row.getString(2)),
+          etag = Sql.optional(row, 3),
+          lastModified = Sql.optional(row, 4),
+          failures = row.getInt(5),
+          expectedMillis = row.getLong(6)
+        )
 
 object DueQuery:
   final case class Amount(feeds: Long, expectedMillis: Long)

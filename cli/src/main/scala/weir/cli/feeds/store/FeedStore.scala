@@ -52,7 +52,9 @@ final class FeedStore private (database: Database) extends AutoCloseable:
   /** A fact about the database itself, such as the seed of the local site. */
   def fact(name: String): Option[String] =
     reading: connection =>
-      Sql.query(connection, "SELECT value FROM meta WHERE name = ?")(name)(_.getString(1)).headOption
+      Sql
+        .query(connection, "SELECT value FROM meta WHERE name = ?")(name)(_.getString(1))
+        .headOption
 
   def setFact(name: String, value: String): Unit =
     writing: connection =>
@@ -81,7 +83,16 @@ final class FeedStore private (database: Database) extends AutoCloseable:
       connection,
       """UPDATE feed SET checked_at = ?, expected_ms = ?, outcome = ?, error = ?, failures = ?,
         |hold_off_ms = ?, disabled = ? WHERE id = ?""".stripMargin
-    )(atMillis, tookMillis, outcome, error, failures, holdOffMillis, if disabled then 1 else 0, feed.id)
+    )(
+      atMillis,
+      tookMillis,
+      outcome,
+      error,
+      failures,
+      holdOffMillis,
+      if disabled then 1 else 0,
+      feed.id
+    )
     movedTo.foreach(move(connection, feed.id, _))
     found.fold(0): said =>
       val _ = Sql.update(

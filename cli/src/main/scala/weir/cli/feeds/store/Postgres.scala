@@ -51,7 +51,10 @@ final class Postgres(url: String) extends Database:
     val properties = Properties()
     properties.setProperty("connectTimeout", "10")
     properties.setProperty("ApplicationName", Schema.application)
-    properties.setProperty("options", s"-c search_path=${Postgres.schema} -c client_min_messages=warning")
+    properties.setProperty(
+      "options",
+      s"-c search_path=${Postgres.schema} -c client_min_messages=warning"
+    )
     try DriverManager.getConnection(url, properties)
     catch
       case error: SQLException =>

@@ -27,7 +27,11 @@ final class Sqlite private (file: Path) extends Database:
     if !Files.exists(file) then
       val folder = file.toAbsolutePath.getParent
       if !Files.isDirectory(folder) then
-        throw BadInput(name, s"there is no folder $folder.", "Create it, or name another with --db.")
+        throw BadInput(
+          name,
+          s"there is no folder $folder.",
+          "Create it, or name another with --db."
+        )
       if !Files.isWritable(folder) then
         throw BadInput(name, s"no file can be made in $folder.", "Name another place with --db.")
       false

@@ -141,13 +141,15 @@ trait StoreFacts:
       val start = CountDownLatch(1)
       val results = stores.map: store =>
         val added = java.util.concurrent.CompletableFuture[Int]()
-        Thread.ofVirtual().start: () =>
-          start.await()
-          try
-            val _ = added.complete(all.map(feed => store.record(check(feed, "a", "b"))).sum)
-          catch
-            case error: Throwable =>
-              val _ = added.completeExceptionally(error)
+        Thread
+          .ofVirtual()
+          .start: () =>
+            start.await()
+            try
+              val _ = added.complete(all.map(feed => store.record(check(feed, "a", "b"))).sum)
+            catch
+              case error: Throwable =>
+                val _ = added.completeExceptionally(error)
         added
       start.countDown()
       assertEquals(results.map(_.get()).sum, 40)
