@@ -1,6 +1,7 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
+import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
@@ -83,7 +84,7 @@ final class Feeds extends Callable[Int]:
     names = Array("--timeout"),
     paramLabel = "DURATION",
     description = Array(
-      "For one try as a whole: connecting, redirects and the body. Default: 15s; 6s if there is " +
+      "For one try as a whole: connecting, redirects and the body. Default: 15s; 8s if there is " +
         "only the local site to fetch."
     )
   )
@@ -153,6 +154,9 @@ final class Feeds extends Callable[Int]:
       case bad: BadInput =>
         line.getErr.println(bad.getMessage)
         2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir feeds: the run failed: $error".linesIterator.mkString(" "))
+        1
 
   private def settings: Settings =
     Settings(

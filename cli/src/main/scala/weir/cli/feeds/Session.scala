@@ -66,19 +66,17 @@ final class Session(
 
   private def announce(due: DueQuery, amount: DueQuery.Amount): Unit =
     val size = store.size()
-    val next =
-      if amount.feeds > 0 then ""
-      else
-        store
-          .nextAtMillis(due)
-          .fold("")(at =>
-            s"; the next in ${DurationText.show((at - due.asOfMillis).max(0).millis)}"
-          )
     out.println(
       s"${Text.grouped(amount.feeds)} of ${Text.count(size, "feed")} in ${store.name} " +
-        s"${if size == 1 then "is" else "are"} due$next"
+        s"${if size == 1 then "is" else "are"} due${if amount.feeds > 0 then "" else next(due)}"
     )
     out.flush()
+
+  private def next(due: DueQuery): String =
+    store
+      .nextAtMillis(due)
+      .map(at => DurationText.show((at - due.asOfMillis).max(0).millis))
+      .fold("")(time => s"; the next in $time")
 
   private def report(tally: Tally, startNanos: Long): Unit =
     val taken = ((System.nanoTime() - startNanos) / 1_000_000).millis
@@ -86,6 +84,9 @@ final class Session(
     val summary = Summary(snapshot, taken, boundPlaces.map(Bound.of(snapshot.work, _)))
     out.println()
     summary.print(out)
+    if settings.isWatching then
+      val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
+      out.println(s"watching${next(now)}; Ctrl-C ends it")
     out.flush()
     settings.json.foreach(JsonReport.write(_, seed, summary))
 

@@ -32,7 +32,7 @@ final case class Settings(
 
 object Settings:
   val usualTimeout: FiniteDuration = 15.seconds
-  val siteTimeout: FiniteDuration = 6.seconds
+  val siteTimeout: FiniteDuration = 8.seconds
   val usualPerHost = 4
   val sitePerHost = 100
 

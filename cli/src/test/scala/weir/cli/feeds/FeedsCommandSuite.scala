@@ -19,8 +19,8 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     Result(code, out.toString, err.toString)
 
   private def site(folder: Path, args: String*): Result =
-    val fast = Seq("--db", db(folder).toString, "--site-feeds", "60", "--speed", "5")
-    weir(fast ++ args*)
+    val fast = Seq("--site-feeds", "60", "--speed", "20", "--timeout", "3s")
+    weir(Seq("--db", db(folder).toString) ++ fast ++ args*)
 
   private def db(folder: Path) = folder.resolve("feeds.db")
 

@@ -3,7 +3,7 @@ package weir.cli.feeds.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder, ProgressBarStyle}
+import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
 import weir.cli.feeds.input.DurationText
@@ -39,7 +39,7 @@ object Progress:
         .forever
         .start
         .flatMap(display => run.guarantee(display.cancel))
-        .guarantee(Task.delay(progress.close()))
+        .guarantee(show.guarantee(Task.delay(progress.close())))
 
   private def since(startNanos: Long): FiniteDuration =
     ((System.nanoTime() - startNanos) / 1_000_000).millis
@@ -52,35 +52,47 @@ object Progress:
   private def itemsASecond(tally: Tally.Snapshot, elapsed: FiniteDuration): Long =
     tally.total.found * 1000 / elapsed.toMillis.max(1)
 
+  /** All of it in words: both displays say the same. */
+  private def words(tally: Tally.Snapshot, elapsed: FiniteDuration): String =
+    import tally.*
+    val rate = Text.grouped(itemsASecond(tally, elapsed))
+    val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
+    s"${Text.grouped(fetched)} fetched, $inFlight in flight, ${Text.grouped(failed)} failed, " +
+      s"$rate items/s$left"
+
+  /** An estimate is not known to the millisecond. */
+  private def seconds(time: FiniteDuration): String =
+    if time < 100.seconds then s"${(time.toMillis + 999) / 1000} s" else DurationText.show(time)
+
   private final class Lines(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 2.seconds
 
     def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
-      import tally.*
-      val left = timeLeft(tally, elapsed).fold("")(time => s", ${DurationText.show(time)} left")
-      err.println(
-        s"${Text.grouped(fetched)} of ${Text.count(due, "feed")} fetched, $inFlight in flight, " +
-          s"$failed failed, ${Text.grouped(itemsASecond(tally, elapsed))} items/s$left"
-      )
+      err.println(s"${Text.count(tally.due, "feed")}: ${words(tally, elapsed)}")
 
     def close(): Unit = ()
 
+  /** The library's bar redraws and measures the terminal; what stands in the line is drawn here, since
+    * its own layout has no room for all that at 80 columns.
+    */
   private final class Bar(due: Long) extends Progress:
     val every: FiniteDuration = 200.millis
 
     private val bar: ProgressBar = ProgressBarBuilder()
-      .setTaskName("")
       .setInitialMax(due)
-      .setStyle(ProgressBarStyle.ASCII)
       .setUpdateIntervalMillis(every.toMillis.toInt)
-      .hideEta()
+      .setRenderer((state, width) => draw(state.getCurrent, state.getExtraMessage, width))
       .build()
 
     def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
-      import tally.*
-      val left = timeLeft(tally, elapsed).fold("")(time => s" ${DurationText.show(time)} left")
-      val rate = Text.grouped(itemsASecond(tally, elapsed))
-      bar.setExtraMessage(s"$inFlight in flight $failed failed $rate items/s$left")
-      val _ = bar.stepTo(done)
+      bar.setExtraMessage(words(tally, elapsed))
+      val _ = bar.stepTo(tally.done)
 
     def close(): Unit = bar.close()
+
+    private def draw(done: Long, words: String, width: Int): String =
+      val room = width - words.length - 4
+      if room < 4 then words.take(width)
+      else
+        val filled = (room * done / due.max(1)).toInt
+        s"[${"=" * filled}${" " * (room - filled)}] $words"

@@ -1,11 +1,13 @@
 package weir.cli.feeds.store
 
+import java.io.{PrintWriter, StringWriter}
 import java.sql.DriverManager
 import java.util.concurrent.atomic.AtomicInteger
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 import munit.FunSuite
 
+import weir.cli.Main
 import weir.cli.feeds.BadInput
 
 class PostgresSuite extends FunSuite with StoreFacts:
@@ -53,3 +55,20 @@ class PostgresSuite extends FunSuite with StoreFacts:
     val bad = intercept[BadInput](FeedStore.open(Database.of(url)))
     assertEquals(bad.place, "jdbc:postgresql://127.0.0.1:1/feeds")
     assert(!bad.getMessage.contains("secret"))
+
+  test("weir feeds fills a Postgres database, and fetches nothing twice"):
+    val url = newUrl()
+    def weir(args: String*) =
+      val out = StringWriter()
+      val site = Seq("--site-feeds", "40", "--speed", "20", "--timeout", "3s")
+      val all = Seq("feeds", "--db", url) ++ site ++ args
+      val code = Main.run(all, PrintWriter(out, true), PrintWriter(System.err, true))
+      assertEquals(code, 0)
+      out.toString
+    assert(weir().contains("404 not found"))
+    val store = FeedStore.open(Database.of(url))
+    val due = DueQuery(System.currentTimeMillis(), 3_600_000)
+    assertEquals((store.size(), store.amount(due).feeds), (40L, 0L))
+    store.close()
+    assert(weir().contains("0 of 40 feeds"))
+    assert(weir("--stale", "0s").contains(" 0 new"))
