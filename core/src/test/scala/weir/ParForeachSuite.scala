@@ -30,7 +30,7 @@ class ParForeachSuite extends ParallelTests:
       Task(runs.incrementAndGet()).andThen(if i == 1000 then Task.fail(Boom()) else Task.cede)
     )
     intercept[Boom](failing.runSync())
-    assert(runs.get >= 1000 && runs.get < 1010, s"${runs.get} runs")
+    assert(runs.get > 990 && runs.get < 1010, s"${runs.get} runs")
     val reached = CountDownLatch(1000)
     val fiber = Task.parForeach(4)(endless)(_ => Task(reached.countDown())).start.runSync()
     await(reached)

@@ -35,7 +35,8 @@ class ParTraverseSuite extends ParallelTests:
 
   test("the same task runs on many fibers at once"):
     val runs = AtomicInteger()
-    val task = Task.parTraverse(4)(1 to 20)(i => Task.cede.andThen(Task(runs.incrementAndGet())).as(i))
+    val task =
+      Task.parTraverse(4)(1 to 20)(i => Task.cede.andThen(Task(runs.incrementAndGet())).as(i))
     val all = Task.parTraverse(1 to 50)(_ => task).runSync()
     assertEquals(all.distinct, List((1 to 20).toList))
     assertEquals(runs.get, 1000)

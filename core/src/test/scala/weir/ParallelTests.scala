@@ -40,7 +40,9 @@ trait ParallelTests extends WeirSuite:
     n <- List(1, 2, 16, 64, 1000)
     blocking <- List(false, true)
   do
-    test(s"$n are in flight, never more, with children that ${if blocking then "block" else "wait"}"):
+    test(
+      s"$n are in flight, never more, with children that ${if blocking then "block" else "wait"}"
+    ):
       val gauge = Gauge()
       run(n, 1 to 3 * n)(crowd(n, gauge, blocking)).runSync(): Unit
       assertEquals((gauge.peak, gauge.now), (n, 0))
@@ -125,10 +127,9 @@ trait ParallelTests extends WeirSuite:
     for wait <- List(Task.never, Task(Thread.sleep(3_600_000)), Task.cede.forever); _ <- 1 to 10 do
       val begun = CountDownLatch(8)
       val released = AtomicInteger()
-      val slow = Task.cede.andThen(Task.sleep(1.milli)).andThen(Task(released.incrementAndGet()).void)
-      val whole = run(8, 1 to 100)(i =>
-        Task(begun.countDown()).andThen(wait).as(i).guarantee(slow)
-      )
+      val slow =
+        Task.cede.andThen(Task.sleep(1.milli)).andThen(Task(released.incrementAndGet()).void)
+      val whole = run(8, 1 to 100)(i => Task(begun.countDown()).andThen(wait).as(i).guarantee(slow))
       val fiber = whole.start.runSync()
       await(begun)
       fiber.cancel.runSync()

@@ -15,8 +15,7 @@ class TimeoutSuite extends WeirSuite:
       assertEquals(work.andThen(Task.fail(boom)).timeout(1.hour).attempt.runSync(), Left(boom))
     assertEquals(Runtime.default.timers.size, 0)
 
-  for
-    (state, work) <- List(
+  for (state, work) <- List(
       "waits" -> Task.never,
       "sleeps" -> Task.sleep(1.hour),
       "blocks in Thread.sleep" -> blocked,

@@ -8,6 +8,7 @@ import java.util.concurrent.{CompletableFuture, CountDownLatch, ExecutionExcepti
 import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.kernel.FiberCore
 
 /** A suite whose tests end by a deadline, or fail with a dump of all threads, and leave the runtime quiet. */
 trait WeirSuite extends munit.FunSuite:
@@ -58,6 +59,13 @@ trait WeirSuite extends munit.FunSuite:
     if !latch.await(10, TimeUnit.SECONDS) then
       WeirSuite.stuck = true
       fail(s"Waited 10 s for a latch.\n${WeirSuite.dump()}")
+
+  /** A fiber that waits for the cancel of `fiber`, which has been asked for when this returns. */
+  def startCancel(fiber: Fiber[Any]): Fiber[Unit] =
+    val canceling = fiber.cancel.start.runSync()
+    fiber match
+      case core: FiberCore => eventually("the cancel has been asked for")(core.cancelRequested)
+    canceling
 
   /** What `body` returns, and how long that took. */
   def timed[A](body: => A): (A, FiniteDuration) =
