@@ -77,7 +77,9 @@ class BlockingSuite extends WeirSuite:
       if platform then produce() else Task(produce()).start.flatMap(_.joinOrFail).runSync()
       assertEquals(fibers.map(_.joinOrFail.runSync()).sum, 500_500)
 
-  test("on one carrier consumers block before the producer starts, and runSync nests, in a JVM of its own"):
+  test(
+    "on one carrier consumers block before the producer starts, and runSync nests, in a JVM of its own"
+  ):
     val (output, code) = WeirSuite.child(
       "weir.OneCarrier",
       "-Djdk.virtualThreadScheduler.parallelism=1",
@@ -117,7 +119,9 @@ class BlockingSuite extends WeirSuite:
     val barrier = CyclicBarrier(many)
     Task.parTraverse(1 to many)(_ => Task(block(barrier))).runSync(): Unit
 
-  test("tasks that wait for each other at a barrier meet, also in a monitor of their own or with a lock"):
+  test(
+    "tasks that wait for each other at a barrier meet, also in a monitor of their own or with a lock"
+  ):
     allMeet(_.await(): Unit)
     allMeet(barrier => Object().synchronized(barrier.await(): Unit))
     allMeet { barrier =>
@@ -129,7 +133,9 @@ class BlockingSuite extends WeirSuite:
     allMeet(barrier => ConcurrentHashMap[Int, Int]().computeIfAbsent(1, _ => barrier.await()): Unit)
     allMeet(barrier => Task(barrier.await(): Unit).runSync())
 
-  test("a monitor, a lock and a map's entry that are held while their holder sleeps exclude the others"):
+  test(
+    "a monitor, a lock and a map's entry that are held while their holder sleeps exclude the others"
+  ):
     val monitor = Object()
     val lock = ReentrantLock()
     val map = ConcurrentHashMap[Int, Integer]()

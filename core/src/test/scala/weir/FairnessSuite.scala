@@ -31,8 +31,7 @@ class FairnessSuite extends WeirSuite:
     }
     rounds.minBy(_._2)
 
-  for
-    (name, loop) <- List[(String, Task[Any])](
+  for (name, loop) <- List[(String, Task[Any])](
       "flatMap loops" -> flatMapLoop(0),
       "flatMap loops of delayed work" -> {
         def loop(n: Int): Task[Int] = Task.delay(n + 1).flatMap(loop)
@@ -63,7 +62,9 @@ class FairnessSuite extends WeirSuite:
           late.start.flatMap(_.joinOrFail).runSync().toVector
         }
       }
-      println(s"measured: timers beside $name late by ${median.toMicros} µs, at most ${max.toMicros}")
+      println(
+        s"measured: timers beside $name late by ${median.toMicros} µs, at most ${max.toMicros}"
+      )
       assert(max < 50.millis, s"at most $max, median $median")
 
   test("the user's own virtual threads run beside carriers + 1 endless loops"):
@@ -78,7 +79,9 @@ class FairnessSuite extends WeirSuite:
         }
       }
     }
-    println(s"measured: a virtual thread beside loops in ${median.toMicros} µs, at most ${max.toMicros}")
+    println(
+      s"measured: a virtual thread beside loops in ${median.toMicros} µs, at most ${max.toMicros}"
+    )
     assertEquals(turns.get, 60L)
     assert(max < 100.millis, s"at most $max, median $median")
 
@@ -99,7 +102,9 @@ class FairnessSuite extends WeirSuite:
       assert(during >= 20, s"$during turns in 300 ms")
     }
 
-  test("fibers take turns: among endless loops a new fiber ends, and none of 100 counters stands still"):
+  test(
+    "fibers take turns: among endless loops a new fiber ends, and none of 100 counters stands still"
+  ):
     val counters = Vector.fill(100)(AtomicLong())
     def count(i: Int): Task[Unit] = Task(counters(i).incrementAndGet()).flatMap(_ => count(i))
     val loops = counters.indices.toList.map(count(_).start.runSync())
