@@ -71,7 +71,10 @@ lazy val bench = project
   .settings(
     libraryDependencies ++= Seq(
       "org.typelevel" %% "cats-effect" % "3.7.1",
-      "dev.zio" %% "zio" % "2.1.26"
+      "co.fs2" %% "fs2-core" % "3.14.0",
+      "dev.zio" %% "zio" % "2.1.26",
+      "dev.zio" %% "zio-streams" % "2.1.26",
+      "com.softwaremill.ox" %% "core" % "1.0.0"
     ),
     // A file that JMH is asked to write lands in the folder where `./weir bench` was called.
     Jmh / run / baseDirectory := file(sys.props.getOrElse("weir.bench.folder", "."))

@@ -22,7 +22,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   // owner only
   private var stack: Array[Node | Null] = RunLoop.noStack
   private var size = 0
-  private var budget = Tuning.sliceInstructions
+  private var budget = 0
   private var failure: Throwable | Null = null
 
   /** How many `Direct` bodies this fiber is inside of. */
@@ -54,7 +54,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   def runSlice(host: Host): Unit =
     this.host = host
-    budget = Tuning.sliceInstructions
+    host.running = this
+    budget = Tuning.clockInstructions
+    host.beginSlice()
     val from = pending.nn
     pending = null
     if masks == 0 then openGate()
@@ -97,11 +99,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if directDepth == 0 then host.handOver(job) else submit(job)
 
   /** Whether a loop may run a child that is ready by itself: there is budget left, and no cancellation. */
-  def mayGoOn: Boolean =
-    budget -= 1
-    budget > 0 && !shouldCancel
+  def mayGoOn: Boolean = !outOfBudget && !shouldCancel
 
   private def shouldCancel: Boolean = cancelRequested && masks == 0
+
+  /** True if this fiber is being cancelled, so that `error`, which its code has thrown, is the interrupt, or comes too
+    * late to count.
+    */
+  private[weir] def isCancel(error: Throwable): Boolean =
+    if masks == 0 && host.takeInterrupt(error) then cancelRequested = true
+    shouldCancel
 
   // ---- direct style ----
 
@@ -124,10 +131,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   def checkpoint(): Unit =
     budget -= 1
     if budget <= 0 || cancelRequested then
+      if budget <= 0 && isSliceOver then
+        budget = Tuning.clockInstructions
+        host.beginSlice()
+        stayOnThread()
       if shouldCancel then await(CancelSelf)
-      else if budget <= 0 then
-        budget = Tuning.sliceInstructions
-        host.yieldIfDue(inSlice = true)
 
   /** Runs `body` with cancellation masked. For code of a `Direct`. */
   inline def masked[A](inline body: A): A =
@@ -210,7 +218,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if shouldCancel then
                   push(frame)
                   current = CancelSelf
-                else if budget <= 0 then
+                else if budget <= 0 && isSliceOver then
                   push(frame)
                   current = Pure(value)
                   if giveWay(current.nn, asked = false, base) then return RunLoop.Suspended
@@ -353,7 +361,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
-          current = if shouldCancel then CancelSelf else Fail(error)
+          current = if isCancel(error) then CancelSelf else Fail(error)
     null
 
   private def takeLoopResult(): Any =
@@ -363,14 +371,20 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   private def outOfBudget: Boolean =
     budget -= 1
-    budget <= 0
+    budget <= 0 && isSliceOver
+
+  private def isSliceOver: Boolean =
+    val over = host.isSliceOver
+    if !over then budget = Tuning.clockInstructions
+    over
 
   /** Gives way to queued work, to go on with `task` afterwards. True if this thread does not own the fiber any
     * more; false if there is nothing to give way to, if the fiber cannot leave its thread, or if it need not:
     * on the own thread of a caller of `runSync` it holds no carrier.
     */
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
-    budget = Tuning.sliceInstructions
+    budget = Tuning.clockInstructions
+    host.beginSlice()
     if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
       val host = this.host
       if masks == 0 then closeGate()
@@ -380,8 +394,13 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       if !asked then host.yieldIfDue(inSlice = false)
       true
     else
-      host.yieldIfDue(inSlice = true)
+      stayOnThread()
       false
+
+  /** At the end of a slice that goes on where it is. */
+  private def stayOnThread(): Unit =
+    if masks == 0 && host.takeInterrupt(null) then cancelRequested = true
+    host.yieldIfDue(inSlice = true)
 
   /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */
   private def suspendOn(wait: Waiter, base: Int): Boolean =

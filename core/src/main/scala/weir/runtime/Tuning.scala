@@ -3,10 +3,13 @@ package weir.runtime
 /** Every constant of the runtime, and the benchmark that chose it. */
 private[weir] object Tuning:
 
-  /** Instructions that a fiber runs before it gives way to queued work. 1,024 of them take 3 to 30 µs,
-    * so the cost of giving way disappears and a fiber that loops holds nobody up. `TaskBench.flatMap`.
+  /** Instructions that a fiber runs before it looks at the clock, and how many such looks make a slice: 1,024
+    * instructions take 3 to 30 µs, so the cost of giving way disappears and a fiber that loops holds nobody up. Where they take
+    * longer, because thunks compute, a slice ends after `sliceNanos`, 200 µs. `FlatMapLoop`, `Yields`.
     */
-  inline val sliceInstructions = 1024
+  inline val clockInstructions = 64
+  inline val clocksPerSlice = 16
+  inline val sliceNanos = 200_000L
 
   /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `ForkBench`. */
   inline val ringCapacity = 1024

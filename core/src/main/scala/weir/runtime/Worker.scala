@@ -33,7 +33,9 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
   /** False if the worker is blocked, parked or gone, so that its carrier does something else. */
   def isRunnable: Boolean = thread.getState == Thread.State.RUNNABLE
 
-  def run(): Unit =
+  def run(): Unit = ScopedValue.where(Host.current, this).run(() => live())
+
+  private def live(): Unit =
     var alive = true
     while alive do
       if becomeActive() then

@@ -47,7 +47,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any
         claimNext(fiber)
     catch
       case error: Throwable =>
-        if fiber.cancelRequested then // then it is the interrupt, or comes too late to count
+        if fiber.isCancel(error) then
           fiber.push(this)
           CancelSelf
         else failed(fiber, error)

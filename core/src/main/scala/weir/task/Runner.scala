@@ -38,7 +38,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
         claims.store(this, value)
     catch
       case error: Throwable =>
-        if fiber.cancelRequested then // then it is the interrupt, or comes too late to count
+        if fiber.isCancel(error) then
           fiber.push(this)
           return CancelSelf
         else return failed(fiber, error)

@@ -1,0 +1,72 @@
+package weir
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
+
+class ParTraverseSuite extends ParallelTests:
+
+  def run(parallelism: Int, items: Iterable[Int])(f: Int => Task[Int]): Task[Any] =
+    Task.parTraverse(parallelism)(items)(f)
+
+  test("values come in the order of the items, whichever child ends first"):
+    val gates = Vector.fill(21)(CountDownLatch(1))
+    gates.last.countDown()
+    def child(i: Int) = Task(gates(i + 1).await()).as(i).flatTap(_ => Task(gates(i).countDown()))
+    val expected = (0 until 20).toList
+    assertEquals(Task.parTraverse(0 until 20)(child).runSync(), expected)
+    assertEquals(Task.parTraverse(20)(0 until 20)(child).runSync(), expected)
+    assertEquals(Task.parSequence((0 until 20).map(child)).runSync(), expected)
+    assertEquals(Task.parSequence(20)((0 until 20).map(child)).runSync(), expected)
+
+  test("without a number all are begun at once, waiting or blocking"):
+    for blocking <- List(true, false) do
+      val begun = CountDownLatch(5000)
+      val all = scala.concurrent.Promise[Unit]()
+      def child(i: Int) = Task {
+        begun.countDown()
+        if begun.getCount == 0 then all.trySuccess(()): Unit
+      }.andThen(if blocking then Task(begun.await()) else Task.fromFuture(all.future)).as(i)
+      assertEquals(Task.parTraverse(1 to 5000)(child).runSync(), (1 to 5000).toList)
+
+  test("a million ready children keep their order"):
+    assertEquals(Task.parTraverse(1 to 1_000_000)(Task.pure).runSync(), (1 to 1_000_000).toList)
+    val delayed = Task.parTraverse(4)(1 to 1_000_000)(i => Task.delay(i * 2))
+    assertEquals(delayed.map(_.sum).runSync(), (1 to 1_000_000).map(_ * 2).sum)
+
+  test("the same task runs on many fibers at once"):
+    val runs = AtomicInteger()
+    val task =
+      Task.parTraverse(4)(1 to 20)(i => Task.cede.andThen(Task(runs.incrementAndGet())).as(i))
+    val all = Task.parTraverse(1 to 50)(_ => task).runSync()
+    assertEquals(all.distinct, List((1 to 20).toList))
+    assertEquals(runs.get, 1000)
+
+class ParTraverseUnorderedSuite extends ParallelTests:
+
+  def run(parallelism: Int, items: Iterable[Int])(f: Int => Task[Int]): Task[Any] =
+    Task.parTraverseUnordered(parallelism)(items)(f)
+
+  test("values come in the order in which the children end"):
+    // A child's end is what the next one waits for, so that no child can be counted too early.
+    val ended = Vector.fill(11)(scala.concurrent.Promise[Unit]())
+    ended.last.success(())
+    def child(i: Int) = Task
+      .fromFuture(ended(i + 1).future)
+      .andThen(Task.sleep(scala.concurrent.duration.DurationInt(5).millis))
+      .map { _ =>
+        ended(i).trySuccess(()): Unit
+        i
+      }
+    val values = Task.parTraverseUnordered(0 until 10)(child).runSync()
+    assertEquals(values, (0 until 10).reverse.toList)
+
+  test("all values are there, from parSequenceUnordered too"):
+    val expected = (1 to 10_000).toSet
+    val children = (1 to 10_000).map(i => if i % 3 == 0 then Task.cede.as(i) else Task.pure(i))
+    val values = Task.parSequenceUnordered(children).runSync()
+    assertEquals((values.size, values.toSet), (10_000, expected))
+
+class ParSequenceSuite extends ParallelTests:
+
+  def run(parallelism: Int, items: Iterable[Int])(f: Int => Task[Int]): Task[Any] =
+    Task.parSequence(parallelism)(items.view.map(i => Task.defer(f(i))))

@@ -1,0 +1,87 @@
+package weir
+
+import java.util.concurrent.{CountDownLatch, TimeoutException}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+import scala.concurrent.duration.*
+
+class TimeoutSuite extends WeirSuite:
+
+  private val blocked = Task(Thread.sleep(3_600_000))
+
+  test("the value, or the task's own error, if that comes in time; the alarm is gone"):
+    val boom = Boom()
+    for work <- List(Task.unit, Task.cede, Task.sleep(1.milli), Task(Thread.sleep(1))) do
+      assertEquals(work.as(1).timeout(1.hour).runSync(), 1)
+      assertEquals(work.andThen(Task.fail(boom)).timeout(1.hour).attempt.runSync(), Left(boom))
+    assertEquals(Runtime.default.timers.size, 0)
+
+  for (state, work) <- List(
+      "waits" -> Task.never,
+      "sleeps" -> Task.sleep(1.hour),
+      "blocks in Thread.sleep" -> blocked,
+      "blocks in a queue" -> Task(java.util.concurrent.LinkedBlockingQueue[Unit]().take()),
+      "cedes without end" -> Task.cede.forever
+    )
+  do
+    test(s"a task that $state fails with TimeoutException soon after the limit, finalizers run"):
+      val rounds = for _ <- 1 to 5 yield
+        val released = AtomicBoolean()
+        val task = work.guarantee(Task.cede.andThen(Task(released.set(true)))).timeout(20.millis)
+        val (result, took) = timed(task.attempt.runSync())
+        assert(result.left.exists(_.isInstanceOf[TimeoutException]), s"$result")
+        assert(released.get)
+        assert(took >= 20.millis, s"after $took")
+        took
+      assert(rounds.min < 70.millis, s"at best after ${rounds.min}")
+
+  test("a limit of no time still gives one or the other"):
+    for limit <- List(Duration.Zero, -1.second); task <- List(Task.never, Task.pure(1)) do
+      task.timeout(limit).attempt.runSync() match
+        case Right(value) => assertEquals[Any, Any](value, 1)
+        case Left(error) => assert(error.isInstanceOf[TimeoutException], s"$error")
+
+  test("the message says the limit"):
+    val error = intercept[TimeoutException](Task.never.timeout(15.millis).runSync())
+    assert(error.getMessage.contains("15"), error.getMessage)
+
+  test("timeout waits for a masked task"):
+    val ended = AtomicBoolean()
+    val masked = Task.uncancelable(_ => Task.sleep(30.millis).andThen(Task(ended.set(true))))
+    masked.timeout(1.milli).attempt.runSync(): Unit
+    assert(ended.get)
+
+  test("the shorter of two nested timeouts fires, inside or outside"):
+    for (outer, inner) <- List((1.hour, 10.millis), (10.millis, 1.hour)) do
+      val (result, took) = timed(Task.never.timeout(inner).timeout(outer).attempt.runSync())
+      assert(result.isLeft && took < 5.seconds)
+
+  test("a cancel of the whole cancels the task and its alarm"):
+    val begun = CountDownLatch(1)
+    val released = AtomicBoolean()
+    val task = Task(begun.countDown()).andThen(Task.never).guarantee(Task(released.set(true)))
+    val fiber = task.timeout(1.hour).start.runSync()
+    await(begun)
+    fiber.cancel.runSync()
+    assert(released.get)
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assertEquals(Runtime.default.timers.size, 0)
+
+  test("a task that fails with its own TimeoutException keeps it"):
+    val own = TimeoutException("own")
+    assertEquals(Task.fail(own).timeout(1.hour).attempt.runSync(), Left(own))
+
+  test("10,000 timeouts at once, half of which fire"):
+    val fired = AtomicInteger()
+    Task
+      .parTraverse(1 to 10_000) { i =>
+        val task = if i % 2 == 0 then Task.never else Task.cede
+        task.timeout(50.millis).handleError(_ => fired.incrementAndGet(): Unit)
+      }
+      .runSync(): Unit
+    assert(fired.get >= 5000 && fired.get < 6000, s"${fired.get} fired")
+
+  test("a timeout that races with the end gives one of the two, and keeps no interrupt"):
+    for _ <- 1 to 300 do
+      val task = Task(Thread.sleep(1)).timeout(1.milli).attempt
+      val clean = task.start.flatMap(_.join).andThen(Task(Thread.interrupted()))
+      assertEquals(clean.start.flatMap(_.joinOrFail).runSync(), false)

@@ -1,0 +1,122 @@
+package weir.runtime
+
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.WeirSuite
+
+class TimersSuite extends WeirSuite:
+
+  private class Bell(delay: FiniteDuration, onRing: Bell => Unit = _ => ())
+      extends Alarm(System.nanoTime() + delay.toNanos):
+    val rung = AtomicInteger()
+    @volatile var rungAt = 0L
+    def ring(): Unit =
+      rungAt = System.nanoTime()
+      rung.incrementAndGet(): Unit
+      onRing(this)
+
+  test("an alarm rings once, not before its time, and is gone"):
+    val timers = Timers()
+    val rung = CountDownLatch(1)
+    val bell = Bell(20.millis, _ => rung.countDown())
+    timers.add(bell)
+    assertEquals(timers.size, 1)
+    await(rung)
+    assert(bell.rungAt >= bell.dueNanos)
+    assertEquals((bell.rung.get, timers.size, timers.remove(bell)), (1, 0, false))
+
+  test("alarms ring in the order of their times, whatever the order they were set in"):
+    val timers = Timers()
+    for seed <- 1 to 20 do
+      val order = ConcurrentLinkedQueue[Long]()
+      val all = CountDownLatch(200)
+      val random = scala.util.Random(seed)
+      val bells = Vector.fill(200)(
+        Bell(
+          (5000 + random.nextInt(10_000)).micros,
+          bell => { order.add(bell.dueNanos); all.countDown() }
+        )
+      )
+      bells.foreach(timers.add)
+      await(all)
+      val due = order.asScala.toList
+      // Those that were due before the last was set may be in another order.
+      val set = bells.map(_.dueNanos).max - 15.millis.toNanos + 5.millis.toNanos
+      assertEquals(due.filter(_ > set), due.filter(_ > set).sorted)
+      assert(bells.forall(_.rung.get == 1))
+
+  test("alarms of the past ring at once, behind none of the future"):
+    val timers = Timers()
+    timers.add(Bell(1.hour))
+    val rung = CountDownLatch(3)
+    for delay <- List(-1.hour, Duration.Zero, -1.nano) do
+      timers.add(Bell(delay, _ => rung.countDown()))
+    await(rung)
+    assertEquals(timers.size, 1)
+
+  test("removed alarms never ring, the others keep their order, at any place in the heap"):
+    val timers = Timers()
+    val random = scala.util.Random(3)
+    for _ <- 1 to 20 do
+      val kept = CountDownLatch(500)
+      val order = ConcurrentLinkedQueue[Bell]()
+      val bells = Vector.fill(1000)(
+        Bell(
+          50.millis + random.nextInt(20_000).micros,
+          bell => { order.add(bell); kept.countDown() }
+        )
+      )
+      bells.foreach(timers.add)
+      val (removed, left) = random.shuffle(bells).splitAt(500)
+      assert(removed.forall(timers.remove))
+      assert(!removed.exists(timers.remove))
+      assertEquals(timers.size, 500)
+      await(kept)
+      assertEquals(removed.map(_.rung.get).sum, 0)
+      assertEquals(left.map(_.rung.get).sum, 500)
+      val due = order.asScala.map(_.dueNanos).toList
+      assertEquals(due, due.sorted)
+    assertEquals(timers.size, 0)
+
+  test("set and removed by many threads at once, each alarm rings or was removed"):
+    val timers = Timers()
+    val removed = AtomicInteger()
+    val bells = ConcurrentLinkedQueue[Bell]()
+    val threads = (1 to 8).map { seed =>
+      Thread.ofPlatform().start { () =>
+        val random = scala.util.Random(seed)
+        for _ <- 1 to 5000 do
+          val bell = Bell(random.nextInt(3000).micros)
+          bells.add(bell): Unit
+          timers.add(bell)
+          if random.nextBoolean() && timers.remove(bell) then removed.incrementAndGet(): Unit
+      }
+    }
+    threads.foreach(_.join())
+    eventually("all alarms are gone")(
+      timers.size == 0 && bells.asScala.map(_.rung.get).sum == 40_000 - removed.get
+    )
+    assert(bells.asScala.forall(_.rung.get <= 1))
+
+  test("an alarm that is set earlier than all others wakes the thread"):
+    val timers = Timers()
+    timers.add(Bell(1.hour))
+    for _ <- 1 to 50 do
+      val rung = CountDownLatch(1)
+      timers.add(Bell(1.milli, _ => rung.countDown()))
+      await(rung)
+    assertEquals(timers.size, 1)
+
+  test("a million alarms are set and removed within seconds"):
+    val timers = Timers()
+    val random = scala.util.Random(1)
+    val bells = Vector.fill(1_000_000)(Bell(1.hour + random.nextInt().micros))
+    val (_, took) = timed {
+      bells.foreach(timers.add)
+      assertEquals(timers.size, 1_000_000)
+      assert(bells.forall(timers.remove))
+    }
+    assertEquals(timers.size, 0)
+    assert(took < 8.seconds, s"took $took")
