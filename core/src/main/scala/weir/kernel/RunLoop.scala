@@ -216,7 +216,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Attempt => value = Right(value)
               case Tag.Handle => ()
               case Tag.OnCancel => ()
-              case Tag.LeaveMask => leaveMask()
+              case Tag.LeaveMask =>
+                leaveMask()
+                if shouldCancel then current = CancelSelf
               case Tag.LeavePoll => enterMask()
               case Tag.Loop | Tag.Claiming =>
                 if shouldCancel then
@@ -464,7 +466,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       frame.tag match
         case Tag.Attempt => return Pure(Left(error))
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
-        case Tag.LeaveMask => leaveMask()
+        case Tag.LeaveMask =>
+          leaveMask()
+          if shouldCancel then return CancelSelf
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw
