@@ -84,7 +84,10 @@ class CancelSuite extends WeirSuite:
     Task.unit.onCancel(add(0)).runSync()
     Task.fail(Boom()).onCancel(add(0)).attempt.runSync(): Unit
     val fiber = startUntil(signal =>
-      signal.onCancel(add(0)).andThen(Task.never.onCancel(add(1)).onCancel(add(2))).onCancel(add(3))
+      Task.unit
+        .onCancel(add(0))
+        .andThen(signal.andThen(Task.never).onCancel(add(1)).onCancel(add(2)))
+        .onCancel(add(3))
     )
     assertCanceled(fiber)
     assertEquals(log.toArray.toList, List[Any](1, 2, 3))

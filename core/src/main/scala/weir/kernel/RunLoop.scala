@@ -107,8 +107,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     * late to count.
     */
   private[weir] def isCancel(error: Throwable): Boolean =
-    if masks == 0 && host.takeInterrupt(error) then cancelRequested = true
+    lookForInterrupt(error)
     shouldCancel
+
+  /** An interrupt of the calling thread that is not the work of a cancel is a cancel. */
+  private def lookForInterrupt(error: Throwable | Null): Unit =
+    if masks == 0 && !cancelRequested && host.takeInterrupt(error) then cancelRequested = true
 
   // ---- direct style ----
 
@@ -212,7 +216,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Attempt => value = Right(value)
               case Tag.Handle => ()
               case Tag.OnCancel => ()
-              case Tag.LeaveMask => leaveMask()
+              case Tag.LeaveMask =>
+                leaveMask()
+                if shouldCancel then current = CancelSelf
               case Tag.LeavePoll => enterMask()
               case Tag.Loop | Tag.Claiming =>
                 if shouldCancel then
@@ -399,7 +405,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** At the end of a slice that goes on where it is. */
   private def stayOnThread(): Unit =
-    if masks == 0 && host.takeInterrupt(null) then cancelRequested = true
+    lookForInterrupt(null)
     host.yieldIfDue(inSlice = true)
 
   /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */
@@ -460,7 +466,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       frame.tag match
         case Tag.Attempt => return Pure(Left(error))
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
-        case Tag.LeaveMask => leaveMask()
+        case Tag.LeaveMask =>
+          leaveMask()
+          if shouldCancel then return CancelSelf
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw
