@@ -1,0 +1,113 @@
+package weir
+
+import com.sun.management.HotSpotDiagnosticMXBean
+import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat
+import java.lang.management.ManagementFactory
+import java.nio.file.Files
+import java.util.concurrent.{CompletableFuture, CountDownLatch, ExecutionException, TimeUnit}
+import scala.concurrent.{Await, Future}
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+
+/** A suite whose tests end by a deadline, or fail with a dump of all threads, and leave the runtime quiet. */
+trait WeirSuite extends munit.FunSuite:
+
+  /** How long a test may take. */
+  def limit: FiniteDuration = 10.seconds
+
+  /** Only a net below `limit`, which gives a dump. */
+  override def munitTimeout: Duration = limit * 2
+
+  override def munitTestTransforms: List[TestTransform] =
+    super.munitTestTransforms :+ TestTransform(
+      "deadline",
+      test =>
+        test.withBody { () =>
+          within(limit)(Await.result(test.body(), Duration.Inf))
+          settles(Runtime.default)
+          Future.unit
+        }
+    )
+
+  /** What `body` returns, on a thread of its own. Fails with a dump if that takes longer than `limit`. */
+  def within[A](limit: FiniteDuration)(body: => A): A =
+    val result = CompletableFuture[A]()
+    Thread.ofPlatform().daemon().name("test").start { () =>
+      try result.complete(body): Unit
+      catch case e: Throwable => result.completeExceptionally(e): Unit
+    }: Unit
+    try result.get(limit.toMillis, TimeUnit.MILLISECONDS)
+    catch
+      case e: ExecutionException => throw e.getCause
+      case _: java.util.concurrent.TimeoutException =>
+        WeirSuite.stuck = true
+        fail(s"It had not ended within $limit.\n${WeirSuite.dump()}")
+
+  /** Waits for what nothing tells of, by asking. */
+  def eventually(clue: => String)(condition: => Boolean): Unit =
+    val deadline = 5.seconds.fromNow
+    while !condition && deadline.hasTimeLeft() do Thread.sleep(1)
+    if !condition then fail(s"Not so after 5 s: $clue")
+
+  /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are still there. */
+  def settles(runtime: Runtime): Unit =
+    def state = s"active ${runtime.scheduler.activeWorkers}, timers ${runtime.timers.size}"
+    if !WeirSuite.stuck then eventually(s"the runtime is quiet ($state)")(runtime.isQuiet)
+
+  def await(latch: CountDownLatch): Unit =
+    if !latch.await(10, TimeUnit.SECONDS) then
+      WeirSuite.stuck = true
+      fail(s"Waited 10 s for a latch.\n${WeirSuite.dump()}")
+
+  /** What `body` returns, and how long that took. */
+  def timed[A](body: => A): (A, FiniteDuration) =
+    val start = System.nanoTime()
+    val result = body
+    (result, (System.nanoTime() - start).nanos)
+
+  final class Boom(name: String = "boom") extends RuntimeException(name, null, true, false)
+
+object WeirSuite:
+  @volatile private[weir] var stuck = false
+
+  /** All threads, virtual ones too: those that stand in Weir or a test first, others left out. */
+  def dump(): String =
+    val threads = dumpThreads().filter(_.contains("weir"))
+    threads
+      .map(_.linesIterator.take(14).mkString("\n"))
+      .take(20)
+      .mkString("\n\n") + s"\n\n${threads.size} threads with weir in their stacks\n"
+
+  /** Virtual threads that have started and not ended. */
+  def virtualThreads: Int = dumpThreads().count(_.linesIterator.next().contains("virtual"))
+
+  private def dumpThreads(): Seq[String] =
+    val folder = Files.createTempDirectory("weir-dump")
+    val file = folder.resolve("threads.txt")
+    try
+      ManagementFactory
+        .getPlatformMXBean(classOf[HotSpotDiagnosticMXBean])
+        .dumpThreads(file.toString, ThreadDumpFormat.TEXT_PLAIN)
+      Files.readString(file).split("\n\n").toSeq.filter(_.startsWith("#"))
+    finally
+      Files.deleteIfExists(file): Unit
+      Files.deleteIfExists(folder): Unit
+
+  /** Threads of the operating system: all that the kernel knows, else those that the JVM knows. */
+  def osThreads: Int =
+    val tasks = java.io.File("/proc/self/task").list()
+    if tasks != null then tasks.length else ManagementFactory.getThreadMXBean.getThreadCount
+
+  /** Runs `main` of `program` in a JVM of its own. Its output, and its exit code. */
+  def child(program: String, options: String*): (String, Int) =
+    val java = ProcessHandle.current().info().command().orElse("java")
+    val command = (java +: options) ++ Seq("-cp", System.getProperty("java.class.path"), program)
+    val out = Files.createTempFile("weir-child", ".txt")
+    try
+      val process =
+        ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(out.toFile).start()
+      val ended = process.waitFor(20, TimeUnit.SECONDS)
+      if !ended then process.destroyForcibly().waitFor(): Unit
+      val text = Files.readString(out)
+      if ended then (text, process.exitValue()) else (text + "\nkilled: not ended after 20 s", -1)
+    finally Files.deleteIfExists(out): Unit
