@@ -46,8 +46,11 @@ trait WeirSuite extends munit.FunSuite:
   /** Waits for what nothing tells of, by asking. */
   def eventually(clue: => String)(condition: => Boolean): Unit =
     val deadline = 5.seconds.fromNow
-    while !condition && deadline.hasTimeLeft() do Thread.sleep(1)
-    if !condition then fail(s"Not so after 5 s: $clue")
+    var so = condition // asked once more after the loop, it might be otherwise by then
+    while !so && deadline.hasTimeLeft() do
+      Thread.sleep(1)
+      so = condition
+    if !so then fail(s"Not so after 5 s: $clue")
 
   /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are still there. */
   def settles(runtime: Runtime): Unit =
