@@ -135,7 +135,7 @@ class StreamFinalizerSuite extends StreamTests:
     val fiber =
       Stream.bracket(acquire)(_ => log("-a")).evalTap(_ => log("use")).drain.start.runSync()
     await(reached)
-    val cancel = fiber.cancel.start.runSync()
+    val cancel = canceling(fiber)
     gate.countDown()
     cancel.joinOrFail.runSync()
     assertEquals(log.lines, List("+a", "-a"))
@@ -152,7 +152,7 @@ class StreamFinalizerSuite extends StreamTests:
     val slow = Task { reached.countDown(); gate.await() }.andThen(Task.cede).andThen(log("slow"))
     val fiber = log.resource("a")(fine.onFinalize(slow)).drain.start.runSync()
     await(reached)
-    val cancel = fiber.cancel.start.runSync()
+    val cancel = canceling(fiber)
     gate.countDown()
     cancel.joinOrFail.runSync()
     assertEquals(log.lines, List("+a", "slow", "-a"))

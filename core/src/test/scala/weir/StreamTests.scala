@@ -12,7 +12,7 @@ trait StreamTests extends WeirSuite:
   def smallRuntime(): Runtime = Runtime.make(2, 4)
 
   /** Returns once all fibers of `runtime` have ended or wait outside of a stream, which would keep its worker. */
-  def standstill()(using runtime: Runtime): Unit = settles(runtime)
+  def standstill()(using runtime: Runtime): Unit = eventually("quiet")(runtime.isQuiet)
 
   /** The value that `count` stays at, once it has reached `atLeast`. A worker that waits in a stream is not told from
     * one that runs: so nothing but time shows that no more comes.
@@ -34,6 +34,13 @@ trait StreamTests extends WeirSuite:
     val fiber = task.start.runSync()
     standstill()
     fiber
+
+  /** A fiber that waits for the cancel of `fiber`, which has been asked for by now. */
+  def canceling(fiber: Fiber[Any]): Fiber[Unit] =
+    val cancel = fiber.cancel.start.runSync()
+    fiber match
+      case core: weir.kernel.FiberCore => eventually("asked to cancel")(core.cancelRequested)
+    cancel
 
   /** Bytes of the heap in use, garbage left out. */
   def heap(): Long =
