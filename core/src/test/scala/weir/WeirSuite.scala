@@ -48,11 +48,13 @@ trait WeirSuite extends munit.FunSuite:
   def eventually(clue: => String)(condition: => Boolean): Unit =
     val deadline = 5.seconds.fromNow
     while !condition && deadline.hasTimeLeft() do Thread.sleep(1)
-    if !condition then fail(s"Not so after 5 s: $clue")
+    if !condition then fail(s"Not so after 5 s: $clue\n${WeirSuite.dump()}")
 
   /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are still there. */
   def settles(runtime: Runtime): Unit =
-    def state = s"active ${runtime.scheduler.activeWorkers}, timers ${runtime.timers.size}"
+    val scheduler = runtime.scheduler
+    def state = s"active ${scheduler.activeWorkers}, idle ${scheduler.idleWorkers}, " +
+      s"queued ${scheduler.hasWork}, timers ${runtime.timers.size}"
     if !WeirSuite.stuck then eventually(s"the runtime is quiet ($state)")(runtime.isQuiet)
 
   def await(latch: CountDownLatch): Unit =
