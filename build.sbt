@@ -12,7 +12,7 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// A test that hangs must not hang the build: every suite runs in a JVM of its own, with output at once.
+// Tests run in a JVM of their own for each module, one suite after the other.
 lazy val testSettings = Seq(
   libraryDependencies ++= Seq(
     "org.scalameta" %% "munit" % "1.3.0" % Test,
@@ -68,7 +68,10 @@ lazy val bench = project
   .settings(
     libraryDependencies ++= Seq(
       "org.typelevel" %% "cats-effect" % "3.7.1",
-      "dev.zio" %% "zio" % "2.1.26"
+      "co.fs2" %% "fs2-core" % "3.14.0",
+      "dev.zio" %% "zio" % "2.1.26",
+      "dev.zio" %% "zio-streams" % "2.1.26",
+      "com.softwaremill.ox" %% "core" % "1.0.0"
     ),
     // A file that JMH is asked to write lands in the folder where `./weir bench` was called.
     Jmh / run / baseDirectory := file(sys.props.getOrElse("weir.bench.folder", "."))
@@ -82,6 +85,7 @@ lazy val docs = project
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
     scalacOptions -= "-Wunused:all",
+    run / fork := true, // `./weir example`
     mdocIn := (ThisBuild / baseDirectory).value / "README.md"
   )
   .settings(mdocExtraArguments := {

@@ -10,9 +10,9 @@ import weir.runtime.{Scheduler, Timers, Tuning}
 final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
   private[weir] val timers: Timers = Timers()
 
-  /** Errors that nobody is left to handle: of finalizers of a fiber that is being cancelled. */
-  private[weir] def report(error: Throwable): Unit =
-    System.err.println("weir: a finalizer failed while its fiber was being canceled:")
+  /** Prints an error that nobody is left to handle. */
+  private[weir] def report(where: String, error: Throwable): Unit =
+    System.err.println(s"weir: $where failed, and nobody is left to handle its error:")
     error.printStackTrace(System.err)
 
   private[weir] def isQuiet: Boolean = scheduler.isQuiet && timers.size == 0

@@ -12,7 +12,7 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
-import weir.cli.command.{Bench, Test}
+import weir.cli.command.{Bench, Example, Test}
 
 /** The program `weir`: a table of commands. */
 object Main:
@@ -24,7 +24,8 @@ object Main:
     */
   private def commands: Seq[AnyRef] = Seq(
     new Test,
-    new Bench
+    new Bench,
+    new Example
   )
 
   def main(args: Array[String]): Unit =

@@ -25,6 +25,9 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   /** The present or the latest wait. */
   @volatile private[kernel] var waiting: Waiter | Null = null
 
+  /** The fiber of a `runSync` that this fiber's code waits for, unmasked. */
+  @volatile private var nested: FiberCore | Null = null
+
   /** Whether a cancel may interrupt the thread that runs this fiber. */
   @volatile private var gate: Int = FiberCore.Closed
 
@@ -41,18 +44,35 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   final private[kernel] def closeGate(): Unit =
     if !FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Closed) then
       if gate != FiberCore.Closed then
-        while gate == FiberCore.Interrupting do Thread.onSpinWait()
+        while gate == FiberCore.Interrupting do Thread.`yield`()
         Thread.interrupted(): Unit
         gate = FiberCore.Closed
 
   /** Asks for cancellation from any thread, and returns at once. */
   final private[weir] def requestCancel(): Unit =
     cancelRequested = true
+    val inner = nested
     val waiter = waiting
-    if (waiter ne null) && waiter.takeForCancel() then waiter.wakeUp()
+    if inner ne null then inner.requestCancel()
+    else if (waiter ne null) && waiter.takeForCancel() then waiter.wakeUp()
     else if FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Interrupting) then
       host.thread.interrupt() // the owner has written host before it opened the gate
       gate = FiberCore.Interrupted
+
+  /** Runs `body`, which runs `inner` on this fiber's thread or waits for it. A cancel of this fiber becomes one of
+    * `inner`, whose masks and finalizers no interrupt may hit.
+    */
+  final private[weir] def nesting(inner: FiberCore)(body: => Unit): Unit =
+    if gate == FiberCore.Closed then body // masked, or at its end
+    else
+      closeGate()
+      nested = inner
+      if cancelRequested then
+        inner.requestCancel() // pairs with the order of accesses in requestCancel
+      try body
+      finally
+        nested = null
+        openGate()
 
   // ---- the end ----
 
@@ -113,15 +133,22 @@ private final class Joiners:
       waiting = synchronized(list.poll())
 
 /** A thread that blocks until a fiber has ended. */
-private final class ThreadJoin(list: WaitList, lock: AnyRef) extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
+private final class ThreadJoin(list: WaitList, lock: AnyRef)
+    extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
   thread = Thread.currentThread()
   suspend(): Unit
 
 /** Calls `callback` with the outcome, on the thread that ends the fiber. */
-private[weir] final class CallbackJoin(callback: Outcome[Any] => Unit, list: WaitList, lock: AnyRef)
-    extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
+private[weir] final class CallbackJoin(
+    callback: Outcome[Any] => Unit,
+    runtime: Runtime,
+    list: WaitList,
+    lock: AnyRef
+) extends WaitList.Entry(null.asInstanceOf[RunLoop], list, lock):
   suspend(): Unit
-  override protected def resumeFiber(): Unit = callback(value.asInstanceOf[Outcome[Any]])
+  override protected def resumeFiber(): Unit =
+    try callback(value.asInstanceOf[Outcome[Any]])
+    catch case error: Throwable => runtime.report("a callback of runAsync", error)
 
 private[weir] object FiberCore:
   @static private val Gate: VarHandle =

@@ -22,7 +22,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   // owner only
   private var stack: Array[Node | Null] = RunLoop.noStack
   private var size = 0
-  private var budget = Tuning.sliceInstructions
+  private var budget = 0
   private var failure: Throwable | Null = null
 
   /** How many `Direct` bodies this fiber is inside of. */
@@ -43,19 +43,20 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       else register((list, lock) => WaitList.Entry(fiber, list, lock))
 
   def cancel: Task[Unit] =
-    Uncancelable(poll => CancelRequest.flatMap(own => if own then poll(CancelSelf) else join.void))
-
-  private object CancelRequest extends Suspend[Boolean]:
-    def begin(fiber: RunLoop): Any =
-      val own = fiber eq RunLoop.this
-      if !own then requestCancel()
-      own
+    val request = new Suspend[Boolean]:
+      def begin(fiber: RunLoop): Any =
+        val own = fiber eq RunLoop.this
+        if !own then requestCancel()
+        own
+    Uncancelable(poll => request.flatMap(own => if own then poll(CancelSelf) else join.void))
 
   // ---- slices ----
 
   def runSlice(host: Host): Unit =
     this.host = host
-    budget = Tuning.sliceInstructions
+    host.running = this
+    budget = Tuning.clockInstructions
+    host.beginSlice()
     val from = pending.nn
     pending = null
     if masks == 0 then openGate()
@@ -82,6 +83,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     pending = waiter
     runner.handOver(this)
 
+  /** A new fiber that runs `body`, queued. */
+  private[weir] def fork(body: Task[Any]): RunLoop =
+    val child = RunLoop(runtime, body)
+    submit(child)
+    child
+
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
 
@@ -92,11 +99,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if directDepth == 0 then host.handOver(job) else submit(job)
 
   /** Whether a loop may run a child that is ready by itself: there is budget left, and no cancellation. */
-  def mayGoOn: Boolean =
-    budget -= 1
-    budget > 0 && !shouldCancel
+  def mayGoOn: Boolean = !outOfBudget && !shouldCancel
 
   private def shouldCancel: Boolean = cancelRequested && masks == 0
+
+  /** True if this fiber is being cancelled, so that `error`, which its code has thrown, is the interrupt, or comes too
+    * late to count.
+    */
+  private[weir] def isCancel(error: Throwable): Boolean =
+    if masks == 0 && host.takeInterrupt(error) then cancelRequested = true
+    shouldCancel
 
   // ---- direct style ----
 
@@ -112,6 +124,18 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       case RunLoop.Failed => throw failure.nn
       case RunLoop.Canceled => throw CancelSignal
       case _ => result.asInstanceOf[A]
+
+  /** To be called now and then by loops of plain code: gives way where that is due. '''Cancelled''': throws
+    * `CancelSignal`.
+    */
+  def checkpoint(): Unit =
+    budget -= 1
+    if budget <= 0 || cancelRequested then
+      if budget <= 0 && isSliceOver then
+        budget = Tuning.clockInstructions
+        host.beginSlice()
+        stayOnThread()
+      if shouldCancel then await(CancelSelf)
 
   /** Runs `body` with cancellation masked. For code of a `Direct`. */
   inline def masked[A](inline body: A): A =
@@ -179,7 +203,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
             if size == base then return value
             val frame = pop()
             (frame.tag: @switch) match
-              case Tag.Map => value = frame.asInstanceOf[Map[Any, Any]].f(value)
+              case Tag.Map =>
+                if shouldCancel then current = CancelSelf
+                else value = frame.asInstanceOf[Map[Any, Any]].f(value)
               case Tag.FlatMap =>
                 if shouldCancel then current = CancelSelf
                 else current = frame.asInstanceOf[FlatMap[Any, Any]].f(value)
@@ -189,8 +215,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.LeaveMask => leaveMask()
               case Tag.LeavePoll => enterMask()
               case Tag.Loop | Tag.Claiming =>
-                current = frame.asInstanceOf[Loop].step(this, value)
-                if current eq null then value = takeLoopResult()
+                if shouldCancel then
+                  push(frame)
+                  current = CancelSelf
+                else if budget <= 0 && isSliceOver then
+                  push(frame)
+                  current = Pure(value)
+                  if giveWay(current.nn, asked = false, base) then return RunLoop.Suspended
+                else
+                  current = frame.asInstanceOf[Loop].step(this, value)
+                  if current eq null then value = takeLoopResult()
               case Tag.Unwind =>
                 current = unwindCanceled(base)
                 if current eq null then return RunLoop.Canceled
@@ -222,12 +256,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Map =>
                 val map = task.asInstanceOf[Map[Any, Any]]
                 val source = map.source
-                if source.tag == Tag.Pure then
+                if source.tag == Tag.Pure && mayGoOn then
                   value = map.f(source.asInstanceOf[Pure[Any]].value)
                   current = null
                 else if source.tag == Tag.Delay && mayGoOn then
-                  value = map.f(source.asInstanceOf[Delay[Any]].thunk())
-                  current = null
+                  value = source.asInstanceOf[Delay[Any]].thunk()
+                  if shouldCancel then
+                    current = CancelSelf // where the thunk has swallowed the interrupt
+                  else
+                    value = map.f(value)
+                    current = null
                 else
                   push(map)
                   current = source
@@ -238,7 +276,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if source.tag == Tag.Pure && mayGoOn then
                   current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
                 else if source.tag == Tag.Delay && mayGoOn then
-                  current = flatMap.f(source.asInstanceOf[Delay[Any]].thunk())
+                  value = source.asInstanceOf[Delay[Any]].thunk()
+                  current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if outOfBudget then
                   if giveWay(task, asked = false, base) then return RunLoop.Suspended
                 else
@@ -278,9 +317,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Start =>
                 if shouldCancel then current = CancelSelf
                 else
-                  val child = RunLoop(runtime, task.asInstanceOf[Start[Any]].body)
-                  runtime.scheduler.submit(child, host.home)
-                  value = child
+                  value = fork(task.asInstanceOf[Start[Any]].body)
                   current = null
 
               case Tag.Canceled =>
@@ -324,7 +361,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
-          current = if shouldCancel then CancelSelf else Fail(error)
+          current = if isCancel(error) then CancelSelf else Fail(error)
     null
 
   private def takeLoopResult(): Any =
@@ -334,24 +371,36 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   private def outOfBudget: Boolean =
     budget -= 1
-    budget <= 0
+    budget <= 0 && isSliceOver
+
+  private def isSliceOver: Boolean =
+    val over = host.isSliceOver
+    if !over then budget = Tuning.clockInstructions
+    over
 
   /** Gives way to queued work, to go on with `task` afterwards. True if this thread does not own the fiber any
     * more; false if there is nothing to give way to, if the fiber cannot leave its thread, or if it need not:
     * on the own thread of a caller of `runSync` it holds no carrier.
     */
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
-    budget = Tuning.sliceInstructions
+    budget = Tuning.clockInstructions
+    host.beginSlice()
     if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
-      val home = host.home
-      host = null.asInstanceOf[Host]
+      val host = this.host
       if masks == 0 then closeGate()
+      this.host = null.asInstanceOf[Host]
       pending = task
-      runtime.scheduler.submit(this, home)
+      runtime.scheduler.submit(this, host.home)
+      if !asked then host.yieldIfDue(inSlice = false)
       true
     else
-      host.yieldIfDue()
+      stayOnThread()
       false
+
+  /** At the end of a slice that goes on where it is. */
+  private def stayOnThread(): Unit =
+    if masks == 0 && host.takeInterrupt(null) then cancelRequested = true
+    host.yieldIfDue(inSlice = true)
 
   /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */
   private def suspendOn(wait: Waiter, base: Int): Boolean =
@@ -414,8 +463,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.LeaveMask => leaveMask()
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
-          runtime.report(error)
-          push(frame)
+          push(frame) // first: printing calls the error's own methods, which may throw
+          runtime.report("a finalizer of a canceled fiber", error)
           return Task.unit
         case Tag.Claiming =>
           val next = frame.asInstanceOf[Loop].failed(this, error)

@@ -23,6 +23,7 @@ private[weir] class Waiter(val fiber: RunLoop):
 
   // fiber's own until Suspended
   private[kernel] var cancelable = false
+
   /** The thread that is parked, where the fiber awaits in direct style; null where it has left its thread. */
   private[kernel] var thread: Thread | Null = null
 
@@ -72,7 +73,7 @@ private[weir] class Waiter(val fiber: RunLoop):
     val current = state
     current == Waiter.Suspended || current == Waiter.Claimed
 
-  private[kernel] def isCanceled: Boolean = state == Waiter.Canceled
+  private[weir] def isCanceled: Boolean = state == Waiter.Canceled
 
   /** The fiber's, after `suspend` was false: waits the few instructions until the result is here. */
   private[kernel] def awaitDone(): Unit = while state != Waiter.Done do Thread.onSpinWait()

@@ -1,34 +1,47 @@
 package weir.runtime
 
-/** The thread of a caller of `runSync`, which runs the first slice of its task itself. */
-private[weir] final class Caller private (scheduler: Scheduler) extends Host(scheduler):
+/** The thread of a caller of `runSync`, which runs the first slice of its task itself.
+  *
+  * An interrupt of that thread cancels the task. It may show itself as an error of the task's code or, where that does
+  * not block, as nothing but the thread's flag; so both are looked at.
+  */
+private[weir] final class Caller private (scheduler: Scheduler, depth: Int) extends Host(scheduler):
   val thread: Thread = Thread.currentThread()
 
   /** A virtual thread holds a carrier, a platform thread does not. */
   val pooled: Boolean = thread.isVirtual
 
+  // owner only
+  private var wasInterrupted = false
+
   def home: Int = thread.threadId().toInt
 
-  /** Runs one slice of `job`, and of the jobs that it hands over. */
-  private def run(job: Job): Unit =
-    var current: Job | Null = job
-    while current ne null do
-      current.runSlice(this)
-      current = takeHandedOver()
+  /** True if the thread was interrupted while it ran slices. */
+  def hasBeenInterrupted: Boolean = wasInterrupted
 
-private[weir] object Caller:
-  private final class Depth:
-    var calls = 0
+  override def takeInterrupt(error: Throwable | Null): Boolean =
+    val interrupted = Thread.interrupted() || error.isInstanceOf[InterruptedException]
+    if interrupted then wasInterrupted = true
+    interrupted
 
-  private val depth: ThreadLocal[Depth] = ThreadLocal.withInitial(() => Depth())
-
-  /** Runs the first slice of `job` on the calling thread. Where calls of `runSync` are nested so deep that the
+  /** Runs one slice of `job`, and of the jobs that it hands over. Where calls of `runSync` are nested so deep that the
     * thread's stack could overflow, it queues the job instead: a worker then has a stack of its own for it.
     */
-  def run(job: Job, scheduler: Scheduler): Unit =
-    val here = depth.get
-    if here.calls == Tuning.nestedCalls then scheduler.submit(job)
+  def run(job: Job): Unit =
+    if depth >= Tuning.nestedCalls then scheduler.submit(job)
     else
-      here.calls += 1
-      try Caller(scheduler).run(job)
-      finally here.calls -= 1
+      ScopedValue
+        .where(Host.current, this)
+        .run { () =>
+          var current: Job | Null = job
+          while current ne null do
+            current.runSlice(this)
+            current = takeHandedOver()
+        }
+
+  override private[runtime] def nesting: Int = depth
+
+private[weir] object Caller:
+  /** For the calling thread, which may run a fiber of `outer`. */
+  def apply(scheduler: Scheduler, outer: Host | Null): Caller =
+    new Caller(scheduler, if outer eq null then 0 else outer.nesting + 1)

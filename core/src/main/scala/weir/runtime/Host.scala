@@ -1,5 +1,6 @@
 package weir.runtime
 
+import java.util.concurrent.locks.LockSupport
 import scala.compiletime.uninitialized
 
 /** The thread that runs slices: a worker, or a caller of `runSync` on its own thread.
@@ -13,13 +14,22 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   // immutable
   def thread: Thread
 
+  /** How many calls of `runSync` stand on this thread's stack. */
+  private[runtime] def nesting: Int = 0
+
   /** True where a long slice would hold a carrier, so that it must give way to queued work. */
   def pooled: Boolean
 
   // owner only
+  /** The job whose slice this thread runs, or ran last. */
+  final var running: Job | Null = null
   private var handedOver: Job | Null = null
   private var handOvers: Int = 0
   private var lastYield: Long = uninitialized
+  private var yields: Int = 0
+
+  private var sliceStart: Long = 0
+  private var sliceClocks: Int = 0
 
   /** The shard that this thread pushes to and takes from first. */
   def home: Int
@@ -40,12 +50,53 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     handedOver = null
     job
 
-  /** Gives the carrier to the JDK's scheduler if this thread has had it for a while: virtual threads are
-    * not time-sliced, and the user's own must not starve.
+  final def beginSlice(): Unit = sliceClocks = 0
+
+  /** Asked after each `Tuning.clockInstructions` instructions of a slice. The clock is not read in slices that are shorter
+    * than that.
     */
-  final def yieldIfDue(): Unit =
+  final def isSliceOver: Boolean =
+    val now = System.nanoTime()
+    if sliceClocks == 0 then sliceStart = now
+    sliceClocks += 1
+    sliceClocks >= Tuning.clocksPerSlice || now - sliceStart > Tuning.sliceNanos
+
+  /** True if this thread was interrupted by somebody outside, of which `error` may be the sign; its flag is then clear. Only
+    * the thread of a caller of `runSync` can be: a worker is interrupted by cancels alone.
+    */
+  def takeInterrupt(error: Throwable | Null): Boolean = false
+
+  /** Gives the carrier to the JDK's scheduler if this thread has had it for a while: virtual threads are
+    * not time-sliced, and the user's own must not starve. If `inSlice`, the present job stays on this thread, so
+    * it also lets another worker run what is queued.
+    *
+    * `Thread.yield` puts this thread into its carrier's own queue if that is not empty, and a carrier looks at what
+    * was submitted from elsewhere only when it is: two threads that yield to each other would starve the rest. So
+    * now and then, and wherever work is waiting, it parks for a moment, and comes back by the common queue.
+    */
+  final def yieldIfDue(inSlice: Boolean): Unit =
     if pooled then
       val now = System.nanoTime()
       if now - lastYield > Tuning.yieldAfterNanos then
-        Thread.`yield`()
+        yields += 1
+        val others = inSlice && scheduler.hasWork
+        if others then giveUpSlot()
+        if others || yields % Tuning.yieldsPerPark == 0 then LockSupport.parkNanos(1)
+        else Thread.`yield`()
         lastYield = System.nanoTime()
+
+  /** Lets the standby have this thread's slot, if it holds one. */
+  protected def giveUpSlot(): Unit = ()
+
+private[weir] object Host:
+  /** The host of the present thread, where `of` says so. */
+  private[runtime] val current: ScopedValue[Host] = ScopedValue.newInstance()
+
+  /** The host of the calling thread, or null. A thread that was started in the scope of a host inherits the value, so it
+    * is compared.
+    */
+  def here: Host | Null =
+    if current.isBound then
+      val host = current.get
+      if host.thread eq Thread.currentThread() then host else null
+    else null

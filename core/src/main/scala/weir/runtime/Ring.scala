@@ -28,6 +28,8 @@ private[weir] final class Ring(capacity: Int):
   private val turns = AtomicLongArray(capacity)
   for i <- 0 until capacity do turns.set(i, i.toLong)
 
+  private val stackProbe = AtomicLongArray(16)
+
   /** Head and tail, each on cache lines of its own. */
   private val positions = AtomicLongArray(64)
   private inline val headAt = 16
@@ -40,6 +42,9 @@ private[weir] final class Ring(capacity: Int):
       val index = position.toInt & mask
       val turn = turns.getAcquire(index) // pairs with the release in poll
       if turn == position then
+        // The stack may be about to overflow, where user's code recurses into runSync. It must do so here, and not between
+        // the CAS and the release, which would block the cell for ever.
+        stackProbe.setRelease(0, position)
         // The CAS is also the fence between this push and the caller's look at the standby.
         if positions.compareAndSet(tailAt, position, position + 1) then
           cells(index) = job

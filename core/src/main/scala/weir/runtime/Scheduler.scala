@@ -61,8 +61,10 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
         if worker eq null then Worker(this).start() else worker.invite()
       catch
         case error: Throwable =>
-          standby = false // or nobody would ever be woken again
-          throw error
+          standby =
+            false // the next submit tries again; the job is queued, so the caller must not see this
+          try error.printStackTrace(System.err)
+          catch case _: Throwable => ()
 
   /** True if the calling worker has become the standby. */
   def tryStandby(): Boolean = !standby && Scheduler.Standby.compareAndSet(this, false, true)

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
   *   - **Shared, under `lock`**: the heap; an alarm knows its place in it, so a cancelled one leaves at
   *     once, in O(log n), and is not kept alive until it is due.
   *   - **The thread** is a daemon of the operating system, so that alarms ring while every carrier is busy.
-  *     It starts with the first alarm, and waits without polling while there is none.
+  *     It starts with an alarm, and ends when there has been none for a while.
   *   - **Ringing** happens outside the lock, and must neither block nor throw.
   *
   * A heap with four children for each node: half the depth of a binary one, and the children share a
@@ -56,7 +56,8 @@ private[weir] final class Timers:
     finally lock.unlock()
 
   private def ring(): Unit =
-    while true do
+    var alive = true
+    while alive do
       lock.lock()
       var due: Alarm | Null = null
       var wait = Long.MaxValue
@@ -68,9 +69,21 @@ private[weir] final class Timers:
             takeOut(0)
             due = first
       finally lock.unlock()
-      if due ne null then due.ring()
-      else if wait == Long.MaxValue then LockSupport.park(this)
+      if due ne null then
+        try due.ring()
+        catch case error: Throwable => error.printStackTrace(System.err)
+      else if wait == Long.MaxValue then
+        LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+        alive = !endIfUnused()
       else LockSupport.parkNanos(this, wait)
+
+  private def endIfUnused(): Boolean =
+    lock.lock()
+    try
+      val unused = count == 0
+      if unused then thread = null // the next alarm starts another
+      unused
+    finally lock.unlock()
 
   private def takeOut(place: Int): Unit =
     heap(place).nn.place = -1
@@ -116,7 +129,12 @@ private[weir] final class Timers:
     alarm.place = place
 
 /** What a timer rings, once, `dueNanos` on the clock of `System.nanoTime`. */
-private[weir] abstract class Alarm(val dueNanos: Long):
+private[weir] abstract class Alarm(due: Long):
+  /** At most 146 years ahead, so that the difference of any two does not overflow. */
+  final val dueNanos: Long =
+    val now = System.nanoTime()
+    now + math.min(due - now, Long.MaxValue / 2)
+
   /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
   private[runtime] var place: Int = -1
 

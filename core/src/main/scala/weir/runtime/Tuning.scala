@@ -3,10 +3,13 @@ package weir.runtime
 /** Every constant of the runtime, and the benchmark that chose it. */
 private[weir] object Tuning:
 
-  /** Instructions that a fiber runs before it gives way to queued work. 1,024 of them take 3 to 30 µs,
-    * so the cost of giving way disappears and a fiber that loops holds nobody up. `TaskBench.flatMap`.
+  /** Instructions that a fiber runs before it looks at the clock, and how many such looks make a slice: 1,024
+    * instructions take 3 to 30 µs, so the cost of giving way disappears and a fiber that loops holds nobody up. Where they take
+    * longer, because thunks compute, a slice ends after `sliceNanos`, 200 µs. `FlatMapLoop`, `Yields`.
     */
-  inline val sliceInstructions = 1024
+  inline val clockInstructions = 64
+  inline val clocksPerSlice = 16
+  inline val sliceNanos = 200_000L
 
   /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `ForkBench`. */
   inline val ringCapacity = 1024
@@ -29,15 +32,18 @@ private[weir] object Tuning:
   inline val searchRounds = 16
   inline val searchSpins = 32
 
-  /** Failed attempts of the standby to get a slot, within one `yieldAfterNanos`, before it rests. More
-    * attempts than this mean that there is a carrier to spare (the JDK adds some during file I/O), and
-    * that the standby would only burn it.
-    */
-  inline val standbyAttempts = 64
-  inline val standbyRestNanos = 100_000L
+  /** One yield in this many is a short park, which comes back by the JDK's common queue: see `Host.yieldIfDue`. */
+  inline val yieldsPerPark = 8
+
+  /** Rests of a standby that finds no slot, close after each other, before they get long. */
+  inline val shortRests = 4
+  inline val longRestNanos = 200_000L
 
   /** Idle workers kept for the next burst, for each carrier; the others end. */
   inline val idleWorkersPerCarrier = 4
 
   /** Calls of `runSync` nested on one thread's stack. Each takes about 1 KB of it, and the user's own frames. */
   inline val nestedCalls = 32
+
+  /** How long the timer's thread stays without any alarm: 5 s. */
+  inline val timerKeepAliveNanos = 5_000_000_000L

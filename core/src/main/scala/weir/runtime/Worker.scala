@@ -15,6 +15,8 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   // owner only
   private var slot = 0
+  private var rests = 0
+  private var lastRest = 0L
 
   // shared
   @volatile private var invited = false
@@ -31,7 +33,9 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
   /** False if the worker is blocked, parked or gone, so that its carrier does something else. */
   def isRunnable: Boolean = thread.getState == Thread.State.RUNNABLE
 
-  def run(): Unit =
+  def run(): Unit = ScopedValue.where(Host.current, this).run(() => live())
+
+  private def live(): Unit =
     var alive = true
     while alive do
       if becomeActive() then
@@ -45,8 +49,6 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     */
   private def becomeActive(): Boolean =
     var rounds = 0
-    var attempts = 0
-    var since = 0L
     while rounds < Tuning.searchRounds do
       if scheduler.hasWork then
         val claimed = scheduler.claimSlot(this)
@@ -55,13 +57,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
           scheduler.leaveStandby()
           return true
         // Every holder is runnable: one of them has just yielded to the JDK, and is next.
-        if attempts == 0 then since = System.nanoTime()
-        attempts += 1
-        if attempts == Tuning.standbyAttempts then
-          if System.nanoTime() - since < Tuning.yieldAfterNanos then
-            LockSupport.parkNanos(Tuning.standbyRestNanos)
-          attempts = 0
-        Thread.`yield`()
+        rest()
       else
         rounds += 1
         var spins = 0
@@ -71,6 +67,17 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
         if (rounds & 3) == 0 then Thread.`yield`()
     false
 
+  /** Lets the holders run, and comes back by the JDK's common queue: see `Host.yieldIfDue` for why this is not a
+    * yield. Where one rest follows the other at once there is a carrier to spare (the JDK adds some during file
+    * I/O), and rests get longer.
+    */
+  private def rest(): Unit =
+    val now = System.nanoTime()
+    rests = if now - lastRest < Tuning.yieldAfterNanos / 2 then rests + 1 else 0
+    Thread.interrupted(): Unit // or the park would return at once
+    LockSupport.parkNanos(if rests < Tuning.shortRests then 1L else Tuning.longRestNanos)
+    lastRest = System.nanoTime()
+
   /** Runs jobs while this worker holds its slot and there are any. */
   private def runJobs(): Unit =
     var takes = 0
@@ -79,10 +86,10 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     var holding = true
     while holding do
       if job ne null then
+        if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
         job.runSlice(this)
-        if thread.isInterrupted then Thread.interrupted(): Unit
         takes += 1
-        if takes % Tuning.slicesPerClock == 0 then yieldIfDue()
+        if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
       else if !scheduler.hasWork then
         scheduler.freeSlot(this, slot)
         holding = false
@@ -94,6 +101,8 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
         job =
           if holding then scheduler.poll(slot, takes % Tuning.inboxEvery == 0)
           else null
+
+  override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot)
 
   /** Idle while somebody else is the standby. False if this worker should end. */
   private def idleWithoutRole(): Boolean =
@@ -111,5 +120,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     kept
 
   private def awaitInvitation(): Unit =
-    while !invited do LockSupport.park(this)
+    while !invited do
+      LockSupport.park(this)
+      Thread.interrupted(): Unit // or park would return at once, for ever
     invited = false

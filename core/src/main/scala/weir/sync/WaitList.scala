@@ -42,8 +42,8 @@ private[weir] final class WaitList:
 private[weir] object WaitList:
   /** A waiter that can stand in one list at a time, which `lock` guards. */
   class Entry(fiber: RunLoop, list: WaitList, lock: AnyRef) extends Waiter(fiber):
-    private[WaitList] var previous: Entry | Null = null
-    private[WaitList] var next: Entry | Null = null
-    private[WaitList] var listed = false
+    private[sync] var previous: Entry | Null = null
+    private[sync] var next: Entry | Null = null
+    private[sync] var listed = false
 
     override def abandon(): Unit = lock.synchronized(list.remove(this))

@@ -97,6 +97,10 @@ private[weir] abstract class Claims(limit: Int):
       started += 1
       fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
 
+  /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
+  private[task] final def replace(fiber: RunLoop): Unit =
+    fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+
   private[task] final def exit(fiber: RunLoop): Unit =
     if active.decrementAndGet() == 0 then
       ended.getAndSet(Claims.Ended) match
@@ -110,7 +114,14 @@ private[weir] abstract class Claims(limit: Int):
   private def finish(waiter: GroupWaiter, fiber: RunLoop): Unit =
     waiter.lastRunner = fiber
     stopped.get match
-      case null => waiter.complete(result): Unit
+      case null =>
+        val value =
+          try result
+          catch
+            case error: Throwable =>
+              waiter.fail(error): Unit
+              return
+        waiter.complete(value): Unit
       case Claims.Stop.Failed(error) => waiter.fail(error): Unit
       case Claims.Stop.Won(value) => waiter.complete(value): Unit
       case Claims.Stop.Canceled =>
@@ -143,7 +154,7 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
 
   override protected def resumeFiber(): Unit =
     val runner = lastRunner
-    if runner eq null then super.resumeFiber() else fiber.resumeAfter(this, runner)
+    if (runner eq null) || isCanceled then super.resumeFiber() else fiber.resumeAfter(this, runner)
 
   override def cancelHook: Task[Unit] = claims.cancelAndWait
 

@@ -36,13 +36,13 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
           fiber.push(this)
           return child
         claims.store(this, value)
-      exit(fiber)
     catch
       case error: Throwable =>
-        if fiber.cancelRequested then // then it is the interrupt, or comes too late to count
+        if fiber.isCancel(error) then
           fiber.push(this)
-          CancelSelf
-        else failed(fiber, error)
+          return CancelSelf
+        else return failed(fiber, error)
+    exit(fiber)
 
   override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
     claims.stop(Claims.Stop.Failed(error), by = this)
@@ -50,7 +50,9 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
 
   override def canceled(fiber: RunLoop): Unit =
     if !claims.isStopped then claims.childCanceled()
-    claims.exit(fiber)
+    if !claims.isStopped && claims.hasMore then
+      claims.replace(fiber) // a race: somebody must claim the other
+    else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
     claims.exit(fiber)

@@ -4,7 +4,7 @@ import java.util.concurrent.{CompletableFuture, CompletionException, CompletionS
 import scala.concurrent.{ExecutionContext, Future, Promise}
 import scala.util.{Failure, Success}
 import weir.kernel.{Async, CallbackJoin, RunLoop}
-import weir.runtime.Caller
+import weir.runtime.{Caller, Host, Job}
 import weir.{Outcome, Runtime, Task}
 
 /** The ways from a task to its result outside of any task, and back. */
@@ -12,20 +12,35 @@ private[weir] object Running:
 
   def sync[A](task: Task[A], runtime: Runtime): A =
     val fiber = RunLoop(runtime, task)
-    Caller.run(fiber, runtime.scheduler)
-    val outcome = fiber.outcome match
-      case null => fiber.awaitEnd()
-      case ended => ended
-    outcome match
-      case Outcome.Succeeded(value) => value.asInstanceOf[A]
-      case Outcome.Canceled if Thread.interrupted() =>
+    val here = Host.here
+    val caller = Caller(runtime.scheduler, here)
+    def run(): Unit =
+      caller.run(fiber)
+      if fiber.outcome eq null then
+        if caller.hasBeenInterrupted then fiber.requestCancel()
+        fiber.awaitEnd(): Unit
+    val outer = if here eq null then null else here.running
+    outer match
+      case outer: RunLoop => outer.nesting(fiber)(run())
+      case _ => run()
+    val interrupted = caller.hasBeenInterrupted || Thread.currentThread().isInterrupted
+    fiber.outcome.nn match
+      case Outcome.Succeeded(value) =>
+        if caller.hasBeenInterrupted then Thread.currentThread().interrupt()
+        value.asInstanceOf[A]
+      case Outcome.Canceled if interrupted || isCanceled(outer) =>
+        Thread.interrupted(): Unit
         throw InterruptedException("The thread was interrupted in runSync; its task was canceled.")
       case other => other.get.asInstanceOf[A]
+
+  private def isCanceled(outer: Job | Null): Boolean = outer match
+    case outer: RunLoop => outer.cancelRequested
+    case _ => false
 
   def async[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
     val fiber = RunLoop(runtime, task)
     fiber.register((list, lock) =>
-      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), list, lock)
+      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), runtime, list, lock)
     ): Unit
     runtime.scheduler.submit(fiber)
     () => fiber.requestCancel()

@@ -9,8 +9,7 @@ private[weir] final class Traverse[A, B](items: Iterable[A], f: A => Task[B])
     extends Enter[List[B]]:
   def begin(fiber: RunLoop): Loop = TraverseLoop(items.iterator, f)
 
-private final class TraverseLoop[A, B](items: Iterator[A], f: A => Task[B])
-    extends Loop(Tag.Loop):
+private final class TraverseLoop[A, B](items: Iterator[A], f: A => Task[B]) extends Loop(Tag.Loop):
   private val results = ListBuffer[Any]()
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =

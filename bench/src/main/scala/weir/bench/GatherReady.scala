@@ -1,0 +1,41 @@
+package weir.bench
+
+import cats.effect.IO
+import cats.syntax.all.*
+import org.openjdk.jmh.annotations.Benchmark
+import ox.par
+import scala.compiletime.uninitialized
+import scala.concurrent.{Await, ExecutionContext, Future}
+import scala.concurrent.duration.Duration
+import weir.Task
+import zio.ZIO
+
+/** What does it cost to run tasks concurrently that have nothing to wait for? */
+class GatherReady extends TaskScenario:
+  private var thunks: Vector[() => Int] = uninitialized
+  private var tasks: List[Task[Int]] = uninitialized
+  private var ios: List[IO[Int]] = uninitialized
+  private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
+
+  def expected: Long = Rivals.totalBelow(size)
+
+  def prepare(): Unit =
+    thunks = Vector.tabulate(size)(i => () => i)
+    tasks = List.tabulate(size)(i => Task.delay(i))
+    ios = List.tabulate(size)(i => IO.delay(i))
+    zios = List.tabulate(size)(i => ZIO.succeed(i))
+
+  @Benchmark def weir(): Long = Task.parSequence(tasks).map(Rivals.total).runSync()
+
+  @Benchmark def catsEffect(): Long = Rivals.runCats(ios.parSequence.map(Rivals.total))
+
+  @Benchmark def zio(): Long = Rivals.runZio(ZIO.collectAllPar(zios).map(Rivals.total))
+
+  @Benchmark def ox(): Long = Rivals.total(par(thunks))
+
+  @Benchmark def future(): Long =
+    given ExecutionContext = ExecutionContext.global
+    val values = Future.traverse(thunks)(thunk => Future(thunk()))
+    Rivals.total(Await.result(values, Duration.Inf))
+
+  @Benchmark def virtualThreads(): Long = Rivals.threadEach(thunks)

@@ -1,0 +1,59 @@
+package weir.bench
+
+import java.util.concurrent.{Callable, ExecutorCompletionService, Executors}
+import cats.effect.IO
+import cats.effect.unsafe.IORuntime
+import zio.{RuntimeFlag, Unsafe, ZIO}
+
+/** How each rival is run from outside of it: as its own documentation says where throughput counts. */
+object Rivals:
+
+  // Getting Started: "unsafeRunSync" with the global runtime is how to run an IO without an IOApp.
+  // Tracing: "cached" is the default, and recommended in production, so it stays. To measure
+  // without it, add -jvmArgsAppend -Dcats.effect.tracing.mode=none.
+  def runCats[A](io: IO[A]): A = io.unsafeRunSync()(using IORuntime.global)
+
+  // Release notes of ZIO 2.1.0-RC2: disabling FiberRoots "is recommended for high performance".
+  private val zioRuntime = Unsafe.unsafely(
+    zio.Runtime.unsafe.fromLayer(zio.Runtime.disableFlags(RuntimeFlag.FiberRoots))
+  )
+
+  // Reference, Runtime: how to run an effect without a ZIOApp.
+  def runZio[A](effect: ZIO[Any, Throwable, A]): A =
+    Unsafe.unsafely(zioRuntime.unsafe.run(effect).getOrThrowFiberFailure())
+
+  /** The sum of what `thunks` return, each called on a virtual thread of its own. */
+  def threadEach(thunks: Vector[() => Int]): Long =
+    val results = new Array[Int](thunks.size)
+    val threads = new Array[Thread](thunks.size)
+    var i = 0
+    while i < threads.length do
+      val index = i
+      threads(i) = Thread.startVirtualThread(() => results(index) = thunks(index)())
+      i += 1
+    threads.foreach(_.join())
+    total(results)
+
+  /** The same, adding up the results in the order in which the threads end. */
+  def threadEachUnordered(thunks: Vector[() => Int]): Long =
+    val executor = Executors.newVirtualThreadPerTaskExecutor()
+    try
+      val completion = ExecutorCompletionService[Int](executor)
+      thunks.foreach(thunk => completion.submit((() => thunk()): Callable[Int]))
+      var sum = 0L
+      var left = thunks.size
+      while left > 0 do
+        sum += completion.take().get
+        left -= 1
+      sum
+    finally executor.close()
+
+  /** The sum of `values`. */
+  def total(values: IterableOnce[Int]): Long =
+    var sum = 0L
+    val each = values.iterator
+    while each.hasNext do sum += each.next()
+    sum
+
+  /** The sum of 0, 1 and so on, `size` of them. */
+  def totalBelow(size: Int): Long = size.toLong * (size - 1) / 2

@@ -1,0 +1,50 @@
+package weir.bench
+
+import cats.effect.IO
+import fs2.Stream as FS2
+import java.util.stream.Gatherers
+import org.openjdk.jmh.annotations.Benchmark
+import ox.flow.Flow
+import scala.jdk.CollectionConverters.*
+import weir.{Stream, Task}
+import zio.ZIO
+import zio.stream.ZStream
+
+/** What does an element cost whose effect runs concurrently with 15 others, in order? */
+class StreamPar extends StreamScenario:
+  private val parallelism = 16
+
+  def expected: Long = Rivals.totalBelow(size) + size
+
+  @Benchmark def weir(): Long =
+    Stream
+      .fromIterable(items)
+      .parEvalMap(parallelism)(i => Task.delay(i + 1))
+      .fold(0L)(_ + _)
+      .runSync()
+
+  @Benchmark def fs2(): Long = Rivals.runCats(
+    FS2
+      .emits(items)
+      .covary[IO]
+      .parEvalMap(parallelism)(i => IO.delay(i + 1))
+      .compile
+      .fold(0L)(_ + _)
+  )
+
+  @Benchmark def zio(): Long = Rivals.runZio(
+    ZStream
+      .fromIterable(items)
+      .mapZIOPar(parallelism)(i => ZIO.succeed(i + 1))
+      .runFold(0L)(_ + _)
+  )
+
+  @Benchmark def ox(): Long =
+    Flow.fromIterable(items).mapPar(parallelism)(_ + 1).runFold(0L)(_ + _)
+
+  // The JDK's own: each on a virtual thread, in order.
+  @Benchmark def virtualThreads(): Long =
+    items.asJava
+      .stream()
+      .gather(Gatherers.mapConcurrent(parallelism, _ + 1))
+      .reduce(0L, _ + _, _ + _)

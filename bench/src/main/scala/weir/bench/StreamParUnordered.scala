@@ -1,0 +1,41 @@
+package weir.bench
+
+import cats.effect.IO
+import fs2.Stream as FS2
+import org.openjdk.jmh.annotations.Benchmark
+import ox.flow.Flow
+import weir.{Stream, Task}
+import zio.ZIO
+import zio.stream.ZStream
+
+/** What does an element cost whose effect runs concurrently with 15 others, in any order? */
+class StreamParUnordered extends StreamScenario:
+  private val parallelism = 16
+
+  def expected: Long = Rivals.totalBelow(size) + size
+
+  @Benchmark def weir(): Long =
+    Stream
+      .fromIterable(items)
+      .parEvalMapUnordered(parallelism)(i => Task.delay(i + 1))
+      .fold(0L)(_ + _)
+      .runSync()
+
+  @Benchmark def fs2(): Long = Rivals.runCats(
+    FS2
+      .emits(items)
+      .covary[IO]
+      .parEvalMapUnordered(parallelism)(i => IO.delay(i + 1))
+      .compile
+      .fold(0L)(_ + _)
+  )
+
+  @Benchmark def zio(): Long = Rivals.runZio(
+    ZStream
+      .fromIterable(items)
+      .mapZIOParUnordered(parallelism)(i => ZIO.succeed(i + 1))
+      .runFold(0L)(_ + _)
+  )
+
+  @Benchmark def ox(): Long =
+    Flow.fromIterable(items).mapParUnordered(parallelism)(_ + 1).runFold(0L)(_ + _)

@@ -1,0 +1,54 @@
+package weir.bench
+
+import java.util.concurrent.ArrayBlockingQueue
+import cats.effect.IO
+import fs2.Stream as FS2
+import org.openjdk.jmh.annotations.Benchmark
+import ox.channels.BufferCapacity
+import ox.flow.Flow
+import weir.Stream
+import zio.stream.ZStream
+
+/** What does an element cost that goes from one fiber to another through a buffer of 16?
+  *
+  * fs2 and ZIO can carry chunks, where the source has them; elements that come one by one, as from a
+  * socket or a query, have none. The chunked variants show what that would save them.
+  */
+class StreamPrefetch extends StreamScenario:
+  private val buffer = 16
+
+  def expected: Long = Rivals.totalBelow(size)
+
+  @Benchmark def weir(): Long =
+    Stream.fromIterable(items).prefetchN(buffer).fold(0L)(_ + _).runSync()
+
+  @Benchmark def fs2(): Long = Rivals.runCats(
+    FS2.emits(items).covary[IO].chunkLimit(1).unchunks.prefetchN(buffer).compile.fold(0L)(_ + _)
+  )
+
+  @Benchmark def fs2Chunked(): Long = Rivals.runCats(
+    FS2.emits(items).covary[IO].chunkN(1024).unchunks.prefetchN(buffer).compile.fold(0L)(_ + _)
+  )
+
+  @Benchmark def zio(): Long =
+    Rivals.runZio(ZStream.fromIterable(items, 1).buffer(buffer).runFold(0L)(_ + _))
+
+  @Benchmark def zioChunked(): Long =
+    Rivals.runZio(ZStream.fromIterable(items, 1024).bufferChunks(buffer).runFold(0L)(_ + _))
+
+  @Benchmark def ox(): Long =
+    given BufferCapacity = BufferCapacity(buffer)
+    Flow.fromIterable(items).buffer().runFold(0L)(_ + _)
+
+  // Both ends are virtual threads, as they are in Weir and may be in Ox.
+  @Benchmark def virtualThreads(): Long = Rivals.threadEach(Vector { () =>
+    val queue = ArrayBlockingQueue[Int](buffer)
+    val producer = Thread.startVirtualThread(() => items.foreach(queue.put))
+    var sum = 0L
+    var left = size
+    while left > 0 do
+      sum += queue.take()
+      left -= 1
+    producer.join()
+    sum.toInt
+  })

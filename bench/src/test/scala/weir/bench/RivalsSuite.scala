@@ -1,0 +1,52 @@
+package weir.bench
+
+import java.io.File
+import java.lang.reflect.{Field, Modifier}
+import org.openjdk.jmh.annotations.{Benchmark, Param}
+import scala.concurrent.duration.{Duration, DurationInt}
+
+/** Every rival of every scenario gives the answer that the scenario declares. */
+class RivalsSuite extends munit.FunSuite:
+  override def munitTimeout: Duration = 1.minute
+
+  // Found in the folder of the compiled classes, so that none can be forgotten.
+  private val scenarios: List[Class[?]] =
+    val folder = File(classOf[Scenario].getProtectionDomain.getCodeSource.getLocation.toURI)
+    File(folder, "weir/bench")
+      .list()
+      .toList
+      .sorted
+      .filter(_.endsWith(".class"))
+      .map(name => Class.forName(s"weir.bench.${name.stripSuffix(".class")}"))
+      .filter(c => classOf[Scenario].isAssignableFrom(c) && !Modifier.isAbstract(c.getModifiers))
+
+  test("the scenarios are found"):
+    assert(scenarios.contains(classOf[SequenceReady]), scenarios)
+
+  for
+    scenario <- scenarios
+    method <- scenario.getMethods.sortBy(_.getName)
+    if method.isAnnotationPresent(classOf[Benchmark])
+    size <- List(1, 100)
+    params <- choices(scenario)
+  do
+    val about = (s"size $size" :: params.map(_._2)).mkString(", ")
+    test(s"${scenario.getSimpleName}.${method.getName} gives the expected result: $about"):
+      val instance = scenario.getConstructor().newInstance().asInstanceOf[Scenario]
+      instance.size = size
+      params.foreach((field, value) => field.set(instance, value))
+      instance.prepare()
+      val returned = method.invoke(instance).asInstanceOf[Number].longValue
+      assertEquals(returned, instance.expected)
+
+  /** Every way to choose the parameters of a scenario that are not its size. */
+  private def choices(scenario: Class[?]): List[List[(Field, String)]] =
+    scenario.getDeclaredFields.toList
+      .filter(field => field.isAnnotationPresent(classOf[Param]) && field.getName != "size")
+      .foldRight(List(List.empty[(Field, String)])) { (field, rest) =>
+        field.setAccessible(true)
+        for
+          value <- field.getAnnotation(classOf[Param]).value.toList
+          others <- rest
+        yield (field, value) :: others
+      }

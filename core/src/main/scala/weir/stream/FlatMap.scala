@@ -1,0 +1,34 @@
+package weir.stream
+
+import weir.Stream
+import weir.kernel.RunLoop
+
+/** One stream for each element, one after the other; each is closed before the next begins. */
+private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) extends Pull:
+  private var inner: Pull | Null = null
+
+  def next(fiber: RunLoop): Any =
+    while true do
+      val current = inner
+      if current ne null then
+        val value = current.next(fiber)
+        if !Pull.isEnd(value) then
+          inner = current.settled
+          return value
+        inner = null
+        fiber.masked(current.close(fiber))
+      else if outer.isSpent then return Pull.End
+      else
+        val value = outer.next(fiber)
+        if Pull.isEnd(value) then return value
+        inner = f(value).open()
+    Pull.End
+
+  def close(fiber: RunLoop): Unit =
+    val current = inner
+    inner = null
+    Pull.both(if current ne null then current.close(fiber), outer.close(fiber))
+
+  override def settled: Pull =
+    val current = inner
+    if (current ne null) && outer.isSpent then current.settled else this

@@ -1,0 +1,25 @@
+package weir.stream
+
+import weir.Stream
+import weir.kernel.{CancelSignal, RunLoop}
+
+/** A stream that goes on as another one if it fails. What has failed is closed first. */
+private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[Any]) extends Pull:
+  private var current = first
+  private var handled = false
+
+  def next(fiber: RunLoop): Any =
+    if handled then current.next(fiber)
+    else
+      try current.next(fiber)
+      catch
+        case CancelSignal => throw CancelSignal
+        case error: Throwable =>
+          handled = true
+          current = EmptySource
+          try fiber.masked(first.close(fiber))
+          catch case later: Throwable => if later ne error then error.addSuppressed(later)
+          current = f(error).open()
+          current.next(fiber)
+
+  def close(fiber: RunLoop): Unit = current.close(fiber)

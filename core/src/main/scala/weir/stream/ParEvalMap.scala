@@ -1,0 +1,187 @@
+package weir.stream
+
+import java.util.ArrayDeque
+import java.util.concurrent.CancellationException
+import scala.collection.mutable.ArrayBuffer
+import weir.Task
+import weir.kernel.{CancelSignal, Enter, Loop, RunLoop, Suspend, Waiter}
+
+/** Runs an effect for each element, at most `limit` at a time, at most `limit + buffer` elements ahead of the consumer.
+  *
+  * As with `Claims`, fibers called runners claim elements and run the effect in place. At most one of them pulls from
+  * above at a time; once it has an element it invites another runner, if there is room, and runs the effect. A runner
+  * that finds somebody else pulling ends. So effects that never suspend take one runner for each carrier.
+  *
+  *   - **Shared, under this object's lock**: all that is mutable.
+  *   - **Room**: `inFlight < limit`, and fewer than `limit + buffer` elements claimed and not consumed. A finished
+  *     element frees its permit at once, whatever the head of the order does.
+  *   - **Nobody is forgotten**: whoever makes room invites (`store` by claiming again itself, `take` by `invite`), and
+  *     whoever has pulled invites if there is still room.
+  *   - **Errors**: an error from above keeps its place in the order. A failed effect cancels the others; what was
+  *     finished in order before it is still delivered.
+  */
+private[weir] final class ParEvalMapStage(
+    upstream: Pull,
+    limit: Int,
+    buffer: Int,
+    f: Any => Task[Any],
+    ordered: Boolean
+) extends Pull:
+  private val results = ArrayDeque[MapSlot]()
+  private val runners = ArrayBuffer[MapRunner]()
+  private var inFlight = 0
+  private var begun = false
+  private var pulling = false
+  private var invited = false
+  private var upstreamEnded = false
+  private var upstreamError: Throwable | Null = null
+  private var failure: Throwable | Null = null
+  private var stopped = false
+  private var consumer: Waiter | Null = null
+  private var closer: Waiter | Null = null
+
+  // ---- the consumer ----
+
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    var value = fiber.await(takeResult)
+    while value.asInstanceOf[AnyRef] eq ParEvalMapStage.TryAgain do value = fiber.await(takeResult)
+    value
+
+  private val takeResult: Task[Any] = new Suspend[Any]:
+    def begin(fiber: RunLoop): Any = ParEvalMapStage.this.synchronized(take(fiber))
+
+  private def take(fiber: RunLoop): Any =
+    if !begun then
+      begun = true
+      invite(fiber)
+    val head = results.peek()
+    if (head ne null) && head.isDone then
+      results.poll()
+      invite(fiber)
+      head.value
+    else if failure ne null then throw failure.nn
+    else if upstreamEnded && inFlight == 0 then
+      if upstreamError eq null then Pull.End else throw upstreamError.nn
+    else
+      val waiter = Waiter(fiber)
+      consumer = waiter
+      waiter
+
+  private def wakeConsumer(): Unit =
+    val waiter = consumer
+    consumer = null
+    if waiter ne null then waiter.complete(ParEvalMapStage.TryAgain): Unit
+
+  def close(fiber: RunLoop): Unit =
+    stop()
+    fiber.await(allEnded)
+    upstream.close(fiber)
+
+  private def stop(): Unit =
+    val running = synchronized {
+      stopped = true
+      runners.toList
+    }
+    running.foreach(_.fiber.requestCancel())
+
+  private def allEnded: Task[Unit] = new Suspend[Unit]:
+    def begin(fiber: RunLoop): Any = ParEvalMapStage.this.synchronized {
+      if runners.isEmpty then ()
+      else
+        val waiter = Waiter(fiber)
+        closer = waiter
+        waiter
+    }
+
+  // ---- the runners ----
+
+  private def hasRoom: Boolean =
+    val ahead = if ordered then results.size else results.size + inFlight
+    !stopped && (failure eq null) && !upstreamEnded && !pulling &&
+    inFlight < limit && ahead < limit + buffer
+
+  private def invite(fiber: RunLoop): Unit =
+    if !invited && hasRoom then
+      invited = true
+      fiber.fork(EnterRunner): Unit
+
+  private object EnterRunner extends Enter[Unit]:
+    def begin(fiber: RunLoop): Loop = MapRunner(ParEvalMapStage.this, fiber, f)
+
+  private[stream] def enter(runner: MapRunner): Unit = synchronized {
+    invited = false
+    runner.place = runners.size
+    runners.addOne(runner): Unit
+  }
+
+  /** True if the runner has an element to run the effect for. */
+  private[stream] def claim(runner: MapRunner, fiber: RunLoop): Boolean =
+    val may = synchronized {
+      val may = hasRoom
+      if may then pulling = true
+      may
+    }
+    may && {
+      val pulled =
+        try upstream.next(fiber)
+        catch
+          case CancelSignal => throw CancelSignal
+          case error: Throwable =>
+            synchronized { upstreamError = error }
+            Pull.End
+      synchronized {
+        pulling = false
+        if Pull.isEnd(pulled) then
+          upstreamEnded = true
+          wakeConsumer()
+          false
+        else
+          inFlight += 1
+          runner.element = pulled
+          runner.slot = MapSlot()
+          if ordered then results.add(runner.slot): Unit
+          invite(fiber)
+          true
+      }
+    }
+
+  private[stream] def store(slot: MapSlot, value: Any): Unit = synchronized {
+    slot.value = value
+    slot.isDone = true
+    inFlight -= 1
+    if !ordered then results.add(slot): Unit
+    if results.peek() eq slot then wakeConsumer()
+  }
+
+  private[stream] def fail(error: Throwable): Unit =
+    val first = synchronized {
+      val first = failure eq null
+      if first then failure = error
+      else if failure ne error then failure.nn.addSuppressed(error)
+      first && !stopped
+    }
+    if first then stop()
+
+  private[stream] def canceled(): Unit =
+    if !synchronized(stopped) then
+      fail(
+        CancellationException("An effect of parEvalMap, or the stream above it, canceled itself.")
+      )
+
+  private[stream] def exit(runner: MapRunner): Unit = synchronized {
+    val last = runners.remove(runners.size - 1)
+    if last ne runner then
+      runners(runner.place) = last
+      last.place = runner.place
+    wakeConsumer()
+    if runners.isEmpty && (closer ne null) then closer.nn.complete(()): Unit
+  }
+
+private[weir] object ParEvalMapStage:
+  object TryAgain
+
+/** The place of one element's result. */
+private final class MapSlot:
+  var value: Any = null
+  var isDone = false

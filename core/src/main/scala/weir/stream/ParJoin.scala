@@ -1,0 +1,88 @@
+package weir.stream
+
+import scala.collection.mutable.ArrayBuffer
+import weir.kernel.{CancelSignal, Direct, RunLoop}
+import weir.{Queue, Stream}
+
+/** The elements of many streams as they come, of at most `limit` streams at a time.
+  *
+  * A fiber pulls the outer stream, one more runs each inner stream, and all put into one buffer of `limit` places, but
+  * at least 64. The end of an inner stream is a message in that buffer too: so the consumer, who closes it, has used all of its
+  * elements by then.
+  */
+private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
+  private val buffer = Buffer(math.max(limit, ParJoinStage.bufferSize))
+  private val permits = Queue.unsafe[Unit](limit)
+
+  // consumer only
+  private var ended = false
+  private var outerEnded = false
+
+  // the fiber of the outer stream, then the consumer
+  private var outerFiber: RunLoop | Null = null
+
+  // shared, under this object's lock
+  private val inners = ArrayBuffer[Inner]()
+
+  private final class Inner(val pull: Pull):
+    var fiber: RunLoop | Null = null
+
+  def next(fiber: RunLoop): Any =
+    if outerFiber eq null then
+      (1 to limit).foreach(_ => fiber.await(permits.tryOffer(())))
+      outerFiber = fiber.fork(Direct(runOuter))
+    while !ended do
+      buffer.take(fiber) match
+        case Pull.End =>
+          outerEnded = true
+          ended = isOver
+        case inner: Inner =>
+          fiber.masked(finish(inner, fiber))
+          ended = outerEnded && isOver
+        case Producer.Failed(error) =>
+          ended = true
+          throw error
+        case value => return value
+    Pull.End
+
+  private def isOver: Boolean = synchronized(inners.isEmpty)
+
+  private def finish(inner: Inner, fiber: RunLoop): Unit =
+    synchronized(inners -= inner): Unit
+    fiber.await(permits.tryOffer(())): Unit
+    inner.pull.close(fiber)
+
+  private def runOuter(fiber: RunLoop): Unit =
+    try
+      var going = true
+      while going do
+        fiber.await(permits.take)
+        val value = outer.next(fiber)
+        if Pull.isEnd(value) then going = false
+        else start(value.asInstanceOf[Stream[Any]], fiber)
+      buffer.put(Pull.End, fiber)
+    catch
+      case CancelSignal => throw CancelSignal
+      case error: Throwable => buffer.put(Producer.Failed(error), fiber)
+
+  private def start(stream: Stream[Any], fiber: RunLoop): Unit =
+    val inner = Inner(stream.open())
+    synchronized {
+      inners += inner
+      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner)))
+    }
+
+  def close(fiber: RunLoop): Unit =
+    val running = outerFiber
+    if running ne null then fiber.await(running.cancel)
+    val left = synchronized(inners.toList)
+    left.foreach(_.fiber.nn.requestCancel())
+    val closers = left.map(inner => () => closeInner(inner, fiber)) :+ (() => outer.close(fiber))
+    closers.reverse.foldLeft(() => ())((later, first) => () => Pull.both(first(), later()))()
+
+  private def closeInner(inner: Inner, fiber: RunLoop): Unit =
+    fiber.await(inner.fiber.nn.join)
+    inner.pull.close(fiber)
+
+private[weir] object ParJoinStage:
+  inline val bufferSize = 64

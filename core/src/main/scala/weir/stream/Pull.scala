@@ -1,0 +1,66 @@
+package weir.stream
+
+import weir.kernel.RunLoop
+
+/** A running stream: a loop that is asked for one element after the other.
+  *
+  * It belongs to one fiber at a time, which is given with each call; the calls run as plain code of that fiber, and
+  * may `await`. A pull does nothing before its first `next`.
+  */
+private[weir] abstract class Pull:
+
+  /** The next element, or `Pull.End`, and so for ever after. '''Fails''' by throwing; then only `close` may follow. */
+  def next(fiber: RunLoop): Any
+
+  /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or half-way. Called once, masked,
+    * after the last element has been used. Pulls above call it for those below.
+    */
+  def close(fiber: RunLoop): Unit
+
+  /** The pull that all further calls would go to anyway, so that its owner can call that one instead. It keeps
+    * recursive streams flat.
+    */
+  def settled: Pull = this
+
+  /** True if there is nothing left, neither an element nor anything to close. */
+  def isSpent: Boolean = false
+
+private[weir] object Pull:
+  object End
+
+  inline def isEnd(value: Any): Boolean = value.asInstanceOf[AnyRef] eq End
+
+  /** `body`, then `close`, masked, whatever happened. An error of `close` goes under the one of `body`. */
+  def closing[A](pull: Pull, fiber: RunLoop)(body: => A): A =
+    var thrown: Throwable | Null = null
+    try body
+    catch
+      case error: Throwable =>
+        thrown = error
+        throw error
+    finally
+      try fiber.masked(pull.close(fiber))
+      catch
+        case later: Throwable =>
+          if thrown eq null then throw later
+          else if thrown ne later then thrown.addSuppressed(later)
+
+  /** Calls `first`, then `second`, also if `first` throws. */
+  inline def both(inline first: Unit, inline second: Unit): Unit =
+    var thrown: Throwable | Null = null
+    try first
+    catch case error: Throwable => thrown = error
+    try second
+    catch
+      case later: Throwable =>
+        if thrown eq null then thrown = later
+        else if thrown ne later then thrown.addSuppressed(later)
+    if thrown ne null then throw thrown
+
+/** A stage that closes what is above it and nothing else. */
+private[weir] abstract class Stage(upstream: Pull) extends Pull:
+  def close(fiber: RunLoop): Unit = upstream.close(fiber)
+
+/** A pull with nothing to close. */
+private[weir] abstract class Source extends Pull:
+  def close(fiber: RunLoop): Unit = ()

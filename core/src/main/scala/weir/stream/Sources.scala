@@ -1,0 +1,81 @@
+package weir.stream
+
+import weir.Task
+import weir.kernel.RunLoop
+
+/** Pulls that have nothing above them. */
+private[weir] final class IteratorSource[A](make: () => Iterator[A]) extends Source:
+  private var iterator: Iterator[A] | Null = null
+
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    if iterator eq null then iterator = make()
+    if iterator.nn.hasNext then iterator.nn.next() else Pull.End
+
+/** One element. */
+private[weir] final class EmitSource(value: Any) extends Source:
+  private var spent = false
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    if spent then Pull.End
+    else
+      spent = true
+      value
+  override def isSpent: Boolean = spent
+
+private[weir] object EmptySource extends Source:
+  def next(fiber: RunLoop): Any = Pull.End
+  override def isSpent: Boolean = true
+
+private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) extends Source:
+  private var state: S = zero
+  private var ended = false
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    if ended then Pull.End
+    else
+      f(state) match
+        case Some((value, next)) =>
+          state = next
+          value
+        case None =>
+          ended = true
+          Pull.End
+
+/** The value of one run of a task. */
+private[weir] final class EvalSource(task: Task[Any]) extends Source:
+  private var spent = false
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    if spent then Pull.End
+    else
+      spent = true
+      fiber.await(task)
+  override def isSpent: Boolean = spent
+
+/** The values of one run of a task after the other. */
+private[weir] final class RepeatEvalSource(task: Task[Any]) extends Source:
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    fiber.await(task)
+
+/** One resource, released when the stream is closed. */
+private[weir] final class BracketSource[R](acquire: Task[R], release: R => Task[Unit]) extends Pull:
+  private var acquired: Option[R] = None
+  private var spent = false
+
+  def next(fiber: RunLoop): Any =
+    if spent then Pull.End
+    else
+      fiber.checkpoint()
+      spent = true
+      fiber.masked {
+        val resource = fiber.await(acquire)
+        acquired = Some(resource)
+        resource
+      }
+
+  def close(fiber: RunLoop): Unit =
+    val held = acquired
+    acquired = None
+    held.foreach(resource => fiber.await(release(resource)))

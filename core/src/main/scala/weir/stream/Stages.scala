@@ -1,0 +1,108 @@
+package weir.stream
+
+import weir.kernel.RunLoop
+import weir.Task
+
+/** Stages that stay on one fiber: each is one loop around the pull above it. */
+private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends Stage(upstream):
+  def next(fiber: RunLoop): Any =
+    val value = upstream.next(fiber)
+    if Pull.isEnd(value) then value else f(value)
+  override def isSpent: Boolean = upstream.isSpent
+
+private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean) extends Stage(upstream):
+  def next(fiber: RunLoop): Any =
+    var value = upstream.next(fiber)
+    while !Pull.isEnd(value) && !keep(value) do value = upstream.next(fiber)
+    value
+
+/** Runs the effect in place, as the same fiber. */
+private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) extends Stage(upstream):
+  def next(fiber: RunLoop): Any =
+    val value = upstream.next(fiber)
+    if Pull.isEnd(value) then value else fiber.await(f(value))
+  override def isSpent: Boolean = upstream.isSpent
+
+private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(upstream):
+  private var left = limit
+  def next(fiber: RunLoop): Any =
+    if left <= 0 then Pull.End
+    else
+      left -= 1
+      upstream.next(fiber)
+
+private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(upstream):
+  private var left = count
+  def next(fiber: RunLoop): Any =
+    var ended = false
+    while left > 0 && !ended do
+      left -= 1
+      ended = Pull.isEnd(upstream.next(fiber))
+    if ended then
+      left = 0
+      Pull.End
+    else upstream.next(fiber)
+
+private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
+    extends Stage(upstream):
+  private var ended = false
+  def next(fiber: RunLoop): Any =
+    if ended then Pull.End
+    else
+      val value = upstream.next(fiber)
+      if Pull.isEnd(value) || keep(value) then value
+      else
+        ended = true
+        Pull.End
+
+/** Groups of `size` elements; the last may be smaller, and is never empty. */
+private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(upstream):
+  private var ended = false
+  def next(fiber: RunLoop): Any =
+    if ended then Pull.End
+    else
+      val chunk = Vector.newBuilder[Any]
+      var count = 0
+      while !ended && count < size do
+        val value = upstream.next(fiber)
+        if Pull.isEnd(value) then ended = true
+        else
+          chunk += value
+          count += 1
+      if count == 0 then Pull.End else chunk.result()
+
+private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => Any)
+    extends Stage(upstream):
+  private var state = zero
+  private var begun = false
+  def next(fiber: RunLoop): Any =
+    if !begun then
+      begun = true
+      state
+    else
+      val value = upstream.next(fiber)
+      if Pull.isEnd(value) then value
+      else
+        state = f(state, value)
+        state
+
+/** Ends with the shorter of the two. */
+private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
+  private var ended = false
+  def next(fiber: RunLoop): Any =
+    if ended then Pull.End
+    else
+      val a = left.next(fiber)
+      val b = if Pull.isEnd(a) then a else right.next(fiber)
+      if Pull.isEnd(b) then
+        ended = true
+        Pull.End
+      else (a, b)
+
+  def close(fiber: RunLoop): Unit = Pull.both(right.close(fiber), left.close(fiber))
+
+/** Runs a finalizer when the stream is closed. */
+private[weir] final class FinalizeStage(upstream: Pull, finalizer: Task[Unit]) extends Pull:
+  def next(fiber: RunLoop): Any = upstream.next(fiber)
+  def close(fiber: RunLoop): Unit =
+    Pull.both(upstream.close(fiber), fiber.await(finalizer))
