@@ -107,8 +107,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     * late to count.
     */
   private[weir] def isCancel(error: Throwable): Boolean =
-    if masks == 0 && host.takeInterrupt(error) then cancelRequested = true
+    lookForInterrupt(error)
     shouldCancel
+
+  /** An interrupt of the calling thread that is not the work of a cancel is a cancel. */
+  private def lookForInterrupt(error: Throwable | Null): Unit =
+    if masks == 0 && !cancelRequested && host.takeInterrupt(error) then cancelRequested = true
 
   // ---- direct style ----
 
@@ -399,7 +403,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** At the end of a slice that goes on where it is. */
   private def stayOnThread(): Unit =
-    if masks == 0 && host.takeInterrupt(null) then cancelRequested = true
+    lookForInterrupt(null)
     host.yieldIfDue(inSlice = true)
 
   /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */
