@@ -68,7 +68,8 @@ abstract class Stream[+A] private[weir] ():
 
   // ---- concurrently ----
 
-  /** The same elements, made on a fiber of its own: up to `size` are waiting, and one more is in its hand.
+  /** The same elements, made on a fiber of its own: up to `size` are waiting, and one more is in its hand. The fiber is woken
+    * when a quarter of them is used.
     *
     * '''Order''': kept; an error comes after the elements before it. A consumer that goes away stops the fiber.
     */

@@ -51,11 +51,13 @@ trait WeirSuite extends munit.FunSuite:
     while !isSo && deadline.hasTimeLeft() do
       Thread.sleep(1)
       isSo = condition
-    if !isSo then fail(s"Not so after 5 s: $clue")
+    if !isSo then fail(s"Not so after 5 s: $clue\n${WeirSuite.dump()}")
 
   /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are still there. */
   def settles(runtime: Runtime): Unit =
-    def state = s"active ${runtime.scheduler.activeWorkers}, timers ${runtime.timers.size}"
+    val scheduler = runtime.scheduler
+    def state = s"active ${scheduler.activeWorkers}, idle ${scheduler.idleWorkers}, " +
+      s"queued ${scheduler.hasWork}, timers ${runtime.timers.size}"
     if !WeirSuite.stuck then eventually(s"the runtime is quiet ($state)")(runtime.isQuiet)
 
   def await(latch: CountDownLatch): Unit =

@@ -25,6 +25,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private var budget = 0
   private var failure: Throwable | Null = null
 
+  /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
+  private[weir] var replaced: Throwable | Null = null
+
   /** How many `Direct` bodies this fiber is inside of. */
   private var directDepth = 0
 
@@ -468,7 +471,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
         case Tag.LeaveMask =>
           leaveMask()
-          if shouldCancel then return CancelSelf
+          if shouldCancel then
+            replaced = error
+            return CancelSelf
         case Tag.LeavePoll => enterMask()
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw

@@ -15,6 +15,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   // owner only
   private var slot = 0
+  private var takes = 0 // over all activations: they may be shorter than Tuning.inboxEvery
   private var rests = 0
   private var lastRest = 0L
 
@@ -80,7 +81,6 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   /** Runs jobs while this worker holds its slot and there are any. */
   private def runJobs(): Unit =
-    var takes = 0
     var job = scheduler.poll(slot, inboxFirst = false)
     if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
     var holding = true

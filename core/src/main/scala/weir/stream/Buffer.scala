@@ -6,7 +6,7 @@ import weir.sync.WaitList
 /** The bounded buffer between fibers that make elements and the one that consumes them, with batched wake-ups.
   *
   * The consumer takes all that is there at once, and uses it up without the lock. What it has used it gives back as room
-  * when half of the buffer is used, or when it has nothing left: so the two sides meet once for many elements, and at
+  * when a quarter of the buffer is used, or when it has nothing left: so the two sides meet once for many elements, and at
   * most `capacity` elements are made and not used at any time.
   *
   *   - **Shared, under this object's lock**: `queued`, `held`, who waits.
@@ -14,7 +14,7 @@ import weir.sync.WaitList
   *   - **Invariant**: `held` is at least the number of elements that are queued or in the batch, and at most `capacity`.
   */
 private[stream] final class Buffer(capacity: Int):
-  private val giveBackAt = math.max(1, capacity / 2)
+  private val giveBackAt = math.max(1, capacity / 4)
 
   // shared, under this object's lock
   private var queued = new Array[Any](math.min(capacity, 16))
@@ -80,7 +80,8 @@ private[stream] final class Buffer(capacity: Int):
       swap()
       waiting.complete(()): Unit
 
-  private def growth: Int = math.max(count + 1L, math.min(capacity.toLong, queued.length * 2L)).toInt
+  private def growth: Int =
+    math.max(count + 1L, math.min(capacity.toLong, queued.length * 2L)).toInt
 
   private def swap(): Unit =
     val empty = batch

@@ -57,7 +57,8 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any
     exit(fiber)
 
   override def canceled(fiber: RunLoop): Unit =
-    stage.canceled()
+    val error = fiber.replaced
+    if error ne null then stage.fail(error) else stage.canceled()
     stage.exit(this)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =

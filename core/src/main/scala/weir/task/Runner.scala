@@ -49,6 +49,8 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     exit(fiber)
 
   override def canceled(fiber: RunLoop): Unit =
+    val error = fiber.replaced
+    if error ne null then claims.stop(Claims.Stop.Failed(error), by = this)
     if !claims.isStopped then claims.childCanceled()
     if !claims.isStopped && claims.hasMore then
       claims.replace(fiber) // a race: somebody must claim the other
