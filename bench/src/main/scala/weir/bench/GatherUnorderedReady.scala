@@ -14,12 +14,12 @@ class GatherUnorderedReady extends TaskScenario:
   private var tasks: List[Task[Int]] = uninitialized
   private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
 
-  def expected: Long = Rivals.totalBelow(size)
+  def expected: Long = Rivals.totalOfSmall(size)
 
   def prepare(): Unit =
-    thunks = Vector.tabulate(size)(i => () => i)
-    tasks = List.tabulate(size)(i => Task.delay(i))
-    zios = List.tabulate(size)(i => ZIO.succeed(i))
+    thunks = Vector.tabulate(size)(i => () => i % 100)
+    tasks = List.tabulate(size)(i => Task.delay(i % 100))
+    zios = List.tabulate(size)(i => ZIO.succeed(i % 100))
 
   @Benchmark def weir(): Long = Task.parSequenceUnordered(tasks).map(Rivals.total).runSync()
 

@@ -18,14 +18,14 @@ class GatherYields extends TaskScenario:
   private var ios: List[IO[Int]] = uninitialized
   private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
 
-  def expected: Long = Rivals.totalBelow(size)
+  def expected: Long = Rivals.totalOfSmall(size)
 
   def prepare(): Unit =
-    thunks = Vector.tabulate(size)(i => () => yielded(i))
+    thunks = Vector.tabulate(size)(i => () => yielded(i % 100))
     indices = Vector.range(0, size)
-    tasks = List.tabulate(size)(i => Task.cede.as(i))
-    ios = List.tabulate(size)(i => IO.cede.as(i))
-    zios = List.tabulate(size)(i => ZIO.yieldNow.as(i))
+    tasks = List.tabulate(size)(i => Task.cede.as(i % 100))
+    ios = List.tabulate(size)(i => IO.cede.as(i % 100))
+    zios = List.tabulate(size)(i => ZIO.yieldNow.as(i % 100))
 
   private def yielded(i: Int): Int =
     Thread.`yield`()

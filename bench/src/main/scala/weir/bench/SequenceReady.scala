@@ -14,13 +14,13 @@ class SequenceReady extends TaskScenario:
   private var ios: List[IO[Int]] = uninitialized
   private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
 
-  def expected: Long = Rivals.totalBelow(size)
+  def expected: Long = Rivals.totalOfSmall(size)
 
   def prepare(): Unit =
-    thunks = List.tabulate(size)(i => () => i)
-    tasks = List.tabulate(size)(i => Task.delay(i))
-    ios = List.tabulate(size)(i => IO.delay(i))
-    zios = List.tabulate(size)(i => ZIO.succeed(i))
+    thunks = List.tabulate(size)(i => () => i % 100)
+    tasks = List.tabulate(size)(i => Task.delay(i % 100))
+    ios = List.tabulate(size)(i => IO.delay(i % 100))
+    zios = List.tabulate(size)(i => ZIO.succeed(i % 100))
 
   @Benchmark def weir(): Long = Task.sequence(tasks).map(Rivals.total).runSync()
 

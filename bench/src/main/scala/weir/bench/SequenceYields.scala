@@ -16,13 +16,13 @@ class SequenceYields extends TaskScenario:
   private var ios: List[IO[Int]] = uninitialized
   private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
 
-  def expected: Long = Rivals.totalBelow(size)
+  def expected: Long = Rivals.totalOfSmall(size)
 
   def prepare(): Unit =
-    thunks = List.tabulate(size)(i => () => i)
-    tasks = List.tabulate(size)(i => Task.cede.as(i))
-    ios = List.tabulate(size)(i => IO.cede.as(i))
-    zios = List.tabulate(size)(i => ZIO.yieldNow.as(i))
+    thunks = List.tabulate(size)(i => () => i % 100)
+    tasks = List.tabulate(size)(i => Task.cede.as(i % 100))
+    ios = List.tabulate(size)(i => IO.cede.as(i % 100))
+    zios = List.tabulate(size)(i => ZIO.yieldNow.as(i % 100))
 
   @Benchmark def weir(): Long = Task.sequence(tasks).map(Rivals.total).runSync()
 

@@ -27,7 +27,9 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
   }
 
   for n <- List(1, 2, 16, 64, 1000) do
-    test(s"three quarters of $n effects or more are run ahead of a consumer that waits, at most one more than all"):
+    test(
+      s"three quarters of $n effects or more are run ahead of a consumer that waits, at most one more than all"
+    ):
       val produced = AtomicInteger()
       val gates = Array.fill(4)(Deferred.unsafe[Unit])
       val at = AtomicInteger()
