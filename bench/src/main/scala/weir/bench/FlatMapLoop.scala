@@ -7,7 +7,10 @@ import scala.concurrent.duration.Duration
 import weir.Task
 import zio.ZIO
 
-/** What does a step cost in a loop that is written as a recursive flatMap? */
+/** What does a step cost in a loop that is written as a recursive flatMap?
+  *
+  * There is no plain loop beside it, since the compiler would reduce that to its result.
+  */
 class FlatMapLoop extends TaskScenario:
   def expected: Long = size
 
@@ -33,8 +36,3 @@ class FlatMapLoop extends TaskScenario:
     def from(i: Int): Future[Int] =
       Future(i + 1).flatMap(next => if next < size then from(next) else Future.successful(next))
     Await.result(from(0), Duration.Inf)
-
-  @Benchmark def loop(): Int =
-    var i = 0
-    while i < size do i += 1
-    i

@@ -114,7 +114,7 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
   def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
 
   /** True if nothing is queued, no worker is active and none is looking for work. */
-  def isQuiet: Boolean = !hasWork && !standby && activeWorkers == 0
+  def isQuiet: Boolean = !standby && !hasWork && activeWorkers == 0 && !standby
 
 private[weir] object Scheduler:
   @static private val Standby: VarHandle =

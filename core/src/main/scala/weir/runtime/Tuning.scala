@@ -11,7 +11,7 @@ private[weir] object Tuning:
   inline val clocksPerSlice = 16
   inline val sliceNanos = 200_000L
 
-  /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `ForkBench`. */
+  /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `Fork`. */
   inline val ringCapacity = 1024
 
   /** A worker looks into the inbox first once in this many takes, so that full rings cannot hide it. */

@@ -33,6 +33,9 @@ private[stream] final class Buffer(capacity: Int):
   def put(value: Any, fiber: RunLoop): Unit =
     while !fiber.await(Put(value)) do ()
 
+  /** Puts the last word of a fiber that may not wait, be there room or not. */
+  def force(value: Any): Unit = synchronized(append(value))
+
   /** The next element. '''Waits''' for it. */
   def take(fiber: RunLoop): Any =
     if position == batchEnd then fiber.await(Refill)
@@ -77,7 +80,7 @@ private[stream] final class Buffer(capacity: Int):
       swap()
       waiting.complete(()): Unit
 
-  private def growth: Int = math.min(capacity.toLong, queued.length * 2L).toInt
+  private def growth: Int = math.max(count + 1L, math.min(capacity.toLong, queued.length * 2L)).toInt
 
   private def swap(): Unit =
     val empty = batch

@@ -23,3 +23,5 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
           current.next(fiber)
 
   def close(fiber: RunLoop): Unit = current.close(fiber)
+
+  override def settled: Pull = if handled then current.settled else this

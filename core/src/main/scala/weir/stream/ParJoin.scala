@@ -49,8 +49,8 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
 
   private def finish(inner: Inner, fiber: RunLoop): Unit =
     synchronized(inners -= inner): Unit
-    fiber.await(permits.tryOffer(())): Unit
-    inner.pull.close(fiber)
+    try inner.pull.close(fiber)
+    finally fiber.await(permits.tryOffer(())): Unit
 
   private def runOuter(fiber: RunLoop): Unit =
     try
@@ -62,7 +62,9 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         else start(value.asInstanceOf[Stream[Any]], fiber)
       buffer.put(Pull.End, fiber)
     catch
-      case CancelSignal => throw CancelSignal
+      case CancelSignal =>
+        buffer.force(Producer.canceled)
+        throw CancelSignal
       case error: Throwable => buffer.put(Producer.Failed(error), fiber)
 
   private def start(stream: Stream[Any], fiber: RunLoop): Unit =

@@ -1,5 +1,6 @@
 package weir.stream
 
+import java.util.concurrent.CancellationException
 import weir.kernel.{CancelSignal, Direct, RunLoop}
 
 /** Runs what is above on a fiber of its own, up to `size` elements ahead, and one more in its hand.
@@ -34,6 +35,9 @@ private[weir] final class PrefetchStage(upstream: Pull, size: Int) extends Pull:
 private object Producer:
   final case class Failed(error: Throwable)
 
+  def canceled: Failed =
+    Failed(CancellationException("A stage of the stream canceled itself."))
+
   /** Puts all elements, then `last`, or `Failed`. */
   def run(upstream: Pull, buffer: Buffer, last: Any)(fiber: RunLoop): Unit =
     try
@@ -43,5 +47,7 @@ private object Producer:
         value = upstream.next(fiber)
       buffer.put(last, fiber)
     catch
-      case CancelSignal => throw CancelSignal
+      case CancelSignal =>
+        buffer.force(canceled) // nobody takes it if it was the consumer who canceled
+        throw CancelSignal
       case error: Throwable => buffer.put(Failed(error), fiber)

@@ -1,0 +1,125 @@
+package weir
+
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+
+class QueueSuite extends StreamTests:
+  private val capacities = List(1, 2, 100)
+
+  private def drain[A](queue: Queue[A]): List[A] =
+    Iterator.continually(queue.tryTake.runSync()).takeWhile(_.isDefined).flatten.toList
+
+  for capacity <- capacities do
+    test(s"values come out in the order in which they went in, capacity $capacity"):
+      val queue = Queue.unsafe[Int](capacity)
+      val offers = Task.foreach(1 to 10_000)(queue.offer)
+      val takes = Task.traverse(1 to 10_000)(_ => queue.take)
+      assertEquals(Task.both(offers, takes).runSync()._2, (1 to 10_000).toList)
+      assertEquals(queue.size.runSync(), 0)
+
+    test(s"a full queue refuses tryOffer, an empty one tryTake, capacity $capacity"):
+      val queue = Queue.bounded[Int](capacity).runSync()
+      assertEquals(queue.tryTake.runSync(), None)
+      for i <- 1 to capacity do
+        assert(queue.tryOffer(i).runSync())
+        assertEquals(queue.size.runSync(), i)
+      assert(!queue.tryOffer(0).runSync())
+      assertEquals(queue.size.runSync(), capacity)
+      assertEquals(drain(queue), (1 to capacity).toList)
+
+    test(s"offers that wait are served in the order in which they came, capacity $capacity"):
+      given Runtime = smallRuntime()
+      val queue = Queue.unsafe[Int](capacity)
+      Task.foreach(1 to capacity)(queue.offer).runSync()
+      val waiting = (1 to 10).map(i => parked(queue.offer(capacity + i)))
+      assertEquals(queue.size.runSync(), capacity)
+      val all = Task.traverse(1 to capacity + 10)(_ => queue.take)
+      assertEquals(all.runSync(), (1 to capacity + 10).toList)
+      for fiber <- waiting do fiber.joinOrFail.runSync()
+
+    test(s"a cancelled offer's value is not in the queue, and the next gets the place, $capacity"):
+      given Runtime = smallRuntime()
+      val queue = Queue.unsafe[Int](capacity)
+      Task.foreach(1 to capacity)(queue.offer).runSync()
+      val first = parked(queue.offer(-1))
+      val second = parked(queue.offer(capacity + 1))
+      first.cancel.runSync()
+      assertEquals(first.join.runSync(), Outcome.Canceled)
+      assertEquals(queue.take.runSync(), 1)
+      second.joinOrFail.runSync()
+      second.cancel.runSync()
+      assertEquals(drain(queue), (2 to capacity + 1).toList)
+
+  test("takers that wait are served in the order in which they came, by offer and tryOffer"):
+    given Runtime = smallRuntime()
+    val queue = Queue.unsafe[Int](2)
+    val takers = (1 to 20).map(_ => parked(queue.take))
+    for i <- 1 to 20 do
+      if i % 2 == 0 then queue.offer(i).runSync() else assert(queue.tryOffer(i).runSync())
+    assertEquals(takers.map(_.joinOrFail.runSync()), 1 to 20)
+
+  test("take cancelled while waiting leaves the next value for the next taker"):
+    given Runtime = smallRuntime()
+    val queue = Queue.unsafe[Int](1)
+    val takers = (1 to 5).map(_ => parked(queue.take))
+    for i <- List(0, 2, 4) do takers(i).cancel.runSync()
+    queue.offer(1).runSync()
+    queue.offer(2).runSync()
+    assertEquals(List(1, 3).map(takers(_).joinOrFail.runSync()), List(1, 2))
+    queue.offer(3).runSync()
+    assertEquals(queue.take.runSync(), 3)
+
+  test("cancelled before it begins, take takes nothing and offer offers nothing"):
+    val queue = Queue.unsafe[Int](2)
+    queue.offer(1).runSync()
+    for task <- List[Task[Any]](queue.take, queue.offer(2)) do
+      val fiber = Task.uncancelable(poll => Task.canceled.andThen(poll(task))).start
+      assertEquals(fiber.flatMap(_.join).runSync(), Outcome.Canceled)
+    assertEquals(drain(queue), List(1))
+
+  test("cancelled after it has ended, take and offer have their effect"):
+    val queue = Queue.unsafe[Int](2)
+    for task <- List[Task[Any]](queue.offer(1), queue.offer(2), queue.take) do
+      val fiber = task.start.runSync()
+      fiber.join.runSync(): Unit
+      fiber.cancel.runSync()
+    assertEquals(drain(queue), List(2))
+
+  test("a masked take goes on through a cancel, until a value comes"):
+    given Runtime = smallRuntime()
+    val queue = Queue.unsafe[Int](1)
+    val taken = AtomicInteger()
+    val taker = parked(Task.uncancelable(_ => queue.take.map(taken.set)))
+    val cancel = parked(taker.cancel)
+    assertEquals(taken.get, 0)
+    queue.offer(7).runSync()
+    cancel.joinOrFail.runSync()
+    assertEquals(taken.get, 7)
+
+  test("a take that times out takes nothing"):
+    val queue = Queue.unsafe[Int](1)
+    intercept[java.util.concurrent.TimeoutException](queue.take.timeout(1.milli).runSync())
+    queue.offer(1).runSync()
+    intercept[java.util.concurrent.TimeoutException](queue.offer(2).timeout(1.milli).runSync())
+    assertEquals(drain(queue), List(1))
+
+  for capacity <- List(0, -1) do
+    test(s"capacity $capacity is refused with its value and the rule"):
+      val error = intercept[IllegalArgumentException](Queue.bounded[Int](capacity).runSync())
+      val rule = s"Queue.bounded: capacity was $capacity. It must be at least 1."
+      assert(error.getMessage.contains(rule), error.getMessage)
+
+  test("a hundred thousand cancelled takes and offers leave nothing behind"):
+    given Runtime = smallRuntime()
+    val empty = Queue.unsafe[Int](1)
+    val full = Queue.unsafe[Int](1)
+    full.offer(1).runSync()
+    def round(task: Task[Any]) =
+      val fibers = (1 to 1000).map(_ => task.start.runSync())
+      standstill()
+      Task.foreach(fibers)(_.cancel).runSync()
+    val grown = growth(for _ <- 1 to 50 do
+      round(empty.take)
+      round(full.offer(2)))
+    assert(grown < megabyte, s"grew by $grown bytes")
+    assertEquals((empty.size.runSync(), full.size.runSync()), (0, 1))

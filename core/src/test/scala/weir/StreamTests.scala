@@ -1,0 +1,108 @@
+package weir
+
+import java.lang.management.ManagementFactory
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicInteger
+import scala.jdk.CollectionConverters.*
+
+/** What the suites of streams and of primitives share. */
+trait StreamTests extends WeirSuite:
+
+  /** A runtime of the test's own, with a ring so small that it overflows. */
+  def smallRuntime(): Runtime = Runtime.make(2, 4)
+
+  /** Returns once all fibers of `runtime` have ended or wait outside of a stream, which would keep its worker. */
+  def standstill()(using runtime: Runtime): Unit = eventually("quiet")(runtime.isQuiet)
+
+  /** The value that `count` stays at, once it has reached `atLeast`. A worker that waits in a stream is not told from
+    * one that runs: so nothing but time shows that no more comes.
+    */
+  def steady(atLeast: Int)(count: => Int): Int =
+    eventually(s"at least $atLeast, not $count")(count >= atLeast)
+    var last = count
+    var since = System.nanoTime()
+    while System.nanoTime() - since < 30_000_000 do
+      Thread.sleep(1)
+      val now = count
+      if now != last then
+        last = now
+        since = System.nanoTime()
+    last
+
+  /** A fiber that has run `task`, which is no stream, until it waits. */
+  def parked[A](task: Task[A])(using Runtime): Fiber[A] =
+    val fiber = task.start.runSync()
+    standstill()
+    fiber
+
+  /** A fiber that waits for the cancel of `fiber`, which has been asked for by now. */
+  def canceling(fiber: Fiber[Any]): Fiber[Unit] =
+    val cancel = fiber.cancel.start.runSync()
+    fiber match
+      case core: weir.kernel.FiberCore => eventually("asked to cancel")(core.cancelRequested)
+    cancel
+
+  /** Bytes of the heap in use, garbage left out. */
+  def heap(): Long =
+    for _ <- 1 to 3 do System.gc()
+    ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
+
+  /** By how many bytes the heap has grown, once `work` has run twice, from the first time to the second. */
+  def growth(work: => Unit): Long =
+    work
+    val before = heap()
+    work
+    heap() - before
+
+  val megabyte = 1024L * 1024
+
+  /** Lines in the order in which they were written, by any fiber. */
+  final class Log:
+    private val queue = ConcurrentLinkedQueue[String]()
+    def write(line: String): Unit = queue.add(line): Unit
+    def apply(line: String): Task[Unit] = Task(write(line))
+    def lines: List[String] = queue.asScala.toList
+
+    /** `body` inside of a resource that writes `+name` and `-name`. */
+    def resource[A](name: String)(body: Stream[A]): Stream[A] =
+      Stream.bracket(apply(s"+$name"))(_ => apply(s"-$name")).flatMap(_ => body)
+
+    /** Each resource that was acquired was released once, the last one first. */
+    def assertNested(clue: String = ""): Unit =
+      val open = lines.foldLeft(List.empty[String]) {
+        case (stack, s"+$name") => name :: stack
+        case (top :: rest, s"-$name") if top == name => rest
+        case (_, s"-$name") => fail(s"$clue: -$name is out of order in $lines")
+        case (stack, _) => stack
+      }
+      assertEquals(open, Nil, s"$clue: not released in $lines")
+
+  /** `n` places: how many are taken, the most there have been, and a gate that opens when all are. */
+  final class Crowd(n: Int):
+    private val inside, most = AtomicInteger()
+    private val full = Deferred.unsafe[Unit]
+    private val latch = java.util.concurrent.CountDownLatch(1)
+
+    val enter: Task[Unit] = Task {
+      val now = inside.incrementAndGet()
+      most.accumulateAndGet(now, math.max): Unit
+      now == n
+    }.flatMap(last =>
+      if last then Task(latch.countDown()).andThen(full.complete(())).void else Task.unit
+    )
+
+    val leave: Task[Unit] = Task(inside.decrementAndGet()).void
+
+    /** Goes on once `n` are inside. */
+    def wait(blocking: Boolean): Task[Unit] = if blocking then Task(latch.await()) else full.get
+
+    /** Enters, waits until `n` are inside, and leaves. Hangs if they never are. */
+    def meet(blocking: Boolean): Task[Unit] =
+      enter.andThen(wait(blocking)).andThen(Task.cede).andThen(leave)
+
+    def now: Int = inside.get
+    def peak: Int = most.get
+
+  /** The elements, and how the stream has ended: what a consumer sees. */
+  def seen[A](stream: Stream[A]): Task[List[A | Throwable]] =
+    stream.map[A | Throwable](identity).handleErrorWith(e => Stream.emit(e)).toList

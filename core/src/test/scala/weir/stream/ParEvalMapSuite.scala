@@ -1,0 +1,159 @@
+package weir
+package stream
+
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.AtomicInteger
+import org.scalacheck.Gen
+import org.scalacheck.Prop.forAll
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+
+class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
+
+  private type Run = (Stream[Int], Int, Int) => (Int => Task[Int]) => Stream[Int]
+  private val both = List[(String, Run)](
+    "parEvalMap" -> ((s, n, b) => f => s.parEvalMap(n, b)(f)),
+    "parEvalMapUnordered" -> ((s, n, b) => f => s.parEvalMapUnordered(n, b)(f))
+  )
+
+  private val endless: Stream[Int] = Stream.unfold(0)(i => Some((i, i + 1)))
+
+  private def work(kind: Int): Task[Unit] = kind match
+    case 0 => Task.unit
+    case 1 => Task.cede
+    case 2 => Task.sleep(50.micros)
+    case _ => Task(Thread.`yield`())
+
+  private val kinds = Gen.choose(0, 60).flatMap(n => Gen.listOfN(n, Gen.choose(0, 3)))
+
+  property("the order is that of the elements, however long each takes") {
+    forAll(kinds, Gen.choose(1, 9), Gen.choose(0, 9)) { (kinds, n, buffer) =>
+      val stream = Stream.emits(kinds.zipWithIndex)
+      val result = stream.parEvalMap(n, buffer)((kind, i) => work(kind).as(i)).toList.runSync()
+      assertEquals(result, kinds.indices.toList)
+      val any = stream.parEvalMapUnordered(n, buffer)((kind, i) => work(kind).as(i))
+      assertEquals(any.toList.runSync().sorted, kinds.indices.toList)
+    }
+  }
+
+  property("chunks above change neither the results nor how many effects run") {
+    forAll(kinds, Gen.choose(1, 20)) { (kinds, size) =>
+      val runs = AtomicInteger()
+      val chunked = Stream.emits(kinds).chunkN(size).flatMap(Stream.emits)
+      val result =
+        chunked.parEvalMap(3, 2)(k => Task(runs.incrementAndGet()).as(k)).toList.runSync()
+      assertEquals((result, runs.get), (kinds, kinds.size))
+    }
+  }
+
+  test("unordered, the order is that in which the tasks end"):
+    val gates = Array.fill(4)(Deferred.unsafe[Unit])
+    val stream = Stream.emits(0 to 3).parEvalMapUnordered(4)(i => gates(i).get.as(i))
+    val order = List(2, 0, 3, 1)
+    val opened =
+      stream.scan(-1)((at, i) => if i == order(at + 1) then at + 1 else -9).evalTap { at =>
+        if at < 3 then gates(order(at + 1)).complete(()) else Task.unit
+      }
+    assertEquals(opened.toList.runSync(), List(-1, 0, 1, 2, 3))
+
+  for
+    (name, run) <- both
+    n <- List(1, 2, 16, 64, 1000)
+    buffer <- List(0, 1, 64)
+  do
+    test(s"$name: $n are in flight, never more, with a buffer of $buffer"):
+      for blocking <- List(false, true) do
+        val crowd = Crowd(n)
+        run(Stream.emits(0 until 3 * n), n, buffer)(i => crowd.meet(blocking).as(i)).drain.runSync()
+        assertEquals((crowd.peak, crowd.now), (n, 0), s"blocking: $blocking")
+
+  for n <- List(2, 4, 16); buffer <- List(0, 1, 8, 64) do
+    test(
+      s"while the head takes long, $buffer after it finish, and the source is not run away with, $n"
+    ):
+      val gate = Deferred.unsafe[Unit]
+      val pulled, finished = AtomicInteger()
+      val stream = endless
+        .map(i => { pulled.incrementAndGet(); i })
+        .parEvalMap(n, buffer) { i =>
+          (if i == 0 then gate.get else Task(finished.incrementAndGet())).as(i)
+        }
+      val fiber = stream.take(200).toList.start.runSync()
+      val ended = steady(buffer)(finished.get)
+      assert(ended <= buffer + n, s"$ended finished")
+      assert(pulled.get <= buffer + n + 1, s"${pulled.get} pulled")
+      gate.complete(()).runSync(): Unit
+      assertEquals(fiber.joinOrFail.runSync(), List.range(0, 200))
+
+  for (name, run) <- both do
+    test(s"$name: a consumer that waits bounds how many effects run"):
+      val ran = AtomicInteger()
+      val stream = run(endless, 4, 8)(_ => Task(ran.incrementAndGet()))
+      val fiber = stream.evalMap(_ => Task.never).drain.start.runSync()
+      val count = steady(8)(ran.get)
+      assert(count <= 1 + 8 + 4, s"$count ran")
+      fiber.cancel.runSync()
+
+    test(s"$name: a failed effect cancels the others at once, and is the one thrown"):
+      for wait <- List(Task.never, Task(Thread.sleep(3_600_000)), Task.cede.forever) do
+        val boom = Boom()
+        val begun = CountDownLatch(3)
+        val released = AtomicInteger()
+        val stream = run(endless, 4, 8) { i =>
+          if i == 3 then Task(begun.await()).andThen(Task.fail(boom))
+          else
+            Task(begun.countDown())
+              .andThen(wait)
+              .guarantee(Task.cede.andThen(Task(released.incrementAndGet()).void))
+              .as(i)
+        }
+        val result = stream.drain.attempt.map(result => (result, released.get)).runSync()
+        assertEquals(result, (Left(boom), 3))
+        assertEquals(boom.getSuppressed.toList, Nil)
+
+    test(s"$name: a failure after the first is suppressed under it"):
+      val first, second = Boom()
+      val begun = CountDownLatch(2)
+      val stopped = CountDownLatch(1)
+      val stream = run(Stream.emits(0 to 2), 3, 8) {
+        case 0 => Task(begun.await()).andThen(Task.fail(first))
+        case 1 =>
+          Task.uncancelable(_ =>
+            Task(begun.countDown()).andThen(Task(stopped.await())).andThen(Task.fail(second))
+          )
+        case _ =>
+          Task(begun.countDown()).andThen(Task.never).onCancel(Task(stopped.countDown()))
+      }
+      assertEquals(stream.drain.attempt.runSync(), Left(first))
+      assertEquals(first.getSuppressed.toList, List(second))
+
+    test(s"$name: an error of the source comes after the elements before it"):
+      val boom = Boom()
+      val gate = Deferred.unsafe[Unit]
+      val failing = Stream.eval(gate.complete(())).flatMap(_ => Stream.fail(boom))
+      val stream =
+        run(Stream.emits(0 to 4) ++ failing, 16, 16)(i => gate.get.andThen(Task.cede).as(i))
+      val result = seen(stream).runSync()
+      assertEquals(result.last, boom)
+      assertEquals(result.init.map(_.toString).sorted, List("0", "1", "2", "3", "4"))
+
+    test(s"$name: an error of a function is that of its element"):
+      val boom = Boom()
+      val stream = run(Stream.emits(0 to 9), 1, 4)(i => if i == 5 then throw boom else Task.pure(i))
+      assertEquals(seen(stream).runSync().last, boom)
+
+    test(s"$name: each effect ends before the resource above it is released"):
+      val log = ConcurrentLinkedQueue[String]()
+      val source =
+        Stream.bracket(Task.unit)(_ => Task(log.add("release")).void).flatMap(_ => endless)
+      val stream = run(source, 8, 8)(i => Task.cede.as(i).guarantee(Task(log.add("use")).void))
+      for _ <- 1 to 50 do
+        log.clear()
+        stream.take(3).drain.runSync()
+        val lines = log.asScala.toList
+        assertEquals(lines.indexOf("release"), lines.size - 1, lines.toString)
+
+    test(s"$name: a million elements leave nothing behind"):
+      val stream = run(endless, 2, 64)(Task.pure).take(500_000)
+      val grown = growth(assertEquals(stream.count.runSync(), 500_000L))
+      assert(grown < megabyte, s"grew by $grown bytes")
