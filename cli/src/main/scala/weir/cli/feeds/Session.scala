@@ -38,10 +38,10 @@ final class Session(
       case Some(tally) if tally.snapshot().left > 0 =>
         val now = tally.snapshot()
         out.println(
-          s"stopped: ${Text.grouped(now.done)} of ${Text.count(now.due, "due feed")} done; " +
-            s"${Text.grouped(now.left)} left, which stay due. The same command goes on with them."
+          s"stopped: ${Text.grouped(now.done)} of ${Text.count(now.due, "due feed")} done, " +
+            s"${Text.grouped(now.left)} left; the same command goes on"
         )
-      case _ => out.println("stopped: no feed that was due is left.")
+      case _ => out.println("stopped: no feed that was due is left")
     out.flush()
 
   private def watch: Task[Unit] =
@@ -62,7 +62,7 @@ final class Session(
         val start = System.nanoTime()
         Progress
           .during(Progress.on(err, amount.feeds), tally, run.checkAll(due, tally))
-          .flatMap(_ => Task.delay(report(tally, start)))
+          .flatMap(_ => Task.delay(report(tally, start, isFirst)))
 
   private def announce(due: DueQuery, amount: DueQuery.Amount): Unit =
     val size = store.size()
@@ -78,15 +78,17 @@ final class Session(
       .map(at => DurationText.show((at - due.asOfMillis).max(0).millis))
       .fold("")(time => s"; the next in $time")
 
-  private def report(tally: Tally, startNanos: Long): Unit =
+  /** The whole table; for a later pass of `--watch`, which may be short, a line. */
+  private def report(tally: Tally, startNanos: Long, isFirst: Boolean): Unit =
     val taken = ((System.nanoTime() - startNanos) / 1_000_000).millis
     val snapshot = tally.snapshot()
     val summary = Summary(snapshot, taken, boundPlaces.map(Bound.of(snapshot.work, _)))
-    out.println()
-    summary.print(out)
+    if isFirst then
+      out.println()
+      summary.print(out)
     if settings.isWatching then
       val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
-      out.println(s"watching${next(now)}; Ctrl-C ends it")
+      out.println(s"${summary.line}${next(now)}")
     out.flush()
     settings.json.foreach(JsonReport.write(_, seed, summary))
 
@@ -97,5 +99,7 @@ final class Session(
     wait.max(Session.shortestNap).min(Session.longestNap)
 
 object Session:
-  private val shortestNap = 50.millis
+
+  /** Feeds that fall due at about the same time are fetched in one pass. */
+  private val shortestNap = 1.second
   private val longestNap = 10.seconds

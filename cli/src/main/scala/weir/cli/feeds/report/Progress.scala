@@ -22,8 +22,7 @@ trait Progress:
 object Progress:
   /** A bar on a terminal, and plain lines elsewhere. */
   def on(err: PrintWriter, due: Long): Progress =
-    val console = System.console()
-    if console != null && console.isTerminal then Bar(due) else Lines(err)
+    if ErrorTerminal.isThere then Bar(due) else Lines(err)
 
   /** The result of `run`, with `tally` shown meanwhile.
     *
@@ -72,14 +71,15 @@ object Progress:
 
     def close(): Unit = ()
 
-  /** The library's bar redraws and measures the terminal; what stands in the line is drawn here, since
-    * its own layout has no room for all that at 80 columns.
+  /** The library decides when to draw; the line is laid out here, since the library's own layout has
+    * no room for all that at 80 columns.
     */
   private final class Bar(due: Long) extends Progress:
     val every: FiniteDuration = 200.millis
 
     private val bar: ProgressBar = ProgressBarBuilder()
       .setInitialMax(due)
+      .setConsumer(ErrorTerminal(System.err))
       .setUpdateIntervalMillis(every.toMillis.toInt)
       .setRenderer((state, width) => draw(state.getCurrent, state.getExtraMessage, width))
       .build()

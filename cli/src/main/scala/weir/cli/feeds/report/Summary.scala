@@ -39,6 +39,12 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
       s"${DurationText.show(work.oneByOne)}, ${Text.decimal(speedUp, 1)} times as long"
     )
 
+  /** The run in a line. */
+  def line: String =
+    import tally.*
+    s"${Text.grouped(fetched)} fetched, ${Text.grouped(failed)} failed, " +
+      s"${Text.count(total.fresh, "new item")} in ${DurationText.show(taken)}"
+
   /** How many times as long the same tries and pauses take one after the other. */
   def speedUp: Double = tally.work.oneByOne / (taken max 1.milli)
 
