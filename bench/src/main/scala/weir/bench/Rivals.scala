@@ -57,8 +57,3 @@ object Rivals:
 
   /** The sum of 0, 1 and so on, `size` of them. */
   def totalBelow(size: Int): Long = size.toLong * (size - 1) / 2
-
-  /** The sum of 0 to 99, again and again, `size` values in all. They are small, so that boxing them, which is the
-    * scenario's cost and not a rival's, allocates nothing.
-    */
-  def totalOfSmall(size: Int): Long = Iterator.range(0, size).map(_ % 100L).sum

@@ -7,7 +7,7 @@ import scala.compiletime.uninitialized
 /** A question with one answer, which every rival must give.
   *
   * Each `@Benchmark` method of a scenario is a rival, or a variant of one, and returns what
-  * `expected` says; RivalsSuite checks that.
+  * `expected` says, or values whose sum that is; RivalsSuite checks it.
   */
 @State(Scope.Benchmark)
 @Fork(
@@ -26,7 +26,9 @@ abstract class Scenario:
   /** Makes what the rivals are given, from `size`. */
   @Setup def prepare(): Unit
 
-/** Lists of 1,000 tasks, in runs a second. The tasks are made beforehand. */
+/** Lists of 1,000 tasks that each return 1, as in Monix's published benchmark, in runs a second. The tasks are made
+  * beforehand.
+  */
 @BenchmarkMode(Array(Mode.Throughput))
 @OutputTimeUnit(TimeUnit.SECONDS)
 abstract class TaskScenario extends Scenario:

@@ -23,11 +23,9 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
 
 private[weir] object Loop:
   /** The result of a child that needs no run loop, or `NotReady`. */
-  inline def ready(fiber: RunLoop, child: Task[Any]): Any =
-    if fiber.mayGoOn then
-      if child.tag == Tag.Delay then child.asInstanceOf[Delay[Any]].thunk()
-      else if child.tag == Tag.Pure then child.asInstanceOf[Pure[Any]].value
-      else NotReady
-    else NotReady
+  inline def ready(fiber: RunLoop, child: Task[Any]): Any = child match
+    case delay: Delay[?] => if fiber.mayGoOn then delay.thunk() else NotReady
+    case pure: Pure[?] => if fiber.mayGoOn then pure.value else NotReady
+    case _ => NotReady
 
   object NotReady

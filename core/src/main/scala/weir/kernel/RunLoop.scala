@@ -1,7 +1,7 @@
 package weir.kernel
 
 import scala.annotation.switch
-import weir.runtime.{Host, Job, Tuning}
+import weir.runtime.{Host, Job}
 import weir.sync.WaitList
 import weir.{Fiber, Outcome, Runtime, Task}
 
@@ -58,8 +58,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   def runSlice(host: Host): Unit =
     this.host = host
     host.running = this
-    budget = Tuning.clockInstructions
-    host.beginSlice()
+    budget = host.beginSlice()
     val from = pending.nn
     pending = null
     if masks == 0 then openGate()
@@ -139,8 +138,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget -= 1
     if budget <= 0 || cancelRequested then
       if budget <= 0 && isSliceOver then
-        budget = Tuning.clockInstructions
-        host.beginSlice()
+        budget = host.beginSlice()
         stayOnThread()
       if shouldCancel then await(CancelSelf)
 
@@ -383,17 +381,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget <= 0 && isSliceOver
 
   private def isSliceOver: Boolean =
-    val over = host.isSliceOver
-    if !over then budget = Tuning.clockInstructions
-    over
+    budget = host.moreCredit()
+    budget == 0
 
   /** Gives way to queued work, to go on with `task` afterwards. True if this thread does not own the fiber any
     * more; false if there is nothing to give way to, if the fiber cannot leave its thread, or if it need not:
     * on the own thread of a caller of `runSync` it holds no carrier.
     */
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
-    budget = Tuning.clockInstructions
-    host.beginSlice()
+    budget = host.beginSlice()
     if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
       val host = this.host
       if masks == 0 then closeGate()

@@ -29,7 +29,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   private var yields: Int = 0
 
   private var sliceStart: Long = 0
-  private var sliceClocks: Int = 0
+  private var sliceInstructions: Int = 0
 
   /** The shard that this thread pushes to and takes from first. */
   def home: Int
@@ -50,16 +50,25 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     handedOver = null
     job
 
-  final def beginSlice(): Unit = sliceClocks = 0
+  /** How many instructions a slice that begins now may run before it asks `moreCredit`. */
+  final def beginSlice(): Int =
+    sliceInstructions = 0
+    Tuning.clockInstructions
 
-  /** Asked after each `Tuning.clockInstructions` instructions of a slice. The clock is not read in slices that are shorter
-    * than that.
+  /** How many more the present slice may run; 0 if it is over. The clock is not read in slices that are shorter than the
+    * first credit, and seldom in those that turn out to be fast.
     */
-  final def isSliceOver: Boolean =
+  final def moreCredit(): Int =
     val now = System.nanoTime()
-    if sliceClocks == 0 then sliceStart = now
-    sliceClocks += 1
-    sliceClocks >= Tuning.clocksPerSlice || now - sliceStart > Tuning.sliceNanos
+    if sliceInstructions == 0 then sliceStart = now
+    sliceInstructions += Tuning.clockInstructions
+    val took = now - sliceStart
+    if took > Tuning.sliceNanos || sliceInstructions >= Tuning.sliceInstructions then 0
+    else if sliceInstructions > Tuning.clockInstructions && took < Tuning.fastNanos then
+      val rest = Tuning.sliceInstructions - sliceInstructions
+      sliceInstructions = Tuning.sliceInstructions
+      rest
+    else Tuning.clockInstructions
 
   /** True if this thread was interrupted by somebody outside, of which `error` may be the sign; its flag is then clear. Only
     * the thread of a caller of `runSync` can be: a worker is interrupted by cancels alone.

@@ -3,13 +3,18 @@ package weir.runtime
 /** Every constant of the runtime, and the benchmark that chose it. */
 private[weir] object Tuning:
 
-  /** Instructions that a fiber runs before it looks at the clock, and how many such looks make a slice: 1,024
-    * instructions take 3 to 30 µs, so the cost of giving way disappears and a fiber that loops holds nobody up. Where they take
-    * longer, because thunks compute, a slice ends after `sliceNanos`, 200 µs. `FlatMapLoop`, `Yields`.
+  /** Instructions that a fiber runs before it gives way to queued work: 1,024 take 3 to 30 µs, so the cost of giving way
+    * disappears and a fiber that loops holds nobody up. `FlatMapLoop`, `Yields`.
     */
-  inline val clockInstructions = 64
-  inline val clocksPerSlice = 16
+  inline val sliceInstructions = 1024
+
+  /** Where instructions take long, because thunks compute, a slice ends after this time: 200 µs. The clock is read after
+    * each 64 instructions, unless 64 have taken less than 10 µs: then the rest of the slice is granted at once.
+    * `SequenceReady`.
+    */
   inline val sliceNanos = 200_000L
+  inline val clockInstructions = 64
+  inline val fastNanos = 10_000L
 
   /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `Fork`. */
   inline val ringCapacity = 1024
