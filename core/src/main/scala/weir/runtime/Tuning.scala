@@ -52,3 +52,9 @@ private[weir] object Tuning:
 
   /** How long the timer's thread stays without any alarm: 5 s. */
   inline val timerKeepAliveNanos = 5_000_000_000L
+
+  /** How long the first runner of a group waits for the others before it leaves its thread: about 2 µs, which is what the
+    * largest block of ready children takes. A parent that moves to another carrier, or wakes a caller's thread, costs
+    * more. `GatherReady`.
+    */
+  inline val lingerSpins = 48

@@ -1,16 +1,17 @@
 package weir.task
 
 import java.util.concurrent.CancellationException
-import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.annotation.tailrec
 import weir.Task
 import weir.kernel.{Enter, RunLoop, Suspend, Waiter}
+import weir.runtime.Tuning
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
   *
   * Fibers called ''runners'' claim children one after the other and run each in place. The first runner is run
-  * by the parent's thread as the parent suspends; a runner that has claimed its first child invites one more
-  * through the queue. So children that never suspend are all run by the runners that the carriers allow, and
+  * by the parent's thread as the parent suspends; a runner that has claimed a child invites one more through the
+  * queue, unless an invitation is waiting there already. So children that never suspend are all run by the runners that the carriers allow, and
   * a child that suspends or blocks takes its runner with it, while the invitation waits in the queue for
   * whoever is free.
   *
@@ -19,15 +20,18 @@ import weir.kernel.{Enter, RunLoop, Suspend, Waiter}
   *     child is being run by an active runner. A late runner may bring it to 1 and down again, hence `ended`.
   *   - **Stopping**: `stop` is set before the list of runners is read, and a runner enters the list before it
   *     reads `stop`: so either it is cancelled or it claims nothing.
-  *   - **Bounded**: `started` is only written by the one who holds the invitation, one at a time.
+  *   - **Inviting**: a runner makes what it leaves to others visible, then reads `invited`; an invited runner sets it to
+  *     false, then looks for something to claim. So what is left is seen by the one or invited for by the other.
+  *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int):
 
-  // owner only: whoever holds the invitation
+  // owner only: whoever has moved `invited` to true, until the invited runner has begun
   private var started = 1
 
   // shared
   private val active = AtomicInteger(1)
+  private val invited = AtomicBoolean(false)
   private val stopped = AtomicReference[Claims.Stop | Null](null)
   private val runners = AtomicReference[Runner | Null](null)
 
@@ -84,7 +88,9 @@ private[weir] abstract class Claims(limit: Int):
         case _ => ()
 
   private[task] final def enter(runner: Runner, first: Boolean): Unit =
-    if !first then active.incrementAndGet(): Unit
+    if !first then
+      active.incrementAndGet(): Unit
+      invited.set(false) // before it looks for something to claim: pairs with the reads in invite
     link(runner)
 
   @tailrec private def link(runner: Runner): Unit =
@@ -92,14 +98,28 @@ private[weir] abstract class Claims(limit: Int):
     runner.next = head
     if !runners.compareAndSet(head, runner) then link(runner)
 
+  /** Makes sure that, while there is something left to claim, an invitation is waiting for whoever is free. To be called
+    * after each claim, before the child is run.
+    */
   private[task] final def invite(fiber: RunLoop): Unit =
-    if started < limit && hasMore then
-      started += 1
-      fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
+    if !invited.get && started < limit && hasMore && invited.compareAndSet(false, true) then
+      if started < limit then
+        started += 1
+        fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
+      else invited.set(false)
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =
     fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+
+  /** Waits a moment for runners that are about to end, so that the parent goes on where it was. To be called by a runner
+    * whose children were ready, and so those of the others may be.
+    */
+  private[task] final def lingerForOthers(): Unit =
+    var spins = 0
+    while active.get > 1 && spins < Tuning.lingerSpins do
+      Thread.onSpinWait()
+      spins += 1
 
   private[task] final def exit(fiber: RunLoop): Unit =
     if active.decrementAndGet() == 0 then

@@ -19,7 +19,10 @@ private[weir] final class ParTraverse[A, B](
   def begin(fiber: RunLoop): Any =
     val indexed: IndexedSeq[A] = items match
       case items: IndexedSeq[?] => items.asInstanceOf[IndexedSeq[A]]
-      case items => ArraySeq.untagged.from(items)
+      case items =>
+        val array = new Array[Any](items.size)
+        items.copyToArray(array.asInstanceOf[Array[A]]): Unit
+        ArraySeq.unsafeWrapArray(array).asInstanceOf[IndexedSeq[A]]
     if indexed.isEmpty then Nil
     else TraverseClaims(limit, indexed, f, unordered).start(fiber)
 
@@ -33,17 +36,13 @@ private final class TraverseClaims[A, B](
 
   /** Each place is written once, by the runner that claimed it; `Claims.active` publishes it. */
   private val results = new Array[Any](size)
-  private val claimed = AtomicInteger(0)
   private val stored = AtomicInteger(0)
 
-  def claim(runner: Runner): Boolean =
-    // Looked at first, so that late runners cannot carry the counter over its limit.
-    claimed.get < size && {
-      runner.index = claimed.getAndIncrement()
-      runner.index < size
-    }
+  // Where fewer may run than there are, they begin in order, one by one.
+  private val blocks = Blocks(size, limit >= size)
 
-  def hasMore: Boolean = claimed.get < size
+  def claim(runner: Runner): Boolean = blocks.claim(runner)
+  def hasMore: Boolean = blocks.hasMore
 
   def child(runner: Runner): Task[Any] = f(items(runner.index))
 

@@ -1,5 +1,6 @@
 package weir.task
 
+import java.util.concurrent.atomic.AtomicLong
 import weir.Task
 import weir.kernel.{CancelSelf, Loop, RunLoop, Tag}
 
@@ -14,22 +15,26 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
   /** The runner that entered before this one. */
   private[task] var next: Runner | Null = null
 
-  private var invited = false
+  /** How many children it may claim at once: 1 after a child that was not ready. */
+  private[task] var block: Int = 1
+
+  /** The open block of its own: see `Blocks`. */
+  private[task] val range: AtomicLong = AtomicLong()
+  private[task] var place: Int = -1
 
   def start(fiber: RunLoop): Task[Any] | Null =
     claims.enter(this, first)
     advance(fiber)
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
+    block = 1
     claims.store(this, value)
     advance(fiber)
 
   private def advance(fiber: RunLoop): Task[Any] | Null =
     try
       while !claims.isStopped && claims.claim(this) do
-        if !invited then
-          invited = true
-          claims.invite(fiber)
+        claims.invite(fiber)
         val child = claims.child(this)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
@@ -57,6 +62,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
+    if first && block > 1 then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()
     null
