@@ -114,7 +114,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** An interrupt of the calling thread that is not the work of a cancel is a cancel. */
   private def lookForInterrupt(error: Throwable | Null): Unit =
-    if masks == 0 && !cancelRequested && host.takeInterrupt(error) then cancelRequested = true
+    // A cancel asks before it interrupts: so an interrupt that came without having been asked for is from outside.
+    if masks == 0 && !cancelRequested && host.takeInterrupt(error) && !cancelRequested then
+      host.interruptedFromOutside()
+      cancelRequested = true
 
   // ---- direct style ----
 

@@ -20,9 +20,9 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
   def hasBeenInterrupted: Boolean = wasInterrupted
 
   override def takeInterrupt(error: Throwable | Null): Boolean =
-    val interrupted = Thread.interrupted() || error.isInstanceOf[InterruptedException]
-    if interrupted then wasInterrupted = true
-    interrupted
+    Thread.interrupted() || error.isInstanceOf[InterruptedException]
+
+  override def interruptedFromOutside(): Unit = wasInterrupted = true
 
   /** Runs one slice of `job`, and of the jobs that it hands over. Where calls of `runSync` are nested so deep that the
     * thread's stack could overflow, it queues the job instead: a worker then has a stack of its own for it.

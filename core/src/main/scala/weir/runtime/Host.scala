@@ -70,10 +70,13 @@ private[weir] abstract class Host(val scheduler: Scheduler):
       rest
     else Tuning.clockInstructions
 
-  /** True if this thread was interrupted by somebody outside, of which `error` may be the sign; its flag is then clear. Only
-    * the thread of a caller of `runSync` can be: a worker is interrupted by cancels alone.
+  /** True if this thread was interrupted, of which `error` may be the sign; its flag is then clear. Only asked on the thread of
+    * a caller of `runSync`: a worker is interrupted by cancels alone.
     */
   def takeInterrupt(error: Throwable | Null): Boolean = false
+
+  /** Notes that an interrupt that was taken was not a cancel's. */
+  def interruptedFromOutside(): Unit = ()
 
   /** Gives the carrier to the JDK's scheduler if this thread has had it for a while: virtual threads are
     * not time-sliced, and the user's own must not starve. If `inSlice`, the present job stays on this thread, so
