@@ -393,7 +393,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     */
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
     budget = host.beginSlice()
-    if base == 0 && runtime.scheduler.hasWork && (asked || host.pooled) then
+    if base == 0 && (asked || host.pooled) && runtime.scheduler.hasWork(host.home) then
       val host = this.host
       if masks == 0 then closeGate()
       this.host = null.asInstanceOf[Host]

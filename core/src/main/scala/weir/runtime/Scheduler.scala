@@ -35,10 +35,13 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
     if !standby then raiseStandby() // the read comes after the CAS of the push: see README, race 1
 
   /** True if a job is queued, also one whose push is not finished. */
-  def hasWork: Boolean =
+  def hasWork: Boolean = hasWork(0)
+
+  /** As `hasWork`, looking at the shard `home` first: the others' counters are in the other carriers' caches. */
+  def hasWork(home: Int): Boolean =
     var i = 0
     while i <= shardMask do
-      if !shards(i).isEmpty then return true
+      if !shards((home + i) & shardMask).isEmpty then return true
       i += 1
     !inbox.isEmpty
 
