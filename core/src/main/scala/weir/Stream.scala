@@ -81,8 +81,7 @@ abstract class Stream[+A] private[weir] ():
   final def merge[B >: A](that: Stream[B]): Stream[B] =
     Stream.fromIterable[Stream[B]](List(this, that)).parJoin(2)
 
-  /** The elements of these streams as they come, of at most `limit` streams at a time; up to the larger of `limit` and
-    * 64 elements wait.
+  /** The elements of these streams as they come, of at most `limit` streams at a time; up to 64 elements wait.
     * the others are then cancelled.
     */
   final def parJoin[B](limit: Int)(using elements: A <:< Stream[B]): Stream[B] =

@@ -118,3 +118,30 @@ class InterruptSuite extends WeirSuite:
       val task = Task { begun.countDown(); Thread.sleep(3_600_000) }
       Task.race(task, Task(begun.await())).runSync(): Unit
       assertEquals(Thread.interrupted(), false)
+
+  test("a cancel that a nested runSync has swallowed interrupts the code after it"):
+    val nested, go = CountDownLatch(1)
+    val task = Task {
+      Task { nested.countDown(); while go.getCount > 0 do Thread.onSpinWait() }.runSync()
+      Thread.sleep(3_600_000)
+    }
+    val fiber = task.start.runSync()
+    await(nested)
+    val canceling = startCancel(fiber)
+    go.countDown()
+    canceling.joinOrFail.runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+
+  test("a cancel while a stream acquires interrupts the blocking code after it"):
+    val acquiring, go = CountDownLatch(1)
+    val released = AtomicInteger()
+    val acquire = Task.uncancelable(_ => Task { acquiring.countDown(); go.await() })
+    val stream = Stream
+      .bracket(acquire)(_ => Task(released.incrementAndGet()).void)
+      .map(_ => Thread.sleep(3_600_000))
+    val fiber = stream.drain.start.runSync()
+    await(acquiring)
+    val canceling = startCancel(fiber)
+    go.countDown()
+    canceling.joinOrFail.runSync()
+    assertEquals((fiber.join.runSync(), released.get), (Outcome.Canceled, 1))

@@ -36,9 +36,17 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
 
   // ---- the gate ----
 
-  /** Lets a cancel interrupt this thread. The owner looks at `cancelRequested` after it. */
+  /** Lets a cancel interrupt this thread. A cancel that has found the gate closed has left that to the owner, whose plain
+    * code may go on, and block, without any further look.
+    */
   final private[kernel] def openGate(): Unit =
     gate = FiberCore.Open // a full fence: pairs with the order of accesses in requestCancel
+    if cancelRequested then interruptSelf()
+
+  private def interruptSelf(): Unit =
+    if FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Interrupting) then
+      Thread.currentThread().interrupt()
+      gate = FiberCore.Interrupted
 
   /** After it, no interrupt of a cancel arrives, and none is left in the thread's flag. */
   final private[kernel] def closeGate(): Unit =

@@ -99,7 +99,7 @@ private[weir] final class ParEvalMapStage(
   private def hasRoom: Boolean =
     val ahead = if ordered then results.size else results.size + inFlight
     !stopped && (failure eq null) && !upstreamEnded && !pulling &&
-    inFlight < limit && ahead < limit + buffer
+    inFlight < limit && ahead - buffer < limit // not limit + buffer, which may overflow
 
   private def invite(fiber: RunLoop): Unit =
     if !invited && hasRoom then

@@ -1,18 +1,17 @@
 package weir.stream
 
 import scala.collection.mutable.ArrayBuffer
-import weir.kernel.{CancelSignal, Direct, RunLoop}
-import weir.{Queue, Stream}
+import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Waiter}
+import weir.{Stream, Task}
 
 /** The elements of many streams as they come, of at most `limit` streams at a time.
   *
-  * A fiber pulls the outer stream, one more runs each inner stream, and all put into one buffer of `limit` places, but
-  * at least 64. The end of an inner stream is a message in that buffer too: so the consumer, who closes it, has used all of its
+  * A fiber pulls the outer stream, one more runs each inner stream, and all put into one buffer of 64
+  * places. The end of an inner stream is a message in that buffer too: so the consumer, who closes it, has used all of its
   * elements by then.
   */
 private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
-  private val buffer = Buffer(math.max(limit, ParJoinStage.bufferSize))
-  private val permits = Queue.unsafe[Unit](limit)
+  private val buffer = Buffer(ParJoinStage.bufferSize)
 
   // consumer only
   private var ended = false
@@ -23,14 +22,14 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
 
   // shared, under this object's lock
   private val inners = ArrayBuffer[Inner]()
+  private var room = limit
+  private var waitingForRoom: Waiter | Null = null
 
   private final class Inner(val pull: Pull):
     var fiber: RunLoop | Null = null
 
   def next(fiber: RunLoop): Any =
-    if outerFiber eq null then
-      (1 to limit).foreach(_ => fiber.await(permits.tryOffer(())))
-      outerFiber = fiber.fork(Direct(runOuter))
+    if outerFiber eq null then outerFiber = fiber.fork(Direct(runOuter))
     while !ended do
       buffer.take(fiber) match
         case Pull.End =>
@@ -50,13 +49,28 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def finish(inner: Inner, fiber: RunLoop): Unit =
     synchronized(inners -= inner): Unit
     try inner.pull.close(fiber)
-    finally fiber.await(permits.tryOffer(())): Unit
+    finally giveRoom()
+
+  private val takeRoom: Task[Unit] = new Suspend[Unit]:
+    def begin(fiber: RunLoop): Any = ParJoinStage.this.synchronized {
+      if room > 0 then room -= 1
+      else
+        val waiter = Waiter(fiber)
+        waitingForRoom = waiter
+        waiter
+    }
+
+  private def giveRoom(): Unit = synchronized {
+    val waiter = waitingForRoom
+    waitingForRoom = null
+    if (waiter eq null) || !waiter.complete(()) then room += 1
+  }
 
   private def runOuter(fiber: RunLoop): Unit =
     try
       var going = true
       while going do
-        fiber.await(permits.take)
+        fiber.await(takeRoom)
         val value = outer.next(fiber)
         if Pull.isEnd(value) then going = false
         else start(value.asInstanceOf[Stream[Any]], fiber)

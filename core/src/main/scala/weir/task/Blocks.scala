@@ -1,6 +1,6 @@
 package weir.task
 
-import java.util.concurrent.atomic.{AtomicInteger, AtomicReferenceArray}
+import java.util.concurrent.atomic.{AtomicLong, AtomicReferenceArray}
 
 /** Hands out the numbers below `size`, each once: singly, or in blocks to runners whose children are ready.
   *
@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReferenceArray}
   *     after it has set the range: see `Claims`.
   */
 private[task] final class Blocks(size: Int, blocks: Boolean):
-  private val next = AtomicInteger(0)
+  private val next = AtomicLong(0) // runners overshoot size, which may be near 2^31
   private val places: AtomicReferenceArray[Runner] | Null =
     if blocks && size > 1 then AtomicReferenceArray[Runner](Blocks.places) else null
 
@@ -36,11 +36,11 @@ private[task] final class Blocks(size: Int, blocks: Boolean):
   private def fromCounter(runner: Runner): Boolean =
     next.get < size && { // looked at first, so that late runners cannot carry the counter far
       val count = if runner.block > 1 && findPlace(runner) then runner.block else 1
-      val first = next.getAndAdd(count)
-      val end = math.min(first.toLong + count, size.toLong).toInt
-      if first + 1 < end then runner.range.set((first + 1L) << 32 | end)
+      val first = next.getAndAdd(count.toLong)
+      val end = math.min(first + count, size.toLong).toInt
+      if first + 1 < end then runner.range.set((first + 1) << 32 | end)
       else if runner.place >= 0 then giveBack(runner)
-      runner.index = first
+      runner.index = first.toInt // used only if it is below size
       runner.block = math.min(runner.block * 2, Blocks.largest)
       first < size
     }

@@ -95,3 +95,12 @@ class ParJoinSuite extends StreamTests:
     val stream = endless.map(Stream.emit).parJoin(4).take(50_000)
     val grown = growth(assertEquals(stream.count.runSync(), 50_000L))
     assert(grown < megabyte, s"grew by $grown bytes")
+
+  test("a limit and a buffer of any size are no more than their names say"):
+    val inner = Stream.emits(1 to 10)
+    assertEquals(
+      Stream.emits(1 to 100).map(_ => inner).parJoin(Int.MaxValue).count.runSync(),
+      1000L
+    )
+    val mapped = Stream.emits(1 to 100).parEvalMap(4, buffer = Int.MaxValue)(Task.pure)
+    assertEquals(mapped.toList.runSync(), (1 to 100).toList)
