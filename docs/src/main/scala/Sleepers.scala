@@ -2,14 +2,15 @@ import java.lang.management.ManagementFactory
 import scala.concurrent.duration.*
 import weir.*
 
-@main def sleepers(): Unit =
-  // Blocks its thread, as JDBC, a socket or a lock would. On Weir that is fine everywhere.
-  def call(id: Int): Task[Int] = Task {
-    Thread.sleep(1000)
-    id
-  }
-  val all: Task[List[Int]] = Task.parTraverse(1 to 100_000)(call).timeout(10.seconds)
-  val started = System.nanoTime()
-  val sum = all.runSync().map(_.toLong).sum
-  val threads = ManagementFactory.getThreadMXBean.getPeakThreadCount
-  println(s"$sum in ${(System.nanoTime() - started) / 1_000_000} ms on $threads OS threads")
+object Sleepers:
+  def main(args: Array[String]): Unit =
+    // Blocks its thread, as JDBC, a socket or a lock would. On Weir that is fine everywhere.
+    def call(id: Int): Task[Int] = Task {
+      Thread.sleep(1000)
+      id
+    }
+    val all: Task[List[Int]] = Task.parTraverse(1 to 100_000)(call).timeout(10.seconds)
+    val started = System.nanoTime()
+    val sum = all.runSync().map(_.toLong).sum
+    val threads = ManagementFactory.getThreadMXBean.getPeakThreadCount
+    println(s"$sum in ${(System.nanoTime() - started) / 1_000_000} ms on $threads OS threads")

@@ -17,7 +17,7 @@ class GatherUnorderedYields extends TaskScenario:
   def expected: Long = size
 
   def prepare(): Unit =
-    thunks = Vector.tabulate(size)(i => () => yielded(i % 100))
+    thunks = Vector.tabulate(size)(_ => () => yielded(1))
     tasks = List.tabulate(size)(_ => Task.cede.as(1))
     zios = List.tabulate(size)(_ => ZIO.yieldNow.as(1))
 

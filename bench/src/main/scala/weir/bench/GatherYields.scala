@@ -21,7 +21,7 @@ class GatherYields extends TaskScenario:
   def expected: Long = size
 
   def prepare(): Unit =
-    thunks = Vector.tabulate(size)(i => () => yielded(i % 100))
+    thunks = Vector.tabulate(size)(_ => () => yielded(1))
     indices = Vector.range(0, size)
     tasks = List.tabulate(size)(_ => Task.cede.as(1))
     ios = List.tabulate(size)(_ => IO.cede.as(1))
@@ -42,7 +42,7 @@ class GatherYields extends TaskScenario:
   // Two trips through the execution context: one is the start, one the yield.
   @Benchmark def future(): Long =
     given ExecutionContext = ExecutionContext.global
-    val values = Future.traverse(indices)(i => Future.unit.flatMap(_ => Future(i)))
+    val values = Future.traverse(indices)(_ => Future.unit.flatMap(_ => Future(1)))
     Rivals.total(Await.result(values, Duration.Inf))
 
   @Benchmark def virtualThreads(): Long = Rivals.threadEach(thunks)
