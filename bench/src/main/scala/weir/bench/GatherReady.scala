@@ -31,6 +31,9 @@ class GatherReady extends TaskScenario:
 
   @Benchmark def zio(): Long = Rivals.runZio(ZIO.collectAllPar(zios).map(Rivals.total))
 
+  @Benchmark def zioDefault(): Long =
+    Rivals.runZioDefault(ZIO.collectAllPar(zios).map(Rivals.total))
+
   @Benchmark def ox(): Long = Rivals.total(par(thunks))
 
   @Benchmark def future(): Long =

@@ -37,6 +37,9 @@ class GatherYields extends TaskScenario:
 
   @Benchmark def zio(): Long = Rivals.runZio(ZIO.collectAllPar(zios).map(Rivals.total))
 
+  @Benchmark def zioDefault(): Long =
+    Rivals.runZioDefault(ZIO.collectAllPar(zios).map(Rivals.total))
+
   @Benchmark def ox(): Long = Rivals.total(par(thunks))
 
   // Two trips through the execution context: one is the start, one the yield.

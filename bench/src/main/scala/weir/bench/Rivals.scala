@@ -22,6 +22,10 @@ object Rivals:
   def runZio[A](effect: ZIO[Any, Throwable, A]): A =
     Unsafe.unsafely(zioRuntime.unsafe.run(effect).getOrThrowFiberFailure())
 
+  // The runtime as it comes, with FiberRoots.
+  def runZioDefault[A](effect: ZIO[Any, Throwable, A]): A =
+    Unsafe.unsafely(zio.Runtime.default.unsafe.run(effect).getOrThrowFiberFailure())
+
   /** The sum of what `thunks` return, each called on a virtual thread of its own. */
   def threadEach(thunks: Vector[() => Int]): Long =
     val results = new Array[Int](thunks.size)
