@@ -239,6 +239,3 @@ object Task:
     */
   def fromCompletionStage[A](stage: => CompletionStage[A]): Task[A] =
     Running.fromCompletionStage(() => stage)
-
-  /** What `body` of the fiber returns: plain code on the fiber's own thread, which may `await`. */
-  private[weir] def direct[A](body: RunLoop => A): Task[A] = Direct(body)

@@ -1,6 +1,6 @@
 package weir.kernel
 
-import weir.{Fiber, Poll, Runtime, Task}
+import weir.{Fiber, Poll, Task}
 
 /** The instructions that a task is a tree of. `Map`, `FlatMap`, `Attempt`, `Handle` and `OnCancel` also
   * stand on the continuation stack, as the frame of what is to be done with their source's result.
@@ -63,7 +63,3 @@ private[weir] object Frames:
   val leavePoll: Node = new Node(Tag.LeavePoll) {}
   val unwind: Node = new Node(Tag.Unwind) {}
   val barrier: Node = new Node(Tag.Barrier) {}
-
-/** Kernel instructions that need the runtime a fiber runs on. */
-private[weir] final class WithRuntime[A](val f: Runtime => A) extends Suspend[A]:
-  def begin(fiber: RunLoop): Any = f(fiber.runtime)

@@ -11,9 +11,9 @@ import weir.runtime.Tuning
   *
   * Fibers called ''runners'' claim children one after the other and run each in place. The first runner is run
   * by the parent's thread as the parent suspends; a runner that has claimed a child invites one more through the
-  * queue, unless an invitation is waiting there already. So children that never suspend are all run by the runners that the carriers allow, and
-  * a child that suspends or blocks takes its runner with it, while the invitation waits in the queue for
-  * whoever is free.
+  * queue, unless an invitation is waiting there already. So children that never suspend are all run by the runners
+  * that the carriers allow, and a child that suspends or blocks takes its runner with it, while the invitation
+  * waits in the queue for whoever is free.
   *
   *   - **Shared**: `active` counts the runners that have begun and not ended. A runner ends only when nothing is
   *     left to claim or the group is stopped, so the group is over when `active` comes down to 0: each claimed

@@ -15,7 +15,7 @@ private[weir] object Guarantee:
       Attempt(OnCancel(poll(source), Defer(() => finalizer(Outcome.Canceled)))),
       {
         case Right(value) =>
-          kernelMap(Defer(() => finalizer(Outcome.Succeeded(value))), value)
+          FlatMap(Defer(() => finalizer(Outcome.Succeeded(value))), _ => Pure(value))
         case Left(error) =>
           FlatMap(
             Attempt(Defer(() => finalizer(Outcome.Failed(error)))),
@@ -28,6 +28,3 @@ private[weir] object Guarantee:
           )
       }
     )
-
-  private def kernelMap[A](finalizer: Task[Unit], value: A): Task[A] =
-    FlatMap(finalizer, _ => Pure(value))
