@@ -1,5 +1,6 @@
 package weir.kernel
 
+import weir.runtime.Job
 import weir.{Fiber, Poll, Task}
 
 /** The instructions that a task is a tree of. `Map`, `FlatMap`, `Attempt`, `Handle` and `OnCancel` also
@@ -53,6 +54,9 @@ private[weir] final class Direct[A](val body: RunLoop => A) extends Task[A](Tag.
 /** A loop with one frame, made anew for each run. */
 private[weir] abstract class Enter[A] extends Task[A](Tag.Enter):
   def begin(fiber: RunLoop): Loop
+
+  /** See `Job.need`. */
+  def need: Int = Job.Now
 
 private[weir] final class FiberPoll(val fiber: RunLoop, val depth: Int) extends Poll:
   def apply[A](task: Task[A]): Task[A] = Unmasked(task, this)

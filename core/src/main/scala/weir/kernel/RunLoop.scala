@@ -75,6 +75,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         else Outcome.Succeeded(result)
       )
 
+  override def need: Int = pending match
+    case first: Enter[?] => first.need
+    case _ => Job.Now
+
   /** Queues this suspended fiber; `waiter` says how its wait has ended. The caller owns the fiber. */
   private[kernel] def resume(waiter: Waiter): Unit =
     pending = waiter
@@ -93,6 +97,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
+
+  /** The shard of this fiber's thread: see `Host.home`. */
+  private[weir] def home: Int = host.home
 
   /** Runs `job` on this fiber's thread as soon as the fiber has left it, or queues it. The fiber must be about to
     * suspend or end. In direct style it would park its thread with the job in hand.

@@ -7,3 +7,16 @@ private[weir] abstract class Job:
     * already be running on another worker.
     */
   def runSlice(host: Host): Unit
+
+  /** Whether a worker is needed for this job yet. Asked by the standby that has taken it, before its first slice. */
+  def need: Int = Job.Now
+
+private[weir] object Job:
+  /** Run it. */
+  inline val Now = 0
+
+  /** Others do its work faster without this worker, as things stand: ask again soon. */
+  inline val Later = 1
+
+  /** Others have done its work: drop it. */
+  inline val Never = 2

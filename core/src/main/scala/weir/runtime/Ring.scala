@@ -74,3 +74,6 @@ private[weir] final class Ring(capacity: Int):
 
   /** True if no push has begun that no poll has taken. */
   def isEmpty: Boolean = positions.get(tailAt) == positions.get(headAt)
+
+  /** How many jobs are queued; others may change that at once. */
+  def size: Int = math.max(0L, positions.get(tailAt) - positions.get(headAt)).toInt

@@ -19,6 +19,9 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
   private val shards = Array.fill(shardMask + 1)(Ring(ringCapacity))
   private val inbox = ConcurrentLinkedQueue[Job]()
 
+  /** A power of two. */
+  def shardCount: Int = shardMask + 1
+
   // shared
   private val slots = AtomicReferenceArray[Worker](carriers)
   private val idle = AtomicReferenceArray[Worker](carriers * Tuning.idleWorkersPerCarrier)
@@ -48,11 +51,29 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
   /** A queued job, taken from the shard `home` first. */
   def poll(home: Int, inboxFirst: Boolean): Job | Null =
     var job: Job | Null = if inboxFirst then inbox.poll() else null
-    var i = 0
+    if job eq null then job = shards(home & shardMask).poll()
+    var i = 1
     while (job eq null) && i <= shardMask do
-      job = shards((home + i) & shardMask).poll()
+      job = steal(shards((home + i) & shardMask), shards(home & shardMask))
       i += 1
     if job eq null then inbox.poll() else job
+
+  /** The oldest job of the ring `from`. Moves half of the others to the ring `to`: a carrier that came for each job by itself
+    * would look at the counters of the other one's ring all the time, and slow both of them down.
+    */
+  private def steal(from: Ring, to: Ring): Job | Null =
+    val job = from.poll()
+    if job ne null then
+      var left = math.min(from.size / 2, Tuning.stealJobs)
+      val moves = left > 0
+      while left > 0 do
+        val next = from.poll()
+        if next eq null then left = 0
+        else
+          if !to.push(next) then inbox.add(next): Unit
+          left -= 1
+      if moves && !standby then raiseStandby() // as in submit
+    job
 
   // ---- the standby: what Worker calls, in the order of its life ----
 

@@ -58,3 +58,13 @@ private[weir] object Tuning:
     * more. `GatherReady`.
     */
   inline val lingerSpins = 48
+
+  /** How long the standby leaves a group to the runner that gets on fast by itself: 24 times about 4 µs. It looks at the group's
+    * counters once in 4 µs, since each look slows the runner down, and into the queues four times as often. `GatherReady`.
+    */
+  inline val watchRounds = 24
+  inline val watchLooks = 4
+  inline val watchSpins = 25
+
+  /** The most jobs that a worker moves at once from another shard to its own. `Yields`. */
+  inline val stealJobs = 64

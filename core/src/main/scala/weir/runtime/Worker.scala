@@ -15,6 +15,9 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   // owner only
   private var slot = 0
+
+  /** The job with which this worker begins. */
+  private var first: Job | Null = null
   private var takes = 0 // over all activations: they may be shorter than Tuning.inboxEvery
   private var rests = 0
   private var lastRest = 0L
@@ -55,18 +58,40 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
         val claimed = scheduler.claimSlot(this)
         if claimed >= 0 then
           slot = claimed
-          scheduler.leaveStandby()
-          return true
-        // Every holder is runnable: one of them has just yielded to the JDK, and is next.
-        rest()
+          if takeNeeded() then
+            scheduler.leaveStandby()
+            return true
+          scheduler.freeSlot(this, slot)
+          rounds = 0
+        else
+          // Every holder is runnable: one of them has just yielded to the JDK, and is next.
+          rest()
       else
         rounds += 1
-        var spins = 0
-        while spins < Tuning.searchSpins do
-          Thread.onSpinWait()
-          spins += 1
+        pause(Tuning.searchSpins)
         if (rounds & 3) == 0 then Thread.`yield`()
     false
+
+  /** Takes a job, which may not need this worker yet: then waits with it in hand, as the standby and holder of a slot, for as
+    * long as nothing else is queued. False if the job has turned out to be needless.
+    */
+  private def takeNeeded(): Boolean =
+    val job = scheduler.poll(slot, inboxFirst = false)
+    var need = if job eq null then Job.Now else job.need
+    while need == Job.Later do
+      var looks = 0
+      while looks < Tuning.watchLooks && !scheduler.hasWork(slot) do
+        pause(Tuning.watchSpins)
+        looks += 1
+      need = if looks < Tuning.watchLooks then Job.Now else job.nn.need
+    first = if need == Job.Now then job else null
+    need == Job.Now
+
+  private def pause(spins: Int): Unit =
+    var left = spins
+    while left > 0 do
+      Thread.onSpinWait()
+      left -= 1
 
   /** Lets the holders run, and comes back by the JDK's common queue: see `Host.yieldIfDue` for why this is not a
     * yield. Where one rest follows the other at once there is a carrier to spare (the JDK adds some during file
@@ -81,7 +106,8 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   /** Runs jobs while this worker holds its slot and there are any. */
   private def runJobs(): Unit =
-    var job = scheduler.poll(slot, inboxFirst = false)
+    var job = if first ne null then first else scheduler.poll(slot, inboxFirst = false)
+    first = null
     if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
     var holding = true
     while holding do

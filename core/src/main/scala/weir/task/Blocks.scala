@@ -1,97 +1,103 @@
 package weir.task
 
-import java.util.concurrent.atomic.{AtomicLong, AtomicReferenceArray}
+import java.util.concurrent.atomic.{AtomicLong, AtomicLongArray}
 
-/** Hands out the numbers below `size`, each once: singly, or in blocks to runners whose children are ready.
+/** Hands out the numbers below `size`, each once: singly, or out of blocks that belong to shards.
   *
-  * A shared counter alone is written by every runner for every child, and neighbours in the array of results are written by
-  * different runners. So a runner whose last children were ready claims a block at once, twice as large each time, and takes
-  * from it by a CAS that nobody contends for. What is left of a block is never out of reach: it stands in one of a few
-  * places where every runner looks once the counter is used up. So a child that blocks or suspends holds up none behind it.
+  * A shared counter alone is written by every carrier for every child, and neighbours in the array of results are written by
+  * different carriers. So a whole block is claimed from the counter at once, for the shard of whoever does it, and numbers are
+  * taken from it by a CAS that the other carriers seldom contend for. What is left of a block is never out of reach: everybody
+  * looks into all of them once the counter is used up. So a child that blocks or suspends holds up none behind it.
   *
-  *   - **Shared**: `next`; `places`, which only the owner of a block writes; a runner's `range`, the low end of its block in
-  *     the upper half, which whoever claims moves up by CAS. Numbers are never handed out again, so a range is never the
-  *     same twice.
-  *   - **Ordering**: a place is taken before the block is claimed, and given back when its range is empty. A range is set
-  *     after the counter has moved; a runner that looks in between finds nothing, but the owner invites another one
-  *     after it has set the range: see `Claims`.
+  *   - **Shared**: `next`; `ranges`, for each shard what is left of its block: the first number in the upper half, the end
+  *     in the lower, or `Opening`. Whoever claims moves the first number up by CAS. Numbers are never handed out again, so a
+  *     range that is not empty is never the same twice.
+  *   - **Opening**: whoever has moved an empty range to it claims the next block, and is the only one to write the range then;
+  *     others meanwhile claim singly. A runner that finds nothing in that moment ends, but the one who opens the block
+  *     invites another after it has written the range: see `Claims`.
   */
-private[task] final class Blocks(size: Int, blocks: Boolean):
+private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
+
+  // immutable
+  private val mask = shards - 1
+  private val length = math.min(Blocks.largest, size / (shards * Blocks.perShard))
+
+  // shared
   private val next = AtomicLong(0) // runners overshoot size, which may be near 2^31
-  private val places: AtomicReferenceArray[Runner] | Null =
-    if blocks && size > 1 then AtomicReferenceArray[Runner](Blocks.places) else null
+  private val ranges: AtomicLongArray | Null =
+    if inBlocks && length > 1 then AtomicLongArray(shards * Blocks.stride) else null
 
   /** True if `runner.index` is a number that nobody else has got. */
-  def claim(runner: Runner): Boolean = fromOwn(runner) || fromCounter(runner) || fromOthers(runner)
+  def claim(runner: Runner, home: Int): Boolean =
+    if ranges eq null then fromCounter(runner)
+    else
+      val own = (home & mask) * Blocks.stride
+      take(runner, own) || open(runner, own) || fromCounter(runner) || fromOthers(runner)
 
-  def hasMore: Boolean = next.get < size || (places ne null) && hasOpen
+  def hasMore: Boolean = next.get < size || (ranges ne null) && hasOpen
 
-  private def fromOwn(runner: Runner): Boolean =
-    runner.place >= 0 && {
-      val got = take(runner, runner)
-      if !got || runner.index + 1 == runner.range.getPlain.toInt then giveBack(runner)
-      got
-    }
+  /** Differs from what it was if something has been claimed since. */
+  def progress: Long =
+    var sum = next.get
+    if ranges ne null then
+      var i = 0
+      while i <= mask do
+        sum += ranges.get(i * Blocks.stride)
+        i += 1
+    sum
 
   private def fromCounter(runner: Runner): Boolean =
     next.get < size && { // looked at first, so that late runners cannot carry the counter far
-      val count = if runner.block > 1 && findPlace(runner) then runner.block else 1
-      val first = next.getAndAdd(count.toLong)
-      val end = math.min(first + count, size.toLong).toInt
-      if first + 1 < end then runner.range.set((first + 1) << 32 | end)
-      else if runner.place >= 0 then giveBack(runner)
-      runner.index = first.toInt // used only if it is below size
-      runner.block = math.min(runner.block * 2, Blocks.largest)
+      runner.index = next.getAndIncrement().toInt // used only if it is below size
+      runner.index < size
+    }
+
+  private def open(runner: Runner, own: Int): Boolean =
+    val left = ranges.nn.get(own)
+    next.get < size && left != Blocks.Opening && isEmpty(left) &&
+    ranges.nn.compareAndSet(own, left, Blocks.Opening) && {
+      val first = next.getAndAdd(length.toLong)
+      val end = math.min(first + length, size.toLong)
+      ranges.nn.set(own, if first < end then (first + 1) << 32 | end else 0L)
+      runner.index = first.toInt
       first < size
     }
 
   private def fromOthers(runner: Runner): Boolean =
-    (places ne null) && {
-      var i = 0
-      var got = false
-      while !got && i < Blocks.places do
-        val owner = places.get(i)
-        got = (owner ne null) && take(runner, owner)
-        i += 1
-      got
-    }
+    var i = 0
+    while i <= mask do
+      if take(runner, i * Blocks.stride) then return true
+      i += 1
+    false
 
-  /** Claims the first number of the block of `owner` for `runner`. The lower half of a range, its end, stays as it is. */
-  private def take(runner: Runner, owner: Runner): Boolean =
-    var range = owner.range.get
+  /** Claims the first number of a range. Its lower half, the end, stays as it is. */
+  private def take(runner: Runner, at: Int): Boolean =
+    var range = ranges.nn.get(at)
     while !isEmpty(range) do
-      if owner.range.compareAndSet(range, range + (1L << 32)) then
+      if ranges.nn.compareAndSet(at, range, range + (1L << 32)) then
         runner.index = (range >>> 32).toInt
         return true
-      range = owner.range.get
+      range = ranges.nn.get(at)
     false
 
   private def isEmpty(range: Long): Boolean = (range >>> 32).toInt >= range.toInt
 
-  private def findPlace(runner: Runner): Boolean =
-    (places ne null) && {
-      var i = 0
-      while i < Blocks.places && runner.place < 0 do
-        if (places.get(i) eq null) && places.compareAndSet(i, null, runner) then runner.place = i
-        i += 1
-      runner.place >= 0
-    }
-
-  private def giveBack(runner: Runner): Unit =
-    places.set(runner.place, null)
-    runner.place = -1
-
   private def hasOpen: Boolean =
     var i = 0
-    while i < Blocks.places do
-      val owner = places.get(i)
-      if (owner ne null) && !isEmpty(owner.range.get) then return true
+    while i <= mask do
+      if !isEmpty(ranges.nn.get(i * Blocks.stride)) then return true
       i += 1
     false
 
 private[task] object Blocks:
-  /** Blocks that may be open at once. More runners than this claim singly. */
-  inline val places = 8
+  /** The range of a shard whose next block is being claimed. Looks empty to everybody else. */
+  private inline val Opening = -1L
 
   /** The largest block: four cache lines of results. `GatherReady`. */
-  inline val largest = 64
+  private inline val largest = 64
+
+  /** Blocks for each shard, at least, so that the shards end at about the same time. */
+  private inline val perShard = 4
+
+  /** Ranges stand this far from each other, so that no two are on one cache line. */
+  private inline val stride = 16

@@ -1,11 +1,12 @@
 package weir.task
 
+import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.CancellationException
-import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
-import scala.annotation.tailrec
+import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+import scala.annotation.{static, tailrec}
 import weir.Task
 import weir.kernel.{Enter, RunLoop, Suspend, Waiter}
-import weir.runtime.Tuning
+import weir.runtime.{Job, Tuning}
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
   *
@@ -22,6 +23,9 @@ import weir.runtime.Tuning
   *     reads `stop`: so either it is cancelled or it claims nothing.
   *   - **Inviting**: a runner makes what it leaves to others visible, then reads `invited`; an invited runner sets it to
   *     false, then looks for something to claim. So what is left is seen by the one or invited for by the other.
+  *   - **Watching**: an invited runner's fiber says whether it is needed yet (`Job.need`). While the others claim one child after
+  *     the other, the standby only watches: a second carrier that joins 1,000 ready children makes them slower. It is
+  *     needed as soon as nothing was claimed for one look, and in any case after a while. `invited` stays true meanwhile.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int):
@@ -31,8 +35,8 @@ private[weir] abstract class Claims(limit: Int):
 
   // shared
   private val active = AtomicInteger(1)
-  private val invited = AtomicBoolean(false)
-  private val stopped = AtomicReference[Claims.Stop | Null](null)
+  @volatile private var invited = false
+  @volatile private[task] var stopped: Claims.Stop | Null = null
   private val runners = AtomicReference[Runner | Null](null)
 
   /** Null, or who waits for the end of a cancelled group, or `Ended`. */
@@ -46,6 +50,9 @@ private[weir] abstract class Claims(limit: Int):
 
   /** True if a further runner would find something to claim. */
   def hasMore: Boolean
+
+  /** Differs from what it was if children have been claimed since; always the same where a look is not cheap. */
+  def progress: Long = 0
 
   /** The child that `runner` has claimed. */
   def child(runner: Runner): Task[Any]
@@ -70,19 +77,21 @@ private[weir] abstract class Claims(limit: Int):
     fiber.handOver(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
     waiter
 
-  final def isStopped: Boolean = stopped.get ne null
+  final def isOver: Boolean = ended.get eq Claims.Ended
+
+  final def isStopped: Boolean = stopped ne null
 
   /** Cancels what runs, other than the runner `by`, and claims nothing more. The first reason counts; later
     * errors are suppressed under it.
     */
   final def stop(reason: Claims.Stop, by: Runner | Null = null): Unit =
-    if stopped.compareAndSet(null, reason) then
+    if Claims.Stopped.compareAndSet(this, null, reason) then
       var runner = runners.get
       while runner ne null do
         if runner ne by then runner.fiber.requestCancel()
         runner = runner.next
     else
-      (stopped.get, reason) match
+      (stopped, reason) match
         case (Claims.Stop.Failed(first), Claims.Stop.Failed(later)) if first ne later =>
           first.addSuppressed(later)
         case _ => ()
@@ -90,7 +99,7 @@ private[weir] abstract class Claims(limit: Int):
   private[task] final def enter(runner: Runner, first: Boolean): Unit =
     if !first then
       active.incrementAndGet(): Unit
-      invited.set(false) // before it looks for something to claim: pairs with the reads in invite
+      invited = false // before it looks for something to claim: pairs with the reads in invite
     link(runner)
 
   @tailrec private def link(runner: Runner): Unit =
@@ -102,11 +111,12 @@ private[weir] abstract class Claims(limit: Int):
     * after each claim, before the child is run.
     */
   private[task] final def invite(fiber: RunLoop): Unit =
-    if !invited.get && started < limit && hasMore && invited.compareAndSet(false, true) then
+    if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
+    then
       if started < limit then
         started += 1
         fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
-      else invited.set(false)
+      else invited = false
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =
@@ -133,7 +143,7 @@ private[weir] abstract class Claims(limit: Int):
 
   private def finish(waiter: GroupWaiter, fiber: RunLoop): Unit =
     waiter.lastRunner = fiber
-    stopped.get match
+    stopped match
       case null =>
         val value =
           try result
@@ -160,8 +170,12 @@ private[weir] abstract class Claims(limit: Int):
       if ended.compareAndSet(null, waiter) then waiter else ()
 
 private[weir] object Claims:
-  private object Ended
+  @static private val Invited: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Claims], "invited", classOf[Boolean])
+  @static private val Stopped: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Claims], "stopped", classOf[Stop])
 
+  private object Ended
   enum Stop:
     case Failed(error: Throwable)
     case Won(value: Any)
@@ -178,5 +192,20 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
 
   override def cancelHook: Task[Unit] = claims.cancelAndWait
 
+/** What the fiber of a runner begins with. */
 private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Unit]:
+  private var seen = -1L
+  private var looks = 0
+
   def begin(fiber: RunLoop): Runner = Runner(claims, fiber, first)
+
+  override def need: Int =
+    if first then Job.Now
+    else if claims.isOver then Job.Never
+    else
+      val now = claims.progress
+      looks += 1
+      if now == seen || looks > Tuning.watchRounds then Job.Now
+      else
+        seen = now
+        Job.Later

@@ -1,7 +1,6 @@
 package weir.task
 
 import java.util.concurrent.atomic.AtomicInteger
-import scala.collection.immutable.ArraySeq
 import weir.Task
 import weir.kernel.{RunLoop, Suspend}
 
@@ -17,20 +16,17 @@ private[weir] final class ParTraverse[A, B](
   require(limit >= 1, s"parTraverse: the parallelism was $limit. It must be at least 1.")
 
   def begin(fiber: RunLoop): Any =
-    val indexed: IndexedSeq[A] = items match
-      case items: IndexedSeq[?] => items.asInstanceOf[IndexedSeq[A]]
-      case items =>
-        val array = new Array[Any](items.size)
-        items.copyToArray(array.asInstanceOf[Array[A]]): Unit
-        ArraySeq.unsafeWrapArray(array).asInstanceOf[IndexedSeq[A]]
+    val indexed = Indexed(items)
     if indexed.isEmpty then Nil
-    else TraverseClaims(limit, indexed, f, unordered).start(fiber)
+    else
+      TraverseClaims(limit, indexed, f, unordered, fiber.runtime.scheduler.shardCount).start(fiber)
 
 private final class TraverseClaims[A, B](
     limit: Int,
     items: IndexedSeq[A],
     f: A => Task[B],
-    unordered: Boolean
+    unordered: Boolean,
+    shards: Int
 ) extends Claims(limit):
   private val size = items.length
 
@@ -39,10 +35,11 @@ private final class TraverseClaims[A, B](
   private val stored = AtomicInteger(0)
 
   // Where fewer may run than there are, they begin in order, one by one.
-  private val blocks = Blocks(size, limit >= size)
+  private val blocks = Blocks(size, limit >= size, shards)
 
-  def claim(runner: Runner): Boolean = blocks.claim(runner)
+  def claim(runner: Runner): Boolean = blocks.claim(runner, runner.fiber.home)
   def hasMore: Boolean = blocks.hasMore
+  override def progress: Long = blocks.progress
 
   def child(runner: Runner): Task[Any] = f(items(runner.index))
 

@@ -1,6 +1,5 @@
 package weir.task
 
-import java.util.concurrent.atomic.AtomicLong
 import weir.Task
 import weir.kernel.{CancelSelf, Loop, RunLoop, Tag}
 
@@ -15,19 +14,15 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
   /** The runner that entered before this one. */
   private[task] var next: Runner | Null = null
 
-  /** How many children it may claim at once: 1 after a child that was not ready. */
-  private[task] var block: Int = 1
-
-  /** The open block of its own: see `Blocks`. */
-  private[task] val range: AtomicLong = AtomicLong()
-  private[task] var place: Int = -1
+  /** True while all that it has run was ready. */
+  private var allReady = true
 
   def start(fiber: RunLoop): Task[Any] | Null =
     claims.enter(this, first)
     advance(fiber)
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
-    block = 1
+    allReady = false
     claims.store(this, value)
     advance(fiber)
 
@@ -62,7 +57,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
-    if first && block > 1 then claims.lingerForOthers()
+    if first && allReady then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()
     null
