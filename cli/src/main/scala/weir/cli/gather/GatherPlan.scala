@@ -16,7 +16,7 @@ object GatherPlan:
   final case class Timing(warmUp: FiniteDuration, round: FiniteDuration, rounds: Int):
     def total: FiniteDuration = warmUp + round * rounds
 
-  /** A JVM: some forms at one size on one system, one after the other. */
+  /** A JVM: some forms at one size on one system, in turns. */
   final case class Step(system: String, forms: Vector[Form], size: Int, timing: Timing):
     def expected: FiniteDuration = start + timing.total * forms.size
 
