@@ -28,8 +28,8 @@ import weir.cli.lab.LabOptions
   ),
   footer = Array(
     "",
-    "--quick: 1,000 tasks only, in one JVM for each system. It is too short for the JVM to " +
-      "compile all systems fully, so the differences are not the real ones.",
+    "--quick: 1,000 tasks only, in one JVM for each system. It can be too short for the JVM " +
+      "to compile everything as well as it will.",
     "--seed changes nothing here, since nothing is random.",
     "",
     "A system is left out where it has no such form. Future, Ox and virtual threads have no task " +

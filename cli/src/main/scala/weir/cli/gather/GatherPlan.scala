@@ -34,9 +34,9 @@ object GatherPlan:
       deadline = expected * 3 + 1.minute
     )
 
-    /** `gather forked: 1000`, or `1000` for several forms. */
+    /** `gather forked: 1000`, or `6 forms: 1000`. */
     def label: String =
-      if forms.size == 1 then forms.head.caseOf(size) else s"${forms.size} forms of $size"
+      if forms.size == 1 then forms.head.caseOf(size) else s"${forms.size} forms: $size"
 
   /** All systems that have a form. */
   val systems: Vector[String] =

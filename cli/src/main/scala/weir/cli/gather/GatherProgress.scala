@@ -48,6 +48,7 @@ object GatherProgress:
       .setInitialMax(plan.expected.toMillis)
       .setConsumer(terminal)
       .setUpdateIntervalMillis(200)
+      .continuousUpdate()
       .setRenderer((state, width) => draw(state.getCurrent, state.getExtraMessage, width))
       .build()
 
