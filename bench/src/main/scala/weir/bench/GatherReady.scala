@@ -1,44 +1,36 @@
 package weir.bench
 
-import cats.effect.IO
-import cats.syntax.all.*
 import org.openjdk.jmh.annotations.Benchmark
-import ox.par
-import scala.compiletime.uninitialized
-import scala.concurrent.{Await, ExecutionContext, Future}
-import scala.concurrent.duration.Duration
-import weir.Task
-import zio.ZIO
+import weir.bench.tasks.{
+  CatsEffectTasks,
+  FutureTasks,
+  OxTasks,
+  VirtualThreadTasks,
+  WeirTasks,
+  ZioTasks
+}
+import weir.lab.gather.Form
 
 /** What does it cost to run tasks concurrently that have nothing to wait for? */
-class GatherReady extends TaskScenario:
-  private var thunks: Vector[() => Int] = uninitialized
-  private var tasks: List[Task[Int]] = uninitialized
-  private var ios: List[IO[Int]] = uninitialized
-  private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
+class GatherReady extends FormScenario(Form.GatherReady):
+  private lazy val weirRun = runOf(WeirTasks)
+  private lazy val catsEffectRun = runOf(CatsEffectTasks)
+  private lazy val zioRun = runOf(ZioTasks)
+  private lazy val zioDefaultRun = runOf(ZioTasks(Rivals.runZioDefault(_)))
+  private lazy val futureRun = runOf(FutureTasks)
+  private lazy val oxRun = runOf(OxTasks)
+  private lazy val virtualThreadsRun = runOf(VirtualThreadTasks)
 
-  def expected: Long = size
+  @Benchmark def weir(): Any = weirRun()
 
-  def prepare(): Unit =
-    thunks = Vector.tabulate(size)(_ => () => 1)
-    tasks = List.tabulate(size)(_ => Task.delay(1))
-    ios = List.tabulate(size)(_ => IO.delay(1))
-    zios = List.tabulate(size)(_ => ZIO.succeed(1))
+  @Benchmark def catsEffect(): Any = catsEffectRun()
 
-  @Benchmark def weir(): Long = Task.parSequence(tasks).map(Rivals.total).runSync()
+  @Benchmark def zio(): Any = zioRun()
 
-  @Benchmark def catsEffect(): Long = Rivals.runCats(ios.parSequence.map(Rivals.total))
+  @Benchmark def zioDefault(): Any = zioDefaultRun()
 
-  @Benchmark def zio(): Long = Rivals.runZio(ZIO.collectAllPar(zios).map(Rivals.total))
+  @Benchmark def future(): Any = futureRun()
 
-  @Benchmark def zioDefault(): Long =
-    Rivals.runZioDefault(ZIO.collectAllPar(zios).map(Rivals.total))
+  @Benchmark def ox(): Any = oxRun()
 
-  @Benchmark def ox(): Long = Rivals.total(par(thunks))
-
-  @Benchmark def future(): Long =
-    given ExecutionContext = ExecutionContext.global
-    val values = Future.traverse(thunks)(thunk => Future(thunk()))
-    Rivals.total(Await.result(values, Duration.Inf))
-
-  @Benchmark def virtualThreads(): Long = Rivals.threadEach(thunks)
+  @Benchmark def virtualThreads(): Any = virtualThreadsRun()

@@ -1,29 +1,17 @@
 package weir.bench
 
 import org.openjdk.jmh.annotations.Benchmark
-import scala.compiletime.uninitialized
-import weir.Task
-import zio.ZIO
+import weir.bench.tasks.{VirtualThreadTasks, WeirTasks, ZioTasks}
+import weir.lab.gather.Form
 
-/** What does it cost to run ready tasks concurrently, taking results as they come?
-  *
-  * Cats Effect and Ox have no such form.
-  */
-class GatherUnorderedReady extends TaskScenario:
-  private var thunks: Vector[() => Int] = uninitialized
-  private var tasks: List[Task[Int]] = uninitialized
-  private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
+/** What does it cost to run ready tasks concurrently, taking results as they come? */
+class GatherUnorderedReady extends FormScenario(Form.UnorderedReady):
+  private lazy val weirRun = runOf(WeirTasks)
+  private lazy val zioRun = runOf(ZioTasks)
+  private lazy val virtualThreadsRun = runOf(VirtualThreadTasks)
 
-  def expected: Long = size
+  @Benchmark def weir(): Any = weirRun()
 
-  def prepare(): Unit =
-    thunks = Vector.tabulate(size)(_ => () => 1)
-    tasks = List.tabulate(size)(_ => Task.delay(1))
-    zios = List.tabulate(size)(_ => ZIO.succeed(1))
+  @Benchmark def zio(): Any = zioRun()
 
-  @Benchmark def weir(): Long = Task.parSequenceUnordered(tasks).map(Rivals.total).runSync()
-
-  // Its documentation: "Merges an Iterable to a single ZIO, working in parallel", in any order.
-  @Benchmark def zio(): Long = Rivals.runZio(ZIO.mergeAllPar(zios)(0L)(_ + _))
-
-  @Benchmark def virtualThreads(): Long = Rivals.threadEachUnordered(thunks)
+  @Benchmark def virtualThreads(): Any = virtualThreadsRun()

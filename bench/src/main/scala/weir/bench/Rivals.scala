@@ -14,7 +14,8 @@ object Rivals:
   def runCats[A](io: IO[A]): A = io.unsafeRunSync()(using IORuntime.global)
 
   // Release notes of ZIO 2.1.0-RC2: disabling FiberRoots "is recommended for high performance".
-  private val zioRuntime = Unsafe.unsafely(
+  // Lazy, so that its threads do not run beside another system that is measured.
+  private lazy val zioRuntime = Unsafe.unsafely(
     zio.Runtime.unsafe.fromLayer(zio.Runtime.disableFlags(RuntimeFlag.FiberRoots))
   )
 

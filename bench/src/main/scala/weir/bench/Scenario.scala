@@ -3,6 +3,7 @@ package weir.bench
 import java.util.concurrent.TimeUnit
 import org.openjdk.jmh.annotations.*
 import scala.compiletime.uninitialized
+import weir.lab.gather.{Form, TaskSystem}
 
 /** A question with one answer, which every rival must give.
   *
@@ -26,13 +27,25 @@ abstract class Scenario:
   /** Makes what the rivals are given, from `size`. */
   @Setup def prepare(): Unit
 
-/** Lists of 1,000 tasks that each return 1, as in Monix's published benchmark, in runs a second. The tasks are made
-  * beforehand.
-  */
+/** Something with 1,000 tasks or steps, in runs a second. */
 @BenchmarkMode(Array(Mode.Throughput))
 @OutputTimeUnit(TimeUnit.SECONDS)
 abstract class TaskScenario extends Scenario:
   @Param(Array("1000")) var size: Int = uninitialized
+
+/** A form of Monix's published benchmark, as each system has it in `weir.bench.tasks`: lists of 1,000
+  * tasks that each return 1. A run returns the results, or their sum.
+  */
+abstract class FormScenario(form: Form) extends TaskScenario:
+  def expected: Long = size
+
+  def prepare(): Unit = ()
+
+  /** What the system runs. To be kept in a lazy value, so that no other system starts in the JVM of
+    * the one that is measured.
+    */
+  protected def runOf(system: TaskSystem): () => TaskSystem.Returned =
+    system.run(form, size).get
 
 /** Streams of 10,000 boxed integers, in microseconds a run. */
 @BenchmarkMode(Array(Mode.AverageTime))

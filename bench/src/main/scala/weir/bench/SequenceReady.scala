@@ -1,34 +1,20 @@
 package weir.bench
 
-import cats.effect.IO
-import cats.syntax.all.*
 import org.openjdk.jmh.annotations.Benchmark
-import scala.compiletime.uninitialized
-import weir.Task
-import zio.ZIO
+import weir.bench.tasks.{CatsEffectTasks, WeirTasks, ZioTasks}
+import weir.lab.gather.Form
 
-/** What does it cost to run tasks in order that have nothing to wait for?
-  *
-  * The results are returned as the list that each rival makes; adding them up would cost more than making them.
-  */
-class SequenceReady extends TaskScenario:
-  private var thunks: List[() => Int] = uninitialized
-  private var tasks: List[Task[Int]] = uninitialized
-  private var ios: List[IO[Int]] = uninitialized
-  private var zios: List[ZIO[Any, Nothing, Int]] = uninitialized
+/** What does it cost to run tasks in order that have nothing to wait for? */
+class SequenceReady extends FormScenario(Form.SequenceReady):
+  private lazy val weirRun = runOf(WeirTasks)
+  private lazy val catsEffectRun = runOf(CatsEffectTasks)
+  private lazy val zioRun = runOf(ZioTasks)
+  private lazy val thunks = List.fill(size)(() => 1)
 
-  def expected: Long = size
+  @Benchmark def weir(): Any = weirRun()
 
-  def prepare(): Unit =
-    thunks = List.tabulate(size)(_ => () => 1)
-    tasks = List.tabulate(size)(_ => Task.delay(1))
-    ios = List.tabulate(size)(_ => IO.delay(1))
-    zios = List.tabulate(size)(_ => ZIO.succeed(1))
+  @Benchmark def catsEffect(): Any = catsEffectRun()
 
-  @Benchmark def weir(): List[Int] = Task.sequence(tasks).runSync()
+  @Benchmark def zio(): Any = zioRun()
 
-  @Benchmark def catsEffect(): List[Int] = Rivals.runCats(ios.sequence)
-
-  @Benchmark def zio(): List[Int] = Rivals.runZio(ZIO.collectAll(zios))
-
-  @Benchmark def loop(): List[Int] = thunks.map(_())
+  @Benchmark def loop(): Any = thunks.map(_())

@@ -6,8 +6,8 @@ import scala.util.control.NonFatal
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.feeds.{BadInput, FeedsJob, Settings}
-import weir.cli.feeds.input.DurationText
+import weir.cli.{BadInput, DurationText, OptionValue}
+import weir.cli.feeds.{FeedsJob, Settings}
 
 /** `weir feeds`: its options, and nothing else. */
 @Command(
@@ -161,17 +161,17 @@ final class Feeds extends Callable[Int]:
   private def settings: Settings =
     Settings(
       db = db,
-      opml = Option(opml).map(Settings.path("--opml", _)),
-      urls = Option(urls).map(Settings.path("--urls", _)),
-      parallel = Settings.count("--parallel", parallel, 1, 100_000),
-      perHost = Option(perHost).map(Settings.count("--per-host", _, 1, 100_000)),
+      opml = Option(opml).map(OptionValue.path("--opml", _)),
+      urls = Option(urls).map(OptionValue.path("--urls", _)),
+      parallel = OptionValue.count("--parallel", parallel, 1, 100_000),
+      perHost = Option(perHost).map(OptionValue.count("--per-host", _, 1, 100_000)),
       stale = DurationText.parse("--stale", stale),
-      timeout = Option(timeout).map(Settings.positive("--timeout", _)),
-      retries = Settings.count("--retries", retries, 0, 20),
+      timeout = Option(timeout).map(OptionValue.positive("--timeout", _)),
+      retries = OptionValue.count("--retries", retries, 0, 20),
       maxBodyBytes = Settings.size("--max-body", maxBody),
       isWatching = isWatching,
-      json = Option(json).map(Settings.target("--json", _)),
-      seed = Option(seed).map(Settings.number("--seed", _, Long.MinValue, Long.MaxValue)),
-      siteSize = Settings.count("--site-feeds", siteFeeds, 1, 100_000),
-      speed = Settings.factor("--speed", speed)
+      json = Option(json).map(OptionValue.target("--json", _)),
+      seed = Option(seed).map(OptionValue.number("--seed", _, Long.MinValue, Long.MaxValue)),
+      siteSize = OptionValue.count("--site-feeds", siteFeeds, 1, 100_000),
+      speed = OptionValue.factor("--speed", speed)
     )

@@ -5,9 +5,9 @@ import java.net.URI
 import java.util.concurrent.ThreadLocalRandom
 import scala.concurrent.duration.*
 
+import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher}
 import weir.cli.feeds.input.{NewFeed, Opml, UrlList}
-import weir.cli.feeds.report.Text
 import weir.cli.feeds.run.{FeedRun, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
 import weir.cli.feeds.store.{Database, FeedStore}
@@ -16,7 +16,7 @@ import weir.cli.feeds.store.{Database, FeedStore}
 final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   /** The exit code.
     *
-    * '''Fails''' with [[BadInput]] before anything has been written.
+    * '''Fails''' with [[weir.cli.BadInput]] before anything has been written.
     */
   def run(): Int =
     val feeds = settings.opml.toVector.flatMap(Opml.read) ++

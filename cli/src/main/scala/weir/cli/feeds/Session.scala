@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.feeds.input.DurationText
-import weir.cli.feeds.report.{JsonReport, Progress, Summary, Text}
+import weir.cli.{DurationText, Text}
+import weir.cli.feeds.report.{JsonReport, Progress, Summary}
 import weir.cli.feeds.run.{Bound, FeedRun, Tally}
 import weir.cli.feeds.store.{DueQuery, FeedStore}
 

@@ -6,7 +6,7 @@ import java.sql.DriverManager
 
 import munit.FunSuite
 
-import weir.cli.Main
+import weir.cli.{Main, TempFolder}
 import weir.cli.feeds.store.Sql
 
 /** The command as a user meets it: its exit code, what it prints, what is in the database after. */

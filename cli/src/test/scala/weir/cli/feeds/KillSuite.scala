@@ -7,6 +7,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
+import weir.cli.TempFolder
 import weir.cli.feeds.store.Sql
 
 /** What is left in the database when the process is stopped, politely and not. */

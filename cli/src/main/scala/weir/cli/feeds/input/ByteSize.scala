@@ -1,6 +1,6 @@
 package weir.cli.feeds.input
 
-import weir.cli.feeds.BadInput
+import weir.cli.BadInput
 
 /** Sizes as a user writes them (`10MB`, `512KB`, `1048576`) and as the program shows them. */
 object ByteSize:

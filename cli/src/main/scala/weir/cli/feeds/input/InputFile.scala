@@ -4,7 +4,7 @@ import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{AccessDeniedException, Files, NoSuchFileException, Path}
 
-import weir.cli.feeds.BadInput
+import weir.cli.BadInput
 
 /** Reads a file that the user named, whole, with an error that names the file. */
 object InputFile:

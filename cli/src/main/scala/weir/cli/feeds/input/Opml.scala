@@ -4,7 +4,7 @@ import java.io.ByteArrayInputStream
 import java.nio.file.Path
 import javax.xml.stream.{XMLInputFactory, XMLStreamConstants, XMLStreamException, XMLStreamReader}
 
-import weir.cli.feeds.BadInput
+import weir.cli.BadInput
 
 /** Reads the subscriptions of an OPML file, at any depth of its folders. */
 object Opml:

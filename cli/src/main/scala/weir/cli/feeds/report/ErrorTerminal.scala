@@ -12,7 +12,7 @@ import me.tongfei.progressbar.ProgressBarConsumer
   * The library's own consumer opens the terminal with jline, which sets the signals back to their
   * defaults; Ctrl-C would then end the process before it could say what is left.
   */
-private[report] final class ErrorTerminal(out: PrintStream) extends ProgressBarConsumer:
+private[cli] final class ErrorTerminal(out: PrintStream) extends ProgressBarConsumer:
   private val columns = ErrorTerminal.columns()
 
   /** A line that reaches the last column may wrap. */
@@ -30,7 +30,7 @@ private[report] final class ErrorTerminal(out: PrintStream) extends ProgressBarC
     out.println()
     out.flush()
 
-private[report] object ErrorTerminal:
+private[cli] object ErrorTerminal:
   private val usualColumns = 80
 
   /** Whether standard input and output are a terminal, and so, most likely, standard error. */

@@ -1,5 +1,6 @@
 package weir.cli.feeds.report
 
+import weir.cli.Text
 import weir.cli.feeds.run.Tally
 
 /** The table of outcomes: how many feeds ended how, and what they held. */

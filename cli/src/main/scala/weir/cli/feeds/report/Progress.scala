@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
-import weir.cli.feeds.input.DurationText
+import weir.cli.{DurationText, Text}
 import weir.cli.feeds.run.Tally
 
 /** Shows how a run gets on, for as long as it runs. */

@@ -3,7 +3,7 @@ package weir.cli.feeds.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.feeds.input.DurationText
+import weir.cli.{DurationText, Text}
 import weir.cli.feeds.run.{Bound, Tally}
 
 /** What a run came to.

@@ -11,7 +11,7 @@ trait Database:
     *
     * Nothing is created or changed.
     *
-    * '''Fails''' with [[weir.cli.feeds.BadInput]] if it belongs to something else, was made by a newer
+    * '''Fails''' with [[weir.cli.BadInput]] if it belongs to something else, was made by a newer
     * weir, or cannot be reached.
     */
   def exists(): Boolean

@@ -129,7 +129,7 @@ final class FeedStore private (database: Database) extends AutoCloseable:
 object FeedStore:
   /** The store in `database`, with its tables made if there were none.
     *
-    * '''Fails''' with [[weir.cli.feeds.BadInput]], and changes nothing, if the database belongs to
+    * '''Fails''' with [[weir.cli.BadInput]], and changes nothing, if the database belongs to
     * something else or cannot be reached.
     */
   def open(database: Database): FeedStore =

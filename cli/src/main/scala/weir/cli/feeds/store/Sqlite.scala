@@ -5,7 +5,7 @@ import java.nio.file.{Files, InvalidPathException, Path}
 import java.sql.{Connection, DriverManager, SQLException}
 import java.util.concurrent.ThreadLocalRandom
 
-import weir.cli.feeds.BadInput
+import weir.cli.BadInput
 
 /** Feeds in one SQLite file.
   *

@@ -2,7 +2,7 @@ package weir.cli.feeds.input
 
 import munit.FunSuite
 
-import weir.cli.feeds.{BadInput, TempFolder}
+import weir.cli.{BadInput, TempFolder}
 
 class OpmlSuite extends FunSuite with TempFolder:
   private def opml(body: String) =

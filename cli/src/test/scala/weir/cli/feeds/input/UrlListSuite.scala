@@ -4,7 +4,7 @@ import java.nio.file.Files
 
 import munit.FunSuite
 
-import weir.cli.feeds.{BadInput, TempFolder}
+import weir.cli.{BadInput, TempFolder}
 
 class UrlListSuite extends FunSuite with TempFolder:
   folder.test("empty lines, comments and repeated addresses are left out"): folder =>

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_16LE, UTF_8}
 
 import munit.FunSuite
 
-import weir.cli.feeds.TempFolder
+import weir.cli.TempFolder
 import weir.cli.feeds.fetch.Reason
 
 class ParsedFeedSuite extends FunSuite with TempFolder:

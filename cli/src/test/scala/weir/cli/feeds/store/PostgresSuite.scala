@@ -8,7 +8,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 import munit.FunSuite
 
 import weir.cli.Main
-import weir.cli.feeds.BadInput
+import weir.cli.BadInput
 
 class PostgresSuite extends FunSuite with StoreFacts:
   private lazy val server = EmbeddedPostgres.start()

@@ -6,7 +6,7 @@ import java.util.Comparator
 
 import munit.FunSuite
 
-import weir.cli.feeds.{BadInput, TempFolder}
+import weir.cli.{BadInput, TempFolder}
 
 class SqliteSuite extends FunSuite with StoreFacts with TempFolder:
   def withDatabase(body: Database => Unit): Unit =

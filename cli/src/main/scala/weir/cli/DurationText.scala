@@ -1,9 +1,7 @@
-package weir.cli.feeds.input
+package weir.cli
 
 import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.*
-
-import weir.cli.feeds.BadInput
 
 /** Durations as a user writes them (`90s`, `1h30m`, `250ms`) and as the program shows them. */
 object DurationText:

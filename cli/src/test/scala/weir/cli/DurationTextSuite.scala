@@ -1,10 +1,8 @@
-package weir.cli.feeds.input
+package weir.cli
 
 import scala.concurrent.duration.*
 
 import munit.FunSuite
-
-import weir.cli.feeds.BadInput
 
 class DurationTextSuite extends FunSuite:
   test("units add up, with or without blanks"):

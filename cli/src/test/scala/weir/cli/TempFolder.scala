@@ -1,4 +1,4 @@
-package weir.cli.feeds
+package weir.cli
 
 import java.nio.file.{Files, Path}
 import java.util.Comparator
@@ -10,7 +10,7 @@ trait TempFolder:
   self: FunSuite =>
 
   val folder: FunFixture[Path] = FunFixture[Path](
-    setup = _ => Files.createTempDirectory("weir-feeds"),
+    setup = _ => Files.createTempDirectory("weir"),
     teardown = path => Files.walk(path).sorted(Comparator.reverseOrder).forEach(Files.delete)
   )
 

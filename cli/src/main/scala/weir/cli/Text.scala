@@ -1,7 +1,7 @@
-package weir.cli.feeds.report
+package weir.cli
 
 /** Numbers and nouns as the reports print them. */
-private[feeds] object Text:
+object Text:
   /** The number with a comma between thousands, whatever the language of the machine. */
   def grouped(number: Long): String = String.format(java.util.Locale.ROOT, "%,d", number)
 

@@ -1,4 +1,4 @@
-package weir.cli.feeds
+package weir.cli
 
 /** What a user gave that cannot be used, as one line that names the place and says what to do.
   *

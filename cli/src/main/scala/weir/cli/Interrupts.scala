@@ -1,4 +1,4 @@
-package weir.cli.feeds
+package weir.cli
 
 import java.util.concurrent.atomic.AtomicInteger
 

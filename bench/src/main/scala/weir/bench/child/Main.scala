@@ -1,0 +1,16 @@
+package weir.bench.child
+
+import weir.bench.tasks.TaskSystems
+import weir.lab.{ChildProgram, Ping}
+import weir.lab.gather.GatherExperiment
+
+/** A measuring JVM for Weir, Cats Effect 3, fs2, ZIO, Ox and the plain JDK. */
+object Main:
+  private val program = ChildProgram(
+    Map(
+      "gather" -> GatherExperiment(TaskSystems.all),
+      "ping" -> Ping
+    )
+  )
+
+  def main(args: Array[String]): Unit = program.main(args)

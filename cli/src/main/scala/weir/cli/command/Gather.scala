@@ -1,0 +1,63 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+
+import picocli.CommandLine.{Command, Mixin, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.BadInput
+import weir.cli.gather.{GatherJob, GatherPlan, GatherProgress}
+import weir.cli.lab.LabOptions
+
+/** `weir gather`: its options, and nothing else. */
+@Command(
+  name = "gather",
+  sortOptions = false,
+  description = Array(
+    "Measure how fast lists of small tasks run on Weir and on its rivals.",
+    "",
+    "It is Monix's published benchmark of a task type's speed. Each task returns 1; what counts is " +
+      "how many times a second the whole list runs. sequence runs the tasks in order, gather " +
+      "concurrently, unordered concurrently with results as they come. A ready task runs at " +
+      "once; a forked one goes through the system's scheduler first.",
+    "",
+    "Lists of 1,000, 10 and 100,000 tasks. Each case on each system has a JVM of its own, with the " +
+      "same flags; for 1,000 tasks three of them, in rounds in which the systems take turns, and the " +
+      "middle figure counts. The result of every run is checked. It takes about 11 minutes.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "--quick: 1,000 tasks only, in one JVM for each system. It can be too short for the JVM " +
+      "to compile everything as well as it will.",
+    "--seed changes nothing here, since nothing is random.",
+    "",
+    "A system is left out where it has no such form. Future, Ox and virtual threads have no task " +
+      "that has not started, so there a ready list in order is a plain loop, and to gather ready " +
+      "tasks is the same work as to gather forked ones. Cats Effect, Future and Ox have no " +
+      "unordered form.",
+    "Exit code: 0, 1 if figures are missing, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Gather extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var lab: LabOptions = LabOptions()
+
+  def call(): Int =
+    val line = spec.commandLine
+    try
+      val options = lab.checked()
+      val systems = lab.systems(GatherPlan.systems)
+      val plan = if options.isQuick then GatherPlan.quick(systems) else GatherPlan.full(systems)
+      val progress = GatherProgress.on(line.getErr, plan)
+      val measured = GatherJob(plan, progress).run()
+      measured.table.foreach(line.getOut.println)
+      options.hand("gather", measured.results, measured.isComplete)
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2

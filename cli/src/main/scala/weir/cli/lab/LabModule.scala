@@ -1,0 +1,33 @@
+package weir.cli.lab
+
+import java.io.File
+import java.nio.file.{Files, Path}
+import scala.jdk.CollectionConverters.*
+
+import weir.cli.BadInput
+
+/** A set of jars that this program does not load itself, but starts other JVMs with.
+  *
+  * The build puts them into a folder, and the launcher says in `weir.lab` where that is.
+  */
+final case class LabModule(name: String, mainClass: String):
+  /** '''Fails''' with [[BadInput]] if the jars are not there. */
+  def classPath: String =
+    val folder = LabModule.folder.resolve(name)
+    val list = folder.resolve("classpath")
+    if !Files.isReadable(list) then
+      throw BadInput("weir", s"there is no $list.", "Start the program with ./weir.")
+    val jars = Files.readAllLines(list).asScala.map(folder.resolve("lib").resolve(_))
+    jars.mkString(File.pathSeparator)
+
+object LabModule:
+  val bench = LabModule("bench", "weir.bench.child.Main")
+  val benchCe2 = LabModule("bench-ce2", "weir.bench.ce2.Main")
+
+  private def folder: Path =
+    Path.of(
+      sys.props.getOrElse(
+        "weir.lab",
+        throw BadInput("weir", "the rivals' jars are missing.", "Start the program with ./weir.")
+      )
+    )

@@ -1,0 +1,83 @@
+package weir.cli.lab
+
+import java.nio.file.Path
+
+import picocli.CommandLine.Option as Opt
+
+import weir.cli.{BadInput, OptionValue}
+import weir.lab.{Result, Systems}
+
+/** The options that all measuring commands take; a picocli mixin. */
+final class LabOptions:
+  @Opt(
+    names = Array("--only"),
+    paramLabel = "SYSTEM[,SYSTEM]",
+    description = Array("Measure these systems only, for example: --only weir")
+  )
+  private[cli] var only: String | Null = null
+
+  @Opt(names = Array("--quick"), description = Array("Measure less, and end within a minute."))
+  private[cli] var isQuick: Boolean = false
+
+  @Opt(
+    names = Array("--seed"),
+    paramLabel = "N",
+    description = Array("Decides all that is random. Default: 1.")
+  )
+  private[cli] var seedText: String = "1"
+
+  @Opt(
+    names = Array("--json"),
+    paramLabel = "FILE",
+    description = Array("Write the results there as JSON, too.")
+  )
+  private[cli] var jsonText: String | Null = null
+
+  @Opt(
+    names = Array("--report"),
+    paramLabel = "FILE.html",
+    description = Array("Write the results there as a page with charts, too.")
+  )
+  private[cli] var reportText: String | Null = null
+
+  /** The seed, and the files that results go to; call it before any work.
+    *
+    * '''Fails''' with [[BadInput]].
+    */
+  def checked(): LabOptions.Checked =
+    LabOptions.Checked(
+      seed = OptionValue.number("--seed", seedText, Long.MinValue, Long.MaxValue),
+      isQuick = isQuick,
+      json = Option(jsonText).map(OptionValue.target("--json", _)),
+      report = Option(reportText).map(OptionValue.target("--report", _))
+    )
+
+  /** Those of `known` that are asked for, in their usual order; `bound` is no matter of choice.
+    *
+    * '''Fails''' with [[BadInput]] if another is named, or none.
+    */
+  def systems(known: Iterable[String]): Vector[String] =
+    val possible = known.filter(_ != Systems.bound).toVector.distinct.sortBy(Systems.order)
+    Option(only).map(_.split(",").map(_.trim).filter(_.nonEmpty).toVector) match
+      case None => possible
+      case Some(asked) =>
+        val there = s"There are: ${possible.mkString(", ")}."
+        if asked.isEmpty then throw BadInput("--only", "it names no system.", there)
+        asked.find(!possible.contains(_)).foreach { name =>
+          throw BadInput("--only", s"there is no system '$name' here.", there)
+        }
+        possible.filter(asked.contains)
+
+object LabOptions:
+  final case class Checked(
+      seed: Long,
+      isQuick: Boolean,
+      json: Option[Path],
+      report: Option[Path]
+  ):
+    /** Writes the files that are asked for, and returns the exit code: 1 if figures are missing. */
+    def hand(command: String, results: Seq[Result], isComplete: Boolean): Int =
+      val report = LabReport.of(command, seed, results)
+      json.foreach(report.writeJson)
+      this.report.foreach(report.writeHtml)
+      if isComplete then 0 else 1

@@ -1,0 +1,25 @@
+package weir.cli.lab
+
+import weir.cli.Text
+import weir.lab.{Result, Systems}
+
+/** Results as a table on the terminal: a line for each case, a column for each system. */
+object ResultTable:
+  def lines(results: Seq[Result]): Vector[String] =
+    val systems = results.map(_.system).distinct.sortBy(Systems.order)
+    val cases = results.map(result => (result.name, result.unit)).distinct
+    val of = results.map(result => (result.name, result.unit, result.system) -> result).toMap
+    val rows = cases.map: (name, unit) =>
+      name +: unit +: systems.map(system =>
+        of.get((name, unit, system)).fold("")(r => number(r.value))
+      )
+    TerminalTable.lines("case" +: "unit" +: systems, rows)
+
+  /** The number with as many digits as say something. */
+  def number(value: Double): String =
+    val size = value.abs
+    if size >= 1000 || value == math.rint(value) then Text.grouped(value.round)
+    else if size >= 100 then Text.decimal(value, 0)
+    else if size >= 10 then Text.decimal(value, 1)
+    else if size >= 1 then Text.decimal(value, 2)
+    else Text.decimal(value, 3)

@@ -1,0 +1,99 @@
+package weir.cli.lab
+
+import java.io.{BufferedReader, InputStream, InputStreamReader, PrintWriter}
+import java.nio.file.Path
+import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+
+import weir.cli.DurationText
+import weir.lab.{ChildOutput, Systems}
+import weir.lab.ChildOutput.Message
+
+/** A JVM of its own in which one system runs one experiment.
+  *
+  * It never outlives this program: it is killed at the deadline, on an error here, and when this
+  * program ends in any orderly way; and it ends by itself when the other end of its standard input
+  * closes, which even a kill of this program does.
+  *
+  * @param options
+  *   the arguments `key=value`, which the experiment knows
+  */
+final case class RivalJvm(
+    experiment: String,
+    system: String,
+    options: Seq[(String, Any)] = Nil,
+    jvmFlags: Seq[String] = Nil,
+    deadline: FiniteDuration = 5.minutes
+):
+  /** Whether it went well: it ended with exit code 0 and reported no failure. Otherwise one line on
+    * `err` says why, and there are figures missing.
+    *
+    * What it prints that is no message goes to `err`. '''Waits''' for its end; `onMessage` is called
+    * on this thread.
+    */
+  def run(err: PrintWriter)(onMessage: Message => Unit): Boolean =
+    val process = ProcessBuilder(command*).start()
+    RivalJvm.running.add(process)
+    try
+      val isLate = ConcurrentHashMap.newKeySet[Process]()
+      val watch = process.onExit.orTimeout(deadline.toMillis, TimeUnit.MILLISECONDS)
+      val _ = watch.exceptionally: _ =>
+        isLate.add(process)
+        process.destroyForcibly()
+      val strays = Thread.ofPlatform().start(() => lines(process.getErrorStream)(passOn(err)))
+      val failures = messages(process, err, onMessage)
+      strays.join()
+      val exitCode = process.waitFor()
+      val problems =
+        if isLate.contains(process) then Seq(s"it took longer than ${DurationText.show(deadline)}")
+        else if failures.isEmpty && exitCode != 0 then Seq(s"its JVM ended with code $exitCode")
+        else failures
+      problems.foreach(why => err.println(s"$system, $experiment: no result, since $why"))
+      problems.isEmpty
+    finally
+      process.destroyForcibly()
+      RivalJvm.running.remove(process): Unit
+
+  private def command: Seq[String] =
+    Seq(
+      Path.of(sys.props("java.home"), "bin", "java").toString
+    ) ++ RivalJvm.usualFlags ++ jvmFlags ++
+      Seq("-cp", module.classPath, module.mainClass, experiment, system) ++
+      options.map((key, value) => s"$key=$value")
+
+  private def module: LabModule =
+    if Systems.onCatsEffect2(system) then LabModule.benchCe2 else LabModule.bench
+
+  /** What the failures among the messages say. */
+  private def messages(
+      process: Process,
+      err: PrintWriter,
+      onMessage: Message => Unit
+  ): Seq[String] =
+    val failures = Seq.newBuilder[String]
+    lines(process.getInputStream): line =>
+      ChildOutput.parse(line) match
+        case Some(message) =>
+          onMessage(message)
+          message match
+            case Message.Failed(name, _, why) => failures += s"in '$name': $why"
+            case _ => ()
+        case None => passOn(err)(line)
+    failures.result()
+
+  private def passOn(err: PrintWriter)(line: String): Unit = err.println(s"$system: $line")
+
+  private def lines(input: InputStream)(use: String => Unit): Unit =
+    val reader = BufferedReader(InputStreamReader(input))
+    Iterator.continually(reader.readLine()).takeWhile(_ != null).foreach(use)
+
+object RivalJvm:
+  /** Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about. */
+  private[lab] val usualFlags =
+    Seq("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
+
+  private val running = ConcurrentHashMap.newKeySet[Process]()
+  Runtime.getRuntime.addShutdownHook(
+    Thread(() => running.asScala.foreach(_.destroyForcibly()))
+  )

@@ -1,0 +1,32 @@
+package weir.lab
+
+/** The names of what is measured, in the order in which tables and charts have them. */
+object Systems:
+  val weir = "weir"
+
+  /** Not a system: what the delays, or the machine, allow at best. */
+  val bound = "bound"
+
+  val all: Vector[String] = Vector(
+    bound,
+    weir,
+    "cats-effect",
+    "cats-effect-vt",
+    "fs2",
+    "zio",
+    "monix",
+    "scalaz",
+    "future",
+    "completable-future",
+    "ox",
+    "java-stream",
+    "virtual-threads"
+  )
+
+  /** Those that need Cats Effect 2, which cannot share a class path with Cats Effect 3. */
+  val onCatsEffect2: Set[String] = Set("monix", "scalaz")
+
+  /** Sorts a system that is not in `all` behind those that are. */
+  def order(system: String): Int =
+    val index = all.indexOf(system)
+    if index < 0 then all.size else index
