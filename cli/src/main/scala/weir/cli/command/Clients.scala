@@ -45,7 +45,9 @@ final class Clients extends Callable[Int]:
   @Opt(
     names = Array("--ids"),
     paramLabel = "N",
-    description = Array("How many clients every way is asked about. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "How many clients every way is asked about. Default: $" + "{DEFAULT-VALUE}."
+    )
   )
   private[command] var ids: String = "20"
 
@@ -83,7 +85,8 @@ final class Clients extends Callable[Int]:
       ways = ways.filter(way => systems.contains(way.system)),
       delay = DurationText.parse("--delay", delay) match
         case fine if fine.toMillis >= 1 && fine <= PurchaseService.longestDelay => fine
-        case _ => throw BadInput("--delay", s"$delay is out of range.", "It must be from 1ms to 1min.")
+        case _ =>
+          throw BadInput("--delay", s"$delay is out of range.", "It must be from 1ms to 1min.")
       ,
       port = Option(port).map(OptionValue.count("--port", _, 0, 65_535)),
       few = OptionValue.count("--ids", ids, 1, 100),

@@ -30,7 +30,9 @@ object Ways:
     val pool = Executors.newFixedThreadPool(100)
     try
       val asked =
-        Vector.range(1, ids + 1).map(id => CompletableFuture.supplyAsync(() => client.cents(id), pool))
+        Vector
+          .range(1, ids + 1)
+          .map(id => CompletableFuture.supplyAsync(() => client.cents(id), pool))
       asked.map(_.join()).sum
     finally pool.close()
 
