@@ -88,13 +88,12 @@ object BurstJob:
 
   private def parts(settings: Settings): Vector[Part] =
     val most = settings.fibers.last
-    val yielding = if settings.lab.isQuick then Vector(most) else settings.fibers.filter(_ >= 100)
     val (bursts, pause) = if settings.lab.isQuick then (5, 100.millis) else (10, 300.millis)
     Vector(
       Part(
         "nested",
         s"up to $most fibers that each make ${settings.calls} nested runSync calls",
-        Seq("fibers" -> settings.fibers.mkString(","), "yielding" -> yielding.mkString(","))
+        Seq("ready" -> settings.fibers.mkString(","), "yielding" -> most, "uuid" -> most)
       ),
       Part(
         "blocked",

@@ -34,12 +34,12 @@ object Burst extends Experiment:
     private val caseMillis = options.long("caseMillis")
 
     def nested(): Unit =
-      for fibers <- sizes("fibers") do
-        repeated(s"nested runSync: $fibers", fibers.toLong * calls):
-          burst.nested(fibers, calls, yields = false)
-      for fibers <- sizes("yielding") do
-        repeated(s"nested runSync, yielding: $fibers", fibers.toLong * calls):
-          burst.nested(fibers, calls, yields = true)
+      for
+        inner <- Inner.values
+        fibers <- sizes(inner.toString.toLowerCase)
+      do
+        repeated(s"${inner.name}: $fibers", fibers.toLong * calls):
+          burst.nested(fibers, calls, inner)
 
     def blocked(): Unit =
       for fibers <- sizes("fibers") do

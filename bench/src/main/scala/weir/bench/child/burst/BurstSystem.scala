@@ -4,12 +4,8 @@ import java.util.UUID
 
 /** What each system does in a burst; every method returns how many calls it has made. */
 trait BurstSystem:
-  /** `fibers` fibers, each of which runs an effect to its end `calls` times, from inside an effect.
-    *
-    * The inner effect makes a random UUID, as in the published source. If `yields`, it first lets
-    * others run, so that it cannot end on the spot.
-    */
-  def nested(fibers: Int, calls: Int, yields: Boolean): Long
+  /** `fibers` fibers, each of which runs an effect to its end `calls` times, from inside an effect. */
+  def nested(fibers: Int, calls: Int, inner: Inner): Long
 
   /** `fibers` fibers that each block their thread for `millis`, as the system's documentation says
     * that blocking code is to be run.
@@ -26,13 +22,20 @@ object BurstSystem:
     case "virtual-threads" => OnVirtualThreads
     case other => throw IllegalArgumentException(s"burst does not run on '$other'")
 
-  /** The work of the inner effect. */
-  private[burst] def randomId(): UUID = UUID.randomUUID()
-
-  /** One call made, if its result is what it must be. */
-  private[burst] def count(id: UUID): Long = if id.version == 4 then 1 else 0
-
   /** A blocking call, which counts as one. */
   private[burst] def block(millis: Long): Long =
     Thread.sleep(millis)
     1
+
+/** What the inner effect does; its result counts as one call. */
+enum Inner(val name: String, val yields: Boolean):
+  /** Next to nothing, so that what is measured is the nesting. */
+  case Ready extends Inner("nested runSync", false)
+
+  /** The same, after it has let others run, so that it cannot end on the spot. */
+  case Yielding extends Inner("nested runSync, yielding", true)
+
+  /** What the published source does. The JDK's secure random numbers have a lock that all share. */
+  case Uuid extends Inner("nested runSync, UUID", false)
+
+  def work(): Long = if this == Uuid && UUID.randomUUID().version != 4 then 0 else 1

@@ -14,15 +14,15 @@ import cats.syntax.all.*
   * source does; blocking code is marked with `IO.blocking`.
   */
 private[burst] final class OnCatsEffect(runtime: IORuntime) extends BurstSystem:
-  def nested(fibers: Int, calls: Int, yields: Boolean): Long =
-    val ready = IO(BurstSystem.randomId())
-    val inner = if yields then IO.cede *> ready else ready
+  def nested(fibers: Int, calls: Int, inner: Inner): Long =
+    val ready = IO(inner.work())
+    val effect = if inner.yields then IO.cede *> ready else ready
     val all = Dispatcher
       .parallel[IO]
       .use: dispatcher =>
         val fiber = List
           .range(0, calls)
-          .traverse(_ => IO(BurstSystem.count(dispatcher.unsafeRunSync(inner))))
+          .traverse(_ => IO(dispatcher.unsafeRunSync(effect)))
           .map(_.sum)
           .start
         List.range(0, fibers).traverse(_ => fiber).flatMap(_.traverse(_.joinWithNever)).map(_.sum)

@@ -4,12 +4,12 @@ import java.util.concurrent.{Callable, ExecutorService, Executors}
 
 /** Virtual threads as they are: one for each fiber, and another for what is run to its end in it. */
 private[burst] object OnVirtualThreads extends BurstSystem:
-  def nested(fibers: Int, calls: Int, yields: Boolean): Long =
-    def inner(): Long =
-      if yields then Thread.`yield`()
-      BurstSystem.count(BurstSystem.randomId())
+  def nested(fibers: Int, calls: Int, inner: Inner): Long =
+    def effect(): Long =
+      if inner.yields then Thread.`yield`()
+      inner.work()
     each(fibers)(executor =>
-      Iterator.range(0, calls).map(_ => executor.submit((() => inner()): Callable[Long]).get).sum
+      Iterator.range(0, calls).map(_ => executor.submit((() => effect()): Callable[Long]).get).sum
     )
 
   def blocked(fibers: Int, millis: Long): Long = each(fibers)(_ => BurstSystem.block(millis))

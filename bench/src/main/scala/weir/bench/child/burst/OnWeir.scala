@@ -4,11 +4,11 @@ import weir.Task
 
 /** Weir: `runSync` may be called anywhere, and code may block anywhere. */
 private[burst] object OnWeir extends BurstSystem:
-  def nested(fibers: Int, calls: Int, yields: Boolean): Long =
-    val ready = Task(BurstSystem.randomId())
-    val inner = if yields then Task.cede.andThen(ready) else ready
+  def nested(fibers: Int, calls: Int, inner: Inner): Long =
+    val ready = Task(inner.work())
+    val effect = if inner.yields then Task.cede.andThen(ready) else ready
     val fiber = Task
-      .traverse(1 to calls)(_ => Task(BurstSystem.count(inner.runSync())))
+      .traverse(1 to calls)(_ => Task(effect.runSync()))
       .map(_.sum)
       .start
     Task

@@ -8,11 +8,11 @@ import zio.{Runtime, Unsafe, ZIO}
   * marked; one that yields blocks its caller.
   */
 private[burst] object OnZio extends BurstSystem:
-  def nested(fibers: Int, calls: Int, yields: Boolean): Long =
-    val ready = ZIO.succeed(BurstSystem.randomId())
+  def nested(fibers: Int, calls: Int, inner: Inner): Long =
+    val ready = ZIO.succeed(inner.work())
     val call =
-      if yields then ZIO.attemptBlocking(BurstSystem.count(run(ZIO.yieldNow *> ready)))
-      else ZIO.attempt(BurstSystem.count(run(ready)))
+      if inner.yields then ZIO.attemptBlocking(run(ZIO.yieldNow *> ready))
+      else ZIO.attempt(run(ready))
     val fiber = ZIO.foreach(List.range(0, calls))(_ => call).map(_.sum).fork
     run:
       ZIO

@@ -1,4 +1,4 @@
-package weir.cli.feeds
+package weir.cli
 
 import java.io.{BufferedReader, InputStreamReader}
 import java.nio.file.Path
@@ -27,14 +27,14 @@ final class ChildJvm private (process: Process, log: Path):
   def exitCode(): Int =
     if !process.waitFor(1, TimeUnit.MINUTES) then
       kill()
-      sys.error(s"weir feeds did not end; see $log")
+      sys.error(s"weir did not end; see $log")
     process.exitValue
 
 object ChildJvm:
-  /** `weir feeds` with `args`. */
-  def feeds(log: Path, args: String*): ChildJvm =
+  /** `weir` with `args`; what it prints as errors goes to `log`. */
+  def weir(log: Path, args: String*): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val command =
       Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp") ++
-        Seq(sys.props("java.class.path"), "weir.cli.Main", "feeds") ++ args
+        Seq(sys.props("java.class.path"), "weir.cli.Main") ++ args
     ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).start(), log)
