@@ -20,6 +20,9 @@ final class ChildJvm private (process: Process, log: Path):
   def interrupt(): Unit =
     val _ = ProcessBuilder("kill", "-INT", pid.toString).start().waitFor()
 
+  /** Asks it politely to end. Unlike Ctrl-C, this also reaches what a shell has put into the background. */
+  def terminate(): Unit = process.toHandle.destroy(): Unit
+
   /** SIGKILL: no finalizer runs. */
   def kill(): Unit =
     val _ = process.destroyForcibly().waitFor()

@@ -81,4 +81,4 @@ final class Burst extends Callable[Int]:
 
   /** The numbers of the list, in growing order. */
   private def counts(option: String, text: String): Vector[Int] =
-    text.split(",").toVector.map(OptionValue.count(option, _, 1, 100_000)).distinct.sorted
+    text.split(",", -1).toVector.map(OptionValue.count(option, _, 1, 100_000)).distinct.sorted

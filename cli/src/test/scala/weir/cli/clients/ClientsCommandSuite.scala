@@ -56,16 +56,16 @@ class ClientsCommandSuite extends FunSuite with TempFolder:
     assert(ran.out.contains("2 ids: parallel-stream"), ran.out)
     assert(!ran.out.contains("one-by-one") && !ran.out.contains("weir"), ran.out)
 
-  folder.test("--port serves at the URL that it prints, until Ctrl-C"): folder =>
+  folder.test("--port serves at the URL that it prints, until it is told to end"): folder =>
     val child = ChildJvm.weir(folder.resolve("log.txt"), "clients", "--port", "0", "--delay", "1ms")
     val url = child.readLine().get.takeWhile(_ != ' ')
     val answer = HttpClient
       .newHttpClient()
       .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString())
     assertEquals(ujson.read(answer.body)("client").num.toInt, 7)
-    child.interrupt()
+    child.terminate()
     child.readRest(): Unit
-    assertEquals(child.exitCode(), 130)
+    assertEquals(child.exitCode(), 143)
 
   test("bad input is one line that names the option, exit code 2, and nothing is run"):
     for (args, place) <- List(
