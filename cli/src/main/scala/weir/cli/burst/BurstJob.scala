@@ -37,7 +37,7 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
         "blockMillis" -> BurstJob.block.toMillis,
         "caseMillis" -> BurstJob.caseTime(settings.lab.isQuick).toMillis
       ) ++ part.options,
-      jvmFlags = Seq("-Xmx1g"),
+      jvmFlags = Seq("-Xms1g", "-Xmx1g"),
       deadline = BurstJob.deadline
     )
     val isFine = jvm.run(err):
@@ -82,7 +82,7 @@ object BurstJob:
 
   /** What a case is warmed up for, and then measured for. */
   private def caseTime(isQuick: Boolean): FiniteDuration =
-    if isQuick then 250.millis else 2.seconds
+    if isQuick then 250.millis else 1.second
 
   private final case class Part(name: String, description: String, options: Seq[(String, Any)])
 
@@ -110,5 +110,5 @@ object BurstJob:
   private def tables(baseLine: Int) = Vector(
     "ms" -> "Time, ms: the median of the rounds",
     "threads" -> s"OS threads at the peak, beyond the $baseLine that the idle JVM has",
-    "MB" -> "Heap in use at the peak, garbage included, MB"
+    "MB" -> "Heap at the peak, without garbage, MB"
   )

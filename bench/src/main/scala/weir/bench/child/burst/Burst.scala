@@ -53,12 +53,12 @@ object Burst extends Experiment:
       val start = System.nanoTime()
       while millisSince(start) < caseMillis do burst.blocked(Burst.smallBurst, blockMillis): Unit
       watch.restart()
-      val first = once()
+      report(s"bursts: $fibers, the first", once())
       val later = Vector.fill(options.int("bursts")):
         Thread.sleep(options.long("pauseMillis"))
         once()
-      report(s"bursts: $fibers, the first", first)
       report(s"bursts: $fibers, later", Harness.median(later))
+      reportHeap(s"bursts: $fibers, later")(once())
       Thread.sleep(options.long("pauseMillis"))
       val kept = (OsThreads.count() - watch.baseLine).toDouble
       out.result(Result(s"bursts: $fibers, then quiet", system, kept, "threads", Result.lower))
@@ -67,22 +67,24 @@ object Burst extends Experiment:
     private def repeated(name: String, expected: Long)(run: => Long): Unit =
       val start = System.nanoTime()
       while millisSince(start) < caseMillis do checked(name, expected)(run): Unit
-      System.gc()
       watch.restart()
       val times = Vector.newBuilder[Double]
       val measured = System.nanoTime()
       var rounds = 0
       while rounds < Burst.fewestRounds || millisSince(measured) < caseMillis do
-        System.gc()
         times += checked(name, expected)(run)
         rounds += 1
       report(name, Harness.median(times.result()))
+      reportHeap(name)(run)
 
     private def report(name: String, millis: Double): Unit =
       val threads = (watch.peakThreads - watch.baseLine).toDouble
       out.result(Result.millis(name, system, millis))
       out.result(Result(name, system, threads, "threads", Result.lower))
-      out.result(Result(name, system, watch.peakHeapBytes / 1e6, "MB", Result.lower))
+
+    /** Measured apart, since collecting takes time. */
+    private def reportHeap(name: String)(run: => Any): Unit =
+      out.result(Result(name, system, LiveHeap.peakBytes(run) / 1e6, "MB", Result.lower))
 
     /** The milliseconds that `run` takes. '''Fails''' if it does not return what is expected. */
     private def checked(name: String, expected: Long)(run: => Long): Double =

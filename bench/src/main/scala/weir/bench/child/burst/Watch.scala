@@ -1,13 +1,11 @@
 package weir.bench.child.burst
 
-/** Watches the process from a platform thread of its own, which no carrier and no pool can hold up.
-  *
-  * Its own thread is part of the base line.
+/** Counts the process's threads from a platform thread of its own, which no carrier and no pool can
+  * hold up, and which is part of the base line.
   */
 private[burst] final class Watch private () extends AutoCloseable:
-  // shared: written by the watching thread and by `restart`, one at a time
+  // shared, guarded by this
   private var threads = 0
-  private var heapBytes = 0L
   @volatile private var isOver = false
 
   private val thread = Thread.ofPlatform().name("watch").daemon().start(() => look())
@@ -18,13 +16,9 @@ private[burst] final class Watch private () extends AutoCloseable:
   /** Forgets what has been seen. */
   def restart(): Unit = synchronized:
     threads = OsThreads.count()
-    heapBytes = heapUsed
 
   /** The most threads at any moment since `restart`. */
   def peakThreads: Int = synchronized(threads)
-
-  /** The most heap in use at any moment since `restart`, garbage included. */
-  def peakHeapBytes: Long = synchronized(heapBytes)
 
   def close(): Unit =
     isOver = true
@@ -32,15 +26,10 @@ private[burst] final class Watch private () extends AutoCloseable:
 
   private def look(): Unit =
     while !isOver do
-      val (now, used) = (OsThreads.count(), heapUsed)
+      val now = OsThreads.count()
       synchronized:
         threads = threads.max(now)
-        heapBytes = heapBytes.max(used)
       Thread.sleep(Watch.pauseMillis)
-
-  private def heapUsed: Long =
-    val jvm = Runtime.getRuntime
-    jvm.totalMemory - jvm.freeMemory
 
 private[burst] object Watch:
   /** Short against a burst, and long enough to cost little: 2 ms. */
