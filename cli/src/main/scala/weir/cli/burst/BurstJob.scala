@@ -35,7 +35,8 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
         "part" -> part.name,
         "calls" -> settings.calls,
         "blockMillis" -> BurstJob.block.toMillis,
-        "caseMillis" -> BurstJob.caseTime(settings.lab.isQuick).toMillis
+        "caseMillis" -> (if settings.lab.isQuick then part.quickCase
+                         else BurstJob.usualCase).toMillis
       ) ++ part.options,
       jvmFlags = Seq("-Xms1g", "-Xmx1g"),
       deadline = BurstJob.deadline
@@ -81,10 +82,17 @@ object BurstJob:
   private val deadline = 4.minutes
 
   /** What a case is warmed up for, and then measured for. */
-  private def caseTime(isQuick: Boolean): FiniteDuration =
-    if isQuick then 250.millis else 1.second
+  private val usualCase = 1.second
 
-  private final case class Part(name: String, description: String, options: Seq[(String, Any)])
+  /** @param quickCase
+    *   as [[usualCase]], with `--quick`: longer where the JVM's compiler has more to do
+    */
+  private final case class Part(
+      name: String,
+      description: String,
+      quickCase: FiniteDuration,
+      options: Seq[(String, Any)]
+  )
 
   private def parts(settings: Settings): Vector[Part] =
     val most = settings.fibers.last
@@ -93,16 +101,19 @@ object BurstJob:
       Part(
         "nested",
         s"up to $most fibers that each make ${settings.calls} nested runSync calls",
+        100.millis,
         Seq("ready" -> settings.fibers.mkString(","), "yielding" -> most, "uuid" -> most)
       ),
       Part(
         "blocked",
         s"up to ${settings.blocked.last} fibers that each block for ${block.toMillis} ms",
+        600.millis,
         Seq("fibers" -> settings.blocked.mkString(","))
       ),
       Part(
         "bursts",
         s"bursts of $most such fibers, with pauses of ${pause.toMillis} ms",
+        150.millis,
         Seq("fibers" -> most, "bursts" -> bursts, "pauseMillis" -> pause.toMillis)
       )
     )

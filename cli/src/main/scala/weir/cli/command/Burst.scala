@@ -39,7 +39,7 @@ final class Burst extends Callable[Int]:
     names = Array("--fibers"),
     paramLabel = "N[,N]",
     description = Array(
-      "How many fibers nest calls of runSync. Default: 10,20,50,100,200,500; with --quick, 10,100,500."
+      "How many fibers nest calls of runSync. Default: 10,20,50,100,200,500; with --quick, 10,500."
     )
   )
   private[command] var fibers: String | Null = null
@@ -54,9 +54,11 @@ final class Burst extends Callable[Int]:
   @Opt(
     names = Array("--blocked"),
     paramLabel = "N[,N]",
-    description = Array("How many fibers block for 10 ms. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "How many fibers block for 10 ms. Default: 100,1000,10000; with --quick, 1000,10000."
+    )
   )
-  private[command] var blocked: String = "100,1000,10000"
+  private[command] var blocked: String | Null = null
 
   def call(): Int =
     val line = spec.commandLine
@@ -70,12 +72,13 @@ final class Burst extends Callable[Int]:
         1
 
   private def settings: BurstJob.Settings =
-    val usualFibers = if lab.isQuick then "10,100,500" else "10,20,50,100,200,500"
+    val usualFibers = if lab.isQuick then "10,500" else "10,20,50,100,200,500"
+    val usualBlocked = if lab.isQuick then "1000,10000" else "100,1000,10000"
     BurstJob.Settings(
       systems = lab.systems(BurstJob.systems),
       fibers = counts("--fibers", Option(fibers).getOrElse(usualFibers)),
       calls = OptionValue.count("--calls", calls, 1, 1_000_000),
-      blocked = counts("--blocked", blocked),
+      blocked = counts("--blocked", Option(blocked).getOrElse(usualBlocked)),
       lab = lab.checked()
     )
 
