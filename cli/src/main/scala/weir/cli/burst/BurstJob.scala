@@ -107,7 +107,7 @@ object BurstJob:
       Part(
         "blocked",
         s"up to ${settings.blocked.last} fibers that each block for ${block.toMillis} ms",
-        600.millis,
+        400.millis,
         Seq("fibers" -> settings.blocked.mkString(","))
       ),
       Part(
