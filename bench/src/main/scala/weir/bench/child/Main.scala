@@ -1,6 +1,8 @@
 package weir.bench.child
 
 import weir.bench.tasks.TaskSystems
+import weir.bench.child.burst.Burst
+import weir.bench.child.clients.Clients
 import weir.lab.{ChildProgram, Ping}
 import weir.lab.gather.GatherExperiment
 
@@ -9,6 +11,8 @@ object Main:
   private val program = ChildProgram(
     Map(
       "gather" -> GatherExperiment(TaskSystems.all),
+      "burst" -> Burst,
+      "clients" -> Clients,
       "ping" -> Ping
     )
   )

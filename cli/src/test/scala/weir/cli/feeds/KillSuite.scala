@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
+import weir.cli.{ChildJvm, TempFolder}
 import weir.cli.feeds.store.Sql
 
 /** What is left in the database when the process is stopped, politely and not. */
@@ -19,7 +19,7 @@ class KillSuite extends FunSuite with TempFolder:
 
   private def start(folder: Path, args: String*) =
     val common = Seq("--db", folder.resolve("feeds.db").toString, "--site-feeds", size.toString)
-    ChildJvm.feeds(folder.resolve("log.txt"), common ++ Seq("--seed", "1") ++ args*)
+    ChildJvm.weir(folder.resolve("log.txt"), "feeds" +: (common ++ Seq("--seed", "1") ++ args)*)
 
   private def numbers(folder: Path, queries: String*): Seq[Long] =
     val connection = DriverManager.getConnection(s"jdbc:sqlite:${folder.resolve("feeds.db")}")

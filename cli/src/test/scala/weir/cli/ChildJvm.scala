@@ -1,4 +1,4 @@
-package weir.cli.feeds
+package weir.cli
 
 import java.io.{BufferedReader, InputStreamReader}
 import java.nio.file.Path
@@ -20,6 +20,9 @@ final class ChildJvm private (process: Process, log: Path):
   def interrupt(): Unit =
     val _ = ProcessBuilder("kill", "-INT", pid.toString).start().waitFor()
 
+  /** Asks it politely to end. Unlike Ctrl-C, this also reaches what a shell has put into the background. */
+  def terminate(): Unit = process.toHandle.destroy(): Unit
+
   /** SIGKILL: no finalizer runs. */
   def kill(): Unit =
     val _ = process.destroyForcibly().waitFor()
@@ -27,14 +30,14 @@ final class ChildJvm private (process: Process, log: Path):
   def exitCode(): Int =
     if !process.waitFor(1, TimeUnit.MINUTES) then
       kill()
-      sys.error(s"weir feeds did not end; see $log")
+      sys.error(s"weir did not end; see $log")
     process.exitValue
 
 object ChildJvm:
-  /** `weir feeds` with `args`. */
-  def feeds(log: Path, args: String*): ChildJvm =
+  /** `weir` with `args`; what it prints as errors goes to `log`. */
+  def weir(log: Path, args: String*): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val command =
       Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp") ++
-        Seq(sys.props("java.class.path"), "weir.cli.Main", "feeds") ++ args
+        Seq(sys.props("java.class.path"), "weir.cli.Main") ++ args
     ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).start(), log)

@@ -1,0 +1,104 @@
+package weir.bench.child.burst
+
+import weir.lab.{ChildOutput, Experiment, Harness, Result}
+
+/** What do bursts of calls that block cost: how long, and how many OS threads?
+  *
+  * A part has a JVM of its own, since some systems keep the threads of one burst for the next:
+  *   - `nested`: growing numbers of fibers that run effects from inside of effects;
+  *   - `blocked`: growing numbers of fibers that block for a moment;
+  *   - `bursts`: bursts of the latter, with pauses between them.
+  */
+object Burst extends Experiment:
+  def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =
+    val watch = Watch.start()
+    try
+      out.event(ujson.Obj("baseLine" -> watch.baseLine))
+      val part = Part(BurstSystem.of(system), system, options, watch, out)
+      options.text("part") match
+        case "nested" => part.nested()
+        case "blocked" => part.blocked()
+        case "bursts" => part.bursts()
+        case other => throw IllegalArgumentException(s"burst has no part '$other'")
+    finally watch.close()
+
+  private final class Part(
+      burst: BurstSystem,
+      system: String,
+      options: Experiment.Options,
+      watch: Watch,
+      out: ChildOutput
+  ):
+    private val calls = options.int("calls")
+    private val blockMillis = options.long("blockMillis")
+    private val caseMillis = options.long("caseMillis")
+
+    def nested(): Unit =
+      for
+        inner <- Inner.values
+        fibers <- sizes(inner.toString.toLowerCase)
+      do
+        repeated(s"${inner.name}: $fibers", fibers.toLong * calls):
+          burst.nested(fibers, calls, inner)
+
+    def blocked(): Unit =
+      for fibers <- sizes("fibers") do
+        repeated(s"blocked $blockMillis ms: $fibers", fibers):
+          burst.blocked(fibers, blockMillis)
+
+    /** Warmed up with few fibers, so that the first burst is one; then it tells what the pauses keep. */
+    def bursts(): Unit =
+      val fibers = options.int("fibers")
+      def once(): Double = checked(s"bursts: $fibers", fibers)(burst.blocked(fibers, blockMillis))
+      val start = System.nanoTime()
+      while millisSince(start) < caseMillis do burst.blocked(Burst.smallBurst, blockMillis): Unit
+      watch.restart()
+      report(s"bursts: $fibers, the first", once())
+      val later = Vector.fill(options.int("bursts")):
+        Thread.sleep(options.long("pauseMillis"))
+        once()
+      report(s"bursts: $fibers, later", Harness.median(later))
+      reportHeap(s"bursts: $fibers, later")(once())
+      Thread.sleep(options.long("pauseMillis"))
+      val kept = (OsThreads.count() - watch.baseLine).toDouble
+      out.result(Result(s"bursts: $fibers, then quiet", system, kept, "threads", Result.lower))
+
+    /** Warms up and measures for the same time each, and reports the median. */
+    private def repeated(name: String, expected: Long)(run: => Long): Unit =
+      val start = System.nanoTime()
+      while millisSince(start) < caseMillis do checked(name, expected)(run): Unit
+      watch.restart()
+      val times = Vector.newBuilder[Double]
+      val measured = System.nanoTime()
+      var rounds = 0
+      while rounds < Burst.fewestRounds || millisSince(measured) < caseMillis do
+        times += checked(name, expected)(run)
+        rounds += 1
+      report(name, Harness.median(times.result()))
+      reportHeap(name)(run)
+
+    private def report(name: String, millis: Double): Unit =
+      val threads = (watch.peakThreads - watch.baseLine).toDouble
+      out.result(Result.millis(name, system, millis))
+      out.result(Result(name, system, threads, "threads", Result.lower))
+
+    /** Measured apart, since collecting takes time. */
+    private def reportHeap(name: String)(run: => Any): Unit =
+      out.result(Result(name, system, LiveHeap.peakBytes(run) / 1e6, "MB", Result.lower))
+
+    /** The milliseconds that `run` takes. '''Fails''' if it does not return what is expected. */
+    private def checked(name: String, expected: Long)(run: => Long): Double =
+      val start = System.nanoTime()
+      val result = run
+      val millis = (System.nanoTime() - start) / 1e6
+      if result != expected then
+        throw IllegalStateException(s"$name made $result calls, not $expected")
+      millis
+
+    private def sizes(key: String): Vector[Int] =
+      options.text(key).split(",").toVector.filter(_.nonEmpty).map(_.toInt)
+
+    private def millisSince(nanos: Long): Long = (System.nanoTime() - nanos) / 1_000_000
+
+  private val fewestRounds = 3
+  private val smallBurst = 10

@@ -1,0 +1,32 @@
+package weir.bench.child.burst
+
+import java.util.concurrent.locks.LockSupport
+
+/** How much heap something needs, without the garbage that it leaves. */
+private[burst] object LiveHeap:
+  /** The most bytes that were alive when, early in `run`, the heap was collected a few times. More often,
+    * or without a pause, hundreds of threads would have no chance to take turns.
+    */
+  def peakBytes(run: => Any): Long =
+    @volatile var isOver = false
+    var peak = 0L
+    val collector = Thread.ofPlatform().start { () =>
+      var collections = 0
+      while !isOver && collections < most do
+        val start = System.nanoTime()
+        System.gc()
+        peak = peak.max(used)
+        collections += 1
+        LockSupport.parkNanos(System.nanoTime() - start)
+    }
+    try run: Unit
+    finally
+      isOver = true
+      collector.join()
+    peak
+
+  private val most = 10
+
+  private def used: Long =
+    val jvm = Runtime.getRuntime
+    jvm.totalMemory - jvm.freeMemory

@@ -1,0 +1,14 @@
+package weir.bench.child.burst
+
+import java.lang.management.ManagementFactory
+import java.nio.file.{Files, Path}
+
+/** How many threads of the operating system this process has. */
+private[burst] object OsThreads:
+  private val tasks = Path.of("/proc/self/task")
+  private val isLinux = Files.isDirectory(tasks)
+
+  /** All of them on Linux; elsewhere those that the JVM knows, which leaves out its collectors'. */
+  def count(): Int =
+    if isLinux then tasks.toFile.list().length
+    else ManagementFactory.getThreadMXBean.getThreadCount

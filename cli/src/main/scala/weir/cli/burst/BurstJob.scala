@@ -1,0 +1,125 @@
+package weir.cli.burst
+
+import java.io.PrintWriter
+import scala.collection.mutable
+import scala.concurrent.duration.*
+
+import weir.Task
+import weir.cli.Foreground
+import weir.cli.lab.{LabOptions, ResultTable, RivalJvm}
+import weir.lab.Result
+import weir.lab.ChildOutput.Message
+
+/** The whole of `weir burst`: has every system run every part, one JVM after the other. */
+final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWriter):
+  private val results = mutable.ArrayBuffer.empty[Result]
+  private var baseLine = 0
+  private var isComplete = true
+
+  /** The exit code. */
+  def run(): Int =
+    val parts = for
+      part <- BurstJob.parts(settings)
+      system <- settings.systems
+    yield Task.delay(measure(part, system))
+    Foreground.run(Task.foreach(parts)(identity).andThen(Task.delay(finish()))) match
+      case Foreground.Ended.Done(code) => code
+      case Foreground.Ended.Stopped(code, _) => code
+
+  private def measure(part: BurstJob.Part, system: String): Unit =
+    say(s"$system: ${part.description}")
+    val jvm = RivalJvm(
+      "burst",
+      system,
+      options = Seq(
+        "part" -> part.name,
+        "calls" -> settings.calls,
+        "blockMillis" -> BurstJob.block.toMillis,
+        "caseMillis" -> (if settings.lab.isQuick then part.quickCase
+                         else BurstJob.usualCase).toMillis
+      ) ++ part.options,
+      jvmFlags = Seq("-Xms1g", "-Xmx1g"),
+      deadline = BurstJob.deadline
+    )
+    val isFine = jvm.run(err):
+      case Message.Measured(result) => results += result
+      case Message.Event(json) =>
+        for number <- json.value.get("baseLine") do baseLine = baseLine.max(number.num.toInt)
+      case _ => ()
+    if !isFine then isComplete = false
+
+  private def finish(): Int =
+    val all = results.toVector
+    for (unit, title) <- BurstJob.tables(baseLine) do
+      val part = all.filter(_.unit == unit)
+      if part.nonEmpty then
+        say(s"\n$title")
+        ResultTable.lines(part).foreach(say)
+    settings.lab.hand("burst", all, isComplete)
+
+  private def say(line: String): Unit =
+    out.println(line)
+    out.flush()
+
+object BurstJob:
+  /** @param fibers
+    *   in growing numbers, since some systems keep the threads of one for the next
+    * @param blocked
+    *   as `fibers`, for the tasks that each block
+    */
+  final case class Settings(
+      systems: Vector[String],
+      fibers: Vector[Int],
+      calls: Int,
+      blocked: Vector[Int],
+      lab: LabOptions.Checked
+  )
+
+  val systems: Vector[String] =
+    Vector("weir", "cats-effect", "cats-effect-vt", "zio", "virtual-threads")
+
+  private val block = 10.millis
+  private val deadline = 4.minutes
+
+  /** What a case is warmed up for, and then measured for. */
+  private val usualCase = 1.second
+
+  /** @param quickCase
+    *   as [[usualCase]], with `--quick`: longer where the JVM's compiler has more to do
+    */
+  private final case class Part(
+      name: String,
+      description: String,
+      quickCase: FiniteDuration,
+      options: Seq[(String, Any)]
+  )
+
+  private def parts(settings: Settings): Vector[Part] =
+    val most = settings.fibers.last
+    val (bursts, pause) = if settings.lab.isQuick then (5, 100.millis) else (10, 300.millis)
+    Vector(
+      Part(
+        "nested",
+        s"up to $most fibers that each make ${settings.calls} nested runSync calls",
+        100.millis,
+        Seq("ready" -> settings.fibers.mkString(","), "yielding" -> most, "uuid" -> most)
+      ),
+      Part(
+        "blocked",
+        s"up to ${settings.blocked.last} fibers that each block for ${block.toMillis} ms",
+        400.millis,
+        Seq("fibers" -> settings.blocked.mkString(","))
+      ),
+      Part(
+        "bursts",
+        s"bursts of $most such fibers, with pauses of ${pause.toMillis} ms",
+        150.millis,
+        Seq("fibers" -> most, "bursts" -> bursts, "pauseMillis" -> pause.toMillis)
+      )
+    )
+
+  private def tables(baseLine: Int) = Vector(
+    "ms" -> "Time, ms: the median of the rounds",
+    "threads" -> s"OS threads at the peak, beyond the $baseLine that the idle JVM has",
+    "MB" -> "Heap at the peak, without garbage, MB"
+  )

@@ -1,0 +1,110 @@
+package weir.cli.clients
+
+import java.io.PrintWriter
+import scala.collection.mutable
+import scala.concurrent.duration.*
+
+import weir.Task
+import weir.cli.{DurationText, Foreground, Text}
+import weir.cli.lab.{LabOptions, RivalJvm, TerminalTable}
+import weir.lab.{Result, Systems}
+import weir.lab.ChildOutput.Message
+
+/** The whole of `weir clients`: serves, has every way ask, and compares. */
+final class ClientsJob(settings: ClientsJob.Settings, out: PrintWriter, err: PrintWriter):
+  import settings.{delay, few, many}
+
+  private val book = PurchaseBook(settings.lab.seed)
+  private val results = mutable.ArrayBuffer.empty[Result] // guarded by itself
+  @volatile private var isComplete = true
+
+  /** The exit code. */
+  def run(): Int =
+    val service = PurchaseService.start(book, delay, settings.port.getOrElse(0))
+    try
+      val job = if settings.port.nonEmpty then serve(service) else measure(service)
+      Foreground.run(job) match
+        case Foreground.Ended.Done(code) => code
+        case Foreground.Ended.Stopped(code, _) => code
+    finally service.close()
+
+  private def serve(service: PurchaseService): Task[Int] =
+    Task
+      .delay:
+        say(s"${service.url}/clients/7/purchases answers after ${DurationText.show(delay)}")
+        say("Ctrl-C ends it")
+      .andThen(Task.never)
+
+  private def measure(service: PurchaseService): Task[Int] =
+    val (slow, fast) = settings.ways.partition(_.reach.ordinal <= Way.Reach.Processors.ordinal)
+    val beside = slow.filterNot(settings.lab.isQuick && _ == Way.OneByOne)
+    val unlimited = fast.filter(_.reach == Way.Reach.Any)
+    val cases = (beside ++ fast).map(_.caseOf(few)) ++ unlimited.map(_.caseOf(many))
+    // The slow ones only wait, so they disturb nobody; and when 10,000 ask, nobody else does.
+    Task
+      .both(
+        Task.parTraverse(beside)(ask(service, few)),
+        Task.traverse(fast)(ask(service, few))
+      )
+      .andThen(Task.traverse(unlimited)(ask(service, many)))
+      .andThen(Task.delay(finish(cases)))
+
+  private def ask(service: PurchaseService, ids: Int)(way: Way): Task[Unit] =
+    Task.delay:
+      val warmUp = if ids <= ClientsJob.fewIds then 1.second else 4.seconds
+      val jvm = RivalJvm(
+        "clients",
+        way.system,
+        options = Seq(
+          "way" -> way.name,
+          "url" -> service.url,
+          "ids" -> ids,
+          "sum" -> book.total(ids),
+          "warmUpMillis" -> warmUp.toMillis,
+          "warmUpDelayMillis" -> 20
+        ),
+        jvmFlags = Seq("-Xmx256m"),
+        deadline = delay * ids.toLong.min(ClientsJob.fewIds) * 2 + 2.minutes
+      )
+      val isFine = jvm.run(err):
+        case Message.Measured(result) => keep(result)
+        case _ => ()
+      if !isFine then isComplete = false
+
+  private def keep(result: Result): Unit = results.synchronized:
+    results += result
+    say(s"${result.name}: ${Text.grouped(result.value.round)} ms")
+
+  private def finish(cases: Vector[String]): Int =
+    val measured = cases.flatMap(name => results.find(_.name == name))
+    val rows = measured.map: result =>
+      val ratio = Text.decimal(result.value / delay.toMillis, 2)
+      Seq(result.name, result.system, Text.grouped(result.value.round), ratio)
+    say("")
+    val header = Seq("case", "system", "ms", s"over the ${DurationText.show(delay)} of one answer")
+    TerminalTable.lines(header, rows).foreach(say)
+    val all = measured.flatMap: result =>
+      Seq(Result.millis(result.name, Systems.bound, delay.toMillis.toDouble), result)
+    settings.lab.hand("clients", all, isComplete)
+
+  private def say(line: String): Unit =
+    out.println(line)
+    out.flush()
+
+object ClientsJob:
+  /** @param port
+    *   to serve there only
+    * @param many
+    *   how many clients those ways are asked about that can ask about all at once
+    */
+  final case class Settings(
+      ways: Vector[Way],
+      delay: FiniteDuration,
+      port: Option[Int],
+      few: Int,
+      many: Int,
+      lab: LabOptions.Checked
+  )
+
+  /** Up to so many ids, even one by one can be waited for. */
+  private val fewIds = 100

@@ -1,0 +1,87 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.burst.BurstJob
+import weir.cli.lab.LabOptions
+
+/** `weir burst`: its options, and nothing else. */
+@Command(
+  name = "burst",
+  sortOptions = false,
+  description = Array(
+    "Run bursts of calls that block, on Weir and on the rivals' runtimes.",
+    "",
+    "First fibers that each run effects from inside of effects, then fibers that each sleep in a " +
+      "blocking call, then bursts of these with pauses between them. Each is timed, and its OS " +
+      "threads and heap are watched.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Burst extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var lab: LabOptions = new LabOptions
+
+  @Opt(
+    names = Array("--fibers"),
+    paramLabel = "N[,N]",
+    description = Array(
+      "How many fibers nest calls of runSync. Default: 10,20,50,100,200,500; with --quick, 10,500."
+    )
+  )
+  private[command] var fibers: String | Null = null
+
+  @Opt(
+    names = Array("--calls"),
+    paramLabel = "N",
+    description = Array("How many such calls each makes. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var calls: String = "100"
+
+  @Opt(
+    names = Array("--blocked"),
+    paramLabel = "N[,N]",
+    description = Array(
+      "How many fibers block for 10 ms. Default: 100,1000,10000; with --quick, 1000,10000."
+    )
+  )
+  private[command] var blocked: String | Null = null
+
+  def call(): Int =
+    val line = spec.commandLine
+    try BurstJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir burst: the run failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: BurstJob.Settings =
+    val usualFibers = if lab.isQuick then "10,500" else "10,20,50,100,200,500"
+    val usualBlocked = if lab.isQuick then "1000,10000" else "100,1000,10000"
+    BurstJob.Settings(
+      systems = lab.systems(BurstJob.systems),
+      fibers = counts("--fibers", Option(fibers).getOrElse(usualFibers)),
+      calls = OptionValue.count("--calls", calls, 1, 1_000_000),
+      blocked = counts("--blocked", Option(blocked).getOrElse(usualBlocked)),
+      lab = lab.checked()
+    )
+
+  /** The numbers of the list, in growing order. */
+  private def counts(option: String, text: String): Vector[Int] =
+    text.split(",", -1).toVector.map(OptionValue.count(option, _, 1, 100_000)).distinct.sorted

@@ -1,0 +1,95 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, DurationText, OptionValue}
+import weir.cli.clients.{ClientsJob, PurchaseService, Way}
+import weir.cli.lab.LabOptions
+
+/** `weir clients`: its options, and nothing else. */
+@Command(
+  name = "clients",
+  sortOptions = false,
+  description = Array(
+    "Ask a slow web service what each of 20 clients has bought, in every way there is.",
+    "",
+    "The service runs in this process and takes 2 s for an answer; each way to ask runs in a JVM of " +
+      "its own, with 256 MB. Those that can are then asked about 10,000 clients.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "A duration is written like 250ms or 2s.",
+    "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Clients extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var lab: LabOptions = new LabOptions
+
+  @Opt(
+    names = Array("--delay"),
+    paramLabel = "DURATION",
+    description = Array("How long the service takes. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var delay: String = "2s"
+
+  @Opt(
+    names = Array("--ids"),
+    paramLabel = "N",
+    description = Array(
+      "How many clients every way is asked about. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var ids: String = "20"
+
+  @Opt(
+    names = Array("--many"),
+    paramLabel = "N",
+    description = Array(
+      "How many the ways are asked about that have no limit. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var many: String = "10000"
+
+  @Opt(
+    names = Array("--port"),
+    paramLabel = "N",
+    description = Array("Serve there until Ctrl-C, and measure nothing; 0 takes any free port.")
+  )
+  private[command] var port: String | Null = null
+
+  def call(): Int =
+    val line = spec.commandLine
+    try ClientsJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir clients: the run failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: ClientsJob.Settings =
+    val ways = Way.values.toVector
+    val systems = lab.systems(ways.map(_.system))
+    ClientsJob.Settings(
+      ways = ways.filter(way => systems.contains(way.system)),
+      delay = DurationText.parse("--delay", delay) match
+        case fine if fine.toMillis >= 1 && fine <= PurchaseService.longestDelay => fine
+        case _ =>
+          throw BadInput("--delay", s"$delay is out of range.", "It must be from 1ms to 1min.")
+      ,
+      port = Option(port).map(OptionValue.count("--port", _, 0, 65_535)),
+      few = OptionValue.count("--ids", ids, 1, 100),
+      many = OptionValue.count("--many", many, 1, PurchaseService.mostRequests),
+      lab = lab.checked()
+    )

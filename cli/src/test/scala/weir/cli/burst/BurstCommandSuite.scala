@@ -1,0 +1,71 @@
+package weir.cli.burst
+
+import java.io.{PrintWriter, StringWriter}
+import java.nio.file.Files
+import scala.concurrent.duration.*
+
+import munit.FunSuite
+
+import weir.cli.{Main, TempFolder}
+
+/** The command as a user meets it, with few fibers. */
+class BurstCommandSuite extends FunSuite with TempFolder:
+  override val munitTimeout: Duration = 3.minutes
+
+  private case class Ran(code: Int, out: String, err: String)
+
+  private def weir(args: String*): Ran =
+    val (out, err) = (StringWriter(), StringWriter())
+    val code = Main.run("burst" +: args, PrintWriter(out, true), PrintWriter(err, true))
+    Ran(code, out.toString, err.toString)
+
+  folder.test("each chosen system has time, threads and heap of every case"): folder =>
+    val file = folder.resolve("out.json")
+    val small =
+      Seq("--only", "weir,zio", "--quick", "--fibers", "4,2", "--calls", "3", "--blocked", "5")
+    val ran = weir(small ++ Seq("--json", file.toString)*)
+    assertEquals((ran.code, ran.err), (0, ""))
+    val results = ujson.read(Files.readString(file))("results").arr.toVector
+    val cases = List(
+      "nested runSync: 2",
+      "nested runSync: 4",
+      "nested runSync, yielding: 4",
+      "nested runSync, UUID: 4",
+      "blocked 10 ms: 5",
+      "bursts: 4, the first",
+      "bursts: 4, later"
+    )
+    assertEquals(results.map(_("system").str).distinct, Vector("weir", "zio"))
+    for system <- List("weir", "zio") do
+      val own = results.filter(_("system").str == system)
+      for unit <- List("ms", "threads", "MB") do
+        val named = own.filter(_("unit").str == unit).map(_("case").str).toList
+        val expected = if unit == "MB" then cases.filterNot(_.endsWith("the first")) else cases
+        assertEquals(named.filterNot(_.endsWith("then quiet")), expected, s"$system $unit")
+      assert(own.exists(_("case").str == "bursts: 4, then quiet"), system)
+    val blocked = results.filter(r => r("case").str == "blocked 10 ms: 5" && r("unit").str == "ms")
+    assert(blocked.forall(_("value").num >= 10), blocked)
+    for title <- List("Time, ms", "OS threads at the peak", "Heap at the peak") do
+      assert(ran.out.contains(s"\n$title"), ran.out)
+
+  test("--only weir runs no rival"):
+    val ran = weir("--only", "weir", "--quick", "--fibers", "2", "--calls", "1", "--blocked", "2")
+    assertEquals((ran.code, ran.err), (0, ""))
+    assert(ran.out.contains("weir: ") && !ran.out.contains("zio"), ran.out)
+
+  test("bad input is one line that names the option, exit code 2, and nothing is run"):
+    for (args, place) <- List(
+        Seq("--fibers", "0") -> "--fibers:",
+        Seq("--fibers", ",") -> "--fibers:",
+        Seq("--fibers", "10,") -> "--fibers:",
+        Seq("--fibers", "ten") -> "--fibers:",
+        Seq("--calls", "0") -> "--calls:",
+        Seq("--blocked", "10,x") -> "--blocked:",
+        Seq("--only", "fs2") -> "--only:",
+        Seq("--bogus") -> "weir burst:"
+      )
+    do
+      val ran = weir(args*)
+      assertEquals((ran.code, ran.out), (2, ""), s"$args $ran")
+      assertEquals(ran.err.linesIterator.size, 1, ran.err)
+      assert(ran.err.startsWith(place), s"$args: ${ran.err}")
