@@ -12,7 +12,7 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
-import weir.cli.command.{Bench, Example, Feeds, Test}
+import weir.cli.command.{Bench, Compare, Example, Feeds, Test}
 
 /** The program `weir`: a table of commands. */
 object Main:
@@ -24,6 +24,7 @@ object Main:
     */
   private def commands: Seq[AnyRef] = Seq(
     new Feeds,
+    new Compare,
     new Test,
     new Bench,
     new Example
