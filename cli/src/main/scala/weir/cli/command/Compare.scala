@@ -19,7 +19,8 @@ import weir.cli.lab.LabOptions
     "",
     "There are 1,000 tasks in 10 batches of 100, and at most 100 tasks are consumed at a time. All " +
       "of it is waiting, so each way has a bound: the time that its delays alone make. The ways " +
-      "run side by side, and so do the loads if there is room on the terminal. A P stands for some " +
+      "run side by side, and so do the loads if there is room on the terminal, Weir beside its " +
+      "rivals in a JVM of their own. A P stands for some " +
       "tasks that have been produced, a C for as many that have been consumed.",
     "",
     "slow-producer: 1,000 ms for a batch, 10 to 100 ms for a task;",
@@ -52,7 +53,7 @@ final class Compare extends Callable[Int]:
   @Opt(
     names = Array("--speed"),
     paramLabel = "FACTOR",
-    description = Array("Divides all delays. Default: 1; with --quick, 5.")
+    description = Array("Divides all delays. Default: 1; with --quick, 2.")
   )
   private[command] var speed: String | Null = null
 

@@ -32,10 +32,10 @@ final case class Settings(
   def places: Vector[Place] = loads.flatMap(load => ways.flatMap(places(load, _)))
 
 object Settings:
-  val quickSpeed = 5.0
+  val quickSpeed = 2.0
 
   /** Until it has compiled what it runs, a JVM takes the time from whatever runs beside it. */
-  val usualWarmUp: FiniteDuration = 5.seconds
+  val usualWarmUp: FiniteDuration = 7.seconds
 
   /** All that the command can measure. */
   val systems: Vector[String] = Systems.weir +: Way.values.toVector.map(_.rival).distinct

@@ -19,15 +19,16 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
       calls(ways.filter(_ != Way.Hang)): way =>
         contestant.run(way, plan, Course(plan, tasksPerLetter))
 
-  /** '''Waits''' until all have ended or have been given up. */
+  /** The ways of a load run at the same time. Of the loads, the longest runs beside the others, which
+    * run one after the other: that takes no longer than all at once, and is less to do at a time.
+    *
+    * '''Waits''' until all have ended or have been given up.
+    */
   def run(loads: Seq[Load], ways: Seq[Way], plan: Load => Plan): Unit =
-    val runs =
-      for
-        load <- loads
-        way <- ways
-      yield Run(load, way, plan(load))
-    val ticker = Thread.startVirtualThread(() => tick(runs))
-    try calls(runs)(_.measure())
+    val runs = loads.map(load => ways.map(way => Run(load, way, plan(load))))
+    val ticker = Thread.startVirtualThread(() => tick(runs.flatten))
+    val (longest, others) = loads.zip(runs).partition(_._1 == Load.Balanced)
+    try calls(Seq(longest, others))(_.foreach((_, ways) => calls(ways)(_.measure())))
     finally
       ticker.interrupt()
       ticker.join()

@@ -1,6 +1,7 @@
 package weir.lab.compare
 
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters.*
 
 import weir.lab.compare.SideBySide.{Listener, Place}
@@ -35,7 +36,7 @@ class SideBySideSuite extends munit.FunSuite:
     course.consume(0)
     course.consume(1)
 
-  test("all ways on all loads run at the same time"):
+  test("all ways of a load, and those of the longest load beside them, run at the same time"):
     val all = CountDownLatch(4)
     val listener = heard(Way.Batch, Way.Queue): (_, course) =>
       all.countDown()
@@ -50,6 +51,20 @@ class SideBySideSuite extends munit.FunSuite:
         "slow-consumer: queue ended"
       )
     )
+
+  test("the shorter loads run one after the other"):
+    val atATime = AtomicInteger()
+    val most = AtomicInteger()
+    val contestant = Doing: (_, course) =>
+      most.accumulateAndGet(atATime.incrementAndGet(), math.max)
+      doAll(course)
+      Thread.`yield`()
+      atATime.decrementAndGet(): Unit
+    val loads = Seq(Load.SlowProducer, Load.SlowConsumer)
+    val listener = Heard()
+    (1 to 20).foreach: _ =>
+      SideBySide(contestant, tasksPerLetter = 1, listener).run(loads, Seq(Way.Batch), _ => plan)
+    assertEquals((most.get, listener.ends.size), (1, 40))
 
   test("the letters of a run are told before its end is"):
     val listener = heard(Way.Batch)((_, course) => doAll(course))
