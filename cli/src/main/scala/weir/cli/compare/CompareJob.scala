@@ -2,6 +2,7 @@ package weir.cli.compare
 
 import java.io.PrintWriter
 
+import weir.cli.DurationText
 import weir.cli.lab.LabModule
 import weir.lab.compare.SideBySide
 
@@ -14,6 +15,7 @@ final class CompareJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   /** The exit code: 1 if figures are missing, but for those of the way that hangs elsewhere. */
   def run(): Int =
     val rivals = startRivals()
+    err.println(s"warming up for ${DurationText.show(settings.warmUp)}")
     val weir = SideBySide(WeirWays, display.tasksPerLetter, board)
     if settings.hasWeir then weir.warmUp(settings.ways, settings.warmUp)
     windows.foreach: loads =>
@@ -30,7 +32,6 @@ final class CompareJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   private def startRivals(): Option[RivalRun] =
     Option.when(settings.rivalWays.nonEmpty):
       val _ = LabModule.bench.classPath // if it is not there, that is bad input
-      err.println("warming up")
       val rivals = RivalRun(settings, windows, board, err)
       rivals.start(display.tasksPerLetter)
       rivals

@@ -3,6 +3,7 @@ package weir.cli.compare
 import java.io.{PrintWriter, StringWriter}
 import java.nio.file.Files
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 
 import weir.cli.{Main, TempFolder}
 import weir.cli.lab.LabOptions
@@ -58,6 +59,38 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
         val line = err.toString.linesIterator.filter(_.contains(s"  ${way.name} ")).toSeq
         assertEquals(line.size, 2, clue(err.toString))
       assert(clue(out.toString).contains("slow-consumer: hang"))
+
+  test("a rival's JVM that is killed leaves one line, Weir's figures and exit code 1"):
+    val settings = Settings(
+      Vector(Load.SlowProducer),
+      Vector(Way.Queue),
+      Settings.systems,
+      speed = 20,
+      warmUp = Duration.Zero,
+      LabOptions.Checked(seed = 5, isQuick = false, json = None, report = None)
+    )
+    val (out, err) = (new StringWriter, new StringWriter)
+    val killer = Thread.startVirtualThread: () =>
+      var rival = Option.empty[ProcessHandle]
+      while rival.isEmpty do
+        Thread.onSpinWait()
+        rival = ProcessHandle.current.children.iterator.asScala.find: child =>
+          child.info.commandLine.orElse("").contains("weir.bench.child.Main compare")
+      rival.get.destroyForcibly(): Unit
+    val code =
+      CompareJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
+    killer.join()
+    assertEquals(code, 1)
+    assert(
+      err.toString.contains("cats-effect, compare: no result, since its JVM ended with code 137\n")
+    )
+    assert(
+      clue(out.toString).linesIterator.exists(
+        _.matches(
+          "slow-producer: queue +[0-9.]+ +[0-9.]+ +[0-9.]+ +cats-effect +failed"
+        )
+      )
+    )
 
   test("without Weir only the rivals run"):
     val settings = Settings(
