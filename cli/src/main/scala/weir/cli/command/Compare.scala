@@ -27,6 +27,27 @@ import weir.cli.lab.LabOptions
     "balanced: 1,005 ms for a batch, 10 to 2,000 ms for a task;",
     "slow-consumer: 10 ms for a batch, 10 to 1,000 ms for a task.",
     ""
+  ),
+  footer = Array(
+    "",
+    "The ways, and the bound of each:",
+    "",
+    "batch: produce a batch, consume all of it, then the next one. Bound: the sum, over the " +
+      "batches, of producing it and of its slowest task.",
+    "blocking-queue: a queue of java.util.concurrent; the producer blocks in put and the consumers " +
+      "in take. Bound: producer and consumers wait for each other only, with a place for 200 tasks " +
+      "between them.",
+    "queue: the library's own queue, on which only the fiber waits. Bound: as blocking-queue.",
+    "stream: a stream of batches, whose tasks are consumed concurrently. Bound: a batch is begun " +
+      "when the last task of the one before has found a consumer.",
+    "prefetch: the same stream with a prefetch. Bound: as blocking-queue.",
+    "parallel-queue: two producers, each of half the batches, and the library's queue. Bound: as " +
+      "blocking-queue, with both producers at work.",
+    "parallel-stream: two streams of half the batches each, joined, and a prefetch. Bound: as " +
+      "parallel-queue.",
+    "hang: two consumers that block in take, started before the producer. On Cats Effect as it was " +
+      "published, on a pool of two threads, which they hold. Bound: as blocking-queue.",
+    ""
   )
 )
 final class Compare extends Callable[Int]:
@@ -43,10 +64,7 @@ final class Compare extends Callable[Int]:
   @Opt(
     names = Array("--way"),
     paramLabel = "WAY[,WAY]",
-    description = Array(
-      "Only these ways, of batch, blocking-queue, queue, stream, prefetch, parallel-queue, " +
-        "parallel-stream and hang."
-    )
+    description = Array("Only these ways; see below.")
   )
   private[command] var ways: String | Null = null
 

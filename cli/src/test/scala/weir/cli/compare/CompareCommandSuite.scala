@@ -35,6 +35,14 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
     test(s"${args.mkString(" ")} is one line and exit code 2"):
       assertEquals(problem(args*), (2, "", line + "\n"))
 
+  test("the help says what each way does, and what its bound is"):
+    val (code, out, _) = problem("--help")
+    assertEquals(code, 0)
+    val ways = out.substring(out.indexOf("The ways, and the bound of each")).split("Bound:\\s")
+    Way.values.zipWithIndex.foreach: (way, i) =>
+      assert(clue(ways(i)).contains(s"\n${way.name}: "))
+    assertEquals(ways.length, Way.values.length + 1)
+
   folder.test("Weir and the rivals run beside each other, and what hangs there is no failure"):
     folder =>
       val json = folder.resolve("compare.json")
