@@ -5,7 +5,7 @@ import weir.lab.compare.SideBySide.{Listener, Place}
 /** How far each run is, as everybody tells it, for those who show it.
   *
   * @param onEnd
-  *   called with a line of text for each run that is over
+  *   called once for each run, when it is over
   */
 final class Board(places: Seq[Place], onEnd: Place => Unit) extends Listener:
   import Board.State

@@ -5,6 +5,7 @@ import java.lang.ProcessBuilder.Redirect
 import java.util.concurrent.TimeUnit
 import scala.util.control.NonFatal
 
+import weir.lab.Systems
 import weir.lab.compare.{Load, Way}
 import weir.lab.compare.SideBySide.Place
 
@@ -80,13 +81,13 @@ object Display:
 
     private def heading(load: Load): String =
       val systems = Seq(
-        Option.when(settings.hasWeir)("weir"),
+        Option.when(settings.hasWeir)(Systems.weir),
         Option.when(hasRivals)(settings.rivalWays.map(_.rival).distinct.mkString(", "))
       )
       line.of(load.name, systems.flatten.map(" " + _))
 
     private def row(load: Load, way: Way, board: Board): String =
-      val weir = Option.when(settings.hasWeir)(line.cell(board(Place(load, way, "weir"))))
+      val weir = Option.when(settings.hasWeir)(line.cell(board(Place(load, way, Systems.weir))))
       val rival =
         Option.when(settings.rivalWays.contains(way))(line.cell(board(Place(load, way, way.rival))))
       line.of(way.name, (weir ++ rival).toSeq)
