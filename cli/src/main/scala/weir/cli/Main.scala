@@ -12,7 +12,7 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
-import weir.cli.command.{Bench, Burst, Clients, Example, Feeds, Gather, Test}
+import weir.cli.command.{Bench, Burst, Clients, Compare, Example, Feeds, Gather, Test}
 
 /** The program `weir`: a table of commands. */
 object Main:
@@ -24,9 +24,10 @@ object Main:
     */
   private def commands: Seq[AnyRef] = Seq(
     new Feeds,
-    new Gather,
+    new Compare,
     new Clients,
     new Burst,
+    new Gather,
     new Test,
     new Bench,
     new Example

@@ -3,6 +3,7 @@ package weir.bench.child
 import weir.bench.tasks.TaskSystems
 import weir.bench.child.burst.Burst
 import weir.bench.child.clients.Clients
+import weir.bench.child.compare.Compare
 import weir.lab.{ChildProgram, Ping}
 import weir.lab.gather.GatherExperiment
 
@@ -13,6 +14,7 @@ object Main:
       "gather" -> GatherExperiment(TaskSystems.all),
       "burst" -> Burst,
       "clients" -> Clients,
+      "compare" -> Compare,
       "ping" -> Ping
     )
   )

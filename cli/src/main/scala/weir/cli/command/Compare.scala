@@ -1,0 +1,103 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.compare.{CompareJob, Settings}
+import weir.cli.lab.LabOptions
+
+/** `weir compare`: its options, and nothing else. */
+@Command(
+  name = "compare",
+  sortOptions = false,
+  description = Array(
+    "Compare eight ways to produce and consume tasks, on Weir and on Cats Effect with fs2.",
+    "",
+    "There are 1,000 tasks in 10 batches of 100, and at most 100 tasks are consumed at a time. All " +
+      "of it is waiting, so each way has a bound: the time that its delays alone make. The ways " +
+      "run side by side, and so do the loads if there is room on the terminal, Weir beside its " +
+      "rivals in a JVM of their own. A P stands for some " +
+      "tasks that have been produced, a C for as many that have been consumed.",
+    "",
+    "slow-producer: 1,000 ms for a batch, 10 to 100 ms for a task;",
+    "balanced: 1,005 ms for a batch, 10 to 2,000 ms for a task;",
+    "slow-consumer: 10 ms for a batch, 10 to 1,000 ms for a task.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "The ways, and the bound of each:",
+    "",
+    "batch: produce a batch, consume all of it, then the next one. Bound: the sum, over the " +
+      "batches, of producing it and of its slowest task.",
+    "blocking-queue: a queue of java.util.concurrent; the producer blocks in put and the consumers " +
+      "in take. Bound: producer and consumers wait for each other only, with a place for 200 tasks " +
+      "between them.",
+    "queue: the library's own queue, on which only the fiber waits. Bound: as blocking-queue.",
+    "stream: a stream of batches, whose tasks are consumed concurrently. Bound: a batch is begun " +
+      "when the last task of the one before has found a consumer.",
+    "prefetch: the same stream with a prefetch. Bound: as blocking-queue.",
+    "parallel-queue: two producers, each of half the batches, and the library's queue. Bound: as " +
+      "blocking-queue, with both producers at work.",
+    "parallel-stream: two streams of half the batches each, joined, and a prefetch. Bound: as " +
+      "parallel-queue.",
+    "hang: two consumers that block in take, started before the producer. On Cats Effect as it was " +
+      "published, on a pool of two threads, which they hold. Bound: as blocking-queue.",
+    ""
+  )
+)
+final class Compare extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Opt(
+    names = Array("--load"),
+    paramLabel = "LOAD[,LOAD]",
+    description = Array("Only these loads.")
+  )
+  private[command] var loads: String | Null = null
+
+  @Opt(
+    names = Array("--way"),
+    paramLabel = "WAY[,WAY]",
+    description = Array("Only these ways; see below.")
+  )
+  private[command] var ways: String | Null = null
+
+  @Opt(
+    names = Array("--speed"),
+    paramLabel = "FACTOR",
+    description = Array("Divides all delays. Default: 1; with --quick, 2.")
+  )
+  private[command] var speed: String | Null = null
+
+  @Mixin
+  private[command] var lab: LabOptions = new LabOptions
+
+  def call(): Int =
+    val line = spec.commandLine
+    try CompareJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir compare: the run failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: Settings =
+    val checked = lab.checked()
+    Settings(
+      loads = Settings.loads(Option(loads)),
+      ways = Settings.ways(Option(ways)),
+      systems = lab.systems(Settings.systems),
+      speed = Option(speed).fold(if checked.isQuick then Settings.quickSpeed else 1.0)(
+        OptionValue.factor("--speed", _)
+      ),
+      warmUp = Settings.usualWarmUp,
+      lab = checked
+    )

@@ -1,0 +1,37 @@
+package weir.cli.compare
+
+import java.io.PrintWriter
+
+import weir.cli.DurationText
+import weir.cli.lab.LabModule
+import weir.lab.compare.SideBySide
+
+/** Runs the ways on the loads on Weir here and on the rivals beside it, and reports. */
+final class CompareJob(settings: Settings, out: PrintWriter, err: PrintWriter):
+  private val display = Display.on(err, settings)
+  private val board: Board = Board(settings.places, place => display.ended(place, board))
+  private val windows = display.windows(settings.loads)
+
+  /** The exit code: 1 if figures are missing, but for those of the way that hangs elsewhere. */
+  def run(): Int =
+    val rivals = startRivals()
+    err.println(s"warming up for ${DurationText.show(settings.warmUp)}")
+    val weir = SideBySide(WeirWays, display.tasksPerLetter, board)
+    if settings.hasWeir then weir.warmUp(settings.ways, settings.warmUp)
+    windows.foreach: loads =>
+      rivals.foreach(_.awaitBegin(loads))
+      display.during(loads, board):
+        if settings.hasWeir then weir.run(loads, settings.ways, settings.plan)
+        rivals.foreach(_.awaitOver(loads))
+    val rivalsAreComplete = rivals.forall(_.await())
+    val figures = Figures(settings, board)
+    figures.table.foreach(out.println)
+    figures.problems.foreach(err.println)
+    settings.lab.hand("compare", figures.results, figures.problems.isEmpty && rivalsAreComplete)
+
+  private def startRivals(): Option[RivalRun] =
+    Option.when(settings.rivalWays.nonEmpty):
+      val _ = LabModule.bench.classPath // if it is not there, that is bad input
+      val rivals = RivalRun(settings, windows, board, err)
+      rivals.start(display.tasksPerLetter)
+      rivals

@@ -1,0 +1,22 @@
+package weir.cli.compare
+
+import weir.cli.compare.way.*
+import weir.lab.Systems
+import weir.lab.compare.{Contestant, Course, Plan, Way}
+
+/** Weir's program for each way. */
+object WeirWays extends Contestant:
+  def system(way: Way): String = Systems.weir
+
+  def run(way: Way, plan: Plan, course: Course): Unit =
+    val work = Work(plan, course)
+    val task = way match
+      case Way.Batch => BatchWay(work)
+      case Way.BlockingQueue => BlockingQueueWay(work)
+      case Way.Queue => QueueWay(work, Vector(work.batches))
+      case Way.Stream => StreamWay(work)
+      case Way.Prefetch => PrefetchWay(work)
+      case Way.ParallelQueue => QueueWay(work, work.halves)
+      case Way.ParallelStream => ParallelStreamWay(work)
+      case Way.Hang => HangWay(work)
+    task.runSync()

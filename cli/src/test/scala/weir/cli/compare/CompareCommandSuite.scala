@@ -1,0 +1,116 @@
+package weir.cli.compare
+
+import java.io.{PrintWriter, StringWriter}
+import java.nio.file.Files
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+
+import weir.cli.{Main, TempFolder}
+import weir.cli.lab.LabOptions
+import weir.lab.compare.{Load, Way}
+
+class CompareCommandSuite extends munit.FunSuite with TempFolder:
+  override def munitTimeout: Duration = 2.minutes
+
+  private def problem(args: String*): (Int, String, String) =
+    val (out, err) = (new StringWriter, new StringWriter)
+    val code = Main.run("compare" +: args, PrintWriter(out, true), PrintWriter(err, true))
+    (code, out.toString, err.toString)
+
+  Seq(
+    Seq("--load", "fast") ->
+      "--load: there is no 'fast'. There are: slow-producer, balanced, slow-consumer.",
+    Seq("--way", "queue,pile") ->
+      ("--way: there is no 'pile'. There are: batch, blocking-queue, queue, stream, prefetch, " +
+        "parallel-queue, parallel-stream, hang."),
+    Seq("--only", "zio") ->
+      "--only: there is no system 'zio' here. There are: weir, cats-effect, fs2.",
+    Seq("--speed", "0") -> "--speed: '0' is no factor. It must be from 0.1 to 1000.",
+    Seq("--speed", "") -> "--speed: '' is no factor. It must be from 0.1 to 1000.",
+    Seq(
+      "--seed",
+      "one"
+    ) -> "--seed: 'one' is not a whole number. Give one, at least -9223372036854775808."
+  ).foreach: (args, line) =>
+    test(s"${args.mkString(" ")} is one line and exit code 2"):
+      assertEquals(problem(args*), (2, "", line + "\n"))
+
+  test("the help says what each way does, and what its bound is"):
+    val (code, out, _) = problem("--help")
+    assertEquals(code, 0)
+    val ways = out.substring(out.indexOf("The ways, and the bound of each")).split("Bound:\\s")
+    Way.values.zipWithIndex.foreach: (way, i) =>
+      assert(clue(ways(i)).contains(s"\n${way.name}: "))
+    assertEquals(ways.length, Way.values.length + 1)
+
+  folder.test("Weir and the rivals run beside each other, and what hangs there is no failure"):
+    folder =>
+      val json = folder.resolve("compare.json")
+      val settings = Settings(
+        Vector(Load.SlowConsumer),
+        Way.values.toVector,
+        Settings.systems,
+        speed = 50,
+        warmUp = Duration.Zero,
+        LabOptions.Checked(seed = 5, isQuick = false, json = Some(json), report = None)
+      )
+      val (out, err) = (new StringWriter, new StringWriter)
+      val code = CompareJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
+      assertEquals(code, 0, clue(err.toString))
+      val report = ujson.read(Files.readString(json))
+      val systems = report("results").arr.groupMap(_("case").str)(_("system").str)
+      assertEquals(report("command").str, "compare")
+      assertEquals(report("seed").str, "5")
+      Way.values.foreach: way =>
+        val rival = if way == Way.Hang then Seq() else Seq(way.rival)
+        assertEquals(systems(s"slow-consumer: ${way.name}").toSeq, Seq("bound", "weir") ++ rival)
+        val line = err.toString.linesIterator.filter(_.contains(s"  ${way.name} ")).toSeq
+        assertEquals(line.size, 2, clue(err.toString))
+      assert(clue(out.toString).contains("slow-consumer: hang"))
+
+  test("a rival's JVM that is killed leaves one line, Weir's figures and exit code 1"):
+    val settings = Settings(
+      Vector(Load.SlowProducer),
+      Vector(Way.Queue),
+      Settings.systems,
+      speed = 20,
+      warmUp = Duration.Zero,
+      LabOptions.Checked(seed = 5, isQuick = false, json = None, report = None)
+    )
+    val (out, err) = (new StringWriter, new StringWriter)
+    val killer = Thread.startVirtualThread: () =>
+      var rival = Option.empty[ProcessHandle]
+      while rival.isEmpty do
+        Thread.onSpinWait()
+        rival = ProcessHandle.current.children.iterator.asScala.find: child =>
+          child.info.commandLine.orElse("").contains("weir.bench.child.Main compare")
+      rival.get.destroyForcibly(): Unit
+    val code =
+      CompareJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
+    killer.join()
+    assertEquals(code, 1)
+    assert(
+      err.toString.contains("cats-effect, compare: no result, since its JVM ended with code 137\n")
+    )
+    assert(
+      clue(out.toString).linesIterator.exists(
+        _.matches(
+          "slow-producer: queue +[0-9.]+ +[0-9.]+ +[0-9.]+ +cats-effect +failed"
+        )
+      )
+    )
+
+  test("without Weir only the rivals run"):
+    val settings = Settings(
+      Vector(Load.SlowProducer),
+      Vector(Way.Queue, Way.Stream),
+      Vector("fs2"),
+      speed = 50,
+      warmUp = Duration.Zero,
+      LabOptions.Checked(seed = 5, isQuick = false, json = None, report = None)
+    )
+    val (out, err) = (new StringWriter, new StringWriter)
+    assertEquals(CompareJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run(), 0)
+    val figures = out.toString.linesIterator.filter(_.startsWith("slow-producer")).toSeq
+    assert(clue(figures(0)).matches("slow-producer: queue +[0-9.]+ +cats-effect"))
+    assert(clue(figures(1)).matches("slow-producer: stream +[0-9.]+ +fs2 +[0-9.]+ +[0-9.]+"))

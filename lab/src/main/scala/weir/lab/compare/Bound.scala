@@ -1,0 +1,86 @@
+package weir.lab.compare
+
+import scala.collection.mutable
+
+/** How long a way takes if nothing costs time but the delays of the plan, in nanoseconds. */
+object Bound:
+  /** Each batch alone: it is produced, all of it is consumed, and only then the next is produced. */
+  def batchByBatch(plan: Plan): Long =
+    plan.batches
+      .map: batch =>
+        val alone = plan.copy(
+          produceNanos = Vector(plan.produceNanos(batch)),
+          consumeNanos = plan.tasks(batch).map(plan.consumeNanos)
+        )
+        queued(alone, producers = 1)
+      .sum
+
+  /** No place between producer and consumers: a task leaves the producer when a consumer takes it. */
+  def handedOver(plan: Plan): Long = queued(plan.copy(capacity = 0), producers = 1)
+
+  /** A first-in first-out queue of `plan.capacity` places between producers and consumers. */
+  def queued(plan: Plan, producers: Int): Long = Simulation(plan, producers).run()
+
+  /** Goes from event to event, an event being the end of a delay.
+    *
+    * Whatever is later than here makes nothing else earlier, so no program can be faster. Producers
+    * that wait for a place take turns.
+    */
+  private final class Simulation(plan: Plan, producers: Int):
+    private enum Event:
+      case Produced(producer: Int)
+      case Consumed
+
+    private val events = mutable.PriorityQueue[(Long, Event)]()(using Ordering.by(-_._1))
+    private val toProduce = plan.shares(producers).map(_.iterator)
+    private val batchSize = plan.tasks(0).size
+
+    /** How many tasks a producer has that have not found a place yet. */
+    private val inHand = new Array[Int](producers)
+    private var waiting = 0
+    private var begun = 0
+    private var freeConsumers = plan.parallelism
+    private var turn = 0
+    private var now = 0L
+
+    def run(): Long =
+      (0 until producers).foreach(produceNext)
+      while events.nonEmpty do
+        val (time, event) = events.dequeue()
+        now = time
+        event match
+          case Event.Consumed => freeConsumers += 1
+          case Event.Produced(producer) => inHand(producer) = batchSize
+        moveAll()
+      now
+
+    private def produceNext(producer: Int): Unit =
+      if toProduce(producer).hasNext then
+        val nanos = plan.produceNanos(toProduce(producer).next())
+        events += ((now + nanos, Event.Produced(producer)))
+
+    private def moveAll(): Unit =
+      consumeWaiting()
+      var giver = nextGiver
+      while giver >= 0 && (waiting < plan.capacity || freeConsumers > 0) do
+        waiting += 1
+        inHand(giver) -= 1
+        if inHand(giver) == 0 then produceNext(giver)
+        consumeWaiting()
+        giver = nextGiver
+
+    private def consumeWaiting(): Unit =
+      while freeConsumers > 0 && waiting > 0 do
+        freeConsumers -= 1
+        waiting -= 1
+        events += ((now + plan.consumeNanos(begun), Event.Consumed))
+        begun += 1
+
+    /** The producer whose turn it is to give a task, or -1 if none has one. */
+    private def nextGiver: Int =
+      val order = (0 until producers).map(step => (turn + step) % producers)
+      order.find(inHand(_) > 0) match
+        case Some(producer) =>
+          turn = producer + 1
+          producer
+        case None => -1

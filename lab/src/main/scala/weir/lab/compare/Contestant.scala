@@ -1,0 +1,12 @@
+package weir.lab.compare
+
+/** A library, or several that belong together, with a program for each way. */
+trait Contestant:
+  /** The name of the library that a way uses. */
+  def system(way: Way): String
+
+  /** Produces and consumes all tasks of `plan` that way, and tells `course` about each.
+    *
+    * '''Waits''' until all are consumed; for ever, if the way hangs.
+    */
+  def run(way: Way, plan: Plan, course: Course): Unit

@@ -1,0 +1,65 @@
+package weir.lab.compare
+
+import java.util.SplittableRandom
+
+/** What there is to do: tasks in batches, and how long each of them takes.
+  *
+  * It is the same for every way and every system, also in another JVM, since it is made from nothing
+  * but its parameters.
+  *
+  * @param produceNanos
+  *   for each batch
+  * @param consumeNanos
+  *   the first one is for the task that is consumed first, and so on; so it does not matter to any
+  *   way in which order the tasks come
+  * @param parallelism
+  *   at most so many tasks are consumed at a time
+  * @param capacity
+  *   so many tasks fit into a queue or a buffer between producers and consumers
+  */
+final case class Plan(
+    produceNanos: Vector[Long],
+    consumeNanos: Vector[Long],
+    parallelism: Int,
+    capacity: Int
+):
+  require(
+    produceNanos.nonEmpty && consumeNanos.size % produceNanos.size == 0,
+    s"Plan: ${consumeNanos.size} tasks do not make ${produceNanos.size} equal batches."
+  )
+
+  def batches: Range = produceNanos.indices
+
+  /** The tasks of a batch, by number. */
+  def tasks(batch: Int): Vector[Int] =
+    val size = consumeNanos.size / produceNanos.size
+    Vector.range(batch * size, (batch + 1) * size)
+
+  /** The batches of each of `producers`: the first ones for the first, and so on. */
+  def shares(producers: Int): Vector[Vector[Int]] =
+    Vector.tabulate(producers): producer =>
+      batches.slice(share(producer, producers), share(producer + 1, producers)).toVector
+
+  private def share(producer: Int, producers: Int): Int = batches.size * producer / producers
+
+object Plan:
+  val batchCount = 10
+  val batchSize = 100
+
+  /** As many as a batch has tasks, as in the source. */
+  val usualParallelism = 100
+
+  /** Two batches, as in the source. */
+  val usualCapacity: Int = 2 * batchSize
+
+  /** The delays of `load`, divided by `speed`; those of the tasks are spread evenly by `seed`. */
+  def of(load: Load, seed: Long, speed: Double): Plan =
+    val random = SplittableRandom(seed + load.ordinal)
+    val least = load.leastConsumeMillis * 1e6
+    val most = load.mostConsumeMillis * 1e6
+    Plan(
+      Vector.fill(batchCount)((load.produceMillis * 1e6 / speed).toLong),
+      Vector.fill(batchCount * batchSize)((random.nextDouble(least, most) / speed).toLong),
+      usualParallelism,
+      usualCapacity
+    )
