@@ -1,10 +1,8 @@
 package weir.cli.lab
 
 import java.io.{BufferedReader, InputStream, InputStreamReader, PrintWriter}
-import java.nio.file.Path
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 import scala.concurrent.duration.*
-import scala.jdk.CollectionConverters.*
 
 import weir.cli.DurationText
 import weir.lab.{ChildOutput, Systems}
@@ -33,8 +31,7 @@ final case class RivalJvm(
     * on this thread.
     */
   def run(err: PrintWriter)(onMessage: Message => Unit): Boolean =
-    val process = ProcessBuilder(command*).start()
-    RivalJvm.running.add(process)
+    val process = Children.start(ProcessBuilder(command*))
     try
       val isLate = ConcurrentHashMap.newKeySet[Process]()
       val watch = process.onExit.orTimeout(deadline.toMillis, TimeUnit.MILLISECONDS)
@@ -51,14 +48,10 @@ final case class RivalJvm(
         else failures
       problems.foreach(why => err.println(s"$system, $experiment: no result, since $why"))
       problems.isEmpty
-    finally
-      process.destroyForcibly()
-      RivalJvm.running.remove(process): Unit
+    finally Children.end(process)
 
   private def command: Seq[String] =
-    Seq(
-      Path.of(sys.props("java.home"), "bin", "java").toString
-    ) ++ RivalJvm.usualFlags ++ jvmFlags ++
+    (Children.java +: RivalJvm.usualFlags) ++ jvmFlags ++
       Seq("-cp", module.classPath, module.mainClass, experiment, system) ++
       options.map((key, value) => s"$key=$value")
 
@@ -92,8 +85,3 @@ object RivalJvm:
   /** Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about. */
   private[lab] val usualFlags =
     Seq("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
-
-  private val running = ConcurrentHashMap.newKeySet[Process]()
-  Runtime.getRuntime.addShutdownHook(
-    Thread(() => running.asScala.foreach(_.destroyForcibly()))
-  )
