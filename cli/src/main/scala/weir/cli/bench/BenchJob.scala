@@ -33,8 +33,10 @@ final class BenchJob(
       options: LabOptions.Checked,
       systems: Iterable[String] => Vector[String]
   ): Int =
-    val quick = if options.isQuick then BenchJob.quick else Vector.empty
-    val wanted = quick ++ arguments.forJmh
+    val wanted =
+      if !options.isQuick then arguments.forJmh
+      else if arguments.forJmh.isEmpty then BenchJob.quick :+ BenchJob.quickest
+      else BenchJob.quick ++ arguments.forJmh
     val found = modules.map(module => module -> benchmarks(module, wanted))
     if found.forall(_._2.isEmpty) then
       throw BadInput("weir bench", "no benchmark has such a name.", "See weir bench -l.")
@@ -76,6 +78,9 @@ object BenchJob:
   /** Figures to see that all works, not to rely on. */
   private val quick =
     Vector("-f", "1", "-wi", "1", "-w", "200ms", "-i", "2", "-r", "100ms")
+
+  /** Those that a minute is enough for. */
+  private val quickest = "[.](Sequence|Gather)"
 
   private def withFile[A](use: Path => A): A =
     val file = Files.createTempFile("weir-bench", ".json")

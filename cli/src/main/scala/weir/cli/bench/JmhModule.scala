@@ -17,7 +17,11 @@ final class JmhModule(module: LabModule):
 
   /** JMH's exit code. '''Waits''' for its end; its output comes line by line. */
   def run(arguments: Seq[String], results: Path, print: String => Unit): Int =
-    start(arguments ++ Seq("-rf", "json", "-rff", results.toString), print)
+    start(
+      arguments ++ Seq("-rf", "json", "-rff", results.toString),
+      // It names a file that is about to be read and deleted.
+      line => if !line.startsWith("Benchmark result is saved to") then print(line)
+    )
 
   /** What JMH prints with these arguments, and its exit code. */
   def ask(arguments: Seq[String], print: String => Unit): Int = start(arguments, print)

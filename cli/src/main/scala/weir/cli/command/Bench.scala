@@ -24,7 +24,7 @@ import weir.cli.lab.LabOptions
   ),
   footer = Array(
     "",
-    "--quick: three short iterations each; choose some benchmarks to end within a minute.",
+    "--quick: short iterations; if nothing else is given, of sequence and gather only.",
     "--seed changes nothing here, since nothing is random.",
     "Exit code: 0, 1 if figures are missing, 2 for bad input, 130 after Ctrl-C.",
     ""

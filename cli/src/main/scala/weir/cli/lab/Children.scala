@@ -22,7 +22,8 @@ private[cli] object Children:
     kill(process)
     val _ = running.remove(process)
 
-  private def kill(process: Process): Unit =
+  /** Kills it with all that it has started; it does not wait for their end. */
+  def kill(process: Process): Unit =
     val below = process.descendants.toList
     val _ = process.destroyForcibly()
     below.forEach(child => child.destroyForcibly(): Unit)

@@ -1,7 +1,8 @@
 package weir.cli.lab
 
 import java.io.{BufferedReader, InputStream, InputStreamReader, PrintWriter}
-import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
 
 import weir.cli.DurationText
@@ -33,17 +34,21 @@ final case class RivalJvm(
   def run(err: PrintWriter)(onMessage: Message => Unit): Boolean =
     val process = Children.start(ProcessBuilder(command*))
     try
-      val isLate = ConcurrentHashMap.newKeySet[Process]()
-      val watch = process.onExit.orTimeout(deadline.toMillis, TimeUnit.MILLISECONDS)
-      val _ = watch.exceptionally: _ =>
-        isLate.add(process)
-        process.destroyForcibly()
+      val isLate = AtomicBoolean()
+      // A thread of its own: on the common pool it might wait behind something that blocks.
+      val _ = Thread
+        .ofPlatform()
+        .daemon()
+        .start: () =>
+          if !process.waitFor(deadline.toMillis, TimeUnit.MILLISECONDS) then
+            isLate.set(true)
+            Children.kill(process)
       val strays = Thread.ofPlatform().start(() => lines(process.getErrorStream)(passOn(err)))
       val failures = messages(process, err, onMessage)
       strays.join()
       val exitCode = process.waitFor()
       val problems =
-        if isLate.contains(process) then Seq(s"it took longer than ${DurationText.show(deadline)}")
+        if isLate.get then Seq(s"it took longer than ${DurationText.show(deadline)}")
         else if failures.isEmpty && exitCode != 0 then Seq(s"its JVM ended with code $exitCode")
         else failures
       problems.foreach(why => err.println(s"$system, $experiment: no result, since $why"))

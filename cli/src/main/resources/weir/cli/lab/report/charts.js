@@ -34,20 +34,20 @@ var weirCharts = (function () {
         longest = Math.max(longest, bar.text.length + (bar.ratio ? bar.ratio.length + 2 : 0));
       });
     });
-    return 14 + 7.7 * longest;
+    return 14 + 8 * longest;
   }
 
   // Where there is room, names stand to the left of the bars and values to the right of them; on a
   // narrow screen both stand above.
   function layout(card, width) {
     return width >= 440
-      ? { isWide: true, left: 142, right: valuesWidth(card), row: 25, bar: 15, heading: 28, gap: 12 }
+      ? { isWide: true, left: 150, right: valuesWidth(card), row: 25, bar: 15, heading: 28, gap: 12 }
       : { isWide: false, left: 1, right: 1, row: 38, bar: 9, heading: 30, gap: 14 };
   }
 
   // As much of the name as fits into a line of `width` pixels with the value behind it.
   function shortened(bar, width) {
-    var room = Math.floor(width / 7.7) - bar.text.length - bar.ratio.length - 4;
+    var room = Math.floor(width / 8) - bar.text.length - bar.ratio.length - 4;
     return bar.name.length <= room ? bar.name : bar.name.slice(0, Math.max(room - 1, 4)) + '\u2026';
   }
 
@@ -90,7 +90,8 @@ var weirCharts = (function () {
     var top = 5; // letters may reach above their line
     var option = {
       animation: false,
-      textStyle: { fontFamily: font, fontSize: 12.5 },
+      // Whole sizes: without a browser ECharts takes 12.5px for 5px.
+      textStyle: { fontFamily: font, fontSize: 13 },
       title: [], grid: [], xAxis: [], yAxis: [], series: []
     };
     card.blocks.forEach(function (block, index) {
@@ -98,7 +99,7 @@ var weirCharts = (function () {
       if (block.name) {
         option.title.push({
           text: block.name, left: 0, top: top, padding: 0,
-          textStyle: { fontSize: 13.5, fontWeight: 600, color: theme.text, width: width - 4, overflow: 'truncate' }
+          textStyle: { fontSize: 14, fontWeight: 600, color: theme.text, width: width - 4, overflow: 'truncate' }
         });
         top += at.heading;
       }
@@ -121,7 +122,7 @@ var weirCharts = (function () {
           formatter: function (name) { return '{' + (name === 'weir' ? 'weir' : 'other') + '|' + name + '}'; },
           rich: {
             weir: { color: systems.weir[isDark], fontWeight: 700, fontSize: 13 },
-            other: { color: theme.text, fontSize: 12.5 }
+            other: { color: theme.text, fontSize: 13 }
           }
         }
       });

@@ -18,7 +18,13 @@ final case class ChartCard(
     margin: String,
     isLog: Boolean,
     blocks: Vector[ChartCard.Block]
-)
+):
+  /** What the figures are. */
+  def meaning: String = s"$unit, $better is better"
+
+  /** What the lengths of the bars are. */
+  def scale: String =
+    meaning + (if isLog then "; logarithmic, a line for each factor of ten" else "")
 
 object ChartCard:
   /** A case, on a scale from `low` to `high`. */

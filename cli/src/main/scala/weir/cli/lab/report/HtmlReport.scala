@@ -95,14 +95,8 @@ object HtmlReport:
         s"""<div class="margin${if isBehind then " behind" else ""}">${card.margin}""" +
           "<small>the best rival</small></div>"
     val title = escape(card.title)
-    s"""<section class="card"><header><div><h2>$title</h2><p>${escape(scale(card))}</p></div>""" +
+    s"""<section class="card"><header><div><h2>$title</h2><p>${escape(card.scale)}</p></div>""" +
       s"""$margin</header><div class="chart" role="img" aria-label="$title, as a chart"></div></section>"""
-
-  /** What the bars mean. */
-  private def scale(card: ChartCard): String =
-    s"${card.unit}, ${card.better} is better${
-        if card.isLog then "; logarithmic, a line for each factor of ten" else ""
-      }"
 
   private def table(card: ChartCard): String =
     val blocks = card.blocks.map: block =>
@@ -110,8 +104,8 @@ object HtmlReport:
         if block.name.isEmpty then ""
         else s"""<tr class="case"><th colspan="3">${escape(block.name)}</th></tr>"""
       block.bars.map(row).mkString(s"<tbody>$head", "", "</tbody>")
-    s"""<table><caption>${escape(card.title)} <span>${escape(scale(card))}</span></caption>""" +
-      """<thead><tr><th></th><th class="number">value</th><th class="number">Weir</th></tr></thead>""" +
+    s"""<table><caption>${escape(card.title)} <span>${escape(card.meaning)}</span></caption>""" +
+      """<thead><tr><th></th><th class="number">value</th><th class="number">ratio</th></tr></thead>""" +
       blocks.mkString + "</table>"
 
   private def row(bar: ChartCard.Bar): String =

@@ -42,12 +42,11 @@ object SvgChart:
     s"commit ${report.commit}, JDK ${report.jdk}, ${report.cpus} CPUs, seed ${report.seed}"
 
   private def place(card: ChartCard, drawing: Drawing, top: Int): String =
-    val log = if card.isLog then "; logarithmic scale" else ""
     s"""<text x="$edge" y="${top + 20}" font-size="15" font-weight="600" fill="#1b2430">${escape(
         card.title
       )}<tspan dx="10" font-size="12" font-weight="400" fill="#5d6977">${escape(
-        card.unit
-      )}, ${card.better} is better$log</tspan></text>
+        card.scale
+      )}</tspan></text>
        |<svg x="$edge" y="${top + cardTitleHeight}" width="${width - 2 * edge}" height="${drawing.height}">${drawing.svg}</svg>""".stripMargin
 
   private def drawAll(cards: Seq[ChartCard]): Seq[Drawing] =

@@ -25,6 +25,12 @@ class SvgChartSuite extends FunSuite:
     for (length, bar) <- drawn.zip(bars) do
       assertEqualsDouble(length / drawn.max, bar.value / bars.map(_.value).max, 0.01, bar.name)
 
+  test("the value and the ratio beside a bar do not touch"):
+    val svg = SvgChart.draw(SampleReports.clients)
+    // The second piece of a line stands at its own x: after the first, at 6 pixels a letter or more.
+    val ratio = "x=\"([\\d.]+)\"[^>]*>\\s*19.9x</text>".r.findFirstMatchIn(svg)
+    assert(ratio.exists(_.group(1).toDouble > 6 * "40,012 ms".length), ratio.map(_.matched))
+
   test("the file names the command, the commit and nothing to load"):
     val svg = SvgChart.draw(SampleReports.clients)
     assert(svg.contains("weir clients"))
