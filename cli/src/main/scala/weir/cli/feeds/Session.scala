@@ -6,7 +6,8 @@ import scala.concurrent.duration.*
 
 import weir.Task
 import weir.cli.{DurationText, Text}
-import weir.cli.feeds.report.{JsonReport, Progress, Summary}
+import weir.cli.lab.LabReport
+import weir.cli.feeds.report.{Progress, Summary, SummaryResults}
 import weir.cli.feeds.run.{Bound, FeedRun, Tally}
 import weir.cli.feeds.store.{DueQuery, FeedStore}
 
@@ -90,7 +91,9 @@ final class Session(
       val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
       out.println(s"${summary.line}${next(now)}")
     out.flush()
-    settings.json.foreach(JsonReport.write(_, seed, summary))
+    val labReport = LabReport.of("feeds", seed, SummaryResults.of(summary))
+    settings.json.foreach(labReport.writeJson)
+    settings.report.foreach(labReport.writeHtml)
 
   /** Until the next feed falls due; but other processes may add feeds, so never very long. */
   private def untilNext(nowMillis: Long): FiniteDuration =

@@ -25,6 +25,7 @@ final case class Settings(
     maxBodyBytes: Int,
     isWatching: Boolean,
     json: Option[Path],
+    report: Option[Path],
     seed: Option[Long],
     siteSize: Int,
     speed: Double

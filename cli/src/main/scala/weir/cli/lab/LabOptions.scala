@@ -1,6 +1,7 @@
 package weir.cli.lab
 
 import java.nio.file.Path
+import scala.util.matching.Regex
 
 import picocli.CommandLine.Option as Opt
 
@@ -40,6 +41,20 @@ final class LabOptions:
   )
   private[cli] var reportText: String | Null = null
 
+  @Opt(
+    names = Array("--chart"),
+    paramLabel = "FILE.svg",
+    description = Array("Draw the charts there as a picture, too; --chart-of chooses.")
+  )
+  private[cli] var chartText: String | Null = null
+
+  @Opt(
+    names = Array("--chart-of"),
+    paramLabel = "REGEX",
+    description = Array("Draw only the cases in whose name this is found.")
+  )
+  private[cli] var chartOf: String | Null = null
+
   /** The seed, and the files that results go to; call it before any work.
     *
     * '''Fails''' with [[BadInput]].
@@ -49,7 +64,9 @@ final class LabOptions:
       seed = OptionValue.number("--seed", seedText, Long.MinValue, Long.MaxValue),
       isQuick = isQuick,
       json = Option(jsonText).map(OptionValue.target("--json", _)),
-      report = Option(reportText).map(OptionValue.target("--report", _))
+      report = Option(reportText).map(OptionValue.target("--report", _)),
+      chart = Option(chartText).map(OptionValue.target("--chart", _)),
+      chartOf = OptionValue.regex("--chart-of", Option(chartOf).getOrElse(""))
     )
 
   /** Those of `known` that are asked for, in their usual order; `bound` is no matter of choice.
@@ -72,12 +89,18 @@ object LabOptions:
   final case class Checked(
       seed: Long,
       isQuick: Boolean,
-      json: Option[Path],
-      report: Option[Path]
+      json: Option[Path] = None,
+      report: Option[Path] = None,
+      chart: Option[Path] = None,
+      chartOf: Regex = "".r
   ):
     /** Writes the files that are asked for, and returns the exit code: 1 if figures are missing. */
     def hand(command: String, results: Seq[Result], isComplete: Boolean): Int =
-      val report = LabReport.of(command, seed, results)
+      write(LabReport.of(command, seed, results))
+      if isComplete then 0 else 1
+
+    def write(report: LabReport): Unit =
       json.foreach(report.writeJson)
       this.report.foreach(report.writeHtml)
-      if isComplete then 0 else 1
+      val drawn = report.results.filter(result => chartOf.findFirstIn(result.name).nonEmpty)
+      chart.foreach(report.copy(results = drawn).writeSvg)

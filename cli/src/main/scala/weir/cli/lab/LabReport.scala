@@ -1,7 +1,9 @@
 package weir.cli.lab
 
 import java.nio.file.{Files, Path}
+import java.time.Instant
 
+import weir.cli.lab.report.{HtmlReport, SvgChart}
 import weir.lab.Result
 
 /** What a command measured, and where: all that reports of any form say. */
@@ -17,7 +19,10 @@ final case class LabReport(
     val _ = Files.writeString(file, ujson.write(toJson, indent = 2) + "\n")
 
   def writeHtml(file: Path): Unit =
-    val _ = Files.writeString(file, HtmlReport.page(this))
+    val _ = Files.writeString(file, HtmlReport.page(this, Instant.now()))
+
+  def writeSvg(file: Path): Unit =
+    val _ = Files.writeString(file, SvgChart.draw(this))
 
   def toJson: ujson.Obj =
     ujson.Obj(

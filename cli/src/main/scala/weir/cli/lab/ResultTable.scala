@@ -22,4 +22,5 @@ object ResultTable:
     else if size >= 100 then Text.decimal(value, 0)
     else if size >= 10 then Text.decimal(value, 1)
     else if size >= 1 then Text.decimal(value, 2)
-    else Text.decimal(value, 3)
+    else if size >= 0.1 then Text.decimal(value, 3)
+    else Text.decimal(value, 4)

@@ -1,10 +1,9 @@
 package weir.cli.lab
 
 import java.io.{BufferedReader, InputStream, InputStreamReader, PrintWriter}
-import java.nio.file.Path
-import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
-import scala.jdk.CollectionConverters.*
 
 import weir.cli.DurationText
 import weir.lab.{ChildOutput, Systems}
@@ -33,32 +32,31 @@ final case class RivalJvm(
     * on this thread.
     */
   def run(err: PrintWriter)(onMessage: Message => Unit): Boolean =
-    val process = ProcessBuilder(command*).start()
-    RivalJvm.running.add(process)
+    val process = Children.start(ProcessBuilder(command*))
     try
-      val isLate = ConcurrentHashMap.newKeySet[Process]()
-      val watch = process.onExit.orTimeout(deadline.toMillis, TimeUnit.MILLISECONDS)
-      val _ = watch.exceptionally: _ =>
-        isLate.add(process)
-        process.destroyForcibly()
+      val isLate = AtomicBoolean()
+      // A thread of its own: on the common pool it might wait behind something that blocks.
+      val _ = Thread
+        .ofPlatform()
+        .daemon()
+        .start: () =>
+          if !process.waitFor(deadline.toMillis, TimeUnit.MILLISECONDS) then
+            isLate.set(true)
+            Children.kill(process)
       val strays = Thread.ofPlatform().start(() => lines(process.getErrorStream)(passOn(err)))
       val failures = messages(process, err, onMessage)
       strays.join()
       val exitCode = process.waitFor()
       val problems =
-        if isLate.contains(process) then Seq(s"it took longer than ${DurationText.show(deadline)}")
+        if isLate.get then Seq(s"it took longer than ${DurationText.show(deadline)}")
         else if failures.isEmpty && exitCode != 0 then Seq(s"its JVM ended with code $exitCode")
         else failures
       problems.foreach(why => err.println(s"$system, $experiment: no result, since $why"))
       problems.isEmpty
-    finally
-      process.destroyForcibly()
-      RivalJvm.running.remove(process): Unit
+    finally Children.end(process)
 
   private def command: Seq[String] =
-    Seq(
-      Path.of(sys.props("java.home"), "bin", "java").toString
-    ) ++ RivalJvm.usualFlags ++ jvmFlags ++
+    (Children.java +: RivalJvm.usualFlags) ++ jvmFlags ++
       Seq("-cp", module.classPath, module.mainClass, experiment, system) ++
       options.map((key, value) => s"$key=$value")
 
@@ -92,8 +90,3 @@ object RivalJvm:
   /** Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about. */
   private[lab] val usualFlags =
     Seq("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
-
-  private val running = ConcurrentHashMap.newKeySet[Process]()
-  Runtime.getRuntime.addShutdownHook(
-    Thread(() => running.asScala.foreach(_.destroyForcibly()))
-  )

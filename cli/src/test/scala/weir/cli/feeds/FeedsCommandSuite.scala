@@ -75,9 +75,11 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     assertEquals(number(folder, "SELECT count(*) FROM item"), before)
     assert(third.out.contains(" 0 new"), third.out)
 
-  folder.test("results are written as JSON"): folder =>
+  folder.test("results are written as JSON, and as a page"): folder =>
     val file = folder.resolve("out.json")
-    assertEquals(site(folder, "--json", file.toString, "--seed", "5").code, 0)
+    val page = folder.resolve("out.html")
+    val files = Seq("--json", file.toString, "--report", page.toString)
+    assertEquals(site(folder, files ++ Seq("--seed", "5")*).code, 0)
     val json = ujson.read(Files.readString(file))
     assertEquals(json("command").str, "feeds")
     assertEquals(json("seed").str, "5")
@@ -85,6 +87,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     val results = json("results").arr.map(result => result("case").str -> result("value").num).toMap
     assertEquals(results("outcome: 404 not found"), 2.0)
     assert(results("bound") > 0)
+    assert(Files.readString(page).contains("404 not found"))
 
   folder.test("feeds of a list are added once and fetched, and the local site stays away"):
     folder =>
@@ -114,6 +117,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
         Seq("--seed", "x") -> "--seed:",
         Seq("--speed", "0") -> "--speed:",
         Seq("--json", s"$folder/none/out.json") -> s"--json $folder/none/out.json:",
+        Seq("--report", s"$folder/none/out.html") -> s"--report $folder/none/out.html:",
         Seq("--json", s"$folder") -> s"--json $folder:",
         Seq("--urls", s"$urls") -> s"$urls:7:",
         Seq("--urls", s"$good", "--urls", s"$urls") -> "weir feeds:",
