@@ -20,15 +20,20 @@ class CatsWaysSuite extends munit.FunSuite:
         assertEquals(course.mistake, None)
         assertEquals(course.progress, "1000 of 1000 tasks produced, 1000 consumed")
 
-  test("two consumers that block in a pool of two threads hang, and nothing is consumed"):
+  test("two consumers that block in a pool of two threads hang, and nothing is consumed") {
     val heard = ConcurrentLinkedQueue[String]()
-    val listener = new Listener:
-      def progress(place: Place, letters: String): Unit = ()
-      def ended(place: Place, millis: Double): Unit = heard.add("ended"): Unit
-      def failed(place: Place, why: String): Unit = heard.add(s"failed: $why"): Unit
-      def hung(place: Place, why: String): Unit = heard.add(why): Unit
-    SideBySide(CatsWays, tasksPerLetter = 1, listener)
+    SideBySide(CatsWays, tasksPerLetter = 1, Hearing(heard))
       .run(Seq(Load.Balanced), Seq(Way.Hang), _ => plan)
-    assert(
-      clue(heard.asScala.toSeq).exists(_.matches("hangs: after .* tasks produced, 0 consumed"))
-    )
+    val hung = heard.asScala.exists(_.matches("hangs: after .* tasks produced, 0 consumed"))
+    assert(hung, heard.toString)
+  }
+
+  /** Notes how each way ends. */
+  private final class Hearing(heard: ConcurrentLinkedQueue[String]) extends Listener:
+    def progress(place: Place, letters: String): Unit = ()
+    def ended(place: Place, millis: Double): Unit = hear("ended")
+    def failed(place: Place, why: String): Unit = hear(s"failed: $why")
+    def hung(place: Place, why: String): Unit = hear(why)
+
+    private def hear(what: String): Unit =
+      val _ = heard.add(what)
