@@ -53,7 +53,7 @@ var weirCharts = (function () {
 
   function label(bar, at, width) {
     var value = '{value|' + bar.text + '}';
-    var ratio = bar.ratio ? '  {' + (bar.isBehindWeir ? 'ratio' : 'ahead') + '|' + bar.ratio + '}' : '';
+    var ratio = bar.ratio ? '{' + (bar.isBehindWeir ? 'ratio' : 'ahead') + '|' + bar.ratio + '}' : '';
     return at.isWide ? value + ratio : '{name|' + shortened(bar, width) + '}  ' + value + ratio;
   }
 
@@ -75,8 +75,9 @@ var weirCharts = (function () {
         rich: {
           name: { color: theme.text, fontWeight: isWeir ? 700 : 400 },
           value: { color: theme.text, fontWeight: isWeir ? 700 : 400 },
-          ratio: { color: theme.muted, fontWeight: 700 },
-          ahead: { color: theme.warn, fontWeight: 700 }
+          // Without a browser ECharts takes texts for narrower than they are.
+          ratio: { color: theme.muted, fontWeight: 700, padding: [0, 0, 0, 14] },
+          ahead: { color: theme.warn, fontWeight: 700, padding: [0, 0, 0, 14] }
         }
       }
     };
