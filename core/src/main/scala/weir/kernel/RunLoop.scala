@@ -295,6 +295,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 else if source.tag == Tag.Delay && mayGoOn then
                   value = source.asInstanceOf[Delay[Any]].thunk()
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
+                else if source.tag == Tag.Cede && cedesToNobody() then
+                  current = if shouldCancel then CancelSelf else flatMap.f(())
                 else if outOfBudget then
                   if giveWay(task, asked = false, base) then return RunLoop.Suspended
                 else
@@ -400,7 +402,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     */
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
     budget = host.beginSlice()
-    if base == 0 && (asked || host.pooled) && runtime.scheduler.hasWork(host.home) then
+    if base == 0 && (asked || host.pooled) && runtime.scheduler.mayHaveWork(host.home) then
       val host = this.host
       if masks == 0 then closeGate()
       this.host = null.asInstanceOf[Host]
@@ -409,8 +411,20 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       if !asked then host.yieldIfDue(inSlice = false)
       true
     else
-      stayOnThread()
+      if asked then stayAfterCede() else stayOnThread()
       false
+
+  /** True if the fiber has ceded, and goes on, as there is nothing to give way to. */
+  private def cedesToNobody(): Boolean =
+    mayGoOn && !runtime.scheduler.mayHaveWork(host.home) && {
+      budget = host.beginSlice()
+      stayAfterCede()
+      true
+    }
+
+  private def stayAfterCede(): Unit =
+    lookForInterrupt(null)
+    host.yieldNowAndThen()
 
   /** At the end of a slice that goes on where it is. */
   private def stayOnThread(): Unit =

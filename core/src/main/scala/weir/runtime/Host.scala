@@ -27,6 +27,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   private var handOvers: Int = 0
   private var lastYield: Long = uninitialized
   private var yields: Int = 0
+  private var cedes: Int = 0
 
   private var sliceStart: Long = 0
   private var sliceInstructions: Int = 0
@@ -96,6 +97,11 @@ private[weir] abstract class Host(val scheduler: Scheduler):
         if others || yields % Tuning.yieldsPerPark == 0 then LockSupport.parkNanos(1)
         else Thread.`yield`()
         lastYield = System.nanoTime()
+
+  /** As `yieldIfDue`, for fibers that cede while nothing is queued, which may be every few nanoseconds. */
+  final def yieldNowAndThen(): Unit =
+    cedes += 1
+    if cedes % Tuning.cedesPerClock == 0 then yieldIfDue(inSlice = true)
 
   /** Lets the standby have this thread's slot, if it holds one. */
   protected def giveUpSlot(): Unit = ()

@@ -48,6 +48,11 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
       i += 1
     !inbox.isEmpty
 
+  /** As `hasWork`, by one read where all is quiet; false also for a moment while work is queued and nobody has become the standby
+    * for it yet. For fibers that would give way, which can as well do it the next time.
+    */
+  def mayHaveWork(home: Int): Boolean = standby && hasWork(home)
+
   /** A queued job, taken from the shard `home` first. */
   def poll(home: Int, inboxFirst: Boolean): Job | Null =
     var job: Job | Null = if inboxFirst then inbox.poll() else null

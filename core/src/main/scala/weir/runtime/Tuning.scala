@@ -28,6 +28,9 @@ private[weir] object Tuning:
   /** Slices between two looks at the clock by a worker. */
   inline val slicesPerClock = 32
 
+  /** Cedes with nothing queued between two looks at the clock, each of which costs as much as all of them. `SequenceForked`. */
+  inline val cedesPerClock = 8
+
   /** How long a worker holds its carrier before it yields to the JDK's scheduler: 1 ms. */
   inline val yieldAfterNanos = 1_000_000L
 
