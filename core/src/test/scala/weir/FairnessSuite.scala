@@ -116,3 +116,25 @@ class FairnessSuite extends WeirSuite:
     eventually("every counter has moved")(counters.forall(_.get > 1000))
     Task.parTraverse(loops)(_.cancel).runSync(): Unit
     assert(took < 1.second, s"a new fiber took $took")
+
+  test(
+    "fibers queued behind a thunk that computes for long are run by the carriers that only loop"
+  ):
+    assume(carriers >= 2, "One carrier cannot run anything while a thunk computes on it.")
+    for _ <- 1 to 10 do
+      val stop = AtomicBoolean(false)
+      val behind = CountDownLatch(20)
+      val begun = CountDownLatch(carriers - 1)
+      def looping: Task[Unit] =
+        Task.cede.flatMap(_ => if stop.get then Task.unit else looping)
+      val loops = List.fill(carriers - 1)(Task(begun.countDown()).andThen(looping).start.runSync())
+      await(begun)
+      val hog = Task
+        .traverse(1 to 20)(_ => Task(behind.countDown()).start)
+        .andThen(Task(while !stop.get do Thread.onSpinWait()))
+        .start
+        .runSync()
+      try await(behind)
+      finally
+        stop.set(true)
+        Task.traverse(hog :: loops)(_.join).runSync(): Unit

@@ -54,14 +54,20 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
   def mayHaveWork(home: Int): Boolean = standby && hasWork(home)
 
   /** A queued job, taken from the shard `home` first. */
-  def poll(home: Int, inboxFirst: Boolean): Job | Null =
-    var job: Job | Null = if inboxFirst then inbox.poll() else null
-    if job eq null then job = shards(home & shardMask).poll()
+  def poll(home: Int): Job | Null =
+    var job = shards(home & shardMask).poll()
     var i = 1
     while (job eq null) && i <= shardMask do
       job = steal(shards((home + i) & shardMask), shards(home & shardMask))
       i += 1
     if job eq null then inbox.poll() else job
+
+  /** As `poll`, looking first where the shard `home` would hide something for ever while it is not empty: in the inbox and, in
+    * turn, in every shard. `turn` counts the calls.
+    */
+  def pollStray(home: Int, turn: Int): Job | Null =
+    val job = if (turn & 1) == 0 then inbox.poll() else shards((turn >> 1) & shardMask).poll()
+    if job eq null then poll(home) else job
 
   /** The oldest job of the ring `from`. Moves half of the others to the ring `to`: a carrier that came for each job by itself
     * would look at the counters of the other one's ring all the time, and slow both of them down.

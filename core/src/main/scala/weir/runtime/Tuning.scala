@@ -19,8 +19,10 @@ private[weir] object Tuning:
   /** Slots of a shard's ring. Beyond it jobs go to the inbox, a linked queue. `Fork`. */
   inline val ringCapacity = 1024
 
-  /** A worker looks into the inbox first once in this many takes, so that full rings cannot hide it. */
-  inline val inboxEvery = 61
+  /** A worker looks into the inbox or another shard first once in this many takes, so that a full shard of its own cannot hide
+    * them. Odd, so that counting the takes visits them all.
+    */
+  inline val strayEvery = 61
 
   /** Hand-overs in a row before the queue has its turn. */
   inline val handOversInARow = 16

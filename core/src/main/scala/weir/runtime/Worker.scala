@@ -18,7 +18,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   /** The job with which this worker begins. */
   private var first: Job | Null = null
-  private var takes = 0 // over all activations: they may be shorter than Tuning.inboxEvery
+  private var takes = 0 // over all activations: they may be shorter than Tuning.strayEvery
   private var rests = 0
   private var lastRest = 0L
 
@@ -62,6 +62,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
             scheduler.leaveStandby()
             return true
           scheduler.freeSlot(this, slot)
+          yieldIfDue(inSlice = false) // one needless job may follow the other without an end
           rounds = 0
         else
           // Every holder is runnable: one of them has just yielded to the JDK, and is next.
@@ -76,7 +77,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     * long as nothing else is queued. False if the job has turned out to be needless.
     */
   private def takeNeeded(): Boolean =
-    val job = scheduler.poll(slot, inboxFirst = false)
+    val job = scheduler.poll(slot)
     var need = if job eq null then Job.Now else job.need
     while need == Job.Later do
       var looks = 0
@@ -106,7 +107,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
 
   /** Runs jobs while this worker holds its slot and there are any. */
   private def runJobs(): Unit =
-    var job = if first ne null then first else scheduler.poll(slot, inboxFirst = false)
+    var job = if first ne null then first else scheduler.poll(slot)
     first = null
     if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
     var holding = true
@@ -125,8 +126,10 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
       else if holding then
         holding = scheduler.holdsSlot(this, slot)
         job =
-          if holding then scheduler.poll(slot, takes % Tuning.inboxEvery == 0)
-          else null
+          if !holding then null
+          else if takes % Tuning.strayEvery == 0 then
+            scheduler.pollStray(slot, takes / Tuning.strayEvery)
+          else scheduler.poll(slot)
 
   override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot)
 

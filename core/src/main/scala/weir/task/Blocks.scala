@@ -48,8 +48,9 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
 
   private def fromCounter(runner: Runner): Boolean =
     next.get < size && { // looked at first, so that late runners cannot carry the counter far
-      runner.index = next.getAndIncrement().toInt // used only if it is below size
-      runner.index < size
+      val first = next.getAndIncrement()
+      runner.index = first.toInt // used only if it is below size
+      first < size
     }
 
   private def open(runner: Runner, own: Int): Boolean =
