@@ -68,6 +68,9 @@ private[weir] object Tuning:
     * counters once in 4 µs, since each look slows the runner down, and into the queues four times as often. `GatherReady`.
     */
   inline val watchRounds = 24
+
+  /** With fewer children than this claimed since the invitation, or the last look, the group is not getting on fast. `Blocking`. */
+  inline val watchedClaims = 16
   inline val watchLooks = 4
   inline val watchSpins = 25
 

@@ -36,13 +36,14 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
 
   def hasMore: Boolean = next.get < size || (ranges ne null) && hasOpen
 
-  /** Differs from what it was if something has been claimed since. */
-  def progress: Long =
-    var sum = next.get
+  /** How many have been claimed, as far as one look can tell. */
+  def claimedCount: Long =
+    var sum = math.min(next.get, size.toLong)
     if ranges ne null then
       var i = 0
       while i <= mask do
-        sum += ranges.get(i * Blocks.stride)
+        val range = ranges.get(i * Blocks.stride)
+        if !isEmpty(range) then sum -= range.toInt - (range >>> 32).toInt
         i += 1
     sum
 

@@ -25,7 +25,8 @@ import weir.runtime.{Job, Tuning}
   *     false, then looks for something to claim. So what is left is seen by the one or invited for by the other.
   *   - **Watching**: an invited runner's fiber says whether it is needed yet (`Job.need`). While the others claim one child after
   *     the other, the standby only watches: a second carrier that joins 1,000 ready children makes them slower. It is
-  *     needed as soon as nothing was claimed for one look, and in any case after a while. `invited` stays true meanwhile.
+  *     needed as soon as few were claimed since the last look, so at once where children block, and in any case after a
+  *     while. `invited` stays true meanwhile.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int):
@@ -51,8 +52,8 @@ private[weir] abstract class Claims(limit: Int):
   /** True if a further runner would find something to claim. */
   def hasMore: Boolean
 
-  /** Differs from what it was if children have been claimed since; always the same where a look is not cheap. */
-  def progress: Long = 0
+  /** How many children have been claimed; always 0 where a look is not cheap. */
+  def claimedCount: Long = 0
 
   /** The child that `runner` has claimed. */
   def child(runner: Runner): Task[Any]
@@ -194,7 +195,8 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
 
 /** What the fiber of a runner begins with. */
 private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Unit]:
-  private var seen = -1L
+  /** How many were claimed when it was last looked at. */
+  private var seen = claims.claimedCount
   private var looks = 0
 
   def begin(fiber: RunLoop): Runner = Runner(claims, fiber, first)
@@ -203,9 +205,9 @@ private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Uni
     if first then Job.Now
     else if claims.isOver then Job.Never
     else
-      val now = claims.progress
+      val now = claims.claimedCount
       looks += 1
-      if now == seen || looks > Tuning.watchRounds then Job.Now
+      if now - seen < Tuning.watchedClaims || looks > Tuning.watchRounds then Job.Now
       else
         seen = now
         Job.Later

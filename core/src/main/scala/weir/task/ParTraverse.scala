@@ -39,7 +39,7 @@ private final class TraverseClaims[A, B](
 
   def claim(runner: Runner): Boolean = blocks.claim(runner, runner.fiber.home)
   def hasMore: Boolean = blocks.hasMore
-  override def progress: Long = blocks.progress
+  override def claimedCount: Long = blocks.claimedCount
 
   def child(runner: Runner): Task[Any] = f(items(runner.index))
 
