@@ -5,11 +5,12 @@ import java.util.concurrent.locks.LockSupport
 /** How much heap something needs, without the garbage that it leaves. */
 private[burst] object LiveHeap:
   /** The most bytes that were alive when, early in `run`, the heap was collected a few times. More often,
-    * or without a pause, hundreds of threads would have no chance to take turns.
+    * or without a pause, hundreds of threads would have no chance to take turns. A `run` that ends before the first
+    * collection does is repeated.
     */
   def peakBytes(run: => Any): Long =
     @volatile var isOver = false
-    var peak = 0L
+    @volatile var peak = 0L
     val collector = Thread.ofPlatform().start { () =>
       var collections = 0
       while !isOver && collections < most do
@@ -19,7 +20,11 @@ private[burst] object LiveHeap:
         collections += 1
         LockSupport.parkNanos(System.nanoTime() - start)
     }
-    try run: Unit
+    try
+      while
+        run: Unit
+        peak == 0
+      do ()
     finally
       isOver = true
       collector.join()
