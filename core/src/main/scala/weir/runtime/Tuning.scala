@@ -20,7 +20,7 @@ private[weir] object Tuning:
   inline val ringCapacity = 1024
 
   /** A worker looks into the inbox or another shard first once in this many takes, so that a full shard of its own cannot hide
-    * them. Odd, so that counting the takes visits them all.
+    * them.
     */
   inline val strayEvery = 61
 
@@ -68,11 +68,11 @@ private[weir] object Tuning:
     * counters once in 4 µs, since each look slows the runner down, and into the queues four times as often. `GatherReady`.
     */
   inline val watchRounds = 24
+  inline val watchLooks = 4
+  inline val watchSpins = 25
 
   /** With fewer children than this claimed since the invitation, or the last look, the group is not getting on fast. `Blocking`. */
   inline val watchedClaims = 16
-  inline val watchLooks = 4
-  inline val watchSpins = 25
 
   /** The most jobs that a worker moves at once from another shard to its own. `Yields`. */
   inline val stealJobs = 64

@@ -19,8 +19,8 @@ import weir.runtime.{Job, Tuning}
   *   - **Shared**: `active` counts the runners that have begun and not ended. A runner ends only when nothing is
   *     left to claim or the group is stopped, so the group is over when `active` comes down to 0: each claimed
   *     child is being run by an active runner. A late runner may bring it to 1 and down again, hence `ended`.
-  *   - **Stopping**: `stop` is set before the list of runners is read, and a runner enters the list before it
-  *     reads `stop`: so either it is cancelled or it claims nothing.
+  *   - **Stopping**: `stopped` is set before the list of runners is read, and a runner enters the list before it
+  *     reads `stopped`: so either it is cancelled or it claims nothing.
   *   - **Inviting**: a runner makes what it leaves to others visible, then reads `invited`; an invited runner sets it to
   *     false, then looks for something to claim. So what is left is seen by the one or invited for by the other.
   *   - **Watching**: an invited runner's fiber says whether it is needed yet (`Job.need`). While the others claim one child after
@@ -78,6 +78,7 @@ private[weir] abstract class Claims(limit: Int):
     fiber.handOver(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
     waiter
 
+  /** True once the group has ended, for good. */
   final def isOver: Boolean = ended.get eq Claims.Ended
 
   final def isStopped: Boolean = stopped ne null
@@ -177,6 +178,7 @@ private[weir] object Claims:
     MethodHandles.lookup().findVarHandle(classOf[Claims], "stopped", classOf[Stop])
 
   private object Ended
+
   enum Stop:
     case Failed(error: Throwable)
     case Won(value: Any)
