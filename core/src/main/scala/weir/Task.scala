@@ -1,8 +1,9 @@
 package weir
 
+import java.time.Instant
 import java.util.concurrent.CompletionStage
 import scala.concurrent.Future
-import scala.concurrent.duration.FiniteDuration
+import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.kernel.*
 import weir.task.*
 
@@ -149,6 +150,15 @@ object Task:
 
   /** Nothing, `duration` from the time it runs; at once if that is not positive. Blocks no thread. */
   def sleep(duration: FiniteDuration): Task[Unit] = Sleep(duration.toNanos)
+
+  /** The time since an arbitrary moment, on a clock that never goes back: for measuring how long something takes. */
+  val monotonic: Task[FiniteDuration] = onRuntime(runtime => runtime.timers.nanoTime.nanos)
+
+  /** The time of day. */
+  val realTime: Task[Instant] = onRuntime(_.timers.realTime)
+
+  private def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
+    def begin(fiber: RunLoop): Any = f(fiber.runtime)
 
   /** Lets other fibers run, where any are waiting to. */
   val cede: Task[Unit] = Cede

@@ -164,3 +164,15 @@ class TaskSuite extends WeirSuite:
     both.start.flatMap(_.joinOrFail).runSync()
     val changes = turns.get.zip(turns.get.tail).count(_ != _)
     assert(changes >= 4, s"turns were ${turns.get}")
+
+  test("monotonic does not go back, and goes on with a sleep; realTime is the time of day"):
+    val (before, after) = (
+      for
+        before <- Task.monotonic
+        _ <- Task.sleep(2.millis)
+        after <- Task.monotonic
+      yield (before, after)
+    ).runSync()
+    assert(after - before >= 2.millis, s"from $before to $after")
+    val gap = java.time.Duration.between(java.time.Instant.now(), Task.realTime.runSync())
+    assert(!gap.isNegative && gap.toSeconds < 5, gap.toString)

@@ -12,7 +12,7 @@ private[weir] final class Sleep(nanos: Long) extends Suspend[Unit]:
       wait
 
 private final class SleepWaiter(fiber: RunLoop, nanos: Long) extends Waiter(fiber):
-  val alarm: Alarm = new Alarm(System.nanoTime() + nanos):
+  val alarm: Alarm = new Alarm(fiber.runtime.timers, nanos):
     def ring(): Unit = complete(()): Unit
 
   override def abandon(): Unit = fiber.runtime.timers.remove(alarm): Unit

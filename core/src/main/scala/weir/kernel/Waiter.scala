@@ -4,6 +4,7 @@ import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
 import weir.Task
+import weir.sync.Awaited
 
 /** One wait of one fiber: the meeting point of the fiber that suspends, whoever wakes it, and a cancel.
   *
@@ -80,6 +81,9 @@ private[weir] class Waiter(val fiber: RunLoop):
 
   /** Called by the fiber once it finds itself cancelled: leaves the list that it waits in. */
   def abandon(): Unit = ()
+
+  /** What the fiber waits for, as a fiber dump tells it; null where only its own code could say. */
+  def awaited: Awaited | Null = null
 
   /** What the fiber does after `abandon`, before its other finalizers; null for nothing. */
   def cancelHook: Task[Unit] | Null = null

@@ -1,5 +1,6 @@
 package weir.runtime
 
+import java.time.Instant
 import java.util.concurrent.locks.{LockSupport, ReentrantLock}
 
 /** One shared timer: a heap of alarms and the thread that rings them.
@@ -16,6 +17,12 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
 private[weir] final class Timers:
 
   private val lock = ReentrantLock()
+
+  /** The clock that alarms are set by, in nanoseconds from an arbitrary moment. */
+  def nanoTime: Long = System.nanoTime()
+
+  /** The time of day. */
+  def realTime: Instant = Instant.now()
 
   // shared, under lock
   private var heap = new Array[Alarm | Null](64)
@@ -64,7 +71,7 @@ private[weir] final class Timers:
       try
         val first = heap(0)
         if (count > 0) && (first ne null) then
-          wait = first.dueNanos - System.nanoTime()
+          wait = first.dueNanos - nanoTime
           if wait <= 0 then
             takeOut(0)
             due = first
@@ -128,12 +135,10 @@ private[weir] final class Timers:
     heap(place) = alarm
     alarm.place = place
 
-/** What a timer rings, once, `dueNanos` on the clock of `System.nanoTime`. */
-private[weir] abstract class Alarm(due: Long):
-  /** At most 146 years ahead, so that the difference of any two does not overflow. */
-  final val dueNanos: Long =
-    val now = System.nanoTime()
-    now + math.min(due - now, Long.MaxValue / 2)
+/** What a timer rings, once, `delayNanos` after it was made. */
+private[weir] abstract class Alarm(timers: Timers, delayNanos: Long):
+  /** On the clock of `timers`; at most 146 years ahead, so that the difference of any two does not overflow. */
+  final val dueNanos: Long = timers.nanoTime + math.min(delayNanos, Long.MaxValue / 2)
 
   /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
   private[runtime] var place: Int = -1

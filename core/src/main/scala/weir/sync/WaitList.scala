@@ -47,3 +47,7 @@ private[weir] object WaitList:
     private[sync] var listed = false
 
     override def abandon(): Unit = lock.synchronized(list.remove(this))
+
+    override def awaited: Awaited | Null = lock match
+      case awaited: Awaited => awaited
+      case _ => null

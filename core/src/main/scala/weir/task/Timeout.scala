@@ -15,7 +15,7 @@ private final class TimeoutClaims(source: Task[Any], timeout: FiniteDuration, fi
   private val timers = fiber.runtime.timers
   private var claimed = false
 
-  private val alarm = new Alarm(System.nanoTime() + timeout.toNanos):
+  private val alarm = new Alarm(timers, timeout.toNanos):
     def ring(): Unit =
       stop(Claims.Stop.Failed(TimeoutException(s"The task did not end within $timeout.")))
   timers.add(alarm)

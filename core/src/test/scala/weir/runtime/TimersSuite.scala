@@ -8,8 +8,10 @@ import weir.WeirSuite
 
 class TimersSuite extends WeirSuite:
 
+  private val clock = Timers()
+
   private class Bell(delay: FiniteDuration, onRing: Bell => Unit = _ => ())
-      extends Alarm(System.nanoTime() + delay.toNanos):
+      extends Alarm(clock, delay.toNanos):
     val rung = AtomicInteger()
     @volatile var rungAt = 0L
     def ring(): Unit =
