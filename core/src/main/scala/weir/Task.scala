@@ -160,7 +160,7 @@ object Task:
   private def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
     def begin(fiber: RunLoop): Any = f(fiber.runtime)
 
-  /** Lets other fibers run, where any are waiting to. */
+  /** Lets other fibers run, where any wait for the carrier that this one is on. (The own thread of a `runSync` is none.) */
   val cede: Task[Unit] = Cede
 
   /** Cancels the fiber that runs it. Inside of `uncancelable`, it goes on until the end of that. */

@@ -41,6 +41,35 @@ class ParTraverseSuite extends ParallelTests:
     assertEquals(all.distinct, List((1 to 20).toList))
     assertEquals(runs.get, 1000)
 
+  test("values keep their places, whatever mix of children runs in a row and is parted"):
+    val seed = ParTraverseSuite.seed
+    val random = scala.util.Random(seed)
+    for round <- 1 to 2000 do
+      val kinds = Vector.fill(random.nextInt(200))(random.nextInt(40))
+      val children = kinds.zipWithIndex.map { (kind, i) =>
+        kind match
+          case 0 => Task.sleep(scala.concurrent.duration.DurationInt(20).micros).as(i)
+          case 1 => Task(Thread.`yield`()).as(i)
+          case 2 | 3 => Task.cede.as(i)
+          case 4 => Task.pure(i)
+          case _ => Task.delay(i)
+      }
+      val (ordered, unordered) = (Task.parSequence(children), Task.parSequenceUnordered(children))
+      val expected = kinds.indices.toList
+      val clue = s"round $round, -Dweir.test.seed=$seed"
+      assertEquals(ordered.runSync(), expected, clue)
+      assertEquals(unordered.runSync().sorted, expected, clue)
+      assertEquals(Task.sequence(children).runSync(), expected, clue)
+      if round % 20 == 0 then // on the carriers, not on this thread
+        assertEquals(
+          Task.cede.andThen(ordered).start.flatMap(_.joinOrFail).runSync(),
+          expected,
+          clue
+        )
+
+object ParTraverseSuite:
+  val seed: Long = java.lang.Long.getLong("weir.test.seed", System.nanoTime())
+
 class ParTraverseUnorderedSuite extends ParallelTests:
 
   def run(parallelism: Int, items: Iterable[Int])(f: Int => Task[Int]): Task[Any] =

@@ -3,6 +3,7 @@ package weir
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.concurrent.duration.*
+import weir.kernel.{RunLoop, Suspend}
 
 class RaceSuite extends WeirSuite:
 
@@ -35,16 +36,19 @@ class RaceSuite extends WeirSuite:
       assertEquals(race.map(r => (r.merge, released.get)).runSync(), ("won", 1))
 
   test("race waits for a loser that is masked, and the loser's failure does not replace the value"):
-    val begun, won = CountDownLatch(1)
+    val begun = CountDownLatch(1)
     val ended = AtomicBoolean()
+    val asked = new Suspend[Boolean]:
+      def begin(fiber: RunLoop): Any = fiber.cancelRequested
+    def untilAsked: Task[Unit] =
+      asked.flatMap(isAsked => if isAsked then Task.unit else Task.cede.andThen(untilAsked))
     val masked = Task.uncancelable(_ =>
       Task(begun.countDown())
-        .andThen(Task(won.await()))
-        .andThen(Task.cede)
+        .andThen(untilAsked)
         .andThen(Task(ended.set(true)))
         .andThen(Task.fail(Boom()))
     )
-    val winner = Task(begun.await()).as(1).flatTap(_ => Task(won.countDown()))
+    val winner = Task(begun.await()).as(1)
     assertEquals(Task.race(winner, masked).map((_, ended.get)).runSync(), (Left(1), true))
 
   test("two that end at the same time give one value, and each is released once if it has begun"):

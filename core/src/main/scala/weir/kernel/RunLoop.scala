@@ -22,7 +22,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   // owner only
   private var stack: Array[Node | Null] = RunLoop.noStack
   private var size = 0
-  private var budget = 0
+
+  /** Instructions that the present slice may run before it asks its host for more. */
+  private[weir] var budget = 0
   private var failure: Throwable | Null = null
 
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
@@ -101,6 +103,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The shard of this fiber's thread: see `Host.home`. */
   private[weir] def home: Int = host.home
 
+  /** True if this fiber has not left the thread of its `runSync`, which holds no carrier, since it began. */
+  private[weir] def isOnOwnThread: Boolean = !host.pooled
+
   /** Runs `job` on this fiber's thread as soon as the fiber has left it, or queues it. The fiber must be about to
     * suspend or end. In direct style it would park its thread with the job in hand.
     */
@@ -110,7 +115,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** Whether a loop may run a child that is ready by itself: there is budget left, and no cancellation. */
   def mayGoOn: Boolean = !outOfBudget && !shouldCancel
 
-  private def shouldCancel: Boolean = cancelRequested && masks == 0
+  private[weir] def shouldCancel: Boolean = cancelRequested && masks == 0
 
   /** True if this fiber is being cancelled, so that `error`, which its code has thrown, is the interrupt, or comes too
     * late to count.
@@ -392,9 +397,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget -= 1
     budget <= 0 && isSliceOver
 
-  private def isSliceOver: Boolean =
+  private def isSliceOver: Boolean = renewBudget() == 0
+
+  /** The budget, asked for anew; 0 at the end of the slice. */
+  private[weir] def renewBudget(): Int =
     budget = host.moreCredit()
-    budget == 0
+    budget
 
   /** Gives way to queued work, to go on with `task` afterwards. True if this thread does not own the fiber any
     * more; false if there is nothing to give way to, if the fiber cannot leave its thread, or if it need not:
@@ -402,7 +410,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     */
   private def giveWay(task: Task[Any], asked: Boolean, base: Int): Boolean =
     budget = host.beginSlice()
-    if base == 0 && (asked || host.pooled) && runtime.scheduler.mayHaveWork(host.home) then
+    if base == 0 && host.pooled && runtime.scheduler.mayHaveWork(host.home) then
       val host = this.host
       if masks == 0 then closeGate()
       this.host = null.asInstanceOf[Host]
@@ -416,7 +424,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** True if the fiber has ceded, and goes on, as there is nothing to give way to. */
   private def cedesToNobody(): Boolean =
-    mayGoOn && !runtime.scheduler.mayHaveWork(host.home) && {
+    mayGoOn && !(host.pooled && runtime.scheduler.mayHaveWork(host.home)) && {
       budget = host.beginSlice()
       stayAfterCede()
       true

@@ -208,8 +208,10 @@ private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Uni
     else if claims.isOver then Job.Never
     else
       val now = claims.claimedCount
+      // The first look may come so soon after the invitation that hardly anything can have been claimed.
+      val fast = if looks == 0 then 1 else Tuning.watchedClaims
       looks += 1
-      if now - seen < Tuning.watchedClaims || looks > Tuning.watchRounds then Job.Now
+      if now - seen < fast || looks > Tuning.watchRounds then Job.Now
       else
         seen = now
         Job.Later

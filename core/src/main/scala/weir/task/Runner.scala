@@ -11,6 +11,10 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
   var index: Int = 0
   var item: Any = null
 
+  /** What it has stored its latest result to, and the number after that result's: see `Segments`. */
+  private[task] var segment: Segment | Null = null
+  private[task] var end: Int = -1
+
   /** The runner that entered before this one. */
   private[task] var next: Runner | Null = null
 
@@ -57,7 +61,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
-    if first && allReady then claims.lingerForOthers()
+    if first && (allReady || fiber.isOnOwnThread) then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()
     null

@@ -1,0 +1,25 @@
+package weir.task
+
+import java.util.Arrays
+
+/** The elements of a collection in an array of their own, which the caller may write to. The array may be longer than `size`. */
+private final class Items(val array: Array[AnyRef], val size: Int)
+
+private object Items:
+  def apply(items: Iterable[Any]): Items = items match
+    case list: List[?] => copy(list.asInstanceOf[List[AnyRef]])
+    case _ =>
+      val array = items.iterator.asInstanceOf[Iterator[AnyRef]].toArray
+      new Items(array, array.length)
+
+  /** One walk, and none by an iterator: for 1,000 elements that takes 2 µs instead of 5. `GatherReady`. */
+  private def copy(list: List[AnyRef]): Items =
+    var array = new Array[AnyRef](64)
+    var size = 0
+    var left = list
+    while !left.isEmpty do
+      if size == array.length then array = Arrays.copyOf(array, size * 4)
+      array(size) = left.head
+      size += 1
+      left = left.tail
+    new Items(array, size)
