@@ -1,14 +1,16 @@
 package weir
 
-import weir.runtime.{Scheduler, Timers, Tuning}
+import weir.runtime.{Scheduler, SystemTimers, Timers, Tuning}
 
 /** What tasks run on: the scheduler and the timer.
   *
   * One is enough for a program, and it is there without being asked for: `Runtime.default`. There is no
   * pool to choose, since every task may block.
   */
-final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
-  private[weir] val timers: Timers = Timers()
+final class Runtime private[weir] (
+    private[weir] val scheduler: Scheduler,
+    private[weir] val timers: Timers
+):
 
   /** Prints an error that nobody is left to handle. */
   private[weir] def report(where: String, error: Throwable): Unit =
@@ -22,4 +24,4 @@ object Runtime:
   given default: Runtime = make(Scheduler.carriersOfThisJvm, Tuning.ringCapacity)
 
   private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
-    Runtime(Scheduler(carriers, ringCapacity))
+    Runtime(Scheduler(carriers, ringCapacity), SystemTimers())
