@@ -25,7 +25,7 @@ final class Mutex private () extends Permits(1):
   override private[weir] def granted(fiber: RunLoop): Unit = holder = fiber
   override private[weir] def returned(): Unit = holder = null
 
-  def awaitedAs: String = s"Mutex, for which $waitersNow wait"
+  def awaitedAs: String = awaitedAs("Mutex")
 
   override def holders: Iterator[RunLoop] =
     val fiber = holder
@@ -33,7 +33,7 @@ final class Mutex private () extends Permits(1):
 
 object Mutex:
   /** A new one, with nobody inside. */
-  def apply: Task[Mutex] = Task.delay(unsafe)
+  def apply(): Task[Mutex] = Task.delay(unsafe())
 
   /** A new one, made at once, for use outside of tasks. */
-  def unsafe: Mutex = new Mutex()
+  def unsafe(): Mutex = new Mutex()

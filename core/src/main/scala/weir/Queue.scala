@@ -133,7 +133,8 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     val name =
       if kind == Queue.Kind.Unbounded || kind == Queue.Kind.Synchronous then kind.word
       else s"${kind.word}($capacity)"
-    s"Queue.$name, which ${if count == 0 && offers.isEmpty then "is empty" else "is full"}"
+    if capacity == 0 && !offers.isEmpty then s"Queue.$name, without a taker"
+    else s"Queue.$name, which is ${if count == 0 then "empty" else "full"}"
 
 object Queue:
   private object Nothing

@@ -55,7 +55,7 @@ final class Semaphore private (initial: Long) extends Permits(initial):
   def count: Task[Long] = new Suspend[Long]:
     def begin(fiber: RunLoop): Any = balance(fiber)
 
-  def awaitedAs: String = s"Semaphore($initial), for which $waitersNow wait"
+  def awaitedAs: String = awaitedAs(s"Semaphore($initial)")
 
 object Semaphore:
   /** A new one with `permits` to begin with. '''Fails''' with an `IllegalArgumentException` if that is negative. */

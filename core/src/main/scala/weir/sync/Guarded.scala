@@ -3,6 +3,7 @@ package weir.sync
 import java.lang.invoke.{MethodHandles, VarHandle}
 import scala.annotation.static
 import weir.kernel.{RunLoop, Waiter}
+import weir.runtime.Tuning
 
 /** What the primitives with a line of waiters have in common: a lock of one CAS, and wake-ups after it is given back.
   *
@@ -45,10 +46,12 @@ private[weir] abstract class Guarded extends Awaited:
     if !Guarded.Held.compareAndSet(this, 0, 1) then lockHeld()
 
   private def lockHeld(): Unit =
-    var spins = 0
+    var pause = Backoff.pause(Tuning.backoffFirstSpins)
+    var tries = 0
     while held != 0 || !Guarded.Held.compareAndSet(this, 0, 1) do
-      spins += 1
-      if (spins & Guarded.spinsPerYield) == 0 then Thread.`yield`() else Thread.onSpinWait()
+      tries += 1
+      if tries % Tuning.lockTriesPerYield == 0 then Thread.`yield`()
+      pause = Backoff.pause(pause)
 
   final protected def unlockAndWake(fiber: RunLoop): Unit =
     var woken = firstWoken
@@ -65,9 +68,6 @@ private[weir] abstract class Guarded extends Awaited:
 private[weir] object Guarded:
   @static private val Held: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Guarded], "held", classOf[Int])
-
-  /** A mask: the carrier of the holder may have lost its core, for as long as the operating system likes. */
-  private inline val spinsPerYield = 255
 
 /** A waiter in a list of `primitive`. */
 private[weir] class GuardedEntry(fiber: RunLoop, list: WaitList, primitive: Guarded)

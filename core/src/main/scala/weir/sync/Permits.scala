@@ -78,8 +78,10 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
   /** What is free, less what those in line want. */
   final private[weir] def balance(fiber: RunLoop): Long = locked(fiber)(free - wanted)
 
-  /** How many stand in line: for a dump, without the lock. */
-  final protected def waitersNow: Int = line.size
+  /** `name`, and how many stand in line, for a dump: read without the lock. */
+  final protected def awaitedAs(name: String): String =
+    val waiters = line.size
+    s"$name, for which ${if waiters == 1 then "1 waits" else s"$waiters wait"}"
 
 private[weir] object Permits:
   final class Entry(fiber: RunLoop, list: WaitList, permits: Permits, val n: Long)
