@@ -86,6 +86,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     pending = waiter
     runtime.scheduler.submit(this)
 
+  /** As `resume`, on the thread of the fiber `waker`, to whose shard this one goes. */
+  private[kernel] def resumeFrom(waiter: Waiter, waker: RunLoop): Unit =
+    pending = waiter
+    waker.submit(this)
+
   /** As `resume`, from a job of the fiber `runner` that is about to return: its thread goes on with this fiber. */
   private[weir] def resumeAfter(waiter: Waiter, runner: RunLoop): Unit =
     pending = waiter
