@@ -81,6 +81,18 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     */
   final def start: Task[Fiber[A]] = Start(this)
 
+  /** A fiber that runs this task while the resource is used, and is cancelled at the end of that. The cancel waits for
+    * its finalizers. An error of the fiber is seen by whoever joins it; to be stopped by one, use `Scope.run`.
+    */
+  final def background: Resource[Fiber[A]] = Resource.make(start)(_.cancel)
+
+  /** A new fiber that runs this task for as long as that takes: like `start` nobody waits for it or cancels it, but an error
+    * of it is printed, since nobody may ever look. For all else there is `Scope`, `background` or `Supervisor`.
+    */
+  final def startDaemon: Task[Fiber[A]] = handleErrorWith(error =>
+    Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))
+  ).start
+
   // ---- running ----
 
   /** The value of this task, run on the calling thread until it first suspends; then the thread blocks.
@@ -232,6 +244,11 @@ object Task:
     * '''Fails''' if the first one to end does.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] = Race(left, right)
+
+  /** The value of the first to succeed; the others have been cancelled, and their finalizers have run. '''Fails''' if
+    * none succeeds: with the first error, later ones suppressed under it. One that cancels itself is out of the race.
+    */
+  def firstSuccess[A](tasks: Iterable[Task[A]]): Task[A] = FirstSuccess(tasks)
 
   /** Both values; the tasks run concurrently. */
   def both[A, B](left: Task[A], right: Task[B]): Task[(A, B)] =
