@@ -48,6 +48,25 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** This task's value; if it fails, `f` of the error. */
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
+  // ---- again ----
+
+  /** This task's value, from the first run that succeeds: after each failure it runs again when `schedule` says.
+    *
+    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' when the schedule stops: with
+    * the last error, under which the first and the latest of the earlier ones are suppressed, at most eight.
+    */
+  final def retry(schedule: Schedule[Throwable]): Task[A] = Retry(this, schedule).flatMap(identity)
+
+  /** As `retry`, for errors of which `when` is true; any other is thrown at once. */
+  final def retryWhen(schedule: Schedule[Throwable])(when: Throwable => Boolean): Task[A] =
+    retry(schedule.whileInput(when))
+
+  /** The value of the last run: after each success it runs again when `schedule` says.
+    *
+    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' as soon as a run does.
+    */
+  final def repeat(schedule: Schedule[A]): Task[A] = Repeat(this, schedule).flatMap(identity)
+
   // ---- cancellation and finalizers ----
 
   /** This task; if it is cancelled while it runs, `finalizer` runs once, masked. */
