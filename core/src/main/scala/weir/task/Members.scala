@@ -48,19 +48,21 @@ private[weir] abstract class Members extends Awaited:
     member
 
   /** Ends with the last fiber: at once if there is none. */
-  final def drain(): Unit = change(Members.State.Draining)
+  final def drain(): Unit = change(Members.State.Draining): Unit
 
   /** Lets no more in, and asks all to stop. */
   final def cancelAll(): Unit =
-    change(Members.State.Closed)
-    synchronized(running.toArray).foreach(_.requestCancel())
+    if change(Members.State.Closed) then synchronized(running.toArray).foreach(_.requestCancel())
 
-  private def change(to: Members.State): Unit =
-    if synchronized {
-        if state.ordinal < to.ordinal then state = to
-        endIfEmpty()
-      }
-    then tell()
+  /** True if this call has made the change. */
+  private def change(to: Members.State): Boolean =
+    val (changes, ends) = synchronized {
+      val changes = state.ordinal < to.ordinal
+      if changes then state = to
+      (changes, endIfEmpty())
+    }
+    if ends then tell()
+    changes
 
   private def leave(member: RunLoop, outcome: Outcome[Any]): Unit =
     ended(member, outcome)
