@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.{Outcome, Stream}
 import weir.kernel.RunLoop
+import weir.{Outcome, Stream}
 
 /** One stream after the other; each is closed before the next begins. */
 private[weir] final class Concat[+A](val first: Stream[A], val second: () => Stream[A])

@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.{Outcome, Stream}
 import weir.kernel.RunLoop
+import weir.{Outcome, Stream}
 
 /** One stream for each element, one after the other; each is closed before the next begins. */
 private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) extends Pull:

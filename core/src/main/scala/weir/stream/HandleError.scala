@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.{Outcome, Stream}
 import weir.kernel.{CancelSignal, RunLoop}
+import weir.{Outcome, Stream}
 
 /** A stream that goes on as another one if it fails. What has failed is closed first. */
 private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[Any]) extends Pull:

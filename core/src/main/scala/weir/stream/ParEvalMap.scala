@@ -3,8 +3,8 @@ package weir.stream
 import java.util.ArrayDeque
 import java.util.concurrent.CancellationException
 import scala.collection.mutable.ArrayBuffer
-import weir.{Outcome, Task}
 import weir.kernel.{CancelSignal, Enter, Loop, RunLoop, Suspend, Waiter}
+import weir.{Outcome, Task}
 
 /** Runs an effect for each element, at most `limit` at a time, at most `limit + buffer` elements ahead of the consumer.
   *

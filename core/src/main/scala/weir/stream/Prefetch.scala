@@ -1,8 +1,8 @@
 package weir.stream
 
 import java.util.concurrent.CancellationException
-import weir.kernel.{CancelSignal, Direct, RunLoop}
 import weir.Outcome
+import weir.kernel.{CancelSignal, Direct, RunLoop}
 
 /** Runs what is above on a fiber of its own, up to `size` elements ahead, and one more in its hand.
   *

@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.kernel.{CancelSignal, RunLoop}
 import weir.Outcome
+import weir.kernel.{CancelSignal, RunLoop}
 
 /** A running stream: a loop that is asked for one element after the other.
   *
