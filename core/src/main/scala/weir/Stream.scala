@@ -165,7 +165,12 @@ object Stream:
     * masked.
     */
   def bracket[A](acquire: Task[A])(release: A => Task[Unit]): Stream[A] =
-    of(() => BracketSource(acquire, release))
+    resource(Resource.make(acquire)(release))
+
+  /** One element, the resource, which is released once, when the stream is over. Its releases are told how that came: a stream
+    * that ended, or of which nobody wanted more, has succeeded.
+    */
+  def resource[A](resource: Resource[A]): Stream[A] = of(() => ResourceSource(resource))
 
   /** No elements, and no end. */
   val never: Stream[Nothing] = eval(Task.never)

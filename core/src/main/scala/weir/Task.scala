@@ -48,6 +48,25 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** This task's value; if it fails, `f` of the error. */
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
+  // ---- again ----
+
+  /** This task's value, from the first run that succeeds: after each failure it runs again when `schedule` says.
+    *
+    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' when the schedule stops: with
+    * the last error, under which the first and the latest of the earlier ones are suppressed, at most eight.
+    */
+  final def retry(schedule: Schedule[Throwable]): Task[A] = Retry(this, schedule).flatMap(identity)
+
+  /** As `retry`, for errors of which `when` is true; any other is thrown at once. */
+  final def retryWhen(schedule: Schedule[Throwable])(when: Throwable => Boolean): Task[A] =
+    retry(schedule.whileInput(when))
+
+  /** The value of the last run: after each success it runs again when `schedule` says.
+    *
+    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' as soon as a run does.
+    */
+  final def repeat(schedule: Schedule[A]): Task[A] = Repeat(this, schedule).flatMap(identity)
+
   // ---- cancellation and finalizers ----
 
   /** This task; if it is cancelled while it runs, `finalizer` runs once, masked. */
@@ -80,6 +99,18 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * whenever the fiber is cancelled.
     */
   final def start: Task[Fiber[A]] = Start(this)
+
+  /** A fiber that runs this task while the resource is used, and is cancelled at the end of that. The cancel waits for
+    * its finalizers. An error of the fiber is seen by whoever joins it; to be stopped by one, use `Scope.run`.
+    */
+  final def background: Resource[Fiber[A]] = Resource.make(start)(_.cancel)
+
+  /** A new fiber that runs this task for as long as that takes: like `start` nobody waits for it or cancels it, but an error
+    * of it is printed, since nobody may ever look. For all else there is `Scope`, `background` or `Supervisor`.
+    */
+  final def startDaemon: Task[Fiber[A]] = handleErrorWith(error =>
+    Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))
+  ).start
 
   // ---- running ----
 
@@ -232,6 +263,11 @@ object Task:
     * '''Fails''' if the first one to end does.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] = Race(left, right)
+
+  /** The value of the first to succeed; the others have been cancelled, and their finalizers have run. '''Fails''' if
+    * none succeeds: with the first error, later ones suppressed under it. One that cancels itself is out of the race.
+    */
+  def firstSuccess[A](tasks: Iterable[Task[A]]): Task[A] = FirstSuccess(tasks)
 
   /** Both values; the tasks run concurrently. */
   def both[A, B](left: Task[A], right: Task[B]): Task[(A, B)] =

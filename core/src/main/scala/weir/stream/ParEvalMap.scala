@@ -3,8 +3,8 @@ package weir.stream
 import java.util.ArrayDeque
 import java.util.concurrent.CancellationException
 import scala.collection.mutable.ArrayBuffer
-import weir.Task
 import weir.kernel.{CancelSignal, Enter, Loop, RunLoop, Suspend, Waiter}
+import weir.{Outcome, Task}
 
 /** Runs an effect for each element, at most `limit` at a time, at most `limit + buffer` elements ahead of the consumer.
   *
@@ -73,10 +73,10 @@ private[weir] final class ParEvalMapStage(
     consumer = null
     if waiter ne null then waiter.complete(ParEvalMapStage.TryAgain): Unit
 
-  def close(fiber: RunLoop): Unit =
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     stop()
     fiber.await(allEnded)
-    upstream.close(fiber)
+    upstream.close(fiber, outcome)
 
   private def stop(): Unit =
     val running = synchronized {
