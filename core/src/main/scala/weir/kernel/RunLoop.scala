@@ -1,6 +1,8 @@
 package weir.kernel
 
+import java.util.concurrent.locks.LockSupport
 import scala.annotation.switch
+import scala.util.control.ControlThrowable
 import weir.runtime.{Host, Job}
 import weir.sync.WaitList
 import weir.{Fiber, Outcome, Runtime, Task}
@@ -28,8 +30,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
 
-  /** How many `Direct` bodies this fiber is inside of. */
-  private var directDepth = 0
+  /** True inside of the body of a `Direct`. */
+  private var inDirect = false
 
   /** Where the next slice begins: a task, or the waiter that has been completed or cancelled. */
   private var pending: AnyRef | Null = body
@@ -105,7 +107,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     * suspend or end. In direct style it would park its thread with the job in hand.
     */
   private[weir] def handOver(job: Job): Unit =
-    if directDepth == 0 then host.handOver(job) else submit(job)
+    if inDirect then submit(job) else host.handOver(job)
 
   /** Whether a loop may run a child that is ready by itself: there is budget left, and no cancellation. */
   def mayGoOn: Boolean = !outOfBudget && !shouldCancel
@@ -137,7 +139,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       case Tag.Pure => task.asInstanceOf[Pure[A]].value
       case _ => loop(task, null, size)
     result.asInstanceOf[AnyRef] match
-      case RunLoop.Failed => throw failure.nn
+      case RunLoop.Failed =>
+        val error = failure.nn
+        failure = null
+        throw error
       case RunLoop.Canceled => throw CancelSignal
       case _ => result.asInstanceOf[A]
 
@@ -150,7 +155,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       if budget <= 0 && isSliceOver then
         budget = host.beginSlice()
         stayOnThread()
-      if shouldCancel then await(CancelSelf)
+      endIfCanceled()
+
+  /** '''Cancelled''': throws `CancelSignal`. */
+  private[weir] def endIfCanceled(): Unit = if shouldCancel then await(CancelSelf)
 
   /** Runs `body` with cancellation masked. For code of a `Direct`. */
   inline def masked[A](inline body: A): A =
@@ -458,28 +466,36 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private def parkUntilEnded(wait: Waiter): Unit =
     var interrupted = false
     while wait.isWaiting do
-      java.util.concurrent.locks.LockSupport.park(wait)
-      if Thread.interrupted() then interrupted = true // not by a cancel: the gate is closed
+      LockSupport.park(wait)
+      // Not by a cancel: the gate is closed. The caller of a runSync is cancelled by it.
+      if host.takeInterrupt(null) then
+        host.interruptedFromOutside()
+        requestCancel()
+      else if Thread.interrupted() then interrupted = true
     if interrupted then Thread.currentThread().interrupt()
 
   private def abandoned(wait: Waiter): Task[Unit] | Null =
     wait.abandon()
     wait.cancelHook
 
-  /** The value of the body, or `CancelSignal` if the fiber was cancelled in it. */
+  /** The value of the body, or `CancelSignal` if the fiber was cancelled in it, whatever the body has made of that. */
   private def runDirect(direct: Direct[Any]): Any =
     val wasFinalizing = finalizing
+    val wasInDirect = inDirect
     val height = size
     push(Frames.barrier) // so that every await inside has a base above 0
-    directDepth += 1
+    inDirect = true
     try
       val value = direct.body(this)
       if finalizing && !wasFinalizing then CancelSignal else value
     catch
       case error: Throwable =>
-        if finalizing && !wasFinalizing then CancelSignal else throw error
+        if !finalizing || wasFinalizing then throw error
+        if !CancelSignal.isIn(error) then
+          runtime.report("the direct code of a fiber that was canceled", error)
+        CancelSignal
     finally
-      directDepth -= 1
+      inDirect = wasInDirect
       while size > height do pop(): Unit
 
   /** Pops frames until one handles the error. Null at `base`: nobody has. */
@@ -525,8 +541,17 @@ private[weir] object RunLoop:
   private object Failed
   private object Canceled
 
-/** Unwinds plain code of a fiber that was cancelled while it awaited. Not an `Exception`, so that ordinary
-  * handlers let it pass; the fiber goes on unwinding whatever happens to it.
+/** Unwinds plain code of a fiber that was cancelled while it awaited. Neither an `Exception` nor what `NonFatal`, and
+  * with it `Try`, would catch, so that ordinary handlers let it pass; the fiber goes on unwinding whatever happens to it.
   */
 private[weir] object CancelSignal
-    extends Throwable("The fiber was canceled while it awaited.", null, false, false)
+    extends ControlThrowable("The fiber was canceled while it awaited."):
+
+  /** True if `error` is the signal, or wraps it. */
+  def isIn(error: Throwable): Boolean =
+    var cause: Throwable | Null = error
+    var left = 100 // causes may go round in a circle
+    while (cause ne null) && (cause ne this) && left > 0 do
+      cause = cause.getCause
+      left -= 1
+    cause eq this
