@@ -7,7 +7,10 @@ import weir.runtime.{Scheduler, Timers, Tuning}
   * One is enough for a program, and it is there without being asked for: `Runtime.default`. There is no
   * pool to choose, since every task may block.
   */
-final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
+final class Runtime private[weir] (
+    private[weir] val scheduler: Scheduler,
+    private[weir] val hook: ContextHook | Null
+):
   private[weir] val timers: Timers = Timers()
 
   /** Prints an error that nobody is left to handle. */
@@ -19,7 +22,11 @@ final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
 
 object Runtime:
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
-  given default: Runtime = make(Scheduler.carriersOfThisJvm, Tuning.ringCapacity)
+  given default: Runtime =
+    hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
 
   private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
-    Runtime(Scheduler(carriers, ringCapacity))
+    hooked(carriers, ringCapacity, null)
+
+  private[weir] def hooked(carriers: Int, ringCapacity: Int, hook: ContextHook | Null): Runtime =
+    Runtime(Scheduler(carriers, ringCapacity), hook)

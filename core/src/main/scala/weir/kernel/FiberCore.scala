@@ -23,6 +23,9 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   /** The block of `Task.direct` whose own code runs now; null while that waits for a task. */
   private[weir] var block: DirectBlock | Null = null
 
+  /** The values of this fiber's locals, and what its thread carries for `ContextHook`; null for none. */
+  private[weir] var locals: Locals | Null = null
+
   // shared
   @volatile private[weir] var cancelRequested: Boolean = false
 

@@ -63,6 +63,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget = host.beginSlice()
     val from = pending.nn
     pending = null
+    if runtime.hook ne null then adopt(locals)
     if masks == 0 then openGate()
     val result = from match
       case waiter: Waiter => loop(null, waiter, 0)
@@ -94,8 +95,27 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** A new fiber that runs `body`, queued. */
   private[weir] def fork(body: Task[Any]): RunLoop =
     val child = RunLoop(runtime, body)
+    child.locals = heritage
     submit(child)
     child
+
+  // ---- locals ----
+
+  /** What a fiber that is made by this one now begins with. */
+  private[weir] def heritage: Locals | Null =
+    val hook = runtime.hook
+    if hook eq null then locals else Locals.updated(locals, hook, hook.capture())
+
+  /** Goes on with `locals`: those of another fiber, whose work this one does in place, or its own on another thread. */
+  private[weir] def adopt(locals: Locals | Null): Unit =
+    this.locals = locals
+    val hook = runtime.hook
+    if hook ne null then hook.install(Locals.valueIn(locals, hook, null).asInstanceOf[AnyRef])
+
+  /** Keeps what the thread carries, before others can see this fiber. */
+  private def leaveThread(): Unit = if runtime.hook ne null then locals = heritage
+
+  // ---- jobs ----
 
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
@@ -413,6 +433,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if base == 0 && (asked || host.pooled) && runtime.scheduler.mayHaveWork(host.home) then
       val host = this.host
       if masks == 0 then closeGate()
+      leaveThread()
       this.host = null.asInstanceOf[Host]
       pending = task
       runtime.scheduler.submit(this, host.home)
@@ -446,7 +467,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val direct = base > 0
     val host = this.host
     wait.cancelable = unmasked
-    if direct then wait.thread = Thread.currentThread() else this.host = null.asInstanceOf[Host]
+    if direct then wait.thread = Thread.currentThread()
+    else
+      leaveThread()
+      this.host = null.asInstanceOf[Host]
     waiting = wait
     val goesOn =
       if !wait.suspend() then
