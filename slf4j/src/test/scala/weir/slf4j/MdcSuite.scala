@@ -2,7 +2,8 @@ package weir.slf4j
 
 import ch.qos.logback.classic.Logger
 import ch.qos.logback.classic.spi.ILoggingEvent
-import ch.qos.logback.core.read.ListAppender
+import ch.qos.logback.core.AppenderBase
+import java.util.concurrent.ConcurrentLinkedQueue
 import org.slf4j.{LoggerFactory, MDC}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
@@ -14,16 +15,15 @@ class MdcSuite extends WeirSuite:
   /** The request that each line was logged for, by the line. */
   private def logging(task: Logger => Task[Any]): Map[String, Set[String | Null]] =
     val logger = LoggerFactory.getLogger("weir.slf4j.MdcSuite").asInstanceOf[Logger]
-    val lines = ListAppender[ILoggingEvent]()
-    lines.start()
-    logger.addAppender(lines)
+    val lines = ConcurrentLinkedQueue[(String, String | Null)]()
+    val appender = new AppenderBase[ILoggingEvent]:
+      def append(event: ILoggingEvent): Unit =
+        lines.add(event.getMessage -> event.getMDCPropertyMap.get("request")): Unit
+    appender.start()
+    logger.addAppender(appender)
     try task(logger).start.flatMap(_.joinOrFail).runSync(): Unit
-    finally logger.detachAppender(lines): Unit
-    lines.list.asScala.toList
-      .groupMap(_.getMessage)(_.getMDCPropertyMap.get("request"))
-      .view
-      .mapValues(_.toSet)
-      .toMap
+    finally logger.detachAppender(appender): Unit
+    lines.asScala.toList.groupMap(_._1)(_._2).view.mapValues(_.toSet).toMap
 
   test("MDC follows fork, parEvalMap, timeout and runSync, with no flag"):
     val lines = logging { logger =>
