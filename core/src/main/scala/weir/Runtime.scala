@@ -9,7 +9,8 @@ import weir.runtime.{Scheduler, SystemTimers, Timers, Tuning}
   */
 final class Runtime private[weir] (
     private[weir] val scheduler: Scheduler,
-    private[weir] val timers: Timers
+    private[weir] val timers: Timers,
+    private[weir] val hook: ContextHook | Null
 ):
 
   /** Prints an error that nobody is left to handle. */
@@ -21,7 +22,11 @@ final class Runtime private[weir] (
 
 object Runtime:
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
-  given default: Runtime = make(Scheduler.carriersOfThisJvm, Tuning.ringCapacity)
+  given default: Runtime =
+    hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
 
   private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
-    Runtime(Scheduler(carriers, ringCapacity), SystemTimers())
+    hooked(carriers, ringCapacity, null)
+
+  private[weir] def hooked(carriers: Int, ringCapacity: Int, hook: ContextHook | Null): Runtime =
+    Runtime(Scheduler(carriers, ringCapacity), SystemTimers(), hook)

@@ -127,6 +127,11 @@ abstract class Stream[+A] private[weir] ():
   /** `f` of what came before, at first `zero`, and of each element: the last of these. */
   final def fold[B](zero: B)(f: (B, A) => B): Task[B] = Compile.fold(this, zero, f)
 
+  /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. Once this has returned, or
+    * `f` has left it in any way, the stream's finalizers have run.
+    */
+  final def foreach(f: A => Unit)(using direct: Task.Direct): Unit = direct.foreach(this)(f)
+
   /** How many elements there are. */
   final def count: Task[Long] = fold(0L)((n, _) => n + 1)
 

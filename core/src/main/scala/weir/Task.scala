@@ -112,6 +112,17 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))
   ).start
 
+  // ---- direct style ----
+
+  /** The value of this task, run in place by the fiber that runs the enclosing `Task.direct`.
+    *
+    * '''Waits''' by blocking the block's virtual thread. '''Cancelled''': ends the block as an exception would, one
+    * that neither `case _: Exception` nor `NonFatal` catches. '''Fails''' with the task's error, and with an
+    * `IllegalStateException` where it is not the block's own code that runs: on another thread, after its end, or in
+    * a function that was given to a task.
+    */
+  final def await(using direct: Task.Direct): A = direct.await(this)
+
   // ---- running ----
 
   /** The value of this task, run on the calling thread until it first suspends; then the thread blocks.
@@ -209,6 +220,18 @@ object Task:
     uncancelable(poll =>
       acquire.flatMap(a => Guarantee.masked(poll, Defer(() => use(a)), _ => release(a)))
     )
+
+  // ---- direct style ----
+
+  /** What `body` returns: plain code that may `await` tasks, also in its loops, lambdas, `try` and callbacks.
+    *
+    * '''Cancelled''': at an `await`, and where the code blocks. Every `finally` runs, and what it awaits is run masked;
+    * whatever the code does then, the fiber ends as cancelled. '''Fails''' with what `body` throws.
+    */
+  def direct[A](body: Direct ?=> A): Task[A] = DirectBlock.run(body)
+
+  /** The right to call `await`: a method that takes it, `(using Task.Direct)`, may be called in a `Task.direct`. */
+  type Direct = DirectBlock
 
   // ---- many, one after the other ----
 

@@ -5,7 +5,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.{static, tailrec}
 import weir.Task
-import weir.kernel.{Enter, RunLoop, Suspend, Waiter}
+import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
 import weir.runtime.{Job, Tuning}
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
@@ -30,6 +30,9 @@ import weir.runtime.{Job, Tuning}
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int):
+
+  /** What each child begins with. Written by the parent before the first runner is queued. */
+  private[task] var inherited: Locals | Null = null
 
   // owner only: whoever has moved `invited` to true, until the invited runner has begun
   private var started = 1
@@ -75,8 +78,14 @@ private[weir] abstract class Claims(limit: Int):
   final def start(fiber: RunLoop): Waiter =
     val waiter = GroupWaiter(fiber, this)
     parent = waiter
-    fiber.handOver(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+    inherited = fiber.heritage
+    fiber.handOver(runner(fiber, first = true))
     waiter
+
+  private def runner(fiber: RunLoop, first: Boolean): RunLoop =
+    val runner = RunLoop(fiber.runtime, RunnerTask(this, first))
+    runner.locals = inherited
+    runner
 
   /** True once the group has ended, for good. */
   final def isOver: Boolean = ended.get eq Claims.Ended
@@ -117,12 +126,12 @@ private[weir] abstract class Claims(limit: Int):
     then
       if started < limit then
         started += 1
-        fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
+        fiber.submit(runner(fiber, first = false))
       else invited = false
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =
-    fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+    fiber.submit(runner(fiber, first = true))
 
   /** Waits a moment for runners that are about to end, so that the parent goes on where it was. To be called by a runner
     * whose children were ready, and so those of the others may be.
