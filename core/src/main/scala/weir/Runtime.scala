@@ -1,6 +1,7 @@
 package weir
 
-import weir.runtime.{Scheduler, Timers, Tuning}
+import java.util.concurrent.atomic.AtomicInteger
+import weir.runtime.{PlatformThreads, Scheduler, Timers, Tuning}
 
 /** What tasks run on: the scheduler and the timer.
   *
@@ -9,6 +10,11 @@ import weir.runtime.{Scheduler, Timers, Tuning}
   */
 final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
   private[weir] val timers: Timers = Timers()
+  private[weir] val platformThreads: PlatformThreads = PlatformThreads()
+  private[weir] val strayCount: AtomicInteger = AtomicInteger()
+
+  /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
+  def strays: Int = strayCount.get
 
   /** Prints an error that nobody is left to handle. */
   private[weir] def report(where: String, error: Throwable): Unit =

@@ -24,7 +24,11 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
     allReady = false
     claims.store(this, value)
-    advance(fiber)
+    if fiber.cancelRequested && !claims.isStopped then
+      // Not by the group: the thread that runs this was interrupted.
+      fiber.push(this)
+      CancelSelf
+    else advance(fiber)
 
   private def advance(fiber: RunLoop): Task[Any] | Null =
     try
