@@ -1,6 +1,7 @@
 package weir
 
-import weir.runtime.{Scheduler, SystemTimers, Timers, Tuning}
+import java.util.concurrent.atomic.AtomicInteger
+import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
 
 /** What tasks run on: the scheduler and the timer.
   *
@@ -12,6 +13,11 @@ final class Runtime private[weir] (
     private[weir] val timers: Timers,
     private[weir] val hook: ContextHook | Null
 ):
+  private[weir] val platformThreads: PlatformThreads = PlatformThreads()
+  private[weir] val strayCount: AtomicInteger = AtomicInteger()
+
+  /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
+  def strays: Int = strayCount.get
 
   /** Prints an error that nobody is left to handle. */
   private[weir] def report(where: String, error: Throwable): Unit =

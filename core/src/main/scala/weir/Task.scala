@@ -88,10 +88,33 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Task.bracket(this)(use)(release)
 
+  /** This task; a cancel runs `onCancel`, which should make this task end, and then cancels this task as well. For code
+    * that ends in a way of its own: `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
+    *
+    * This task runs in a fiber of its own, so a mask around it reaches only the wait for it. '''Cancelled''': the cancel
+    * waits for `onCancel`, then for this task and its finalizers.
+    */
+  final def cancelable(onCancel: Task[Unit]): Task[A] = Cancelable(this, onCancel)
+
   /** This task's value. '''Fails''' with a `java.util.concurrent.TimeoutException` if that takes longer than
     * `limit`; then this task has been cancelled, and its finalizers have run.
     */
   final def timeout(limit: FiniteDuration): Task[A] = Timeout(this, limit)
+
+  /** This task's value, or what `fallback` returns if that takes longer than `limit`; then this task has been cancelled,
+    * and its finalizers have run.
+    */
+  final def timeoutTo[B >: A](limit: FiniteDuration, fallback: Task[B]): Task[B] =
+    Timeout.orElse(this, limit, fallback)
+
+  /** As `timeout`, but at the limit it cancels this task and waits for nothing: for code that ignores interrupts, or may
+    * clean up for long. What is left behind goes on until it ends by itself. Its finalizers run then, its value is
+    * dropped, and `Runtime.strays` counts it until then. It keeps what it holds, its carrier too if it computes.
+    *
+    * '''Cancelled''': cancels this task and waits for its finalizers, at most until the limit. '''Fails''' with a
+    * `java.util.concurrent.TimeoutException` at the limit.
+    */
+  final def timeoutAbandon(limit: FiniteDuration): Task[A] = TimeoutAbandon(this, limit)
 
   // ---- fibers ----
 
@@ -168,6 +191,17 @@ object Task:
 
   /** The same as `delay`. */
   def apply[A](thunk: => A): Task[A] = Delay(() => thunk)
+
+  /** As `delay`, but a cancel does not interrupt its thread: '''Cancelled''': waits until `thunk` has returned.
+    */
+  def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => delay(thunk))
+
+  /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which would hold a carrier
+    * for as long as it blocks. Other code has no use for it. There are as many threads as such calls at one time.
+    *
+    * '''Cancelled''': interrupts that thread, and waits until `thunk` has returned. '''Fails''' with what it throws.
+    */
+  def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
   /** What `task` returns, which is made each time this task runs. */
   def defer[A](task: => Task[A]): Task[A] = Defer(() => task)

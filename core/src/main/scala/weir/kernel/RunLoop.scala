@@ -270,7 +270,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if shouldCancel then current = CancelSelf
               case Tag.LeavePoll => enterMask()
               case Tag.Loop | Tag.Claiming =>
-                if shouldCancel then
+                // Others look themselves: the value may be what a child has taken just before the cancel.
+                if shouldCancel && frame.tag == Tag.Loop then
                   push(frame)
                   current = CancelSelf
                 else if budget <= 0 && isSliceOver then

@@ -72,6 +72,12 @@ private[weir] abstract class Claims(limit: Int):
   /** Called once, when the group is over. */
   protected def over(): Unit = ()
 
+  /** How the group ends, once it is over; null with `result`. */
+  protected def verdict: Claims.Stop | Null = stopped
+
+  /** What a cancelled parent does. */
+  def cancelHook: Task[Unit] = cancelAndWait
+
   // ---- running ----
 
   /** Starts the group. The parent waits for what it returns. */
@@ -154,7 +160,7 @@ private[weir] abstract class Claims(limit: Int):
 
   private def finish(waiter: GroupWaiter, fiber: RunLoop): Unit =
     waiter.lastRunner = fiber
-    stopped match
+    verdict match
       case null =>
         val value =
           try result
@@ -173,7 +179,7 @@ private[weir] abstract class Claims(limit: Int):
           )
         ): Unit
 
-  /** Stops the group and waits until it is over. What a cancelled parent does. */
+  /** Stops the group and waits until it is over. */
   private[task] final val cancelAndWait: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: RunLoop): Any =
       stop(Claims.Stop.Canceled)
@@ -202,7 +208,7 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
     val runner = lastRunner
     if (runner eq null) || isCanceled then super.resumeFiber() else fiber.resumeAfter(this, runner)
 
-  override def cancelHook: Task[Unit] = claims.cancelAndWait
+  override def cancelHook: Task[Unit] = claims.cancelHook
 
 /** What the fiber of a runner begins with. */
 private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Unit]:

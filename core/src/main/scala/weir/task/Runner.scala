@@ -29,7 +29,11 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     allReady = false
     claims.store(this, value)
     fiber.locals = claims.inherited // what the child has set is its own
-    advance(fiber)
+    if fiber.cancelRequested && !claims.isStopped then
+      // Not by the group: the thread that runs this was interrupted.
+      fiber.push(this)
+      CancelSelf
+    else advance(fiber)
 
   private def advance(fiber: RunLoop): Task[Any] | Null =
     val hooked = fiber.runtime.hook ne null
