@@ -251,9 +251,7 @@ object Task:
     * `acquire` and `release` are masked.
     */
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
-    uncancelable(poll =>
-      acquire.flatMap(a => Guarantee.masked(poll, Defer(() => use(a)), _ => release(a)))
-    )
+    Bracket(acquire, use, (a, _) => release(a))
 
   // ---- direct style ----
 

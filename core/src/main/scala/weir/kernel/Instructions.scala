@@ -51,8 +51,8 @@ private[weir] final class Unmasked[A](val source: Task[A], val poll: FiberPoll)
 /** Plain code on the fiber's own thread, which may `await`. */
 private[weir] final class Direct[A](val body: RunLoop => A) extends Task[A](Tag.Direct)
 
-/** A loop with one frame, made anew for each run. */
-private[weir] abstract class Enter[A] extends Task[A](Tag.Enter):
+/** A loop with one frame, made anew for each run. With `Tag.EnterMasked` no cancel is looked for before `start`. */
+private[weir] abstract class Enter[A](tag: Int = Tag.Enter) extends Task[A](tag):
   def begin(fiber: RunLoop): Loop
 
   /** See `Job.need`. */

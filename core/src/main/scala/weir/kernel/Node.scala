@@ -25,11 +25,12 @@ private[weir] object Tag:
   final val Unmasked = 14
   final val Direct = 15
   final val Enter = 16
+  final val EnterMasked = 17
 
   // frames that are not instructions
-  final val LeaveMask = 17
-  final val LeavePoll = 18
-  final val Loop = 19
-  final val Claiming = 20
-  final val Unwind = 21
-  final val Barrier = 22
+  final val LeaveMask = 18
+  final val LeavePoll = 19
+  final val Loop = 20
+  final val Claiming = 21
+  final val Unwind = 22
+  final val Barrier = 23

@@ -268,7 +268,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.LeaveMask =>
                 leaveMask()
                 if shouldCancel then current = CancelSelf
-              case Tag.LeavePoll => enterMask()
+              case Tag.LeavePoll =>
+                // Closing the gate, only to open it again at once, would be half the cost of a masked region. `Masked`
+                if size > base && (stack(size - 1) eq Frames.leaveMask) then
+                  pop(): Unit
+                  if shouldCancel then current = CancelSelf
+                else enterMask()
               case Tag.Loop | Tag.Claiming =>
                 // Others look themselves: the value may be what a child has taken just before the cancel.
                 if shouldCancel && frame.tag == Tag.Loop then
@@ -416,6 +421,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 else
                   current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
                   if current eq null then value = takeLoopResult()
+
+              case Tag.EnterMasked =>
+                current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
       catch
         case error: Throwable =>
           waiter = null
@@ -568,7 +576,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.OnCancel =>
           push(Frames.unwind)
           return frame.asInstanceOf[OnCancel[Any]].finalizer
-        case Tag.Claiming => frame.asInstanceOf[Loop].canceled(this)
+        case Tag.Claiming =>
+          val finalizer = frame.asInstanceOf[Loop].finalizer(this)
+          if finalizer ne null then
+            push(Frames.unwind)
+            return finalizer
+          frame.asInstanceOf[Loop].canceled(this)
         case _ => ()
     null
 
