@@ -34,6 +34,9 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   /** Null, then perhaps `Joiners`, then the `Outcome`. */
   @volatile private[kernel] var ending: AnyRef | Null = null
 
+  /** What errors and dumps call this fiber. It costs nothing until somebody asks; two fibers may share a name, if seldom. */
+  final private[weir] def name: String = Integer.toHexString(System.identityHashCode(this))
+
   // ---- the gate ----
 
   /** Lets a cancel interrupt this thread. A cancel that has found the gate closed has left that to the owner, whose plain

@@ -32,4 +32,3 @@ private[weir] object Tag:
   final val Loop = 19
   final val Claiming = 20
   final val Unwind = 21
-  final val Barrier = 22

@@ -3,6 +3,7 @@ package weir.kernel
 import scala.annotation.switch
 import weir.runtime.{Host, Job}
 import weir.sync.WaitList
+import weir.trace.ErrorTrace
 import weir.{Fiber, Outcome, Runtime, Task}
 
 /** A fiber: the interpreter of instructions with its own continuation stack.
@@ -26,6 +27,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** Instructions that the present slice may run before it asks its host for more. */
   private[weir] var budget = 0
   private var failure: Throwable | Null = null
+
+  /** The first function of this fiber's body, for traces; null where there is none. */
+  private[weir] var origin: AnyRef | Null = null
 
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
@@ -66,7 +70,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if masks == 0 then openGate()
     val result = from match
       case waiter: Waiter => loop(null, waiter, 0)
-      case task => loop(task.asInstanceOf[Task[Any]], null, 0)
+      case task =>
+        if origin eq null then origin = Origin.of(task.asInstanceOf[Task[Any]])
+        loop(task.asInstanceOf[Task[Any]], null, 0)
     if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then
       if masks == 0 then closeGate()
       stack = RunLoop.noStack
@@ -188,6 +194,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val frame = stack(size)
     stack(size) = null
     frame.nn
+
+  /** At most `limit` frames, the innermost first. Null where another thread has changed the stack meanwhile. */
+  private[weir] def topFrames(limit: Int): IndexedSeq[Node | Null] =
+    val frames = stack
+    val top = math.min(size, frames.length)
+    (1 to math.min(top, limit)).map(i => frames(top - i))
 
   // ---- the run loop ----
 
@@ -385,7 +397,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
-          current = if isCancel(error) then CancelSelf else Fail(error)
+          if isCancel(error) then current = CancelSelf
+          else
+            ErrorTrace.add(error, this, current)
+            current = Fail(error)
     null
 
   private def takeLoopResult(): Any =
@@ -478,7 +493,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private def runDirect(direct: Direct[Any]): Any =
     val wasFinalizing = finalizing
     val height = size
-    push(Frames.barrier) // so that every await inside has a base above 0
+    push(direct) // so that every await inside has a base above 0; and traces look into it
     directDepth += 1
     try
       val value = direct.body(this)
@@ -492,6 +507,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** Pops frames until one handles the error. Null at `base`: nobody has. */
   private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
+    ErrorTrace.add(error, this, null)
     while size > base do
       val frame = pop()
       frame.tag match

@@ -5,6 +5,7 @@ import scala.concurrent.{ExecutionContext, Future, Promise}
 import scala.util.{Failure, Success}
 import weir.kernel.{Async, CallbackJoin, RunLoop}
 import weir.runtime.{Caller, Host, Job}
+import weir.trace.ErrorTrace
 import weir.{Outcome, Runtime, Task}
 
 /** The ways from a task to its result outside of any task, and back. */
@@ -31,7 +32,11 @@ private[weir] object Running:
       case Outcome.Canceled if interrupted || isCanceled(outer) =>
         Thread.interrupted(): Unit
         throw InterruptedException("The thread was interrupted in runSync; its task was canceled.")
-      case other => other.get.asInstanceOf[A]
+      case other =>
+        other match
+          case Outcome.Failed(error) => ErrorTrace.addCaller(error)
+          case _ => ()
+        other.get.asInstanceOf[A]
 
   private def isCanceled(outer: Job | Null): Boolean = outer match
     case outer: RunLoop => outer.cancelRequested
