@@ -3,7 +3,7 @@ package weir.kernel
 import scala.annotation.switch
 import weir.runtime.{Host, Job}
 import weir.sync.WaitList
-import weir.trace.ErrorTrace
+import weir.trace.{ErrorTrace, Roster}
 import weir.{Fiber, Outcome, Runtime, Task}
 
 /** A fiber: the interpreter of instructions with its own continuation stack.
@@ -30,6 +30,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** The first function of this fiber's body, for traces; null where there is none. */
   private[weir] var origin: AnyRef | Null = null
+
+  /** Where this fiber stands among those that have waited. */
+  private var place: Roster.Place | Null = null
 
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
@@ -77,6 +80,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       if masks == 0 then closeGate()
       stack = RunLoop.noStack
       this.host = null.asInstanceOf[Host]
+      if place ne null then runtime.scheduler.roster.leave(place.nn)
       end(
         if result.asInstanceOf[AnyRef] eq RunLoop.Failed then Outcome.Failed(failure.nn)
         else if result.asInstanceOf[AnyRef] eq RunLoop.Canceled then Outcome.Canceled
@@ -200,6 +204,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val frames = stack
     val top = math.min(size, frames.length)
     (1 to math.min(top, limit)).map(i => frames(top - i))
+
+  /** The outermost frame, or null. May be called by another thread, as `topFrames`. */
+  private[weir] def bottomFrame: Node | Null =
+    val frames = stack
+    if frames.length > 0 then frames(0) else null
 
   // ---- the run loop ----
 
@@ -461,6 +470,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val direct = base > 0
     val host = this.host
     wait.cancelable = unmasked
+    wait.since = host.scheduler.watch.ticks
+    if (place eq null) && !direct && !wait.isFound then
+      place = runtime.scheduler.roster.enter(this, host.home)
     if direct then wait.thread = Thread.currentThread() else this.host = null.asInstanceOf[Host]
     waiting = wait
     val goesOn =

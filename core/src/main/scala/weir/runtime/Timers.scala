@@ -62,6 +62,14 @@ private[weir] final class Timers:
     try count
     finally lock.unlock()
 
+  /** The fibers whose alarms are set. */
+  def sleepers: Iterator[Job] =
+    lock.lock()
+    val alarms =
+      try java.util.Arrays.copyOf(heap, count)
+      finally lock.unlock()
+    alarms.iterator.flatMap(alarm => Option(alarm.nn.sleeper))
+
   private def ring(): Unit =
     var alive = true
     while alive do
@@ -142,6 +150,9 @@ private[weir] abstract class Alarm(timers: Timers, delayNanos: Long):
 
   /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
   private[runtime] var place: Int = -1
+
+  /** The fiber that sleeps until it rings, if that is what it is for. */
+  def sleeper: Job | Null = null
 
   /** Called on the timer's thread. Must neither block nor throw. */
   def ring(): Unit

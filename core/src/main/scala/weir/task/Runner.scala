@@ -46,6 +46,8 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
         return if fiber.isCancel(error) then CancelSelf else Fail(error)
     exit(fiber)
 
+  override def parent: RunLoop | Null = claims.parentFiber
+
   override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
     claims.stop(Claims.Stop.Failed(error), by = this)
     exit(fiber)

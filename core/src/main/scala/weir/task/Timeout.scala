@@ -27,6 +27,8 @@ private final class TimeoutClaims(source: Task[Any], timeout: FiniteDuration, fi
 
   override protected def over(): Unit = timers.remove(alarm): Unit
 
+  override def awaitedAs: String = s"a task that has a timeout of $timeout"
+
   def hasMore: Boolean = false
   def child(runner: Runner): Task[Any] = source
   def store(runner: Runner, value: Any): Unit = stop(Claims.Stop.Won(value), by = runner)

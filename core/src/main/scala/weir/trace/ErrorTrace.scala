@@ -33,14 +33,11 @@ private[weir] object ErrorTrace:
       try
         val present = error.getStackTrace
         if present.length > 0 && present.length < longest then
-          val mark = StackTraceElement(markClass, markMethod, fiber.name, -1)
+          val mark = markOf(fiber)
           if !present.contains(mark) then
             val trace = begin(present)
             Functions.ofFrame(at).foreach(addOnce(trace, _))
-            for frame <- fiber.topFrames(framesOfFiber); line <- Functions.ofFrame(frame) do
-              addOnce(trace, line)
-            Functions.in(fiber.origin).foreach(addOnce(trace, _))
-            trace += mark
+            addFiber(trace, fiber)
             error.setStackTrace(trace.toArray)
       // Whatever goes wrong here must not take the place of the error.
       catch case _: Throwable => ()
@@ -56,6 +53,21 @@ private[weir] object ErrorTrace:
             if !OwnCode.contains(line) && !trace.contains(line) then trace += line
           error.setStackTrace(trace.toArray)
       catch case _: Throwable => ()
+
+  /** The lines of a fiber that a thread with the stack `present` runs, which may be empty. */
+  def of(present: Array[StackTraceElement], fiber: RunLoop): Vector[StackTraceElement] =
+    val trace = if present.isEmpty then ArrayBuffer() else begin(present)
+    addFiber(trace, fiber)
+    trace.toVector
+
+  private def addFiber(trace: ArrayBuffer[StackTraceElement], fiber: RunLoop): Unit =
+    for frame <- fiber.topFrames(framesOfFiber); line <- Functions.ofFrame(frame) do
+      addOnce(trace, line)
+    Functions.in(fiber.origin).foreach(addOnce(trace, _))
+    trace += markOf(fiber)
+
+  private def markOf(fiber: RunLoop): StackTraceElement =
+    StackTraceElement(markClass, markMethod, fiber.name, -1)
 
   /** The trace so far; what the JVM has put there without this library's frames. */
   private def begin(present: Array[StackTraceElement]): ArrayBuffer[StackTraceElement] =
