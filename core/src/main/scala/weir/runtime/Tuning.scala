@@ -65,8 +65,8 @@ private[weir] object Tuning:
   inline val slowLookNanos = 1_000_000_000L
   inline val idleLooks = 25
 
-  /** Looks in a row at which one slice is seen computing before it is called a spin: over 200 ms lie between them. */
-  inline val spinLooks = 11
+  /** How long one slice is seen computing before it is called a spin: 200 ms. */
+  inline val spinNanos = 200_000_000L
 
   /** Callers of `runSync` that the watch and a dump can see at once; two that share a place hide one of them. */
   inline val callers = 64

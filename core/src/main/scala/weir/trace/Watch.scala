@@ -29,6 +29,7 @@ private[weir] final class Watch(hosts: () => Iterator[Host], spins: Spins):
 
   // watch only
   private var idleLooks = 0
+  private var lastLook = System.nanoTime()
 
   /** The coarse time: see `Watch.nanosSince`. */
   def ticks: Int = coarse
@@ -54,13 +55,16 @@ private[weir] final class Watch(hosts: () => Iterator[Host], spins: Spins):
         this,
         if mode == Watch.Fast then Tuning.lookNanos else Tuning.slowLookNanos
       )
+      val now = System.nanoTime()
+      val nanos = now - lastLook
+      lastLook = now
       coarse = Watch.now
-      try look()
+      try look(nanos)
       catch case error: Throwable => error.printStackTrace(System.err)
 
-  private def look(): Unit =
+  private def look(nanos: Long): Unit =
     val running = hosts().toList
-    val busy = spins.look(running.iterator)
+    val busy = spins.look(running.iterator, nanos)
     idleLooks = if busy then 0 else idleLooks + 1
     if busy then change(Watch.Slow, Watch.Fast)
     else if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow)

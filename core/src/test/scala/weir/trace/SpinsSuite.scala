@@ -24,10 +24,10 @@ class SpinsSuite extends WeirSuite:
     val end = System.nanoTime() + duration.toNanos
     while System.nanoTime() < end do Thread.onSpinWait()
 
-  test("row 1: a task that computes for 400 ms is reported once, with its fiber and line"):
+  test("row 1: a task that computes for 500 ms is reported once, with its fiber and line"):
     var name = ""
     val found = spins {
-      val fiber = Task.cede.andThen(Task(spin(400.millis))).start.runSync()
+      val fiber = Task.cede.andThen(Task(spin(500.millis))).start.runSync()
       fiber match
         case core: FiberCore => name = core.name
       fiber.join.runSync(): Unit
@@ -73,14 +73,14 @@ class SpinsSuite extends WeirSuite:
     assertEquals(found.map(_.toString), Nil)
 
   test("a task on the thread of its runSync is reported too"):
-    val found = spins(Task(spin(400.millis)).runSync())
+    val found = spins(Task(spin(500.millis)).runSync())
     assertEquals(found.size, 1)
     assert(found.head.thread eq Thread.currentThread(), found.head.toString)
 
   test("each spin of a fiber is reported"):
     val found = spins {
       val twice =
-        Task(spin(400.millis)).andThen(Task.sleep(1.milli)).andThen(Task(spin(400.millis)))
+        Task(spin(500.millis)).andThen(Task.sleep(1.milli)).andThen(Task(spin(500.millis)))
       twice.start.flatMap(_.join).runSync(): Unit
     }
     assertEquals(found.size, 2)
