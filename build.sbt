@@ -29,13 +29,25 @@ lazy val testSettings = Seq(
 
 lazy val root = project
   .in(file("."))
-  .aggregate(lab, core, cli, bench, benchCe2, docs)
+  .aggregate(lab, core, slf4j, cli, bench, benchCe2, docs)
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
 lazy val core = project
   .settings(name := "weir-core")
   .settings(testSettings)
+
+// Makes SLF4J's MDC follow fibers, for those who have it on their class path.
+lazy val slf4j = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-slf4j")
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.slf4j" % "slf4j-api" % "2.0.17",
+      "ch.qos.logback" % "logback-classic" % "1.5.18" % Test
+    )
+  )
 
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
@@ -126,7 +138,7 @@ lazy val benchCe2 = project
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core)
+  .dependsOn(core, slf4j)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(

@@ -1,52 +1,24 @@
 package weir
 
 import weir.kernel.{RunLoop, Suspend}
-import weir.sync.WaitList
+import weir.sync.OneShot
 
 /** A value that is set once, and that fibers can wait for. */
-final class Deferred[A] private ():
-  // shared, under this object's lock
-  private val waiting = WaitList()
-  @volatile private var state: Any = Deferred.Empty
+final class Deferred[A] private () extends OneShot[A]:
 
   /** The value. '''Waits''' until it is set. '''Cancelled''': stops waiting. */
-  val get: Task[A] = new Suspend[A]:
-    def begin(fiber: RunLoop): Any =
-      val present = state
-      if present.asInstanceOf[AnyRef] ne Deferred.Empty then present
-      else
-        Deferred.this.synchronized {
-          if state.asInstanceOf[AnyRef] ne Deferred.Empty then state
-          else
-            val entry = WaitList.Entry(fiber, waiting, Deferred.this)
-            waiting.add(entry)
-            entry
-        }
+  val get: Task[A] = awaitSet
 
   /** The value if it is set. */
-  def tryGet: Task[Option[A]] = Task.delay {
-    val present = state
-    if present.asInstanceOf[AnyRef] eq Deferred.Empty then None else Some(present.asInstanceOf[A])
-  }
+  def tryGet: Task[Option[A]] = Task.delay(if isUnset then None else Some(present))
 
   /** True if this call has set the value; false if it was set before. */
-  def complete(value: A): Task[Boolean] = Task.delay {
-    val first = synchronized {
-      val empty = state.asInstanceOf[AnyRef] eq Deferred.Empty
-      if empty then state = value
-      empty
-    }
-    if first then
-      var entry = synchronized(waiting.poll())
-      while entry ne null do
-        entry.complete(value): Unit
-        entry = synchronized(waiting.poll())
-    first
-  }
+  def complete(value: A): Task[Boolean] = new Suspend[Boolean]:
+    def begin(fiber: RunLoop): Any = set(fiber, value)
+
+  def awaitedAs: String = "Deferred, which is not set"
 
 object Deferred:
-  private object Empty
-
   /** A new one, not set. */
   def apply[A]: Task[Deferred[A]] = Task.delay(unsafe[A])
 

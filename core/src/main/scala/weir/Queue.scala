@@ -1,28 +1,32 @@
 package weir
 
 import weir.kernel.{RunLoop, Suspend}
-import weir.sync.WaitList
+import weir.sync.{Guarded, GuardedEntry, WaitList}
 
-/** A bounded queue that parks the fiber, never a thread. First in, first out, for values and for those who wait.
+/** A queue that parks the fiber, never a thread. First in, first out, for values and for those who wait.
   *
-  *   - **Shared, under this object's lock**: everything.
-  *   - **Invariant**: takers wait only while it is empty, and offers only while it is full.
-  *   - A value passes to a waiting taker, and a place to a waiting offer, by `Waiter.complete`, which tells whether
-  *     the other side was still there: so whoever is cancelled while waiting loses nothing.
+  *   - **Kinds**: all of them are this one, with a capacity and a rule for values that come while it is full. A `synchronous` one
+  *     has the capacity 0.
+  *   - **Invariant**: takers wait only while it is empty, offers only while it is full; so never both.
+  *   - A value passes to a waiting taker, and a place to a waiting offer, by `hand`, which tells whether the other side was
+  *     still there. The side that hands over is not waiting itself: so whoever is cancelled while waiting loses nothing.
   */
-final class Queue[A] private (capacity: Int):
-  private var values = new Array[Any](math.min(capacity, 16))
+final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
+
+  // under the lock
+  private var values = new Array[Any](math.min(capacity, Queue.smallest))
   private var head = 0
   private var count = 0
   private val takers = WaitList()
   private val offers = WaitList()
 
-  /** Nothing, once `value` is in the queue. '''Waits''' while the queue is full. '''Cancelled''' while it waits: the
-    * value is not in the queue. '''Order''': those who wait get their place in the order in which they came.
+  /** Nothing, once `value` is in the queue or, where the queue is dropping, has been dropped. '''Waits''' while a bounded queue
+    * is full, and until there is a taker for a synchronous one. '''Cancelled''' while it waits: the value is not in the queue.
+    * '''Order''': those who wait get their place in the order in which they came.
     */
   def offer(value: A): Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = Queue.this.synchronized {
-      if accept(value) then ()
+    def begin(fiber: RunLoop): Any = locked(fiber) {
+      if accept(value) || !kind.waits then ()
       else
         val entry = Queue.Offer(fiber, offers, Queue.this, value)
         offers.add(entry)
@@ -33,44 +37,81 @@ final class Queue[A] private (capacity: Int):
     * next taker. '''Order''': those who wait are served in the order in which they came.
     */
   val take: Task[A] = new Suspend[A]:
-    def begin(fiber: RunLoop): Any = Queue.this.synchronized {
-      if count > 0 then remove()
+    def begin(fiber: RunLoop): Any = locked(fiber) {
+      val value = remove()
+      if value.asInstanceOf[AnyRef] ne Queue.Nothing then value
       else
-        val entry = WaitList.Entry(fiber, takers, Queue.this)
+        val entry = GuardedEntry(fiber, takers, Queue.this)
         takers.add(entry)
         entry
     }
 
-  /** True if `value` is in the queue now; false if the queue is full. */
-  def tryOffer(value: A): Task[Boolean] = Task.delay(synchronized(accept(value)))
+  /** True if `value` is in the queue now, or with a taker; false if there is no place for it. A sliding queue drops its oldest value
+    * instead.
+    */
+  def tryOffer(value: A): Task[Boolean] = new Suspend[Boolean]:
+    def begin(fiber: RunLoop): Any = locked(fiber)(accept(value))
 
   /** The oldest value, if there is one. */
-  def tryTake: Task[Option[A]] = Task.delay(synchronized {
-    if count > 0 then Some(remove().asInstanceOf[A]) else None
-  })
+  val tryTake: Task[Option[A]] = new Suspend[Option[A]]:
+    def begin(fiber: RunLoop): Any =
+      val value = locked(fiber)(remove())
+      if value.asInstanceOf[AnyRef] eq Queue.Nothing then None else Some(value.asInstanceOf[A])
 
-  /** How many values are in the queue. */
-  def size: Task[Int] = Task.delay(synchronized(count))
+  /** The oldest values, at most `limit`; none if the queue is empty. '''Order''': the oldest one first. */
+  def tryTakeN(limit: Int): Task[List[A]] = new Suspend[List[A]]:
+    def begin(fiber: RunLoop): Any =
+      val taken = List.newBuilder[Any]
+      locked(fiber) {
+        var left = limit
+        while left > 0 do
+          val value = remove()
+          if value.asInstanceOf[AnyRef] eq Queue.Nothing then left = 0
+          else
+            taken += value
+            left -= 1
+      }
+      taken.result()
 
+  /** How many values are in the queue; those of offers that wait are not. */
+  def size: Task[Int] = new Suspend[Int]:
+    def begin(fiber: RunLoop): Any = locked(fiber)(count)
+
+  /** False if there is no place for `value`. */
   private def accept(value: Any): Boolean =
     var taker = takers.poll()
-    while (taker ne null) && !taker.complete(value) do taker = takers.poll()
+    while (taker ne null) && !hand(taker, value) do taker = takers.poll()
     if taker ne null then true
     else if count < capacity then
       append(value)
       true
+    else if kind == Queue.Kind.Sliding then
+      removeOldest(): Unit
+      append(value)
+      true
     else false
 
+  /** The oldest value, or `Nothing`; its place is for the offer that has waited longest. */
   private def remove(): Any =
+    val value = if count > 0 then removeOldest() else Queue.Nothing
+    var offer = offers.poll()
+    while (offer ne null) && !hand(offer, ()) do offer = offers.poll()
+    offer match
+      case offer: Queue.Offer =>
+        if capacity == 0 then offer.offered
+        else
+          append(offer.offered)
+          value
+      case _ => value
+
+  private def removeOldest(): Any =
     val value = values(head)
     values(head) = null
     head = if head + 1 == values.length then 0 else head + 1
     count -= 1
-    var offer = offers.poll()
-    while (offer ne null) && !offer.complete(()) do offer = offers.poll()
-    offer match
-      case offer: Queue.Offer => append(offer.offered)
-      case _ => ()
+    if count == 0 && values.length > Queue.large then
+      values = new Array[Any](Queue.smallest)
+      head = 0
     value
 
   private def append(value: Any): Unit =
@@ -81,24 +122,67 @@ final class Queue[A] private (capacity: Int):
 
   private def grow(): Unit =
     val larger = new Array[Any](math.min(capacity.toLong, values.length * 2L).toInt)
-    var i = 0
-    while i < count do
-      larger(i) = values((head + i) % values.length)
-      i += 1
+    System.arraycopy(values, head, larger, 0, values.length - head)
+    System.arraycopy(values, 0, larger, values.length - head, head)
     values = larger
     head = 0
 
-object Queue:
-  private final class Offer(fiber: RunLoop, list: WaitList, lock: AnyRef, val offered: Any)
-      extends WaitList.Entry(fiber, list, lock)
+  private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
 
-  /** A new queue for at most `capacity` values. '''Fails''' with an `IllegalArgumentException` if that is below 1. */
+  def awaitedAs: String =
+    val name =
+      if kind == Queue.Kind.Unbounded || kind == Queue.Kind.Synchronous then kind.word
+      else s"${kind.word}($capacity)"
+    if capacity == 0 && !offers.isEmpty then s"Queue.$name, without a taker"
+    else s"Queue.$name, which is ${if count == 0 then "empty" else "full"}"
+
+object Queue:
+  private object Nothing
+
+  private enum Kind(val word: String, val waits: Boolean):
+    case Bounded extends Kind("bounded", waits = true)
+    case Unbounded extends Kind("unbounded", waits = true)
+    case Dropping extends Kind("dropping", waits = false)
+    case Sliding extends Kind("sliding", waits = false)
+    case Synchronous extends Kind("synchronous", waits = true)
+
+  /** Places to begin with. */
+  private inline val smallest = 16
+
+  /** Beyond so many places, an array that has become empty is given back. */
+  private inline val large = 1024
+
+  private final class Offer(fiber: RunLoop, list: WaitList, queue: Guarded, val offered: Any)
+      extends GuardedEntry(fiber, list, queue)
+
+  /** A new queue for at most `capacity` values. An offer waits while it is full. '''Fails''' with an
+    * `IllegalArgumentException` if `capacity` is below 1.
+    */
   def bounded[A](capacity: Int): Task[Queue[A]] = Task.delay(unsafe(capacity))
 
-  /** A new queue, made at once, for use outside of tasks. */
+  /** A new queue without a limit: an offer never waits, and what is not taken stays in memory. */
+  def unbounded[A]: Task[Queue[A]] = Task.delay(new Queue[A](Kind.Unbounded, Int.MaxValue))
+
+  /** A new queue for at most `capacity` values. While it is full, a value that is offered is dropped. '''Fails''' as `bounded`. */
+  def dropping[A](capacity: Int): Task[Queue[A]] =
+    Task.delay(new Queue[A](Kind.Dropping, checked("dropping", capacity)))
+
+  /** A new queue for at most `capacity` values. While it is full, a value that is offered takes the place of the oldest one.
+    * '''Fails''' as `bounded`.
+    */
+  def sliding[A](capacity: Int): Task[Queue[A]] =
+    Task.delay(new Queue[A](Kind.Sliding, checked("sliding", capacity)))
+
+  /** A new queue that holds nothing: an offer waits for its taker, and a taker for its offer. */
+  def synchronous[A]: Task[Queue[A]] = Task.delay(new Queue[A](Kind.Synchronous, 0))
+
+  /** As `bounded`, made at once, for use outside of tasks. */
   def unsafe[A](capacity: Int): Queue[A] =
+    new Queue[A](Kind.Bounded, checked("bounded", capacity))
+
+  private def checked(kind: String, capacity: Int): Int =
     require(
       capacity >= 1,
-      s"Queue.bounded: capacity was $capacity. It must be at least 1."
+      s"Queue.$kind: capacity was $capacity. It must be at least 1. For no limit, use Queue.unbounded."
     )
-    new Queue[A](capacity)
+    capacity

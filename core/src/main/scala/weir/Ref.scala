@@ -1,6 +1,8 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicReference
+import weir.runtime.Tuning
+import weir.sync.Backoff
 
 /** A value that fibers share and change atomically. */
 final class Ref[A] private (state: AtomicReference[A]):
@@ -24,7 +26,9 @@ final class Ref[A] private (state: AtomicReference[A]):
   def modify[B](f: A => (A, B)): Task[B] = Task.delay {
     var current = state.get
     var both = f(current)
+    var pause = Tuning.backoffFirstSpins
     while !state.compareAndSet(current, both._1) do
+      pause = Backoff.pause(pause)
       current = state.get
       both = f(current)
     both._2
@@ -33,7 +37,9 @@ final class Ref[A] private (state: AtomicReference[A]):
   private def change(f: A => A): A =
     var current = state.get
     var next = f(current)
+    var pause = Tuning.backoffFirstSpins
     while !state.compareAndSet(current, next) do
+      pause = Backoff.pause(pause)
       current = state.get
       next = f(current)
     next

@@ -1,6 +1,7 @@
 package weir
 
-import weir.runtime.{Scheduler, Timers, Tuning}
+import java.util.concurrent.atomic.AtomicInteger
+import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
 import weir.trace.DumpSignal
 
 /** What tasks run on: the scheduler and the timer.
@@ -8,8 +9,16 @@ import weir.trace.DumpSignal
   * One is enough for a program, and it is there without being asked for: `Runtime.default`. There is no
   * pool to choose, since every task may block.
   */
-final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
-  private[weir] val timers: Timers = Timers()
+final class Runtime private[weir] (
+    private[weir] val scheduler: Scheduler,
+    private[weir] val timers: Timers,
+    private[weir] val hook: ContextHook | Null
+):
+  private[weir] val platformThreads: PlatformThreads = PlatformThreads()
+  private[weir] val strayCount: AtomicInteger = AtomicInteger()
+
+  /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
+  def strays: Int = strayCount.get
 
   /** What all fibers of this runtime are doing: for each one its state, since when, what it waits for and who must act before that
     * ends, and the user's lines; and which fibers wait for each other in a circle.
@@ -40,9 +49,12 @@ final class Runtime private[weir] (private[weir] val scheduler: Scheduler):
 object Runtime:
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
   given default: Runtime =
-    val runtime = make(Scheduler.carriersOfThisJvm, Tuning.ringCapacity)
+    val runtime = hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
     DumpSignal.installAsAsked(runtime)
     runtime
 
   private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
-    Runtime(Scheduler(carriers, ringCapacity))
+    hooked(carriers, ringCapacity, null)
+
+  private[weir] def hooked(carriers: Int, ringCapacity: Int, hook: ContextHook | Null): Runtime =
+    Runtime(Scheduler(carriers, ringCapacity), SystemTimers(), hook)

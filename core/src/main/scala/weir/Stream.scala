@@ -127,6 +127,11 @@ abstract class Stream[+A] private[weir] ():
   /** `f` of what came before, at first `zero`, and of each element: the last of these. */
   final def fold[B](zero: B)(f: (B, A) => B): Task[B] = Compile.fold(this, zero, f)
 
+  /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. Once this has returned, or
+    * `f` has left it in any way, the stream's finalizers have run.
+    */
+  final def foreach(f: A => Unit)(using direct: Task.Direct): Unit = direct.foreach(this)(f)
+
   /** How many elements there are. */
   final def count: Task[Long] = fold(0L)((n, _) => n + 1)
 
@@ -165,7 +170,12 @@ object Stream:
     * masked.
     */
   def bracket[A](acquire: Task[A])(release: A => Task[Unit]): Stream[A] =
-    of(() => BracketSource(acquire, release))
+    resource(Resource.make(acquire)(release))
+
+  /** One element, the resource, which is released once, when the stream is over. Its releases are told how that came: a stream
+    * that ended, or of which nobody wanted more, has succeeded.
+    */
+  def resource[A](resource: Resource[A]): Stream[A] = of(() => ResourceSource(resource))
 
   /** No elements, and no end. */
   val never: Stream[Nothing] = eval(Task.never)

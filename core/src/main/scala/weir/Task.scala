@@ -48,6 +48,25 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** This task's value; if it fails, `f` of the error. */
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
+  // ---- again ----
+
+  /** This task's value, from the first run that succeeds: after each failure it runs again when `schedule` says.
+    *
+    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' when the schedule stops: with
+    * the last error, under which the first and the latest of the earlier ones are suppressed, at most eight.
+    */
+  final def retry(schedule: Schedule[Throwable]): Task[A] = Retry(this, schedule).flatMap(identity)
+
+  /** As `retry`, for errors of which `when` is true; any other is thrown at once. */
+  final def retryWhen(schedule: Schedule[Throwable])(when: Throwable => Boolean): Task[A] =
+    retry(schedule.whileInput(when))
+
+  /** The value of the last run: after each success it runs again when `schedule` says.
+    *
+    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' as soon as a run does.
+    */
+  final def repeat(schedule: Schedule[A]): Task[A] = Repeat(this, schedule).flatMap(identity)
+
   // ---- cancellation and finalizers ----
 
   /** This task; if it is cancelled while it runs, `finalizer` runs once, masked. */
@@ -69,10 +88,33 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Task.bracket(this)(use)(release)
 
+  /** This task; a cancel runs `onCancel`, which should make this task end, and then cancels this task as well. For code
+    * that ends in a way of its own: `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
+    *
+    * This task runs in a fiber of its own, so a mask around it reaches only the wait for it. '''Cancelled''': the cancel
+    * waits for `onCancel`, then for this task and its finalizers.
+    */
+  final def cancelable(onCancel: Task[Unit]): Task[A] = Cancelable(this, onCancel)
+
   /** This task's value. '''Fails''' with a `java.util.concurrent.TimeoutException` if that takes longer than
     * `limit`; then this task has been cancelled, and its finalizers have run.
     */
   final def timeout(limit: FiniteDuration): Task[A] = Timeout(this, limit)
+
+  /** This task's value, or what `fallback` returns if that takes longer than `limit`; then this task has been cancelled,
+    * and its finalizers have run.
+    */
+  final def timeoutTo[B >: A](limit: FiniteDuration, fallback: Task[B]): Task[B] =
+    Timeout.orElse(this, limit, fallback)
+
+  /** As `timeout`, but at the limit it cancels this task and waits for nothing: for code that ignores interrupts, or may
+    * clean up for long. What is left behind goes on until it ends by itself. Its finalizers run then, its value is
+    * dropped, and `Runtime.strays` counts it until then. It keeps what it holds, its carrier too if it computes.
+    *
+    * '''Cancelled''': cancels this task and waits for its finalizers, at most until the limit. '''Fails''' with a
+    * `java.util.concurrent.TimeoutException` at the limit.
+    */
+  final def timeoutAbandon(limit: FiniteDuration): Task[A] = TimeoutAbandon(this, limit)
 
   // ---- fibers ----
 
@@ -80,6 +122,29 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * whenever the fiber is cancelled.
     */
   final def start: Task[Fiber[A]] = Start(this)
+
+  /** A fiber that runs this task while the resource is used, and is cancelled at the end of that. The cancel waits for
+    * its finalizers. An error of the fiber is seen by whoever joins it; to be stopped by one, use `Scope.run`.
+    */
+  final def background: Resource[Fiber[A]] = Resource.make(start)(_.cancel)
+
+  /** A new fiber that runs this task for as long as that takes: like `start` nobody waits for it or cancels it, but an error
+    * of it is printed, since nobody may ever look. For all else there is `Scope`, `background` or `Supervisor`.
+    */
+  final def startDaemon: Task[Fiber[A]] = handleErrorWith(error =>
+    Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))
+  ).start
+
+  // ---- direct style ----
+
+  /** The value of this task, run in place by the fiber that runs the enclosing `Task.direct`.
+    *
+    * '''Waits''' by blocking the block's virtual thread. '''Cancelled''': ends the block as an exception would, one
+    * that neither `case _: Exception` nor `NonFatal` catches. '''Fails''' with the task's error, and with an
+    * `IllegalStateException` where it is not the block's own code that runs: on another thread, after its end, or in
+    * a function that was given to a task.
+    */
+  final def await(using direct: Task.Direct): A = direct.await(this)
 
   // ---- running ----
 
@@ -126,6 +191,17 @@ object Task:
 
   /** The same as `delay`. */
   def apply[A](thunk: => A): Task[A] = Delay(() => thunk)
+
+  /** As `delay`, but a cancel does not interrupt its thread: '''Cancelled''': waits until `thunk` has returned.
+    */
+  def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => delay(thunk))
+
+  /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which would hold a carrier
+    * for as long as it blocks. Other code has no use for it. There are as many threads as such calls at one time.
+    *
+    * '''Cancelled''': interrupts that thread, and waits until `thunk` has returned. '''Fails''' with what it throws.
+    */
+  def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
   /** What `task` returns, which is made each time this task runs. */
   def defer[A](task: => Task[A]): Task[A] = Defer(() => task)
@@ -178,6 +254,18 @@ object Task:
     uncancelable(poll =>
       acquire.flatMap(a => Guarantee.masked(poll, Defer(() => use(a)), _ => release(a)))
     )
+
+  // ---- direct style ----
+
+  /** What `body` returns: plain code that may `await` tasks, also in its loops, lambdas, `try` and callbacks.
+    *
+    * '''Cancelled''': at an `await`, and where the code blocks. Every `finally` runs, and what it awaits is run masked;
+    * whatever the code does then, the fiber ends as cancelled. '''Fails''' with what `body` throws.
+    */
+  def direct[A](body: Direct ?=> A): Task[A] = DirectBlock.run(body)
+
+  /** The right to call `await`: a method that takes it, `(using Task.Direct)`, may be called in a `Task.direct`. */
+  type Direct = DirectBlock
 
   // ---- many, one after the other ----
 
@@ -232,6 +320,11 @@ object Task:
     * '''Fails''' if the first one to end does.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] = Race(left, right)
+
+  /** The value of the first to succeed; the others have been cancelled, and their finalizers have run. '''Fails''' if
+    * none succeeds: with the first error, later ones suppressed under it. One that cancels itself is out of the race.
+    */
+  def firstSuccess[A](tasks: Iterable[Task[A]]): Task[A] = FirstSuccess(tasks)
 
   /** Both values; the tasks run concurrently. */
   def both[A, B](left: Task[A], right: Task[B]): Task[(A, B)] =

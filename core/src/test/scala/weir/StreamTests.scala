@@ -35,6 +35,10 @@ trait StreamTests extends WeirSuite:
     standstill()
     fiber
 
+  /** True if `fiber` has ended. */
+  def ended(fiber: Fiber[Any]): Boolean = fiber match
+    case core: weir.kernel.FiberCore => core.outcome ne null
+
   /** A fiber that waits for the cancel of `fiber`, which has been asked for by now. */
   def canceling(fiber: Fiber[Any]): Fiber[Unit] =
     val cancel = fiber.cancel.start.runSync()

@@ -6,6 +6,7 @@ import scala.annotation.static
 import scala.compiletime.uninitialized
 import weir.runtime.{Host, Job}
 import weir.sync.{Awaited, WaitList}
+import weir.task.DirectBlock
 import weir.{Outcome, Runtime}
 
 /** What others see of a fiber: its gate, its cancellation, its end.
@@ -18,6 +19,12 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   private[weir] var masks: Int = 0
   private[kernel] var finalizing: Boolean = false
   private[weir] var host: Host = uninitialized
+
+  /** The block of `Task.direct` whose own code runs now; null while that waits for a task. */
+  private[weir] var block: DirectBlock | Null = null
+
+  /** The values of this fiber's locals, and what its thread carries for `ContextHook`; null for none. */
+  private[weir] var locals: Locals | Null = null
 
   // shared
   @volatile private[weir] var cancelRequested: Boolean = false
@@ -80,16 +87,20 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
     * `inner`, whose masks and finalizers no interrupt may hit.
     */
   final private[weir] def nesting(inner: FiberCore)(body: => Unit): Unit =
-    if gate == FiberCore.Closed then body // masked, or at its end
-    else
-      closeGate()
-      nested = inner
-      if cancelRequested then
-        inner.requestCancel() // pairs with the order of accesses in requestCancel
-      try body
-      finally
-        nested = null
-        openGate()
+    val block = this.block
+    this.block = null // the code of `inner` is not the block's
+    try
+      if gate == FiberCore.Closed then body // masked, or at its end
+      else
+        closeGate()
+        nested = inner
+        if cancelRequested then
+          inner.requestCancel() // pairs with the order of accesses in requestCancel
+        try body
+        finally
+          nested = null
+          openGate()
+    finally this.block = block
 
   // ---- the end ----
 

@@ -13,6 +13,7 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
   /** The first child, or null, as `step`. */
   def start(fiber: RunLoop): Task[Any] | Null
 
+  /** A frame of `Tag.Claiming` looks for a cancel itself, once it has stored what there may be to lose. */
   def step(fiber: RunLoop, value: Any): Task[Any] | Null
 
   /** For `Tag.Claiming` alone: the fiber that waits for the children, for a dump. */

@@ -1,6 +1,8 @@
 package weir.kernel
 
+import java.util.concurrent.locks.LockSupport
 import scala.annotation.switch
+import scala.util.control.ControlThrowable
 import weir.runtime.{Host, Job}
 import weir.sync.WaitList
 import weir.trace.{ErrorTrace, Roster}
@@ -37,8 +39,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
 
-  /** How many `Direct` bodies this fiber is inside of. */
-  private var directDepth = 0
+  /** True inside of the body of a `Direct`. */
+  private var inDirect = false
 
   /** Where the next slice begins: a task, or the waiter that has been completed or cancelled. */
   private var pending: AnyRef | Null = body
@@ -70,6 +72,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget = host.beginSlice()
     val from = pending.nn
     pending = null
+    if runtime.hook ne null then adopt(locals)
     if masks == 0 then openGate()
     val result = from match
       case waiter: Waiter => loop(null, waiter, 0)
@@ -96,6 +99,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     pending = waiter
     runtime.scheduler.submit(this)
 
+  /** As `resume`, on the thread of the fiber `waker`, to whose shard this one goes. */
+  private[kernel] def resumeFrom(waiter: Waiter, waker: RunLoop): Unit =
+    pending = waiter
+    waker.submit(this)
+
   /** As `resume`, from a job of the fiber `runner` that is about to return: its thread goes on with this fiber. */
   private[weir] def resumeAfter(waiter: Waiter, runner: RunLoop): Unit =
     pending = waiter
@@ -104,8 +112,27 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** A new fiber that runs `body`, queued. */
   private[weir] def fork(body: Task[Any]): RunLoop =
     val child = RunLoop(runtime, body)
+    child.locals = heritage
     submit(child)
     child
+
+  // ---- locals ----
+
+  /** What a fiber that is made by this one now begins with. */
+  private[weir] def heritage: Locals | Null =
+    val hook = runtime.hook
+    if hook eq null then locals else Locals.updated(locals, hook, hook.capture())
+
+  /** Goes on with `locals`: those of another fiber, whose work this one does in place, or its own on another thread. */
+  private[weir] def adopt(locals: Locals | Null): Unit =
+    this.locals = locals
+    val hook = runtime.hook
+    if hook ne null then hook.install(Locals.valueIn(locals, hook, null).asInstanceOf[AnyRef])
+
+  /** Keeps what the thread carries, before others can see this fiber. */
+  private def leaveThread(): Unit = if runtime.hook ne null then locals = heritage
+
+  // ---- jobs ----
 
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
@@ -120,7 +147,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     * suspend or end. In direct style it would park its thread with the job in hand.
     */
   private[weir] def handOver(job: Job): Unit =
-    if directDepth == 0 then host.handOver(job) else submit(job)
+    if inDirect then submit(job) else host.handOver(job)
 
   /** Whether a loop may run a child that is ready by itself: there is budget left, and no cancellation. */
   def mayGoOn: Boolean = !outOfBudget && !shouldCancel
@@ -152,7 +179,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       case Tag.Pure => task.asInstanceOf[Pure[A]].value
       case _ => loop(task, null, size)
     result.asInstanceOf[AnyRef] match
-      case RunLoop.Failed => throw failure.nn
+      case RunLoop.Failed =>
+        val error = failure.nn
+        failure = null
+        throw error
       case RunLoop.Canceled => throw CancelSignal
       case _ => result.asInstanceOf[A]
 
@@ -165,7 +195,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       if budget <= 0 && isSliceOver then
         budget = host.beginSlice()
         stayOnThread()
-      if shouldCancel then await(CancelSelf)
+      endIfCanceled()
+
+  /** '''Cancelled''': throws `CancelSignal`. */
+  private[weir] def endIfCanceled(): Unit = if shouldCancel then await(CancelSelf)
 
   /** Runs `body` with cancellation masked. For code of a `Direct`. */
   inline def masked[A](inline body: A): A =
@@ -258,7 +291,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if shouldCancel then current = CancelSelf
               case Tag.LeavePoll => enterMask()
               case Tag.Loop | Tag.Claiming =>
-                if shouldCancel then
+                // Others look themselves: the value may be what a child has taken just before the cancel.
+                if shouldCancel && frame.tag == Tag.Loop then
                   push(frame)
                   current = CancelSelf
                 else if budget <= 0 && isSliceOver then
@@ -437,6 +471,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if base == 0 && host.pooled && runtime.scheduler.mayHaveWork(host.home) then
       val host = this.host
       if masks == 0 then closeGate()
+      leaveThread()
       this.host = null.asInstanceOf[Host]
       pending = task
       runtime.scheduler.submit(this, host.home)
@@ -473,7 +508,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     wait.since = host.scheduler.watch.ticks
     if (place eq null) && !direct && !wait.isFound then
       place = runtime.scheduler.roster.enter(this, host.home)
-    if direct then wait.thread = Thread.currentThread() else this.host = null.asInstanceOf[Host]
+    if direct then wait.thread = Thread.currentThread()
+    else
+      leaveThread()
+      this.host = null.asInstanceOf[Host]
     waiting = wait
     val goesOn =
       if !wait.suspend() then
@@ -493,28 +531,36 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private def parkUntilEnded(wait: Waiter): Unit =
     var interrupted = false
     while wait.isWaiting do
-      java.util.concurrent.locks.LockSupport.park(wait)
-      if Thread.interrupted() then interrupted = true // not by a cancel: the gate is closed
+      LockSupport.park(wait)
+      // Not by a cancel: the gate is closed. The caller of a runSync is cancelled by it.
+      if host.takeInterrupt(null) then
+        host.interruptedFromOutside()
+        requestCancel()
+      else if Thread.interrupted() then interrupted = true
     if interrupted then Thread.currentThread().interrupt()
 
   private def abandoned(wait: Waiter): Task[Unit] | Null =
     wait.abandon()
     wait.cancelHook
 
-  /** The value of the body, or `CancelSignal` if the fiber was cancelled in it. */
+  /** The value of the body, or `CancelSignal` if the fiber was cancelled in it, whatever the body has made of that. */
   private def runDirect(direct: Direct[Any]): Any =
     val wasFinalizing = finalizing
+    val wasInDirect = inDirect
     val height = size
     push(direct) // so that every await inside has a base above 0; and traces look into it
-    directDepth += 1
+    inDirect = true
     try
       val value = direct.body(this)
       if finalizing && !wasFinalizing then CancelSignal else value
     catch
       case error: Throwable =>
-        if finalizing && !wasFinalizing then CancelSignal else throw error
+        if !finalizing || wasFinalizing then throw error
+        if !CancelSignal.isIn(error) then
+          runtime.report("the direct code of a fiber that was canceled", error)
+        CancelSignal
     finally
-      directDepth -= 1
+      inDirect = wasInDirect
       while size > height do pop(): Unit
 
   /** Pops frames until one handles the error. Null at `base`: nobody has. */
@@ -561,8 +607,17 @@ private[weir] object RunLoop:
   private object Failed
   private object Canceled
 
-/** Unwinds plain code of a fiber that was cancelled while it awaited. Not an `Exception`, so that ordinary
-  * handlers let it pass; the fiber goes on unwinding whatever happens to it.
+/** Unwinds plain code of a fiber that was cancelled while it awaited. Neither an `Exception` nor what `NonFatal`, and
+  * with it `Try`, would catch, so that ordinary handlers let it pass; the fiber goes on unwinding whatever happens to it.
   */
 private[weir] object CancelSignal
-    extends Throwable("The fiber was canceled while it awaited.", null, false, false)
+    extends ControlThrowable("The fiber was canceled while it awaited."):
+
+  /** True if `error` is the signal, or wraps it. */
+  def isIn(error: Throwable): Boolean =
+    var cause: Throwable | Null = error
+    var left = 100 // causes may go round in a circle
+    while (cause ne null) && (cause ne this) && left > 0 do
+      cause = cause.getCause
+      left -= 1
+    cause eq this

@@ -45,16 +45,30 @@ private[weir] class Waiter(val fiber: RunLoop):
   final def fail(error: Throwable): Boolean = finish(error, isError = true)
 
   private def finish(value: Any, isError: Boolean): Boolean =
+    val claimed = claim(value, isError)
+    if claimed == Waiter.Asleep then wakeUp()
+    claimed != Waiter.Late
+
+  /** As `complete`, in two steps, for a caller that holds a lock which it must not hold while it wakes somebody: `Late`,
+    * or `Awake`, or `Asleep`, after which the caller owns the fiber and owes it `wakeUpFrom`.
+    */
+  final private[weir] def claim(value: Any): Int = claim(value, isError = false)
+
+  private def claim(value: Any, isError: Boolean): Int =
     var current = state
     while current == Waiter.Registering || current == Waiter.Suspended do
       if Waiter.State.compareAndSet(this, current, Waiter.Claimed) then
         this.value = value
         this.isError = isError
         state = Waiter.Done
-        if current == Waiter.Suspended then wakeUp()
-        return true
+        return if current == Waiter.Suspended then Waiter.Asleep else Waiter.Awake
       current = state
-    false
+    Waiter.Late
+
+  /** The second step of `claim`, on the thread of the fiber `waker`, where this fiber is queued. */
+  final private[weir] def wakeUpFrom(waker: RunLoop): Unit =
+    val parked = thread
+    if parked eq null then fiber.resumeFrom(this, waker) else LockSupport.unpark(parked)
 
   /** The fiber's: false if somebody was faster, and the result is (or is about to be) here. */
   private[kernel] def suspend(): Boolean =
@@ -78,6 +92,9 @@ private[weir] class Waiter(val fiber: RunLoop):
     current == Waiter.Suspended || current == Waiter.Claimed
 
   private[weir] def isCanceled: Boolean = state == Waiter.Canceled
+
+  /** True if the fiber has got its value, or is to get it as soon as it runs. */
+  private[weir] def isDone: Boolean = state == Waiter.Done
 
   /** The fiber's, after `suspend` was false: waits the few instructions until the result is here. */
   private[kernel] def awaitDone(): Unit = while state != Waiter.Done do Thread.onSpinWait()
@@ -103,3 +120,10 @@ private[weir] object Waiter:
   private[kernel] inline val Claimed = 2
   private[kernel] inline val Done = 3
   private[kernel] inline val Canceled = 4
+
+  /** What `claim` says: the wait had ended before; the fiber gets the value, and has not left its thread; it gets the value, and
+    * is to be woken.
+    */
+  private[weir] inline val Late = 0
+  private[weir] inline val Awake = 1
+  private[weir] inline val Asleep = 2

@@ -55,6 +55,11 @@ private[weir] object Tuning:
   /** Calls of `runSync` nested on one thread's stack. Each takes about 1 KB of it, and the user's own frames. */
   inline val nestedCalls = 32
 
+  /** How long a platform thread waits for the next call: 1 s. A call that finds one takes a third to a tenth of
+    * the time of a call that starts one. `PlatformThread`.
+    */
+  inline val platformKeepAliveNanos = 1_000_000_000L
+
   /** How long the timer's thread stays without any alarm: 5 s. */
   inline val timerKeepAliveNanos = 5_000_000_000L
 
@@ -89,3 +94,13 @@ private[weir] object Tuning:
 
   /** The most jobs that a worker moves at once from another shard to its own. `Yields`. */
   inline val stealJobs = 64
+
+  /** Spins of a carrier that has lost a race for a lock or a Ref, the first time, and the most: about 0.5 and 4 µs. Shorter, and
+    * two carriers take each other's cache lines all the time; longer, and one of them waits for nothing. `RefContention`,
+    * `QueueEightToEight`.
+    */
+  inline val backoffFirstSpins = 16
+  inline val backoffMostSpins = 128
+
+  /** How often a lock was found held when its holder must have lost its core, so that the thread gives way: about 50 µs. */
+  inline val lockTriesPerYield = 16

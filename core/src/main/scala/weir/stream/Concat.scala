@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.Stream
 import weir.kernel.RunLoop
+import weir.{Outcome, Stream}
 
 /** One stream after the other; each is closed before the next begins. */
 private[weir] final class Concat[+A](val first: Stream[A], val second: () => Stream[A])
@@ -32,12 +32,12 @@ private final class ConcatPull(stream: Concat[Any]) extends Pull:
       if rest.isEmpty then return Pull.End
       val ended = current
       current = EmptySource
-      fiber.masked(ended.close(fiber))
+      fiber.masked(ended.close(fiber, Pull.succeeded))
       val following = rest.head
       rest = rest.tail
       current = begin(following())
     Pull.End
 
-  def close(fiber: RunLoop): Unit = current.close(fiber)
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = current.close(fiber, outcome)
 
   override def settled: Pull = if rest.isEmpty then current.settled else this

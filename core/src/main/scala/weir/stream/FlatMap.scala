@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.Stream
 import weir.kernel.RunLoop
+import weir.{Outcome, Stream}
 
 /** One stream for each element, one after the other; each is closed before the next begins. */
 private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) extends Pull:
@@ -16,7 +16,7 @@ private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) exten
           inner = current.settled
           return value
         inner = null
-        fiber.masked(current.close(fiber))
+        fiber.masked(current.close(fiber, Pull.succeeded))
       else if outer.isSpent then return Pull.End
       else
         val value = outer.next(fiber)
@@ -24,10 +24,10 @@ private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) exten
         inner = f(value).open()
     Pull.End
 
-  def close(fiber: RunLoop): Unit =
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val current = inner
     inner = null
-    Pull.both(if current ne null then current.close(fiber), outer.close(fiber))
+    Pull.both(if current ne null then current.close(fiber, outcome), outer.close(fiber, outcome))
 
   override def settled: Pull =
     val current = inner

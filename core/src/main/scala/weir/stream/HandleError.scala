@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.Stream
 import weir.kernel.{CancelSignal, RunLoop}
+import weir.{Outcome, Stream}
 
 /** A stream that goes on as another one if it fails. What has failed is closed first. */
 private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[Any]) extends Pull:
@@ -9,7 +9,10 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
   private var handled = false
 
   def next(fiber: RunLoop): Any =
-    if handled then current.next(fiber)
+    if handled then
+      val value = current.next(fiber)
+      current = current.settled
+      value
     else
       try current.next(fiber)
       catch
@@ -17,11 +20,11 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
         case error: Throwable =>
           handled = true
           current = EmptySource
-          try fiber.masked(first.close(fiber))
+          try fiber.masked(first.close(fiber, Outcome.Failed(error)))
           catch case later: Throwable => if later ne error then error.addSuppressed(later)
           current = f(error).open()
           current.next(fiber)
 
-  def close(fiber: RunLoop): Unit = current.close(fiber)
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = current.close(fiber, outcome)
 
   override def settled: Pull = if handled then current.settled else this

@@ -22,7 +22,10 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any
     claimNext(fiber)
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
-    if !claiming then
+    if fiber.cancelRequested then
+      fiber.push(this)
+      CancelSelf
+    else if !claiming then
       stage.store(slot, value)
       claimNext(fiber)
     else if value.asInstanceOf[Boolean] then runEffect(fiber)

@@ -3,8 +3,8 @@ package weir.stream
 import java.util.ArrayDeque
 import java.util.concurrent.CancellationException
 import scala.collection.mutable.ArrayBuffer
-import weir.Task
-import weir.kernel.{CancelSignal, Enter, Loop, RunLoop, Suspend, Waiter}
+import weir.kernel.{CancelSignal, Enter, Locals, Loop, RunLoop, Suspend, Waiter}
+import weir.{Outcome, Task}
 
 /** Runs an effect for each element, at most `limit` at a time, at most `limit + buffer` elements ahead of the consumer.
   *
@@ -40,6 +40,9 @@ private[weir] final class ParEvalMapStage(
   private var consumer: Waiter | Null = null
   private var closer: Waiter | Null = null
 
+  // whoever is pulling: what is above keeps its locals whichever runner pulls, and an effect begins with them
+  private var above: Locals | Null = null
+
   // ---- the consumer ----
 
   def next(fiber: RunLoop): Any =
@@ -54,6 +57,7 @@ private[weir] final class ParEvalMapStage(
   private def take(fiber: RunLoop): Any =
     if !begun then
       begun = true
+      above = fiber.heritage
       invite(fiber)
     val head = results.peek()
     if (head ne null) && head.isDone then
@@ -73,10 +77,10 @@ private[weir] final class ParEvalMapStage(
     consumer = null
     if waiter ne null then waiter.complete(ParEvalMapStage.TryAgain): Unit
 
-  def close(fiber: RunLoop): Unit =
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     stop()
     fiber.await(allEnded)
-    upstream.close(fiber)
+    upstream.close(fiber, outcome)
 
   private def stop(): Unit =
     val running = synchronized {
@@ -124,7 +128,11 @@ private[weir] final class ParEvalMapStage(
     }
     may && {
       val pulled =
-        try upstream.next(fiber)
+        try
+          fiber.adopt(above)
+          val value = upstream.next(fiber)
+          above = fiber.heritage
+          value
         catch
           case CancelSignal => throw CancelSignal
           case error: Throwable =>

@@ -2,7 +2,7 @@ package weir.stream
 
 import scala.collection.mutable.ArrayBuffer
 import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Waiter}
-import weir.{Stream, Task}
+import weir.{Outcome, Stream, Task}
 
 /** The elements of many streams as they come, of at most `limit` streams at a time.
   *
@@ -48,7 +48,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
 
   private def finish(inner: Inner, fiber: RunLoop): Unit =
     synchronized(inners -= inner): Unit
-    try inner.pull.close(fiber)
+    try inner.pull.close(fiber, Pull.succeeded)
     finally giveRoom()
 
   private val takeRoom: Task[Unit] = new Suspend[Unit]:
@@ -88,17 +88,19 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner)))
     }
 
-  def close(fiber: RunLoop): Unit =
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val running = outerFiber
     if running ne null then fiber.await(running.cancel)
     val left = synchronized(inners.toList)
     left.foreach(_.fiber.nn.requestCancel())
-    val closers = left.map(inner => () => closeInner(inner, fiber)) :+ (() => outer.close(fiber))
+    val closers = left.map(inner => () => closeInner(inner, fiber, outcome)) :+ (() =>
+      outer.close(fiber, outcome)
+    )
     closers.reverse.foldLeft(() => ())((later, first) => () => Pull.both(first(), later()))()
 
-  private def closeInner(inner: Inner, fiber: RunLoop): Unit =
+  private def closeInner(inner: Inner, fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     fiber.await(inner.fiber.nn.join)
-    inner.pull.close(fiber)
+    inner.pull.close(fiber, outcome)
 
 private[weir] object ParJoinStage:
   inline val bufferSize = 64

@@ -1,6 +1,7 @@
 package weir.stream
 
 import java.util.concurrent.CancellationException
+import weir.Outcome
 import weir.kernel.{CancelSignal, Direct, RunLoop}
 
 /** Runs what is above on a fiber of its own, up to `size` elements ahead, and one more in its hand.
@@ -27,9 +28,9 @@ private[weir] final class PrefetchStage(upstream: Pull, size: Int) extends Pull:
           throw error
         case value => value
 
-  def close(fiber: RunLoop): Unit =
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val running = producer
-    Pull.both(if running ne null then fiber.await(running.cancel), upstream.close(fiber))
+    Pull.both(if running ne null then fiber.await(running.cancel), upstream.close(fiber, outcome))
 
 /** The loop of a fiber that pulls for another one. */
 private object Producer:

@@ -1,6 +1,7 @@
 package weir.stream
 
-import weir.kernel.RunLoop
+import weir.Outcome
+import weir.kernel.{CancelSignal, RunLoop}
 
 /** A running stream: a loop that is asked for one element after the other.
   *
@@ -13,9 +14,9 @@ private[weir] abstract class Pull:
   def next(fiber: RunLoop): Any
 
   /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or half-way. Called once, masked,
-    * after the last element has been used. Pulls above call it for those below.
+    * after the last element has been used, with how that use has ended. Pulls above call it for those below.
     */
-  def close(fiber: RunLoop): Unit
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit
 
   /** The pull that all further calls would go to anyway, so that its owner can call that one instead. It keeps
     * recursive streams flat.
@@ -28,6 +29,8 @@ private[weir] abstract class Pull:
 private[weir] object Pull:
   object End
 
+  val succeeded: Outcome[Unit] = Outcome.Succeeded(())
+
   inline def isEnd(value: Any): Boolean = value.asInstanceOf[AnyRef] eq End
 
   /** `body`, then `close`, masked, whatever happened. An error of `close` goes under the one of `body`. */
@@ -39,7 +42,11 @@ private[weir] object Pull:
         thrown = error
         throw error
     finally
-      try fiber.masked(pull.close(fiber))
+      val outcome = thrown match
+        case null => succeeded
+        case CancelSignal => Outcome.Canceled
+        case error: Throwable => Outcome.Failed(error)
+      try fiber.masked(pull.close(fiber, outcome))
       catch
         case later: Throwable =>
           if thrown eq null then throw later
@@ -59,8 +66,8 @@ private[weir] object Pull:
 
 /** A stage that closes what is above it and nothing else. */
 private[weir] abstract class Stage(upstream: Pull) extends Pull:
-  def close(fiber: RunLoop): Unit = upstream.close(fiber)
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
 
 /** A pull with nothing to close. */
 private[weir] abstract class Source extends Pull:
-  def close(fiber: RunLoop): Unit = ()
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = ()

@@ -1,7 +1,8 @@
 package weir.stream
 
-import weir.Task
 import weir.kernel.RunLoop
+import weir.task.Finalizers
+import weir.{Outcome, Resource, Task}
 
 /** Pulls that have nothing above them. */
 private[weir] final class IteratorSource[A](make: () => Iterator[A]) extends Source:
@@ -60,22 +61,15 @@ private[weir] final class RepeatEvalSource(task: Task[Any]) extends Source:
     fiber.await(task)
 
 /** One resource, released when the stream is closed. */
-private[weir] final class BracketSource[R](acquire: Task[R], release: R => Task[Unit]) extends Pull:
-  private var acquired: Option[R] = None
+private[weir] final class ResourceSource[R](resource: Resource[R]) extends Pull:
+  private val finalizers = Finalizers()
   private var spent = false
 
   def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
     if spent then Pull.End
     else
-      fiber.checkpoint()
       spent = true
-      fiber.masked {
-        val resource = fiber.await(acquire)
-        acquired = Some(resource)
-        resource
-      }
+      fiber.await(resource.allocate(finalizers))
 
-  def close(fiber: RunLoop): Unit =
-    val held = acquired
-    acquired = None
-    held.foreach(resource => fiber.await(release(resource)))
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = fiber.await(finalizers.release(outcome))

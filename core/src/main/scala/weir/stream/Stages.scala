@@ -1,7 +1,7 @@
 package weir.stream
 
 import weir.kernel.RunLoop
-import weir.Task
+import weir.{Outcome, Task}
 
 /** Stages that stay on one fiber: each is one loop around the pull above it. */
 private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends Stage(upstream):
@@ -99,10 +99,11 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
         Pull.End
       else (a, b)
 
-  def close(fiber: RunLoop): Unit = Pull.both(right.close(fiber), left.close(fiber))
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    Pull.both(right.close(fiber, outcome), left.close(fiber, outcome))
 
 /** Runs a finalizer when the stream is closed. */
 private[weir] final class FinalizeStage(upstream: Pull, finalizer: Task[Unit]) extends Pull:
   def next(fiber: RunLoop): Any = upstream.next(fiber)
-  def close(fiber: RunLoop): Unit =
-    Pull.both(upstream.close(fiber), fiber.await(finalizer))
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    Pull.both(upstream.close(fiber, outcome), fiber.await(finalizer))

@@ -14,6 +14,9 @@ private[weir] final class WaitList:
   def isEmpty: Boolean = first eq null
   def size: Int = count
 
+  /** The one that has waited longest, or null. It stays. */
+  def peek: WaitList.Entry | Null = first
+
   def add(entry: WaitList.Entry): Unit =
     entry.previous = last
     if last eq null then first = entry else last.nn.next = entry
@@ -45,6 +48,9 @@ private[weir] object WaitList:
     private[sync] var previous: Entry | Null = null
     private[sync] var next: Entry | Null = null
     private[sync] var listed = false
+
+    /** The next one that `Guarded` has to wake. */
+    private[sync] var nextWoken: Entry | Null = null
 
     override def abandon(): Unit = lock.synchronized(list.remove(this))
 

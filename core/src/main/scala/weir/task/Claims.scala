@@ -5,7 +5,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.{static, tailrec}
 import weir.Task
-import weir.kernel.{Enter, RunLoop, Suspend, Waiter}
+import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
 import weir.runtime.{Job, Tuning}
 import weir.sync.Awaited
 
@@ -31,6 +31,9 @@ import weir.sync.Awaited
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int) extends Awaited:
+
+  /** What each child begins with. Written by the parent before the first runner is queued. */
+  private[task] var inherited: Locals | Null = null
 
   // owner only: whoever has moved `invited` to true, until the invited runner has begun
   private var started = 1
@@ -70,6 +73,12 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
   /** Called once, when the group is over. */
   protected def over(): Unit = ()
 
+  /** How the group ends, once it is over; null with `result`. */
+  protected def verdict: Claims.Stop | Null = stopped
+
+  /** What a cancelled parent does. */
+  def cancelHook: Task[Unit] = cancelAndWait
+
   // ---- in a dump ----
 
   def awaitedAs: String = "children that it runs concurrently"
@@ -91,8 +100,14 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
   final def start(fiber: RunLoop): Waiter =
     val waiter = GroupWaiter(fiber, this)
     parent = waiter
-    fiber.handOver(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+    inherited = fiber.heritage
+    fiber.handOver(runner(fiber, first = true))
     waiter
+
+  private def runner(fiber: RunLoop, first: Boolean): RunLoop =
+    val runner = RunLoop(fiber.runtime, RunnerTask(this, first))
+    runner.locals = inherited
+    runner
 
   /** True once the group has ended, for good. */
   final def isOver: Boolean = ended.get eq Claims.Ended
@@ -133,12 +148,12 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
     then
       if started < limit then
         started += 1
-        fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = false)))
+        fiber.submit(runner(fiber, first = false))
       else invited = false
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =
-    fiber.submit(RunLoop(fiber.runtime, RunnerTask(this, first = true)))
+    fiber.submit(runner(fiber, first = true))
 
   /** Waits a moment for runners that are about to end, so that the parent goes on where it was. To be called by a runner
     * whose children were ready, and so those of the others may be.
@@ -161,7 +176,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
 
   private def finish(waiter: GroupWaiter, fiber: RunLoop): Unit =
     waiter.lastRunner = fiber
-    stopped match
+    verdict match
       case null =>
         val value =
           try result
@@ -180,7 +195,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
           )
         ): Unit
 
-  /** Stops the group and waits until it is over. What a cancelled parent does. */
+  /** Stops the group and waits until it is over. */
   private[task] final val cancelAndWait: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: RunLoop): Any =
       stop(Claims.Stop.Canceled)
@@ -209,7 +224,7 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
     val runner = lastRunner
     if (runner eq null) || isCanceled then super.resumeFiber() else fiber.resumeAfter(this, runner)
 
-  override def cancelHook: Task[Unit] = claims.cancelAndWait
+  override def cancelHook: Task[Unit] = claims.cancelHook
   override def isFound: Boolean = true // by its children
   override def awaited: Awaited = claims
 

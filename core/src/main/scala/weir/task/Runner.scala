@@ -28,12 +28,19 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
     allReady = false
     claims.store(this, value)
-    advance(fiber)
+    fiber.locals = claims.inherited // what the child has set is its own
+    if fiber.cancelRequested && !claims.isStopped then
+      // Not by the group: the thread that runs this was interrupted.
+      fiber.push(this)
+      CancelSelf
+    else advance(fiber)
 
   private def advance(fiber: RunLoop): Task[Any] | Null =
+    val hooked = fiber.runtime.hook ne null
     try
       while !claims.isStopped && claims.claim(this) do
         claims.invite(fiber)
+        if hooked then fiber.adopt(claims.inherited) // plain code may change what the thread carries
         val child = claims.child(this)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then

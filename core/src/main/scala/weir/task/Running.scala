@@ -3,7 +3,7 @@ package weir.task
 import java.util.concurrent.{CompletableFuture, CompletionException, CompletionStage}
 import scala.concurrent.{ExecutionContext, Future, Promise}
 import scala.util.{Failure, Success}
-import weir.kernel.{Async, CallbackJoin, RunLoop}
+import weir.kernel.{Async, CallbackJoin, Locals, RunLoop}
 import weir.runtime.{Caller, Host, Job}
 import weir.trace.ErrorTrace
 import weir.{Outcome, Runtime, Task}
@@ -21,9 +21,14 @@ private[weir] object Running:
         if caller.hasBeenInterrupted then fiber.requestCancel()
         fiber.awaitEnd(): Unit
     val outer = if here eq null then null else here.running
-    outer match
-      case outer: RunLoop => outer.nesting(fiber)(run())
-      case _ => run()
+    val hook = runtime.hook
+    val carried = if hook eq null then null else hook.capture()
+    inherit(fiber, outer, carried)
+    try
+      outer match
+        case outer: RunLoop => outer.nesting(fiber)(run())
+        case _ => run()
+    finally if hook ne null then hook.install(carried)
     val interrupted = caller.hasBeenInterrupted || Thread.currentThread().isInterrupted
     fiber.outcome.nn match
       case Outcome.Succeeded(value) =>
@@ -38,12 +43,27 @@ private[weir] object Running:
           case _ => ()
         other.get.asInstanceOf[A]
 
+  /** Gives `fiber` the locals of the fiber whose code has made it, and what the thread carries. */
+  private def inherit(fiber: RunLoop, outer: Job | Null, carried: AnyRef | Null): Unit =
+    val locals = outer match
+      case outer: RunLoop => outer.locals
+      case _ => null
+    val hook = fiber.runtime.hook
+    fiber.locals = if hook eq null then locals else Locals.updated(locals, hook, carried)
+
   private def isCanceled(outer: Job | Null): Boolean = outer match
     case outer: RunLoop => outer.cancelRequested
     case _ => false
 
   def async[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
     val fiber = RunLoop(runtime, task)
+    val here = Host.here
+    val hook = runtime.hook
+    inherit(
+      fiber,
+      if here eq null then null else here.running,
+      if hook eq null then null else hook.capture()
+    )
     fiber.register((list, lock) =>
       CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), runtime, list, lock)
     ): Unit

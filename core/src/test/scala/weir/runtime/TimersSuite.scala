@@ -8,7 +8,7 @@ import weir.WeirSuite
 
 class TimersSuite extends WeirSuite:
 
-  private val clock = Timers()
+  private val clock = SystemTimers()
 
   private class Bell(delay: FiniteDuration, onRing: Bell => Unit = _ => ())
       extends Alarm(clock, delay.toNanos):
@@ -20,7 +20,7 @@ class TimersSuite extends WeirSuite:
       onRing(this)
 
   test("an alarm rings once, not before its time, and is gone"):
-    val timers = Timers()
+    val timers = SystemTimers()
     val rung = CountDownLatch(1)
     val bell = Bell(20.millis, _ => rung.countDown())
     timers.add(bell)
@@ -30,7 +30,7 @@ class TimersSuite extends WeirSuite:
     assertEquals((bell.rung.get, timers.size, timers.remove(bell)), (1, 0, false))
 
   test("alarms ring in the order of their times, whatever the order they were set in"):
-    val timers = Timers()
+    val timers = SystemTimers()
     for seed <- 1 to 20 do
       val order = ConcurrentLinkedQueue[Long]()
       val all = CountDownLatch(200)
@@ -50,7 +50,7 @@ class TimersSuite extends WeirSuite:
       assert(bells.forall(_.rung.get == 1))
 
   test("alarms of the past ring at once, behind none of the future"):
-    val timers = Timers()
+    val timers = SystemTimers()
     timers.add(Bell(1.hour))
     val rung = CountDownLatch(3)
     for delay <- List(-1.hour, Duration.Zero, -1.nano) do
@@ -59,7 +59,7 @@ class TimersSuite extends WeirSuite:
     assertEquals(timers.size, 1)
 
   test("removed alarms never ring, the others keep their order, at any place in the heap"):
-    val timers = Timers()
+    val timers = SystemTimers()
     val random = scala.util.Random(3)
     for _ <- 1 to 20 do
       val kept = CountDownLatch(500)
@@ -83,7 +83,7 @@ class TimersSuite extends WeirSuite:
     assertEquals(timers.size, 0)
 
   test("set and removed by many threads at once, each alarm rings or was removed"):
-    val timers = Timers()
+    val timers = SystemTimers()
     val removed = AtomicInteger()
     val bells = ConcurrentLinkedQueue[Bell]()
     val threads = (1 to 8).map { seed =>
@@ -103,7 +103,7 @@ class TimersSuite extends WeirSuite:
     assert(bells.asScala.forall(_.rung.get <= 1))
 
   test("an alarm that is set earlier than all others wakes the thread"):
-    val timers = Timers()
+    val timers = SystemTimers()
     timers.add(Bell(1.hour))
     for _ <- 1 to 50 do
       val rung = CountDownLatch(1)
@@ -112,7 +112,7 @@ class TimersSuite extends WeirSuite:
     assertEquals(timers.size, 1)
 
   test("a million alarms are set and removed within seconds"):
-    val timers = Timers()
+    val timers = SystemTimers()
     val random = scala.util.Random(1)
     val bells = Vector.fill(1_000_000)(Bell(1.hour + random.nextInt().micros))
     val (_, took) = timed {

@@ -28,6 +28,7 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
 
   private def measure(part: BurstJob.Part, system: String): Unit =
     say(s"$system: ${part.description}")
+    val quick = settings.lab.isQuick
     val jvm = RivalJvm(
       "burst",
       system,
@@ -35,8 +36,8 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
         "part" -> part.name,
         "calls" -> settings.calls,
         "blockMillis" -> BurstJob.block.toMillis,
-        "caseMillis" -> (if settings.lab.isQuick then part.quickCase
-                         else BurstJob.usualCase).toMillis
+        "warmUpMillis" -> (if quick then part.quickCase else BurstJob.usualWarmUp).toMillis,
+        "caseMillis" -> (if quick then part.quickCase else BurstJob.usualCase).toMillis
       ) ++ part.options,
       jvmFlags = Seq("-Xms1g", "-Xmx1g"),
       deadline = BurstJob.deadline
@@ -81,11 +82,14 @@ object BurstJob:
   private val block = 10.millis
   private val deadline = 4.minutes
 
-  /** What a case is warmed up for, and then measured for. */
+  /** What a case is measured for. */
   private val usualCase = 1.second
 
+  /** What it is warmed up for, with which the JVM's compiler is done in every part, on every system. */
+  private val usualWarmUp = 3.seconds
+
   /** @param quickCase
-    *   as [[usualCase]], with `--quick`: longer where the JVM's compiler has more to do
+    *   as [[usualCase]] and [[usualWarmUp]], with `--quick`: longer where the JVM's compiler has more to do
     */
   private final case class Part(
       name: String,

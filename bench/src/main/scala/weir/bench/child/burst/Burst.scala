@@ -32,6 +32,7 @@ object Burst extends Experiment:
     private val calls = options.int("calls")
     private val blockMillis = options.long("blockMillis")
     private val caseMillis = options.long("caseMillis")
+    private val warmUpMillis = options.long("warmUpMillis")
 
     def nested(): Unit =
       for
@@ -51,7 +52,7 @@ object Burst extends Experiment:
       val fibers = options.int("fibers")
       def once(): Double = checked(s"bursts: $fibers", fibers)(burst.blocked(fibers, blockMillis))
       val start = System.nanoTime()
-      while millisSince(start) < caseMillis do burst.blocked(Burst.smallBurst, blockMillis): Unit
+      while millisSince(start) < warmUpMillis do burst.blocked(Burst.smallBurst, blockMillis): Unit
       watch.restart()
       report(s"bursts: $fibers, the first", once())
       val later = Vector.fill(options.int("bursts")):
@@ -63,10 +64,10 @@ object Burst extends Experiment:
       val kept = (OsThreads.count() - watch.baseLine).toDouble
       out.result(Result(s"bursts: $fibers, then quiet", system, kept, "threads", Result.lower))
 
-    /** Warms up and measures for the same time each, and reports the median. */
+    /** Warms up, measures, and reports the median. */
     private def repeated(name: String, expected: Long)(run: => Long): Unit =
       val start = System.nanoTime()
-      while millisSince(start) < caseMillis do checked(name, expected)(run): Unit
+      while millisSince(start) < warmUpMillis do checked(name, expected)(run): Unit
       watch.restart()
       val times = Vector.newBuilder[Double]
       val measured = System.nanoTime()

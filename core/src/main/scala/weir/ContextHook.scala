@@ -1,0 +1,62 @@
+package weir
+
+import java.util.ServiceLoader
+import scala.jdk.CollectionConverters.*
+
+/** Makes what a library keeps in thread locals, such as a logging context, follow fibers instead.
+  *
+  * A fiber begins with what the thread carried where it was made, and takes what it carries along from thread to
+  * thread. What a child changes does not reach its parent. Where no hook is installed, nothing is paid for that.
+  *
+  * Name the class in `META-INF/services/weir.ContextHook`, and every JVM that finds it on its class path uses it.
+  */
+trait ContextHook:
+
+  /** What this thread carries now, which must not change later; null for nothing. */
+  def capture(): AnyRef | Null
+
+  /** Makes this thread carry `context`, which `capture` has returned on some thread, or nothing where it is null. */
+  def install(context: AnyRef | Null): Unit
+
+object ContextHook:
+  /** All that are on the class path, as one; null for none. */
+  private[weir] def installed: ContextHook | Null =
+    of(ServiceLoader.load(classOf[ContextHook]).asScala.toVector)
+
+  /** `hooks` as one, which throws nothing; null for none. */
+  private[weir] def of(hooks: Vector[ContextHook]): ContextHook | Null = hooks match
+    case Vector() => null
+    case Vector(one) => Guarded(one)
+    case several => Together(several.map(Guarded(_)))
+
+  /** A fiber must not break because of its logging context: an error is printed, and the hook is not called any more. */
+  private final class Guarded(hook: ContextHook) extends ContextHook:
+    @volatile private var broken = false
+
+    def capture(): AnyRef | Null =
+      try if broken then null else hook.capture()
+      catch
+        case error: Throwable =>
+          break(error)
+          null
+
+    def install(context: AnyRef | Null): Unit =
+      try if !broken then hook.install(context)
+      catch case error: Throwable => break(error)
+
+    private def break(error: Throwable): Unit =
+      broken = true
+      try
+        System.err.println(s"weir: ${hook.getClass.getName} has failed, and is not used any more:")
+        error.printStackTrace(System.err)
+      catch case _: Throwable => ()
+
+  private final class Together(hooks: Vector[ContextHook]) extends ContextHook:
+    def capture(): AnyRef | Null =
+      val contexts = hooks.map(_.capture())
+      if contexts.forall(_ == null) then null else contexts
+
+    def install(context: AnyRef | Null): Unit = context match
+      case contexts: Vector[?] =>
+        hooks.lazyZip(contexts).foreach((hook, its) => hook.install(its.asInstanceOf[AnyRef]))
+      case _ => hooks.foreach(_.install(null))

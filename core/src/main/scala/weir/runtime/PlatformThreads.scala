@@ -1,0 +1,28 @@
+package weir.runtime
+
+import java.util.concurrent.{SynchronousQueue, ThreadPoolExecutor, TimeUnit}
+
+/** Threads of the operating system, for code that would pin a carrier.
+  *
+  * There is no limit: whoever asks gets one at once. A thread that has ended its call waits a while for the next one, as
+  * a start takes several times as long as a hand-over, and is then given back.
+  */
+private[weir] final class PlatformThreads:
+  private val executor = ThreadPoolExecutor(
+    0,
+    Int.MaxValue,
+    Tuning.platformKeepAliveNanos,
+    TimeUnit.NANOSECONDS,
+    SynchronousQueue(),
+    Thread
+      .ofPlatform()
+      .daemon()
+      .name("weir-platform-", 1)
+      .inheritInheritableThreadLocals(false)
+      .factory()
+  )
+
+  def execute(call: Runnable): Unit = executor.execute(call)
+
+  /** Those that run a call or wait for one. */
+  def size: Int = executor.getPoolSize

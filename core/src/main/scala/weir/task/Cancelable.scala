@@ -1,0 +1,26 @@
+package weir.task
+
+import weir.Task
+import weir.kernel.{RunLoop, Suspend}
+
+/** One child that a cancel reaches by a task of the user's first, which is to make it end: `close` of the socket that it
+  * reads. Only then is the child cancelled itself, so that a hook that fails or does nothing keeps nothing running.
+  */
+private[weir] final class Cancelable[A](source: Task[A], onCancel: Task[Unit]) extends Suspend[A]:
+  def begin(fiber: RunLoop): Any = CancelableClaims(source, onCancel).start(fiber)
+
+private final class CancelableClaims(source: Task[Any], onCancel: Task[Unit])
+    extends Claims(limit = 1):
+  private var claimed = false
+
+  def claim(runner: Runner): Boolean =
+    val first = !claimed
+    claimed = true
+    first
+
+  def hasMore: Boolean = false
+  def child(runner: Runner): Task[Any] = source
+  def store(runner: Runner, value: Any): Unit = stop(Claims.Stop.Won(value), by = runner)
+  def result: Any = throw IllegalStateException("It ends with a value or an error.")
+
+  override def cancelHook: Task[Unit] = onCancel.guarantee(cancelAndWait)

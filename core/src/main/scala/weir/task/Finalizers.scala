@@ -1,0 +1,63 @@
+package weir.task
+
+import java.util.concurrent.atomic.AtomicReference
+import weir.kernel.{Defer, Fail}
+import weir.{Outcome, Task}
+
+/** What is to be released, the last added first: the finalizers of one use of a resource.
+  *
+  *   - **Adding** is done by the fiber that acquires, in the masked region in which it has acquired: so whatever
+  *     was acquired is here before any cancel can be seen.
+  *   - **Releasing** takes all of them at once, so that each runs once, whoever releases and however often.
+  */
+private[weir] final class Finalizers:
+  private val added = AtomicReference[List[Finalizers.Finalizer]](Nil)
+
+  def add(finalizer: Finalizers.Finalizer): Unit = added.set(finalizer :: added.get)
+
+  /** Runs them, each told how the use has ended. All of them run. '''Fails''' with the first error, the others suppressed
+    * under it; those after the first are told of that error. To be run masked.
+    */
+  def release(outcome: Outcome[Any]): Task[Unit] =
+    Task.defer(Finalizers.run(added.getAndSet(Nil), Finalizers.unit(outcome), null))
+
+private[weir] object Finalizers:
+  type Finalizer = Outcome[Unit] => Task[Unit]
+
+  private val succeeded = Outcome.Succeeded(())
+
+  private def unit(outcome: Outcome[Any]): Outcome[Unit] = outcome match
+    case Outcome.Succeeded(_) => succeeded
+    case Outcome.Failed(error) => Outcome.Failed(error)
+    case Outcome.Canceled => Outcome.Canceled
+
+  private def run(
+      left: List[Finalizer],
+      outcome: Outcome[Unit],
+      first: Throwable | Null
+  ): Task[Unit] = left match
+    case finalizer :: others =>
+      Defer(() => finalizer(outcome)).attempt.flatMap {
+        case Right(_) => run(others, outcome, first)
+        case Left(error) =>
+          val told = if outcome == succeeded then Outcome.Failed(error) else outcome
+          run(others, told, Failures.add(first, error))
+      }
+    case Nil => if first eq null then Task.unit else Fail(first)
+
+  /** Releases them all, at the same time. '''Fails''' as `release`. To be run masked.
+    *
+    * On fibers of their own, and not by a parallel operator: that would stop the others where one cancels itself.
+    */
+  def releaseTogether(all: IndexedSeq[Finalizers])(outcome: Outcome[Unit]): Task[Unit] =
+    Task
+      .traverse(all)(each => Task.uncancelable(_ => each.release(outcome)).start)
+      .flatMap(fibers => Task.traverse(fibers)(_.join))
+      .flatMap { outcomes =>
+        val first = outcomes.foldLeft[Throwable | Null](null) {
+          case (first, Outcome.Failed(error)) => Failures.add(first, error)
+          case (first, _) => first
+        }
+        val canceled = if outcomes.contains(Outcome.Canceled) then Task.canceled else Task.unit
+        canceled.andThen(if first eq null then Task.unit else Fail(first))
+      }

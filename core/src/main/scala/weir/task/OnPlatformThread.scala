@@ -1,0 +1,58 @@
+package weir.task
+
+import weir.Task
+import weir.kernel.{RunLoop, Suspend, Waiter}
+
+/** Plain code on a thread of the operating system, while the fiber waits. */
+private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]:
+  def begin(fiber: RunLoop): Any =
+    val call = PlatformCall(fiber, thunk)
+    fiber.runtime.platformThreads.execute(call)
+    call
+
+/** The fiber's wait, and what the thread runs.
+  *
+  * The thread is interrupted only under the lock and only between the two locked parts of `run`; the second clears the
+  * flag. So no interrupt is under way when the thread runs somebody else's code.
+  */
+private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waiter(fiber), Runnable:
+
+  // shared, under this object's lock
+  private var runner: Thread | Null = null
+  private var canceled = false
+  private var ended = false
+
+  /** Where the fiber waits for the code to end after its own cancel. */
+  private var canceling: Waiter | Null = null
+
+  def run(): Unit =
+    val begins = synchronized {
+      if canceled then ended = true else runner = Thread.currentThread()
+      !canceled
+    }
+    if begins then
+      var value: Any = null
+      var error: Throwable | Null = null
+      try value = thunk()
+      catch case thrown: Throwable => error = thrown
+      synchronized {
+        runner = null
+        ended = true
+        Thread.interrupted(): Unit
+      }
+      if error ne null then fail(error): Unit else complete(value): Unit
+    val waiter = synchronized(canceling)
+    if waiter ne null then waiter.complete(()): Unit
+
+  /** Interrupts the code, and waits until it has ended. */
+  override val cancelHook: Task[Unit] = new Suspend[Unit]:
+    def begin(fiber: RunLoop): Any = PlatformCall.this.synchronized {
+      if ended then ()
+      else
+        canceled = true
+        val thread = runner
+        if thread ne null then thread.interrupt()
+        val waiter = Waiter(fiber)
+        canceling = waiter
+        waiter
+    }

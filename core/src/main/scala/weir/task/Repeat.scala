@@ -1,0 +1,27 @@
+package weir.task
+
+import weir.kernel.{FlatMap, Pure, RunLoop, Sleep, Suspend}
+import weir.{Schedule, Task}
+
+/** Runs a task again after it has succeeded, as a schedule says. */
+private[weir] final class Repeat[A](source: Task[A], schedule: Schedule[A])
+    extends Suspend[Task[A]]:
+  def begin(fiber: RunLoop): Any =
+    val nanos = fiber.runtime.timers.nanoTime
+    RepeatRun(source, schedule.begin(ScheduleStart(nanos, Schedule.Random))).again
+
+/** One use of it, with the same nodes for each run: the stack is as high after a million runs as after one. */
+private final class RepeatRun[A](source: Task[A], schedule: ScheduleRun[A]):
+  val again: Task[A] =
+    FlatMap(
+      source,
+      value => FlatMap(Wait(value), waited => if waited == Wait.Stop then Pure(value) else again)
+    )
+
+  private final class Wait(value: A) extends Suspend[Any]:
+    def begin(fiber: RunLoop): Any =
+      val delay = schedule.next(value, fiber.runtime.timers.nanoTime)
+      if delay < 0 then Wait.Stop else Sleep(delay).begin(fiber)
+
+  private object Wait:
+    object Stop

@@ -1,0 +1,117 @@
+package weir.task
+
+import java.util.random.RandomGenerator
+import weir.Schedule
+
+/** A schedule that runs: it says again and again how long to wait, in nanoseconds, or to stop. It belongs to one fiber. */
+private[weir] trait ScheduleRun[-A]:
+  /** The wait after a run that has ended with `input`, or `Stop`; then it is not asked again. */
+  def next(input: A, nowNanos: Long): Long
+
+private[weir] object ScheduleRun:
+  /** Instead of a wait. */
+  final val Stop = -1L
+
+  /** No wait is longer, so that a sum of two does not overflow. */
+  final val longest = 1L << 61
+
+/** What a schedule begins with: the time on the timers' clock, and where jitter comes from. */
+private[weir] final class ScheduleStart(val nanos: Long, val random: RandomGenerator)
+
+// ---- sources ----
+
+private[weir] final class RecursRun(count: Long) extends ScheduleRun[Any]:
+  private var left = count
+  def next(input: Any, nowNanos: Long): Long =
+    if left == 0 then ScheduleRun.Stop
+    else
+      left -= 1
+      0
+
+/** Due at whole multiples of the interval. */
+private[weir] final class FixedRun(startNanos: Long, interval: Long) extends ScheduleRun[Any]:
+  private var due = startNanos
+  def next(input: Any, nowNanos: Long): Long =
+    due += interval
+    if nowNanos - due > 0 then
+      due = nowNanos - (nowNanos - startNanos) % interval // the latest missed
+    math.max(0, due - nowNanos)
+
+private[weir] final class ExponentialRun(base: Double, factor: Double) extends ScheduleRun[Any]:
+  private var delay = base
+  def next(input: Any, nowNanos: Long): Long =
+    val now = delay
+    delay = math.min(delay * factor, ScheduleRun.longest.toDouble)
+    now.toLong
+
+private[weir] final class FibonacciRun(one: Long) extends ScheduleRun[Any]:
+  private var delay = one
+  private var following = one
+  def next(input: Any, nowNanos: Long): Long =
+    val now = delay
+    delay = following
+    following = math.min(now + following, ScheduleRun.longest)
+    now
+
+// ---- changes of another one ----
+
+/** `f` of each wait. */
+private[weir] final class MapRun[A](source: ScheduleRun[A], f: Long => Long) extends ScheduleRun[A]:
+  def next(input: A, nowNanos: Long): Long =
+    val delay = source.next(input, nowNanos)
+    if delay < 0 then delay else math.max(0, f(delay))
+
+private[weir] final class JitterRun[A](
+    source: ScheduleRun[A],
+    random: RandomGenerator,
+    least: Double,
+    most: Double
+) extends ScheduleRun[A]:
+  def next(input: A, nowNanos: Long): Long =
+    val delay = source.next(input, nowNanos)
+    if delay < 0 then delay
+    else (delay * (least + random.nextDouble() * (most - least))).toLong
+
+private[weir] final class UpToRun[A](source: ScheduleRun[A], startNanos: Long, limit: Long)
+    extends ScheduleRun[A]:
+  def next(input: A, nowNanos: Long): Long =
+    val delay = source.next(input, nowNanos)
+    if delay < 0 || delay > limit - (nowNanos - startNanos) then ScheduleRun.Stop else delay
+
+private[weir] final class WhileRun[A](source: ScheduleRun[A], keep: A => Boolean)
+    extends ScheduleRun[A]:
+  def next(input: A, nowNanos: Long): Long =
+    if keep(input) then source.next(input, nowNanos) else ScheduleRun.Stop
+
+// ---- two ----
+
+private[weir] final class AndRun[A](left: ScheduleRun[A], right: ScheduleRun[A])
+    extends ScheduleRun[A]:
+  def next(input: A, nowNanos: Long): Long =
+    val first = left.next(input, nowNanos)
+    val second = if first < 0 then first else right.next(input, nowNanos)
+    if second < 0 then ScheduleRun.Stop else math.max(first, second)
+
+private[weir] final class OrRun[A](left: ScheduleRun[A], right: ScheduleRun[A])
+    extends ScheduleRun[A]:
+  private var leftGoes = true
+  private var rightGoes = true
+  def next(input: A, nowNanos: Long): Long =
+    val first = if leftGoes then left.next(input, nowNanos) else ScheduleRun.Stop
+    val second = if rightGoes then right.next(input, nowNanos) else ScheduleRun.Stop
+    leftGoes = first >= 0
+    rightGoes = second >= 0
+    if leftGoes && rightGoes then math.min(first, second) else math.max(first, second)
+
+private[weir] final class AndThenRun[A](
+    first: ScheduleRun[A],
+    second: Schedule[A],
+    random: RandomGenerator
+) extends ScheduleRun[A]:
+  private var following: ScheduleRun[A] | Null = null
+  def next(input: A, nowNanos: Long): Long =
+    val delay = if following eq null then first.next(input, nowNanos) else ScheduleRun.Stop
+    if delay >= 0 then delay
+    else
+      if following eq null then following = second.begin(ScheduleStart(nowNanos, random))
+      following.nn.next(input, nowNanos)

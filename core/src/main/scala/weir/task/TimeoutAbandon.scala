@@ -1,0 +1,104 @@
+package weir.task
+
+import java.util.concurrent.{CancellationException, TimeoutException}
+import scala.concurrent.duration.FiniteDuration
+import weir.kernel.{CallbackJoin, RunLoop, Suspend, Waiter}
+import weir.runtime.Alarm
+import weir.{Outcome, Task}
+
+/** One child on a fiber of its own, and an alarm after which nobody waits for it any more.
+  *
+  * {{{
+  * Running --end of the child--> Ended
+  *    |                            ^
+  *    +--alarm--> Abandoned -------+   (a stray, counted by the runtime)
+  * }}}
+  *
+  * The child never runs on the parent's thread: that may be the caller's of a `runSync`, who wants to go on at the limit.
+  */
+private[weir] final class TimeoutAbandon[A](source: Task[A], limit: FiniteDuration)
+    extends Suspend[A]:
+  def begin(fiber: RunLoop): Any =
+    val abandonable = Abandonable(fiber, fiber.fork(source), limit)
+    abandonable.watch()
+    abandonable
+
+/** The parent's wait. */
+private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDuration)
+    extends Waiter(parent):
+  private val runtime = parent.runtime
+
+  // shared, under this object's lock
+  private var state = Abandonable.Running
+
+  /** Where the parent waits for the child after its own cancel. */
+  private var canceling: Waiter | Null = null
+
+  private val alarm = new Alarm(runtime.timers, limit.toNanos):
+    def ring(): Unit = abandonChild()
+
+  /** The alarm is set first, so that whoever sees the child's end can remove it. */
+  def watch(): Unit =
+    runtime.timers.add(alarm)
+    child.register((list, lock) => CallbackJoin(ended, runtime, list, lock)) match
+      case outcome: Outcome[?] => ended(outcome)
+      case _ => ()
+
+  private def abandonChild(): Unit =
+    val waits = Abandonable.this.synchronized {
+      val running = state == Abandonable.Running
+      if running then
+        state = Abandonable.Abandoned
+        runtime.strayCount.incrementAndGet(): Unit // before anybody can ask because of the error
+      running
+    }
+    if waits then
+      val left = TimeoutException(
+        s"The task did not end within $limit. It was canceled and left behind; Runtime.strays counts it until it ends."
+      )
+      if !fail(left) then wakeCanceling()
+      child.requestCancel()
+
+  private def ended(outcome: Outcome[Any]): Unit =
+    val stray = synchronized {
+      val abandoned = state == Abandonable.Abandoned
+      state = Abandonable.Ended
+      abandoned
+    }
+    if stray then runtime.strayCount.decrementAndGet(): Unit
+    else
+      runtime.timers.remove(alarm): Unit
+      val waits = outcome match
+        case Outcome.Succeeded(value) => complete(value)
+        case Outcome.Failed(error) => fail(error)
+        case Outcome.Canceled =>
+          parent.requestCancel()
+          fail(
+            CancellationException(
+              "The task canceled itself. That cancels its parent too, which is masked here."
+            )
+          )
+      if !waits then wakeCanceling()
+
+  private def wakeCanceling(): Unit =
+    val waiter = synchronized(canceling)
+    if waiter ne null then waiter.complete(()): Unit
+
+  /** Asks the child, and waits for it, until it has ended or the alarm rings. */
+  override val cancelHook: Task[Unit] = new Suspend[Unit]:
+    def begin(fiber: RunLoop): Any =
+      val waiter = Waiter(fiber)
+      val waits = Abandonable.this.synchronized {
+        val running = state == Abandonable.Running
+        if running then canceling = waiter
+        running
+      }
+      if waits then
+        child.requestCancel()
+        waiter
+      else ()
+
+private object Abandonable:
+  private inline val Running = 0
+  private inline val Abandoned = 1
+  private inline val Ended = 2

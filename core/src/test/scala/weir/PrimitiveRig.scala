@@ -1,0 +1,38 @@
+package weir
+
+import java.util.SplittableRandom
+import java.util.concurrent.ConcurrentLinkedQueue
+import scala.jdk.CollectionConverters.*
+
+/** One primitive under stress: what fibers do with it again and again, and what must hold once they have all ended.
+  *
+  * An operation may be cancelled at any point. So what it has done and what it has noted of that must be one: the operation is masked,
+  * with polls around its waits.
+  */
+abstract class PrimitiveRig(val name: String):
+
+  /** How many fibers use it at once. */
+  def fibers: Int = 4
+
+  /** One operation of the fiber `id`. No two fibers have the same one at the same time. */
+  def operation(id: Int, random: SplittableRandom): Task[Any]
+
+  /** Called when all fibers have ended: notes what is wrong, by `wrong`. */
+  def finish()(using Runtime): Unit
+
+  private val errors = ConcurrentLinkedQueue[String]()
+
+  final def wrong(what: String): Unit = if errors.size < 10 then errors.add(s"$name: $what"): Unit
+
+  final def expect(what: String, found: Any, expected: Any): Unit =
+    if found != expected then wrong(s"$what: $found, not $expected")
+
+  final def allErrors: List[String] = errors.asScala.toList
+
+  /** `wait`, which may be cancelled, and `note`, which is run if and only if it was not. */
+  final protected def noted[A](wait: Task[A])(note: A => Unit): Task[Unit] =
+    Task.uncancelable(poll => poll(wait).map(note))
+
+  /** Now and then, lets others in. */
+  final protected def sometimes(random: SplittableRandom): Task[Unit] =
+    if random.nextInt(4) == 0 then Task.cede else Task.unit

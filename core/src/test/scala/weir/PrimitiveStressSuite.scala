@@ -1,0 +1,97 @@
+package weir
+
+import java.util.SplittableRandom
+import java.util.concurrent.atomic.AtomicLong
+import scala.concurrent.duration.*
+
+/** Every primitive, used by fibers that are cancelled at random points and started anew, again and again.
+  *
+  * `-Dweir.stress.seconds=600` for longer, in all; `-Dweir.stress.operations=10000000` for so many operations on each primitive, however
+  * long that takes; `-Dweir.stress.seed=N` takes a printed seed back; `-Dweir.stress.only=Queue` runs those whose name begins so.
+  */
+class PrimitiveStressSuite extends StreamTests:
+  private val seconds = Integer.getInteger("weir.stress.seconds", 30).intValue
+  private val operations = java.lang.Long.getLong("weir.stress.operations", 0L).longValue
+  private val seed = java.lang.Long.getLong("weir.stress.seed", System.nanoTime()).longValue
+  private val only = System.getProperty("weir.stress.only", "")
+  private val rigs = PrimitiveRigs.all.filter(_().name.startsWith(only))
+  private val each = seconds.seconds / rigs.size.toLong
+
+  override def limit: FiniteDuration = if operations > 0 then 1.hour else each * 2 + 60.seconds
+
+  for make <- rigs do
+    val name = make().name
+    test(
+      s"$name, cancelled at random points: nothing lost, nothing twice, in order, heap slope 0"
+    ):
+      println(s"PrimitiveStressSuite: -Dweir.stress.seed=$seed -Dweir.stress.only=$name")
+      val rig = make()
+      given Runtime = smallRuntime()
+      val stress = Stress(rig)
+      stress.runUntil(half = true)
+      val before = heap()
+      stress.runUntil(half = false)
+      val grown = heap() - before
+      rig.finish()
+      assertEquals(rig.allErrors, Nil, s"-Dweir.stress.seed=$seed")
+      assert(grown < megabyte, s"the heap grew by $grown bytes in ${stress.done} operations")
+      assert(stress.cancels > 0, "nothing was cancelled")
+      println(s"$name: ${stress.done} operations, ${stress.cancels} cancels, heap $grown bytes")
+      standstill()
+
+  /** The fibers of a rig, and one for each that cancels it. All end when it is time, and can be started again. */
+  private final class Stress(rig: PrimitiveRig)(using runtime: Runtime):
+    private val operated, canceled = AtomicLong()
+    private var turn = 0
+
+    def done: Long = operated.get
+    def cancels: Long = canceled.get
+
+    def runUntil(half: Boolean): Unit =
+      turn += 1
+      val deadline = (each / 2).fromNow
+      def goesOn =
+        if operations > 0 then operated.get < (if half then operations / 2 else operations)
+        else deadline.hasTimeLeft()
+      Task
+        .parForeach(rig.fibers)(0 until rig.fibers) { id =>
+          val random = SplittableRandom(seed + id * 31 + turn)
+          def again: Task[Unit] =
+            if goesOn then life(id, random).flatMap(_ => again) else Task.unit
+          again
+        }
+        .start
+        .flatMap(_.joinOrFail)
+        .runSync()
+
+    /** Starts the fiber `id`, lets it run for a while, and cancels it: before it begins, or between any two of its steps. */
+    private def life(id: Int, random: SplittableRandom): Task[Unit] =
+      val inner = random.split()
+      val body = Task
+        .defer(rig.operation(id, inner))
+        .flatMap { _ =>
+          operated.incrementAndGet()
+          if inner.nextInt(16) == 0 then Task.cede else Task.unit // where no operation ever waits
+        }
+        .forever
+      body.start.flatMap { fiber =>
+        linger(random)
+          .andThen(fiber.cancel)
+          .andThen(fiber.join)
+          .map {
+            case Outcome.Canceled => canceled.incrementAndGet(): Unit
+            case Outcome.Failed(error) => rig.wrong(s"fiber $id failed with $error")
+            case Outcome.Succeeded(_) => ()
+          }
+      }
+
+    /** For a while, on the carrier or off it. */
+    private def linger(random: SplittableRandom): Task[Unit] = random.nextInt(4) match
+      case 0 => Task.unit
+      case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
+      case 2 => Task.sleep(random.nextInt(1, 200).micros)
+      case _ =>
+        Task {
+          val until = System.nanoTime() + random.nextInt(30_000)
+          while System.nanoTime() < until do Thread.onSpinWait()
+        }

@@ -1,0 +1,144 @@
+package weir
+
+import java.util.SplittableRandom
+import scala.concurrent.duration.*
+import weir.task.{ScheduleRun, ScheduleStart}
+
+/** Schedules as plain sequences of waits, on a clock of the test's own. */
+class ScheduleSuite extends munit.FunSuite:
+
+  /** The waits of at most `count` further runs that each take `took`, in milliseconds. */
+  private def waits(count: Int, took: FiniteDuration = 0.millis, seed: Long = 5)(
+      schedule: Schedule[Any]
+  ): List[Long] = waitsOf(List.fill(count)(()), took, seed)(schedule)
+
+  private def waitsOf[A](inputs: List[A], took: FiniteDuration = 0.millis, seed: Long = 5)(
+      schedule: Schedule[A]
+  ): List[Long] =
+    // The clock overflows on the way.
+    var now = Long.MaxValue - 12.millis.toNanos
+    val run = schedule.begin(ScheduleStart(now, SplittableRandom(seed)))
+    inputs.iterator
+      .map { input =>
+        now += took.toNanos
+        val delay = run.next(input, now)
+        if delay >= 0 then now += delay
+        delay
+      }
+      .takeWhile(_ != ScheduleRun.Stop)
+      .map(_ / 1_000_000)
+      .toList
+
+  test("spaced waits the same after each run, however long that took"):
+    assertEquals(waits(3, took = 7.millis)(Schedule.spaced(10.millis)), List(10L, 10L, 10L))
+
+  test("fixed begins at multiples of the interval"):
+    assertEquals(waits(3, took = 3.millis)(Schedule.fixed(10.millis)), List(7L, 7L, 7L))
+    assertEquals(waits(2, took = 10.millis)(Schedule.fixed(10.millis)), List(0L, 0L))
+
+  test(
+    "fixed: after a run that took too long the next begins at once, and what was missed is left out"
+  ):
+    assertEquals(waits(4, took = 15.millis)(Schedule.fixed(10.millis)), List(0L, 0L, 0L, 0L))
+    var now = 0L
+    val run = Schedule.fixed(10.millis).begin(ScheduleStart(0, SplittableRandom(1)))
+    val waited = List(35, 1, 1, 10, 1).map { took =>
+      now += took.millis.toNanos
+      val delay = run.next((), now)
+      now += delay
+      delay / 1_000_000
+    }
+    assertEquals(waited, List(0L, 4L, 9L, 0L, 9L))
+
+  test("exponential doubles, or grows by its factor, and never overflows"):
+    assertEquals(waits(5)(Schedule.exponential(10.millis)), List(10L, 20L, 40L, 80L, 160L))
+    assertEquals(waits(4)(Schedule.exponential(10.millis, 3)), List(10L, 30L, 90L, 270L))
+    val run = Schedule.exponential(1.second).begin(ScheduleStart(0, SplittableRandom(1)))
+    val many = List.fill(2000)(run.next((), 0))
+    assert(many.zip(many.tail).forall(_ <= _) && many.last == ScheduleRun.longest)
+
+  test("fibonacci adds the two before, and never overflows"):
+    assertEquals(waits(7)(Schedule.fibonacci(10.millis)), List(10L, 10L, 20L, 30L, 50L, 80L, 130L))
+    val run = Schedule.fibonacci(1.second).begin(ScheduleStart(0, SplittableRandom(1)))
+    val many = List.fill(2000)(run.next((), 0))
+    assert(many.zip(many.tail).forall(_ <= _) && many.last == ScheduleRun.longest)
+
+  test("recurs and times stop after their count, forever does not"):
+    for count <- List(0, 1, 2, 5) do
+      assertEquals(waits(10)(Schedule.recurs(count)), List.fill(count)(0L))
+      assertEquals(waits(10)(Schedule.spaced(3.millis).times(count)), List.fill(count)(3L))
+    assertEquals(waits(1000)(Schedule.forever).size, 1000)
+
+  test("capped bounds each wait"):
+    assertEquals(
+      waits(4)(Schedule.exponential(10.millis).capped(30.millis)),
+      List(10L, 20L, 30L, 30L)
+    )
+
+  test("upTo stops where the next run would begin too late"):
+    assertEquals(waits(9)(Schedule.spaced(10.millis).upTo(30.millis)), List(10L, 10L, 10L))
+    assertEquals(
+      waits(9, took = 5.millis)(Schedule.spaced(10.millis).upTo(30.millis)),
+      List(10L, 10L)
+    )
+    assertEquals(waits(9, took = 40.millis)(Schedule.forever.upTo(30.millis)), Nil)
+
+  test("full jitter draws from zero to the wait, jittered from around it, as evenly as that goes"):
+    val full = waits(2000)(Schedule.spaced(1.second).fullJitter)
+    assert(full.forall(ms => ms >= 0 && ms <= 1000))
+    assert(full.min < 20 && full.max > 980 && (full.sum / 2000 - 500).abs < 40)
+    val around = waits(2000)(Schedule.spaced(1.second).jittered(0.2))
+    assert(around.forall(ms => ms >= 800 && ms <= 1200))
+    assert(around.min < 810 && around.max > 1190 && (around.sum / 2000 - 1000).abs < 20)
+    assertEquals(waits(3)(Schedule.spaced(1.second).jittered(0)), List(1000L, 1000L, 1000L))
+
+  test("jitter differs from run to run, and not with a seed"):
+    val schedule = Schedule.exponential(1.second).fullJitter.times(5)
+    assertNotEquals(waits(5, seed = 1)(schedule), waits(5, seed = 2)(schedule))
+    val seeded = schedule.seeded(7)
+    assertEquals(waits(5, seed = 1)(seeded), waits(5, seed = 2)(seeded))
+    assertNotEquals(waits(5)(seeded), waits(5)(schedule.seeded(8)))
+
+  test("and goes on while both do, with the longer wait"):
+    val both = Schedule.exponential(10.millis).and(Schedule.spaced(25.millis).times(4))
+    assertEquals(waits(9)(both), List(25L, 25L, 40L, 80L))
+    assertEquals(waits(9)(Schedule.recurs(2).and(Schedule.recurs(3))).size, 2)
+
+  test("or goes on while one does, with the shorter wait of those that do"):
+    val either = Schedule.exponential(10.millis).times(5).or(Schedule.spaced(25.millis).times(3))
+    assertEquals(waits(9)(either), List(10L, 20L, 25L, 80L, 160L))
+    assertEquals(waits(9)(Schedule.recurs(2).or(Schedule.recurs(3))).size, 3)
+
+  test("andThen goes on with the second from where the first stops, the time too"):
+    val one = Schedule.spaced(5.millis).times(2).andThen(Schedule.spaced(20.millis).upTo(50.millis))
+    assertEquals(waits(9)(one), List(5L, 5L, 20L, 20L))
+    val nested = Schedule.recurs(1).andThen(Schedule.recurs(0)).andThen(Schedule.recurs(2))
+    assertEquals(waits(9)(nested).size, 3)
+
+  test(
+    "whileInput stops at the first value for which it is false, byInput waits as the value says"
+  ):
+    val small = Schedule.spaced(3.millis).whileInput[Int](_ < 3)
+    assertEquals(waitsOf(List(1, 2, 3, 1))(small), List(3L, 3L))
+    val asked = Schedule.byInput[Option[Int]](_.map(_.millis))
+    assertEquals(waitsOf(List(Some(4), Some(-1), None, Some(1)))(asked), List(4L, 0L))
+    val orElse = asked.or(Schedule.spaced(9.millis))
+    assertEquals(waitsOf(List(Some(4), None, Some(1)))(orElse), List(4L, 9L, 9L))
+
+  test("a schedule is a value: each use of it begins anew"):
+    val schedule = Schedule.exponential(10.millis).times(2).andThen(Schedule.recurs(1))
+    assertEquals(waits(9)(schedule), waits(9)(schedule))
+
+  test("wrong arguments are refused with their values and the rule"):
+    val wrong = List[(() => Any, String, String)](
+      (() => Schedule.spaced(0.seconds), "was 0 seconds", "longer than nothing"),
+      (() => Schedule.fixed(-1.second), "was -1 seconds", "longer than nothing"),
+      (() => Schedule.exponential(0.seconds), "was 0 seconds", "longer than nothing"),
+      (() => Schedule.exponential(1.second, 0.5), "was 0.5", "at least 1"),
+      (() => Schedule.fibonacci(0.seconds), "was 0 seconds", "longer than nothing"),
+      (() => Schedule.recurs(-1), "was -1", "at least 0"),
+      (() => Schedule.forever.jittered(1.5), "was 1.5", "at most 1")
+    )
+    for (make, value, rule) <- wrong do
+      val message = intercept[IllegalArgumentException](make()).getMessage
+      assert(message.contains(value) && message.contains(rule), message)

@@ -1,0 +1,75 @@
+package weir.stream
+
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import scala.jdk.CollectionConverters.*
+import weir.*
+
+class StreamResourceSuite extends WeirSuite:
+
+  private final class Log:
+    private val lines = ConcurrentLinkedQueue[String]()
+    def say(line: String): Task[Unit] = Task(lines.add(line)).void
+    def all: List[String] = lines.asScala.toList
+
+    def resource(name: String): Resource[String] =
+      Resource.makeCase(say(s"+$name").as(name)) {
+        case (_, Outcome.Succeeded(_)) => say(s"-$name succeeded")
+        case (_, Outcome.Failed(error)) => say(s"-$name failed: ${error.getMessage}")
+        case (_, Outcome.Canceled) => say(s"-$name canceled")
+      }
+
+    val nested: Resource[String] = resource("a").flatMap(a => resource("b").map(a + _))
+
+  private def closed(how: String) = List("+a", "+b", s"-b $how", s"-a $how")
+
+  test("one element, released in reverse order when the stream is over"):
+    val log = Log()
+    val stream = Stream.resource(log.nested).evalTap(log.say) ++ Stream.eval(log.say("next").as(""))
+    assertEquals(stream.toList.runSync(), List("ab", ""))
+    assertEquals(
+      log.all,
+      List("+a", "+b", "ab", "-b succeeded", "-a succeeded", "next")
+    )
+
+  /** Streams that hold the resource on this fiber, and on others. */
+  private val shapes = List[(String, Stream[String] => Stream[String])](
+    "alone" -> identity,
+    "flatMap" -> (s => s.flatMap(a => Stream.emits(List(a, a)))),
+    "prefetchN" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchN(1)),
+    "parEvalMap" -> (_.flatMap(a => Stream.emits(List(a, a))).parEvalMap(2)(Task.pure)),
+    "merge" -> (_.merge(Stream.empty)),
+    "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2))
+  )
+
+  for (shape, make) <- shapes do
+    test(s"$shape: the releases are told of success, a failure below, a cancel"):
+      val boom = Boom()
+      val succeeds, fails, cancels = Log()
+      make(Stream.resource(succeeds.nested)).take(1).drain.runSync()
+      assertEquals(succeeds.all, closed("succeeded"))
+      val failing = make(Stream.resource(fails.nested)).evalMap(_ => Task.fail(boom)).drain
+      assertEquals(failing.attempt.runSync(), Left(boom))
+      assertEquals(fails.all, closed("failed: boom"))
+      val begun = CountDownLatch(1)
+      val waiting = make(Stream.resource(cancels.nested))
+        .evalMap(_ => Task(begun.countDown()).andThen(Task.never))
+      val fiber = waiting.drain.start.runSync()
+      await(begun)
+      fiber.cancel.runSync()
+      assertEquals(cancels.all, closed("canceled"))
+
+    test(s"$shape: what cannot be acquired as a whole is released as far as it was"):
+      val log = Log()
+      val boom = Boom()
+      val half = log.resource("a").evalMap(_ => Task.fail(boom))
+      assertEquals(make(Stream.resource(half)).drain.attempt.runSync(), Left(boom))
+      assertEquals(log.all, List("+a", "-a failed: boom"))
+
+  test("the error of what is inside of it is told, where a handler goes on with another stream"):
+    val log = Log()
+    val stream = Stream
+      .resource(log.nested)
+      .flatMap(_ => Stream.fail(Boom()))
+      .handleErrorWith(_ => Stream.eval(log.say("handled").as(1)))
+    assertEquals(stream.toList.runSync(), List(1))
+    assertEquals(log.all, closed("failed: boom") :+ "handled")
