@@ -40,7 +40,8 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     try
       while !claims.isStopped && claims.claim(this) do
         claims.invite(fiber)
-        if hooked then fiber.adopt(claims.inherited) // plain code may change what the thread carries
+        if hooked then
+          fiber.adopt(claims.inherited) // plain code may change what the thread carries
         val child = claims.child(this)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then

@@ -60,6 +60,10 @@ private[weir] object ErrorTrace:
     addFiber(trace, fiber)
     trace.toVector
 
+  /** True for a thread that is making a trace. The first one of a JVM loads classes for so long that it would be a spin. */
+  def isIn(stack: Array[StackTraceElement]): Boolean =
+    stack.exists(_.getClassName == getClass.getName)
+
   private def addFiber(trace: ArrayBuffer[StackTraceElement], fiber: RunLoop): Unit =
     for frame <- fiber.topFrames(framesOfFiber); line <- Functions.ofFrame(frame) do
       addOnce(trace, line)

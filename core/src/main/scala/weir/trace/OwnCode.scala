@@ -30,10 +30,14 @@ private[trace] object OwnCode:
         catch case _: ClassNotFoundException | _: LinkageError => false
     )
 
-  /** True for frames that tell nothing: this library's, and the JDK's that stand below it on each of its threads. */
+  /** True for frames that tell nothing: this library's, the JDK's that stand below it on each of its threads, and the bridges that
+    * the compiler puts before lambdas.
+    */
   def contains(frame: StackTraceElement): Boolean =
     val name = frame.getClassName
-    contains(name) || below.exists(name.startsWith)
+    contains(name) || frame.getMethodName.contains("$anonfun$adapted$") || below.exists(
+      name.startsWith
+    )
 
   private def placeOf(of: Class[?]): AnyRef | Null =
     val source = of.getProtectionDomain.getCodeSource

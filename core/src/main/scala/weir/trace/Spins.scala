@@ -42,7 +42,7 @@ private[weir] final class Spins(report: Spin => Unit):
       state.nanos += nanos
       if state.nanos > Tuning.spinNanos then
         val stack = host.thread.getStackTrace
-        if Spins.waits(stack) then
+        if Spins.waits(stack) || ErrorTrace.isIn(stack) then
           state.nanos = 0
           false
         else
