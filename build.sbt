@@ -36,6 +36,11 @@ lazy val root = project
 lazy val core = project
   .settings(name := "weir-core")
   .settings(testSettings)
+  .settings(
+    // `jcmd PID JVMTI.agent_load weir-core.jar` writes a fiber dump.
+    Compile / packageBin / packageOptions +=
+      Package.ManifestAttributes("Agent-Class" -> "weir.trace.DumpAgent")
+  )
 
 // Makes SLF4J's MDC follow fibers, for those who have it on their class path.
 lazy val slf4j = project

@@ -2,6 +2,7 @@ package weir
 
 import java.util.concurrent.atomic.AtomicInteger
 import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
+import weir.trace.DumpSignal
 
 /** What tasks run on: the scheduler and the timer.
   *
@@ -19,6 +20,25 @@ final class Runtime private[weir] (
   /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
   def strays: Int = strayCount.get
 
+  /** What all fibers of this runtime are doing: for each one its state, since when, what it waits for and who must act before that
+    * ends, and the user's lines; and which fibers wait for each other in a circle.
+    */
+  def fiberDump(): FiberDump = FiberDump.of(this)
+
+  /** The text of `fiberDump`. */
+  def dump(): String = fiberDump().toString
+
+  /** Prints the dump to the standard error each time that this process gets the signal, such as `USR2`: `kill -USR2 PID`.
+    *
+    * '''Fails''' with an `IllegalArgumentException` where the JVM does not give that signal away.
+    */
+  def dumpOnSignal(signal: String): Unit = DumpSignal.install(this, signal)
+
+  /** Calls `report` with each piece of a task that computes for over 200 ms without giving way, once, on a thread of the
+    * runtime's own. Until this is called they are printed to the standard error.
+    */
+  def onSpin(report: Spin => Unit): Unit = scheduler.onSpin = report
+
   /** Prints an error that nobody is left to handle. */
   private[weir] def report(where: String, error: Throwable): Unit =
     System.err.println(s"weir: $where failed, and nobody is left to handle its error:")
@@ -29,7 +49,9 @@ final class Runtime private[weir] (
 object Runtime:
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
   given default: Runtime =
-    hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
+    val runtime = hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
+    DumpSignal.installAsAsked(runtime)
+    runtime
 
   private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
     hooked(carriers, ringCapacity, null)

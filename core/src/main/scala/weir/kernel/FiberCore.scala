@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
 import scala.compiletime.uninitialized
 import weir.runtime.{Host, Job}
-import weir.sync.WaitList
+import weir.sync.{Awaited, WaitList}
 import weir.task.DirectBlock
 import weir.{Outcome, Runtime}
 
@@ -40,6 +40,15 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
 
   /** Null, then perhaps `Joiners`, then the `Outcome`. */
   @volatile private[kernel] var ending: AnyRef | Null = null
+
+  /** What errors and dumps call this fiber. It costs nothing until somebody asks; two fibers may share a name, if seldom. */
+  final private[weir] def name: String = Integer.toHexString(System.identityHashCode(this))
+
+  /** For a dump: the present or the latest wait. */
+  final private[weir] def latestWait: Waiter | Null = waiting
+
+  /** For a dump: the fiber of a `runSync` that this fiber's code waits for. */
+  final private[weir] def nestedFiber: FiberCore | Null = nested
 
   // ---- the gate ----
 
@@ -119,7 +128,7 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
               joiners.list.add(entry)
               entry
           }
-        case _ => FiberCore.Ending.compareAndSet(this, null, Joiners()): Unit
+        case _ => FiberCore.Ending.compareAndSet(this, null, Joiners(this)): Unit
     result.nn
 
   /** Blocks the calling thread until the fiber has ended. Interrupted, it cancels the fiber, goes on waiting
@@ -138,7 +147,10 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
         if interrupted then Thread.currentThread().interrupt()
         join.value.asInstanceOf[Outcome[Any]]
 
-private final class Joiners:
+private final class Joiners(fiber: FiberCore) extends Awaited:
+  def awaitedAs: String = s"the end of fiber ${fiber.name}"
+  override def holders: Iterator[RunLoop] = Iterator(fiber).collect { case fiber: RunLoop => fiber }
+
   val list = WaitList()
   var closed = false
 

@@ -66,4 +66,3 @@ private[weir] object Frames:
   val leaveMask: Node = new Node(Tag.LeaveMask) {}
   val leavePoll: Node = new Node(Tag.LeavePoll) {}
   val unwind: Node = new Node(Tag.Unwind) {}
-  val barrier: Node = new Node(Tag.Barrier) {}

@@ -16,6 +16,9 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
   /** A frame of `Tag.Claiming` looks for a cancel itself, once it has stored what there may be to lose. */
   def step(fiber: RunLoop, value: Any): Task[Any] | Null
 
+  /** For `Tag.Claiming` alone: the fiber that waits for the children, for a dump. */
+  def parent: RunLoop | Null = null
+
   /** For `Tag.Claiming` alone: a child has failed. Returns as `step`. */
   def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null = throw error
 

@@ -33,4 +33,3 @@ private[weir] object Tag:
   final val Loop = 20
   final val Claiming = 21
   final val Unwind = 22
-  final val Barrier = 23

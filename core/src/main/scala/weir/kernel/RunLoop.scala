@@ -5,6 +5,7 @@ import scala.annotation.switch
 import scala.util.control.ControlThrowable
 import weir.runtime.{Host, Job}
 import weir.sync.WaitList
+import weir.trace.{ErrorTrace, Roster}
 import weir.{Fiber, Outcome, Runtime, Task}
 
 /** A fiber: the interpreter of instructions with its own continuation stack.
@@ -28,6 +29,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** Instructions that the present slice may run before it asks its host for more. */
   private[weir] var budget = 0
   private var failure: Throwable | Null = null
+
+  /** The first function of this fiber's body, for traces; null where there is none. */
+  private[weir] var origin: AnyRef | Null = null
+
+  /** Where this fiber stands among those that have waited. */
+  private var place: Roster.Place | Null = null
 
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
@@ -69,11 +76,14 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if masks == 0 then openGate()
     val result = from match
       case waiter: Waiter => loop(null, waiter, 0)
-      case task => loop(task.asInstanceOf[Task[Any]], null, 0)
+      case task =>
+        if origin eq null then origin = Origin.of(task.asInstanceOf[Task[Any]])
+        loop(task.asInstanceOf[Task[Any]], null, 0)
     if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then
       if masks == 0 then closeGate()
       stack = RunLoop.noStack
       this.host = null.asInstanceOf[Host]
+      if place ne null then runtime.scheduler.roster.leave(place.nn)
       end(
         if result.asInstanceOf[AnyRef] eq RunLoop.Failed then Outcome.Failed(failure.nn)
         else if result.asInstanceOf[AnyRef] eq RunLoop.Canceled then Outcome.Canceled
@@ -221,6 +231,17 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val frame = stack(size)
     stack(size) = null
     frame.nn
+
+  /** At most `limit` frames, the innermost first. Null where another thread has changed the stack meanwhile. */
+  private[weir] def topFrames(limit: Int): IndexedSeq[Node | Null] =
+    val frames = stack
+    val top = math.min(size, frames.length)
+    (1 to math.min(top, limit)).map(i => frames(top - i))
+
+  /** The outermost frame, or null. May be called by another thread, as `topFrames`. */
+  private[weir] def bottomFrame: Node | Null =
+    val frames = stack
+    if frames.length > 0 then frames(0) else null
 
   // ---- the run loop ----
 
@@ -427,7 +448,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
-          current = if isCancel(error) then CancelSelf else Fail(error)
+          if isCancel(error) then current = CancelSelf
+          else
+            ErrorTrace.add(error, this, current)
+            current = Fail(error)
     null
 
   private def takeLoopResult(): Any =
@@ -489,6 +513,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val direct = base > 0
     val host = this.host
     wait.cancelable = unmasked
+    wait.since = host.scheduler.watch.ticks
+    if (place eq null) && !direct && !wait.isFound then
+      place = runtime.scheduler.roster.enter(this, host.home)
     if direct then wait.thread = Thread.currentThread()
     else
       leaveThread()
@@ -529,7 +556,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val wasFinalizing = finalizing
     val wasInDirect = inDirect
     val height = size
-    push(Frames.barrier) // so that every await inside has a base above 0
+    push(direct) // so that every await inside has a base above 0; and traces look into it
     inDirect = true
     try
       val value = direct.body(this)
@@ -546,6 +573,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** Pops frames until one handles the error. Null at `base`: nobody has. */
   private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
+    ErrorTrace.add(error, this, null)
     while size > base do
       val frame = pop()
       frame.tag match

@@ -26,7 +26,10 @@ private[weir] class Waiter(val fiber: RunLoop):
   private[kernel] var cancelable = false
 
   /** The thread that is parked, where the fiber awaits in direct style; null where it has left its thread. */
-  private[kernel] var thread: Thread | Null = null
+  private[weir] var thread: Thread | Null = null
+
+  /** The watch's time at which the wait began. */
+  private[weir] var since = 0
 
   // shared
   @volatile private var state = Waiter.Registering
@@ -84,7 +87,7 @@ private[weir] class Waiter(val fiber: RunLoop):
   /** Queues the fiber, which this thread owns. */
   protected def resumeFiber(): Unit = fiber.resume(this)
 
-  private[kernel] def isWaiting: Boolean =
+  private[weir] def isWaiting: Boolean =
     val current = state
     current == Waiter.Suspended || current == Waiter.Claimed
 
@@ -98,6 +101,9 @@ private[weir] class Waiter(val fiber: RunLoop):
 
   /** Called by the fiber once it finds itself cancelled: leaves the list that it waits in. */
   def abandon(): Unit = ()
+
+  /** True where a dump finds the fiber without its being in the roster. */
+  def isFound: Boolean = false
 
   /** What the fiber waits for, as a fiber dump tells it; null where only its own code could say. */
   def awaited: Awaited | Null = null

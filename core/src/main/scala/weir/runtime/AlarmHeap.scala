@@ -15,6 +15,9 @@ private[weir] final class AlarmHeap:
   /** The one that is due first, or null. */
   def first: Alarm | Null = heap(0)
 
+  /** All alarms, in no order. */
+  def all: Array[Alarm | Null] = java.util.Arrays.copyOf(heap, count)
+
   /** True if the alarm is the first now. */
   def add(alarm: Alarm): Boolean =
     if count == heap.length then heap = java.util.Arrays.copyOf(heap, count * 2)

@@ -30,14 +30,17 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
   def run(job: Job): Unit =
     if depth >= Tuning.nestedCalls then scheduler.submit(job)
     else
-      ScopedValue
-        .where(Host.current, this)
-        .run { () =>
-          var current: Job | Null = job
-          while current ne null do
-            current.runSlice(this)
-            current = takeHandedOver()
-        }
+      val before = scheduler.enter(this)
+      try
+        ScopedValue
+          .where(Host.current, this)
+          .run { () =>
+            var current: Job | Null = job
+            while current ne null do
+              current.runSlice(this)
+              current = takeHandedOver()
+          }
+      finally scheduler.leave(this, before)
 
   override private[runtime] def nesting: Int = depth
 

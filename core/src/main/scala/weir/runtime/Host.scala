@@ -51,8 +51,14 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     handedOver = null
     job
 
+  /** How many slices this thread has begun, and the watch's time when it began the latest: for those who look from outside. */
+  final var slices: Int = 0
+  final var begun: Int = 0
+
   /** How many instructions a slice that begins now may run before it asks `moreCredit`. */
   final def beginSlice(): Int =
+    slices += 1
+    begun = scheduler.watch.ticks
     sliceInstructions = 0
     Tuning.clockInstructions
 

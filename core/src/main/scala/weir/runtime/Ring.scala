@@ -75,5 +75,8 @@ private[weir] final class Ring(capacity: Int):
   /** True if no push has begun that no poll has taken. */
   def isEmpty: Boolean = positions.get(tailAt) == positions.get(headAt)
 
+  /** The jobs that are queued, as far as they can be seen without taking them. */
+  def jobs: Iterator[Job] = cells.iterator.flatMap(Option(_))
+
   /** How many jobs are queued; others may change that at once. */
   def size: Int = math.max(0L, positions.get(tailAt) - positions.get(headAt)).toInt

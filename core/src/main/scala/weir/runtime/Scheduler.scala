@@ -1,9 +1,12 @@
 package weir.runtime
 
 import java.lang.invoke.{MethodHandles, VarHandle}
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
 import java.util.concurrent.atomic.AtomicReferenceArray
 import scala.annotation.static
+import scala.jdk.CollectionConverters.*
+import weir.Spin
+import weir.trace.{Roster, Spins, Watch}
 
 /** Runs jobs on virtual threads that may block freely. README.md in this folder has the protocol.
   *
@@ -25,6 +28,20 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
   // shared
   private val slots = AtomicReferenceArray[Worker](carriers)
   private val idle = AtomicReferenceArray[Worker](carriers * Tuning.idleWorkersPerCarrier)
+
+  /** Workers whose threads have begun and not ended, blocked ones too. */
+  private val workers = ConcurrentHashMap.newKeySet[Worker]()
+
+  /** Callers of `runSync` that run a slice now, each in a place that its thread's number gives: the last one to come is seen. */
+  private val callers = AtomicReferenceArray[Caller](Tuning.callers)
+
+  /** What is done about a spin. */
+  @volatile var onSpin: Spin => Unit = spin => System.err.println(s"weir: $spin")
+
+  val watch: Watch = Watch(() => activeHosts, Spins(spin => onSpin(spin)))
+
+  /** Fibers that wait. */
+  val roster: Roster = Roster()
 
   /** True from the moment somebody begins to make a standby until that worker gives the role up. */
   @volatile private var standby: Boolean = false
@@ -140,6 +157,39 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
       if (worker ne null) && idle.compareAndSet(i, worker, null) then return worker
       i += 1
     null
+
+  // ---- who is there ----
+
+  def enter(worker: Worker): Unit = workers.add(worker): Unit
+  def leave(worker: Worker): Unit = workers.remove(worker): Unit
+
+  /** Shows a caller until `leave`. Returns the one that was seen in its place. */
+  def enter(caller: Caller): Caller | Null =
+    val place = caller.home & (Tuning.callers - 1)
+    val before = callers.getOpaque(place)
+    callers.setOpaque(place, caller)
+    watch.wake()
+    before
+
+  /** `before` comes back if it is further down on the same stack; another thread's might have left. */
+  def leave(caller: Caller, before: Caller | Null): Unit =
+    val place = caller.home & (Tuning.callers - 1)
+    if callers.getOpaque(place) eq caller then
+      val outer = if (before ne null) && (before.thread eq caller.thread) then before else null
+      callers.setOpaque(place, outer)
+
+  /** Those who hold slots, and callers. */
+  private def activeHosts: Iterator[Host] =
+    (0 until carriers).iterator.map(slots.get).filter(_ ne null) ++ callerHosts
+
+  private def callerHosts: Iterator[Host] =
+    (0 until Tuning.callers).iterator.map(callers.getOpaque).filter(_ ne null)
+
+  /** All threads that are in the middle of a slice, blocked ones too, as far as they can be seen. */
+  def hosts: Iterator[Host] = workers.iterator.asScala ++ callerHosts
+
+  /** The jobs that are queued; some may be missing that are on their way. */
+  def queued: Iterator[Job] = shards.iterator.flatMap(_.jobs) ++ inbox.iterator.asScala
 
   // ---- for tests and reports ----
 

@@ -44,6 +44,13 @@ private[weir] final class SystemTimers extends Timers:
     try alarms.size
     finally lock.unlock()
 
+  override def sleepers: Iterator[Job] =
+    lock.lock()
+    val set =
+      try alarms.all
+      finally lock.unlock()
+    set.iterator.flatMap(alarm => Option(alarm.nn.sleeper))
+
   private def ring(): Unit =
     var alive = true
     while alive do

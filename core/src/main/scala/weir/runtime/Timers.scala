@@ -20,6 +20,9 @@ private[weir] abstract class Timers:
   /** Alarms that are set. */
   def size: Int
 
+  /** The fibers whose alarms are set. */
+  def sleepers: Iterator[Job] = Iterator.empty
+
 /** What a timer rings, once, `delayNanos` after it was made. */
 private[weir] abstract class Alarm(timers: Timers, delayNanos: Long):
   /** On the clock of `timers`; at most 146 years ahead, so that the difference of any two does not overflow. */
@@ -27,6 +30,9 @@ private[weir] abstract class Alarm(timers: Timers, delayNanos: Long):
 
   /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
   private[runtime] var place: Int = -1
+
+  /** The fiber that sleeps until it rings, if that is what it is for. */
+  def sleeper: Job | Null = null
 
   /** Called on the timer's thread. Must neither block nor throw. */
   def ring(): Unit

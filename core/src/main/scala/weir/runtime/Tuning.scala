@@ -63,6 +63,19 @@ private[weir] object Tuning:
   /** How long the timer's thread stays without any alarm: 5 s. */
   inline val timerKeepAliveNanos = 5_000_000_000L
 
+  /** How often the watch looks while anything gets on: 20 ms, which is also the grain of its clock. */
+  inline val lookNanos = 20_000_000L
+
+  /** How often it looks where nothing has got on for `idleLooks` looks, since all is blocked or known to spin: 1 s. */
+  inline val slowLookNanos = 1_000_000_000L
+  inline val idleLooks = 25
+
+  /** How long one slice is seen computing before it is called a spin: 200 ms. */
+  inline val spinNanos = 200_000_000L
+
+  /** Callers of `runSync` that the watch and a dump can see at once; two that share a place hide one of them. */
+  inline val callers = 64
+
   /** How long the first runner of a group waits for the others before it leaves its thread: about 2 µs, which is what the
     * largest block of ready children takes. A parent that moves to another carrier, or wakes a caller's thread, costs
     * more. `GatherReady`.

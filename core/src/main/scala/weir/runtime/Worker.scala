@@ -40,6 +40,11 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
   def run(): Unit = ScopedValue.where(Host.current, this).run(() => live())
 
   private def live(): Unit =
+    scheduler.enter(this)
+    try liveOn()
+    finally scheduler.leave(this)
+
+  private def liveOn(): Unit =
     var alive = true
     while alive do
       if becomeActive() then
@@ -60,6 +65,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
           slot = claimed
           if takeNeeded() then
             scheduler.leaveStandby()
+            scheduler.watch.wake() // after the claim of the slot: see Watch
             return true
           scheduler.freeSlot(this, slot)
           yieldIfDue(inSlice = false) // one needless job may follow the other without an end
@@ -149,6 +155,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     kept
 
   private def awaitInvitation(): Unit =
+    running = null // nobody may keep a fiber alive that has ended
     while !invited do
       LockSupport.park(this)
       Thread.interrupted(): Unit // or park would return at once, for ever

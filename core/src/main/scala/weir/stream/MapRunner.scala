@@ -1,7 +1,7 @@
 package weir.stream
 
 import weir.Task
-import weir.kernel.{CancelSelf, Direct, Loop, RunLoop, Tag}
+import weir.kernel.{CancelSelf, Direct, Fail, Loop, RunLoop, Tag}
 
 /** The frame at the bottom of a runner of `parEvalMap`: claims an element, runs the effect, stores, and again. */
 private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any => Task[Any])
@@ -50,10 +50,8 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any
         claimNext(fiber)
     catch
       case error: Throwable =>
-        if fiber.isCancel(error) then
-          fiber.push(this)
-          CancelSelf
-        else failed(fiber, error)
+        fiber.push(this)
+        if fiber.isCancel(error) then CancelSelf else Fail(error)
 
   override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
     stage.fail(error)

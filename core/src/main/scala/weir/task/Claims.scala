@@ -7,6 +7,7 @@ import scala.annotation.{static, tailrec}
 import weir.Task
 import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
 import weir.runtime.{Job, Tuning}
+import weir.sync.Awaited
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
   *
@@ -29,7 +30,7 @@ import weir.runtime.{Job, Tuning}
   *     while. `invited` stays true meanwhile.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
-private[weir] abstract class Claims(limit: Int):
+private[weir] abstract class Claims(limit: Int) extends Awaited:
 
   /** What each child begins with. Written by the parent before the first runner is queued. */
   private[task] var inherited: Locals | Null = null
@@ -77,6 +78,21 @@ private[weir] abstract class Claims(limit: Int):
 
   /** What a cancelled parent does. */
   def cancelHook: Task[Unit] = cancelAndWait
+
+  // ---- in a dump ----
+
+  def awaitedAs: String = "children that it runs concurrently"
+
+  override def holders: Iterator[RunLoop] =
+    Iterator
+      .iterate(runners.get)(_.nn.next)
+      .takeWhile(_ ne null)
+      .map(_.nn.fiber)
+      .filter(_.outcome eq null)
+
+  private[task] final def parentFiber: RunLoop | Null =
+    val waiter = parent
+    if waiter eq null then null else waiter.fiber
 
   // ---- running ----
 
@@ -209,6 +225,8 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
     if (runner eq null) || isCanceled then super.resumeFiber() else fiber.resumeAfter(this, runner)
 
   override def cancelHook: Task[Unit] = claims.cancelHook
+  override def isFound: Boolean = true // by its children
+  override def awaited: Awaited = claims
 
 /** What the fiber of a runner begins with. */
 private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Unit]:

@@ -25,6 +25,8 @@ private final class RaceClaims(left: Task[Any], right: Task[Any]) extends Claims
   def store(runner: Runner, value: Any): Unit =
     stop(Claims.Stop.Won(if runner.index == 0 then Left(value) else Right(value)), by = runner)
 
+  override def awaitedAs: String = "the first of two tasks to end"
+
   override def childCanceled(): Unit =
     if canceled.incrementAndGet() == 2 then stop(Claims.Stop.Canceled)
 

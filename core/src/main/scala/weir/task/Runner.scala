@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{CancelSelf, Loop, RunLoop, Tag}
+import weir.kernel.{CancelSelf, Fail, Loop, RunLoop, Tag}
 
 /** The frame at the bottom of a runner's stack: claims children and runs them, one after the other. */
 private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Boolean)
@@ -50,11 +50,11 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
         claims.store(this, value)
     catch
       case error: Throwable =>
-        if fiber.isCancel(error) then
-          fiber.push(this)
-          return CancelSelf
-        else return failed(fiber, error)
+        fiber.push(this)
+        return if fiber.isCancel(error) then CancelSelf else Fail(error)
     exit(fiber)
+
+  override def parent: RunLoop | Null = claims.parentFiber
 
   override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
     claims.stop(Claims.Stop.Failed(error), by = this)

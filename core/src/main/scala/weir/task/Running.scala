@@ -5,6 +5,7 @@ import scala.concurrent.{ExecutionContext, Future, Promise}
 import scala.util.{Failure, Success}
 import weir.kernel.{Async, CallbackJoin, Locals, RunLoop}
 import weir.runtime.{Caller, Host, Job}
+import weir.trace.ErrorTrace
 import weir.{Outcome, Runtime, Task}
 
 /** The ways from a task to its result outside of any task, and back. */
@@ -36,7 +37,11 @@ private[weir] object Running:
       case Outcome.Canceled if interrupted || isCanceled(outer) =>
         Thread.interrupted(): Unit
         throw InterruptedException("The thread was interrupted in runSync; its task was canceled.")
-      case other => other.get.asInstanceOf[A]
+      case other =>
+        other match
+          case Outcome.Failed(error) => ErrorTrace.addCaller(error)
+          case _ => ()
+        other.get.asInstanceOf[A]
 
   /** Gives `fiber` the locals of the fiber whose code has made it, and what the thread carries. */
   private def inherit(fiber: RunLoop, outer: Job | Null, carried: AnyRef | Null): Unit =

@@ -55,6 +55,8 @@ private final class TimeoutClaims(
 
   override protected def over(): Unit = timers.remove(alarm): Unit
 
+  override def awaitedAs: String = s"a task that has a timeout of $timeout"
+
   def hasMore: Boolean = false
   def child(runner: Runner): Task[Any] = source
 

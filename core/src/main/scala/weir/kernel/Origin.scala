@@ -1,0 +1,26 @@
+package weir.kernel
+
+import scala.annotation.tailrec
+import weir.Task
+
+/** Where a task begins: the function that a trace names as the bottom of the fiber that runs it. */
+private[kernel] object Origin:
+
+  /** A function, not the task, which may keep a whole collection alive. Null where nothing at hand is one. */
+  def of(task: Task[Any]): AnyRef | Null = from(task, null)
+
+  @tailrec private def from(task: Task[Any], after: AnyRef | Null): AnyRef | Null = task.tag match
+    case Tag.Delay => task.asInstanceOf[Delay[Any]].thunk
+    case Tag.Defer => task.asInstanceOf[Defer[Any]].thunk
+    case Tag.FlatMap =>
+      val flatMap = task.asInstanceOf[FlatMap[Any, Any]]
+      from(flatMap.source, flatMap.f)
+    case Tag.Map =>
+      val map = task.asInstanceOf[Map[Any, Any]]
+      from(map.source, map.f)
+    case Tag.Attempt => from(task.asInstanceOf[Attempt[Any]].source, after)
+    case Tag.Handle => from(task.asInstanceOf[Handle[Any]].source, after)
+    case Tag.OnCancel => from(task.asInstanceOf[OnCancel[Any]].source, after)
+    case Tag.Uncancelable => task.asInstanceOf[Uncancelable[Any]].body
+    case Tag.Direct => task.asInstanceOf[Direct[Any]].body
+    case _ => after

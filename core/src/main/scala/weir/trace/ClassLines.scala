@@ -1,0 +1,64 @@
+package weir.trace
+
+import java.lang.classfile.{Attributes, ClassFile, MethodModel}
+import java.util.HashMap
+
+/** The lines at which the methods of a class begin, read out of its class file.
+  *
+  * Kept with the class by a `ClassValue`, and made of strings and numbers alone: so it goes when the class does.
+  */
+private[trace] final class ClassLines private (
+    className: String,
+    source: String | Null,
+    lines: HashMap[String, Integer]
+):
+
+  /** Where the first of `methods` begins that the class has; where it has none, only the file is known. */
+  def at(methods: String*): StackTraceElement =
+    methods.find(lines.containsKey) match
+      case Some(method) =>
+        StackTraceElement(className, method.replace("$adapted", ""), source, lines.get(method))
+      case None =>
+        StackTraceElement(className, methods.headOption.getOrElse("apply"), source, -1)
+
+private[trace] object ClassLines:
+  private val ofClass = new ClassValue[ClassLines]:
+    override def computeValue(of: Class[?]): ClassLines =
+      try read(of)
+      catch case _: Exception => new ClassLines(of.getName, null, HashMap())
+
+  def of(read: Class[?]): ClassLines = ofClass.get(read)
+
+  private def read(of: Class[?]): ClassLines =
+    val path = "/" + of.getName.replace('.', '/') + ".class"
+    val stream = of.getResourceAsStream(path)
+    if stream eq null then new ClassLines(of.getName, null, HashMap())
+    else
+      val bytes =
+        try stream.readAllBytes()
+        finally stream.close()
+      val model = ClassFile.of().parse(bytes)
+      val file = model.findAttribute(Attributes.sourceFile())
+      val lines = HashMap[String, Integer]()
+      model.methods.forEach { method =>
+        val line = firstLine(method)
+        if line > 0 then lines.merge(method.methodName.stringValue, line, Math.min(_, _)): Unit
+      }
+      new ClassLines(
+        of.getName,
+        if file.isPresent then file.get.sourceFile.stringValue else null,
+        lines
+      )
+
+  /** The line of the method's first instruction, which is where its body begins; 0 where there is none. */
+  private def firstLine(method: MethodModel): Int =
+    var line = 0
+    method.code.ifPresent { code =>
+      code.elementStream
+        .filter(_.isInstanceOf[java.lang.classfile.instruction.LineNumber])
+        .findFirst
+        .ifPresent { first =>
+          line = first.asInstanceOf[java.lang.classfile.instruction.LineNumber].line
+        }
+    }
+    line

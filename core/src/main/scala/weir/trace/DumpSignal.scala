@@ -1,0 +1,15 @@
+package weir.trace
+
+import sun.misc.Signal
+import weir.Runtime
+
+/** A fiber dump for somebody outside of the process. */
+private[weir] object DumpSignal:
+
+  def install(runtime: Runtime, signal: String): Unit =
+    Signal.handle(Signal(signal), _ => System.err.println(runtime.dump())): Unit
+
+  /** With `-Dweir.dump.signal=USR2`. */
+  def installAsAsked(runtime: Runtime): Unit =
+    val signal = System.getProperty("weir.dump.signal")
+    if signal ne null then install(runtime, signal)

@@ -1,0 +1,44 @@
+package weir.trace
+
+import weir.FiberDump
+import weir.FiberDump.{Entry, State}
+
+/** A dump as text. Fibers that do the same at the same lines are told once, with how many they are. */
+private[weir] object DumpText:
+  private inline val namesTold = 3
+
+  def apply(dump: FiberDump): String =
+    val text = StringBuilder()
+    val counts = State.values.toVector
+      .map(state => state -> dump.fibers.count(_.state == state))
+      .collect { case (state, count) if count > 0 => s"$count ${state.toString.toLowerCase}" }
+    text ++= s"${dump.fibers.size} fibers${
+        if counts.isEmpty then "" else counts.mkString(": ", ", ", "")
+      }\n"
+    dump.cycles.foreach { cycle =>
+      text ++= s"\nDEADLOCK: fiber ${(cycle :+ cycle.head).mkString(" waits for ")}\n"
+    }
+    groups(dump.fibers).foreach(alike => text ++= s"\n${describe(alike)}\n")
+    text.toString
+
+  private def groups(fibers: Vector[Entry]): Vector[Vector[Entry]] =
+    val byKind = fibers.groupBy(entry => (entry.state, entry.trace.dropRight(1), entry.holders))
+    byKind.values.toVector.sortBy(alike => (alike.head.state.ordinal, -alike.map(_.sinceNanos).max))
+
+  private def describe(alike: Vector[Entry]): String =
+    val first = alike.maxBy(_.sinceNanos)
+    val who =
+      if alike.size == 1 then s"fiber ${first.fiber}"
+      else
+        val names = alike.take(namesTold).map(_.fiber).mkString(", ")
+        s"${alike.size} fibers, such as $names"
+    val since =
+      if first.sinceNanos < 0 then ""
+      else s" for ${if alike.size == 1 then "" else "up to "}${DurationText(first.sinceNanos)}"
+    val thread = if first.thread.isEmpty then "" else s", on ${first.thread}"
+    val awaits = if first.awaits.isEmpty then "" else s"\n\twaits for ${first.awaits}"
+    val held =
+      if first.holders.isEmpty then ""
+      else s"\n\theld by ${first.holders.map("fiber " + _).mkString(", ")}"
+    s"$who: ${first.state.toString.toLowerCase}$since$thread$awaits$held" +
+      first.trace.dropRight(1).map(line => s"\n\tat $line").mkString

@@ -1,0 +1,165 @@
+package weir.trace
+
+import java.lang.constant.MethodTypeDesc
+import java.lang.invoke.SerializedLambda
+import java.lang.reflect.{Field, Method, Modifier}
+import scala.collection.mutable.ArrayBuffer
+import weir.Stream
+import weir.kernel.*
+import weir.stream.Pull
+import weir.task.{Claims, Runner}
+
+/** From an instruction, a frame or a function object to the lines of the user's code in it.
+  *
+  *   - A lambda of the user's is asked for its `SerializedLambda`, which names the method that has its body. Lambdas of
+  *     Scala are serializable; those of Java need not be, and of them the class is known.
+  *   - This library's own objects and lambdas are looked through, for the functions, tasks and streams that they keep: those
+  *     are known by the declared type of the field, so that a user's ''value'' is never taken for his code.
+  */
+private[weir] object Functions:
+  /** Objects that one call looks into, at most: a stream may consist of any number. */
+  private inline val most = 64
+
+  /** Where the code in `root` begins, in the order in which it was written. */
+  def in(root: AnyRef | Null): Seq[StackTraceElement] =
+    if root eq null then Nil
+    else if OwnCode.contains(root.getClass) then
+      val walk = Walk()
+      walk.look(root)
+      walk.found.toSeq
+    else List(location(root))
+
+  private final class Walk:
+    val found = ArrayBuffer[StackTraceElement]()
+    private val seen = java.util.IdentityHashMap[AnyRef, AnyRef]()
+
+    def look(at: AnyRef | Null): Unit =
+      if (at ne null) && seen.size < most && (seen.put(at, at) eq null) then
+        at match
+          case _: Pure[?] | _: Fail => ()
+          case task: Map[?, ?] => chain(task.source, task.f)
+          case task: FlatMap[?, ?] => chain(task.source, task.f)
+          case task: Handle[?] => chain(task.source, task.f)
+          case task: Attempt[?] => look(task.source)
+          case task: OnCancel[?] => chain(task.source, task.finalizer)
+          case _: Start[?] => () // runs elsewhere; what comes after it is here
+          case other if OwnCode.contains(other.getClass) =>
+            if other.getClass.isHidden then captured(other).foreach(look)
+            else Functions.fields(other.getClass).foreach(field => look(field.get(other)))
+          case other => found += location(other)
+
+    /** A task begins with its source; where that says nothing, it is what comes after it that does. */
+    private def chain(source: AnyRef, next: AnyRef): Unit =
+      val before = found.size
+      look(source)
+      if found.size == before then look(next)
+
+  /** What the frame of `node` on a continuation stack goes on with. */
+  def ofFrame(node: AnyRef | Null): Seq[StackTraceElement] = node match
+    case null => Nil
+    case frame: Map[?, ?] => in(frame.f)
+    case frame: FlatMap[?, ?] => in(frame.f)
+    case frame: Handle[?] => in(frame.f)
+    case _: OnCancel[?] | _: Attempt[?] => Nil
+    case other => in(other)
+
+  // ---- the user's function objects ----
+
+  private final class Lambda(of: Class[?]):
+    /** Null where it is not serializable, or where its package is closed to this library. */
+    val writeReplace: Method | Null =
+      try
+        val method = of.getDeclaredMethod("writeReplace")
+        method.setAccessible(true)
+        method
+      catch case _: ReflectiveOperationException | _: RuntimeException => null
+    @volatile var location: StackTraceElement | Null = null
+
+  private val lambdas = new ClassValue[Lambda]:
+    override def computeValue(of: Class[?]): Lambda = Lambda(of)
+
+  private def location(function: AnyRef): StackTraceElement =
+    val lambda = lambdas.get(function.getClass)
+    val known = lambda.location
+    if known ne null then known
+    else
+      val made = locate(function, serialized(function))
+      lambda.location = made
+      made
+
+  private def serialized(function: AnyRef): SerializedLambda | Null =
+    val method = lambdas.get(function.getClass).writeReplace
+    if method eq null then null
+    else
+      try
+        method.invoke(function) match
+          case form: SerializedLambda => form
+          case _ => null
+      catch case _: ReflectiveOperationException => null
+
+  private def locate(function: AnyRef, form: SerializedLambda | Null): StackTraceElement =
+    val of = function.getClass
+    if form ne null then
+      val name = form.getImplMethodName
+      val body = form.getImplClass.replace('/', '.')
+      try
+        ClassLines
+          .of(Class.forName(body, false, of.getClassLoader))
+          .at(name, name.replace("$adapted", ""))
+      catch
+        case _: ClassNotFoundException | _: LinkageError => StackTraceElement(body, name, null, -1)
+    else if of.isHidden then ClassLines.of(of.getNestHost).at("lambda")
+    else ClassLines.of(of).at("apply", "applyOrElse", "run", "call", "get", "accept")
+
+  // ---- this library's own ----
+
+  private def captured(lambda: AnyRef): Seq[AnyRef | Null] =
+    val form = serialized(lambda)
+    if form eq null then Nil
+    else
+      val types = MethodTypeDesc.ofDescriptor(form.getImplMethodSignature)
+      // An instance method has `this` as its first captured value, which is not in its signature.
+      val instance = form.getCapturedArgCount + functionArity(lambda) - types.parameterCount
+      (0 until form.getCapturedArgCount).flatMap { i =>
+        val value = form.getCapturedArg(i)
+        val declared = if i < instance then null else types.parameterType(i - instance)
+        if (declared ne null) && declared.descriptorString == "Ljava/lang/Object;" then None
+        else if isCode(value) then Some(value)
+        else None
+      }
+
+  private def functionArity(lambda: AnyRef): Int = lambda match
+    case _: Function0[?] => 0
+    case _: Function1[?, ?] => 1
+    case _: Function2[?, ?, ?] => 2
+    case _ => 0
+
+  private def isCode(value: AnyRef | Null): Boolean = value match
+    case null => false
+    case _: scala.collection.Iterable[?] => false // many a collection is a function too
+    case _: (Function0[?] | Function1[?, ?] | Function2[?, ?, ?]) => true
+    case _: (Node | Stream[?] | Pull | Claims) => true
+    case _ => false
+
+  private val functions =
+    Set[Class[?]](classOf[Function0[?]], classOf[Function1[?, ?]], classOf[Function2[?, ?, ?]])
+
+  private val code =
+    List[Class[?]](classOf[Node], classOf[Stream[?]], classOf[Pull], classOf[Claims])
+
+  private val fieldsOf = new ClassValue[Vector[Field]]:
+    override def computeValue(of: Class[?]): Vector[Field] =
+      Iterator
+        .iterate[Class[?] | Null](of)(_.nn.getSuperclass)
+        .takeWhile(_ ne null)
+        .flatMap(_.nn.getDeclaredFields)
+        .filter(field =>
+          val declared = field.getType
+          !Modifier.isStatic(field.getModifiers) &&
+          (functions.contains(declared) || code.exists(_.isAssignableFrom(declared))) &&
+          declared != classOf[Runner] // its neighbours, which run the same
+        )
+        .tapEach(_.setAccessible(true))
+        .toVector
+
+  private def fields(of: Class[?]): Vector[Field] = fieldsOf.get(of)

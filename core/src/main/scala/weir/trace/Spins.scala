@@ -1,0 +1,69 @@
+package weir.trace
+
+import weir.Spin
+import weir.kernel.RunLoop
+import weir.runtime.{Host, Tuning}
+
+/** Tells of slices that compute for long without giving way. Looked at by one thread, the watch's.
+  *
+  * A spin is one slice of one host that is seen running at each look for `Tuning.spinNanos`. What lies between two looks
+  * counts for no more than three times what it should be: while the whole JVM stands still, nobody spins. Code that waits inside of a native call (a socket of a driver, a
+  * file) looks as if it ran, so the stack is asked before anything is reported.
+  */
+private[weir] final class Spins(report: Spin => Unit):
+  private val seen = java.util.IdentityHashMap[Host, Spins.Seen]()
+
+  /** Looks at each host once, `nanos` after the last look. True if any has got on, or computes and has not been reported yet. */
+  def look(hosts: Iterator[Host], nanos: Long): Boolean =
+    val counted = math.min(nanos, Tuning.lookNanos * 3)
+    var busy = false
+    val present = java.util.IdentityHashMap[Host, Spins.Seen]()
+    hosts.foreach { host =>
+      val before = seen.get(host)
+      val state = if before eq null then Spins.Seen(host.slices - 1) else before
+      present.put(host, state)
+      if lookAt(host, state, counted) then busy = true
+    }
+    seen.clear()
+    seen.putAll(present)
+    busy
+
+  private def lookAt(host: Host, state: Spins.Seen, nanos: Long): Boolean =
+    val slices = host.slices
+    if slices != state.slices then
+      state.slices = slices
+      state.nanos = 0
+      state.reported = false
+      true
+    else if state.reported || host.thread.getState != Thread.State.RUNNABLE then
+      state.nanos = 0
+      false
+    else
+      state.nanos += nanos
+      if state.nanos > Tuning.spinNanos then
+        val stack = host.thread.getStackTrace
+        if Spins.waits(stack) || ErrorTrace.isIn(stack) then
+          state.nanos = 0
+          false
+        else
+          if host.slices == slices then
+            state.reported = true
+            host.running match
+              case fiber: RunLoop =>
+                report(Spin(fiber.name, host.thread, ErrorTrace.of(stack, fiber)))
+              case _ => ()
+          true
+      else true
+
+private[weir] object Spins:
+  private[trace] final class Seen(var slices: Int):
+    var nanos = 0L
+    var reported = false
+
+  /** True for a stack whose top waits in native code, and for one that is not there. The native methods of the JDK's own language
+    * package compute, where their thread is runnable: `System.nanoTime`, copies, hashes.
+    */
+  private[trace] def waits(stack: Array[StackTraceElement]): Boolean =
+    stack.length == 0 ||
+      stack(0).isNativeMethod && !stack(0).getClassName.startsWith("java.lang.") &&
+      !stack(0).getClassName.startsWith("java.util.")

@@ -1,0 +1,97 @@
+package weir.trace
+
+import java.util.concurrent.locks.LockSupport
+import weir.runtime.{Host, Tuning}
+
+/** The one thread that looks at the runtime from outside: it keeps a coarse clock, and finds what spins.
+  *
+  * {{{
+  * Gone --somebody begins to run--> Fast <--somebody gets on--> Slow       Fast, Slow --nobody runs--> Asleep --5 s--> Gone
+  *                                   ^                                                              |
+  *                                   +------------------- somebody begins to run -------------------+
+  * }}}
+  *
+  *   - **Shared**: `mode`, written under the lock. Whoever begins to run makes that visible, then reads `mode`; the watch
+  *     writes `Asleep`, then looks whether anybody runs. So one of the two sees the other.
+  *   - **Slow**: where all that run are blocked or have been reported, it looks once a second, and whoever begins to run
+  *     wakes it.
+  *   - A caller of `runSync` is seen by a plain look; missing one delays its report, and nothing else.
+  */
+private[weir] final class Watch(hosts: () => Iterator[Host], spins: Spins):
+  // shared
+  @volatile private var mode = Watch.Gone
+
+  /** The time of the last look, in units of 2^24 ns, which is 17 ms; wraps around after two years. */
+  @volatile private var coarse = Watch.now
+
+  // shared, under this object's lock
+  private var thread: Thread | Null = null
+
+  // watch only
+  private var idleLooks = 0
+  private var lastLook = System.nanoTime()
+
+  /** The coarse time: see `Watch.nanosSince`. */
+  def ticks: Int = coarse
+
+  /** True where it looks no more until somebody runs. */
+  def isAsleep: Boolean = mode == Watch.Asleep || mode == Watch.Gone
+
+  /** To be called by whoever begins to run fibers, once `hosts` has it. */
+  def wake(): Unit = if mode != Watch.Fast then wakeUp()
+
+  private def wakeUp(): Unit = synchronized {
+    if mode != Watch.Fast then
+      coarse = Watch.now
+      val gone = mode == Watch.Gone
+      mode = Watch.Fast
+      if gone then thread = Thread.ofPlatform().daemon().name("weir-watch").start(() => watch())
+      else LockSupport.unpark(thread)
+  }
+
+  private def watch(): Unit =
+    while isHere do
+      LockSupport.parkNanos(
+        this,
+        if mode == Watch.Fast then Tuning.lookNanos else Tuning.slowLookNanos
+      )
+      val now = System.nanoTime()
+      val nanos = now - lastLook
+      lastLook = now
+      coarse = Watch.now
+      try look(nanos)
+      catch case error: Throwable => error.printStackTrace(System.err)
+
+  private def look(nanos: Long): Unit =
+    val running = hosts().toList
+    val busy = spins.look(running.iterator, nanos)
+    idleLooks = if busy then 0 else idleLooks + 1
+    if busy then change(Watch.Slow, Watch.Fast)
+    else if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow)
+
+  /** False once nobody has run for a while: then this thread ends. */
+  private def isHere: Boolean =
+    if mode == Watch.Slow && hosts().isEmpty then
+      change(Watch.Slow, Watch.Asleep)
+      if hosts().nonEmpty then change(Watch.Asleep, Watch.Slow) // the other half of wake
+      else if mode == Watch.Asleep then LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+      synchronized {
+        if mode == Watch.Asleep then mode = Watch.Gone
+        mode != Watch.Gone
+      }
+    else true
+
+  private def change(from: Int, to: Int): Unit = synchronized { if mode == from then mode = to }
+
+private[weir] object Watch:
+  private inline val Gone = 0
+  private inline val Asleep = 1
+  private inline val Slow = 2
+  private inline val Fast = 3
+
+  private inline val tickBits = 24
+
+  def now: Int = (System.nanoTime() >>> tickBits).toInt
+
+  /** Nanoseconds since `ticks`, to within one tick, or a second where nothing but that one ran. */
+  def nanosSince(ticks: Int): Long = (now - ticks).toLong.max(0) << tickBits

@@ -1,0 +1,247 @@
+package weir.trace
+
+import java.lang.ref.WeakReference
+import java.net.URLClassLoader
+import java.util.concurrent.ConcurrentHashMap
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.*
+
+/** What the stack trace of an error says that a task has failed with. */
+class ErrorTraceSuite extends WeirSuite:
+  private val hits = ConcurrentHashMap[String, Int]()
+
+  /** Notes the line that it is called from, under `name`. */
+  private def hit(name: String): Unit =
+    val line = Throwable().getStackTrace.find(_.getMethodName != "hit").get.getLineNumber
+    hits.put(name, line): Unit
+
+  /** The lines of this file in the trace, by the names under which they were noted; others as numbers. A function begins on
+    * the line before its first statement, and may throw on the line after that.
+    */
+  private def path(error: Throwable): List[String] =
+    val names = hits.asScala.map(_.swap)
+    error.getStackTrace.toList
+      .filter(_.getFileName == "ErrorTraceSuite.scala")
+      .map(_.getLineNumber)
+      .map(line => List(line, line + 1, line - 1).flatMap(names.get).headOption.getOrElse(s"$line"))
+
+  private def fibers(error: Throwable): Int =
+    error.getStackTrace.count(_.toString.startsWith("weir.fiber("))
+
+  private def failure(task: Task[Any]): Throwable =
+    task.runSync(): Unit
+    fail("it has not failed")
+
+  private def failing(task: Task[Any]): Throwable =
+    try failure(task)
+    catch case error: IllegalStateException => error
+
+  private def boom(): Nothing = throw IllegalStateException("no stock")
+
+  test(
+    "row 22: a failure after three async hops in a stream names the file and line of each stage"
+  ):
+    val error = failing(
+      Stream
+        .fromIterable(1 to 100)
+        .evalMap { i =>
+          hit("load")
+          Task.sleep(1.milli).as(i)
+        }
+        .prefetchN(4)
+        .evalMap { i =>
+          hit("check")
+          Task.cede.as(i)
+        }
+        .parEvalMap(2) { i =>
+          hit("store")
+          Task.sleep(1.milli).flatMap { _ =>
+            hit("commit")
+            if i == 10 then boom() else Task.unit
+          }
+        }
+        .drain
+    )
+    val found = path(error)
+    for stage <- List("load", "check", "store", "commit") do
+      assert(found.contains(stage), s"$stage is not in $found")
+    assert(fibers(error) >= 2, error.getStackTrace.toList.toString)
+
+  test("a failure of the first stage names the stages and the fibers that it passes on its way"):
+    val error = failing(
+      Stream
+        .fromIterable(1 to 100)
+        .evalMap { i =>
+          hit("load")
+          Task.cede.flatMap(_ => if i == 10 then boom() else Task.pure(i))
+        }
+        .prefetchN(4)
+        .parEvalMap(2) { i =>
+          hit("store")
+          Task.cede.as(i)
+        }
+        .drain
+    )
+    val found = path(error)
+    assert(found.contains("load") && found.contains("store"), found.toString)
+    assertEquals(fibers(error), 2)
+
+  test("a failure that passes three fibers names a line of each, from the inside out"):
+    val inner = Task.cede
+      .flatMap { _ =>
+        hit("inner")
+        boom()
+      }
+      .start
+      .flatMap { fiber =>
+        hit("join inner")
+        fiber.joinOrFail
+      }
+    val middle = inner.start.flatMap { fiber =>
+      hit("join middle")
+      fiber.joinOrFail
+    }
+    val outer = middle.guarantee(Task.unit).start.flatMap { fiber =>
+      hit("join outer")
+      fiber.joinOrFail
+    }
+    val error = failing(outer)
+    val named = path(error).filter(hits.containsKey)
+    assertEquals(named.distinct, List("inner", "join inner", "join middle", "join outer"))
+    assertEquals(fibers(error), 4)
+
+  test("a child of parTraverse names its own lines, and then those of its parent"):
+    val task = Task.cede
+      .flatMap { _ =>
+        hit("parent")
+        Task.parTraverse(1 to 3) { i =>
+          hit("child")
+          Task.sleep(1.milli).flatMap { _ =>
+            hit("grandchild")
+            if i == 2 then boom() else Task.unit
+          }
+        }
+      }
+    val error = failing(task)
+    val named = path(error).filter(hits.containsKey).distinct
+    assertEquals(named, List("grandchild", "child", "parent"))
+    assertEquals(fibers(error), 2)
+
+  test("a child that fails without suspending names the function that made it"):
+    val error = failing(Task.parTraverse(1 to 3) { _ =>
+      hit("child")
+      Task(boom())
+    })
+    assert(path(error).contains("child"), path(error).toString)
+
+  test("what waits for the result is named, and not the library"):
+    val error = failing(
+      Task.cede
+        .flatMap(_ => Task(boom()))
+        .map { x =>
+          hit("never"); x
+        }
+        .flatMap(x => Task.pure(x))
+    )
+    val inside = error.getStackTrace.map(_.getClassName)
+    val library =
+      List("weir.kernel.", "weir.runtime.", "weir.task.", "weir.Task", "java.lang.Virtual")
+    assert(!inside.exists(name => library.exists(name.startsWith)), inside.toList.toString)
+    assert(path(error).distinct.size >= 4, path(error).toString)
+
+  test("runSync adds the line that has called it"):
+    def run() =
+      hit("caller"); Task.cede.andThen(Task(boom())).runSync()
+    val error = intercept[IllegalStateException](run(): Unit)
+    assert(path(error).contains("caller"), path(error).toString)
+
+  test("an error that is handled has its trace when its handler sees it"):
+    val seen = Task.cede
+      .flatMap(_ => Task.cede)
+      .flatMap { _ =>
+        hit("made")
+        Task(boom())
+      }
+      .attempt
+      .flatMap {
+        case Left(error) => Task.pure(error)
+        case Right(_) => boom()
+      }
+      .runSync()
+    assert(path(seen).contains("made"), path(seen).toString)
+    assertEquals(fibers(seen), 1)
+
+  test("an error that is thrown again and again in one fiber gets no longer"):
+    val error = IllegalStateException("again")
+    def again(n: Int): Task[Unit] =
+      if n == 0 then Task.unit else Task.fail(error).attempt.flatMap(_ => again(n - 1))
+    again(1).start.flatMap(_.joinOrFail).runSync()
+    val once = error.getStackTrace.length
+    again(1000).runSync()
+    val more = error.getStackTrace.length
+    assert(more <= once + 4, s"$once elements, then $more")
+
+  test("an error that a thousand fibers share gets no longer than its limit"):
+    val error = IllegalStateException("shared")
+    def fail = Task.cede.andThen(Task.fail(error)).attempt
+    Task.parTraverse(1 to 1000)(_ => fail.start.flatMap(_.join)).runSync(): Unit
+    assert(error.getStackTrace.length < 1024, error.getStackTrace.length.toString)
+
+  test("an error without a stack trace of its own is left as it is"):
+    final class Light extends RuntimeException("light", null, false, false)
+    val error = Light()
+    val thrown = intercept[Light](Task.cede.andThen(Task.fail(error)).map(_ => 1).runSync(): Unit)
+    assert(thrown eq error)
+    assertEquals(error.getStackTrace.length, 0)
+
+  test("an anonymous class and a Java lambda are named by their class"):
+    val anonymous = new (Any => Task[Int]):
+      def apply(x: Any): Task[Int] = Task.pure(1)
+    assertEquals(Functions.in(anonymous).map(_.getFileName), List("ErrorTraceSuite.scala"))
+    assert(Functions.in(anonymous).head.getLineNumber > 0)
+    val java = JavaFunctions.lambda()
+    assertEquals(Functions.in(java).map(_.getClassName), List("weir.trace.JavaFunctions"))
+
+  test("a user's value is not taken for code, be it a function"):
+    assertEquals(Functions.in(Task.pure((x: Int) => x)), Nil)
+    assertEquals(Functions.in(Stream.emit((x: Int) => x)), Nil)
+
+  test("what is known of a class is forgotten with its loader"):
+    def load(): WeakReference[ClassLoader] =
+      val places = System.getProperty("java.class.path").split(java.io.File.pathSeparator)
+      val urls = places.map(java.io.File(_).toURI.toURL)
+      val own = new URLClassLoader(urls, getClass.getClassLoader):
+        override def loadClass(name: String, resolve: Boolean): Class[?] =
+          if name.startsWith("weir.trace.Loaded") then
+            Option(findLoadedClass(name)).getOrElse(findClass(name))
+          else super.loadClass(name, resolve)
+      val made = own.loadClass("weir.trace.Loaded").getDeclaredConstructor().newInstance()
+      val function = made.asInstanceOf[() => Any]
+      val lambda = function().asInstanceOf[AnyRef]
+      assertEquals(Functions.in(lambda).map(_.getClassName), List("weir.trace.Loaded"))
+      assert(lambda.getClass.getClassLoader eq own)
+      WeakReference(own)
+    val loader = load()
+    eventually("the loader is collected") {
+      System.gc()
+      loader.get eq null
+    }
+
+  test("with -Dweir.traces=off the error is left as the JVM has made it"):
+    val (output, code) = WeirSuite.child("weir.trace.Untraced", "-Dweir.traces=off")
+    assertEquals(code, 0, output)
+    assert(output.contains("fibers 0"), output)
+    val (traced, _) = WeirSuite.child("weir.trace.Untraced")
+    assert(traced.contains("fibers 1"), traced)
+
+/** What is loaded by a loader of its own. */
+class Loaded extends (() => Any):
+  def apply(): Any = (x: Int) => x + 1
+
+object Untraced:
+  def main(args: Array[String]): Unit =
+    val error =
+      try throw Task.cede.andThen(Task[Throwable](throw IllegalStateException("x"))).runSync()
+      catch case error: IllegalStateException => error
+    println(s"fibers ${error.getStackTrace.count(_.toString.startsWith("weir.fiber("))}")

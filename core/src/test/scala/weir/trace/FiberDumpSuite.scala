@@ -1,0 +1,220 @@
+package weir.trace
+
+import java.lang.ref.WeakReference
+import java.nio.file.{Files, Path}
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicReference
+import java.util.jar.{Attributes, JarOutputStream, Manifest}
+import scala.concurrent.duration.*
+import weir.*
+import weir.FiberDump.{Entry, State}
+import weir.kernel.{FiberCore, RunLoop, Suspend}
+import weir.sync.{Awaited, WaitList}
+
+/** What a dump says of each fiber. PAINS row 23. */
+class FiberDumpSuite extends WeirSuite:
+
+  private def nameOf(fiber: Fiber[Any]): String = fiber match
+    case core: FiberCore => core.name
+
+  /** What the dump says of `fiber` once that is so. */
+  private def once(fiber: Fiber[Any], runtime: Runtime = Runtime.default)(
+      isSo: Entry => Boolean
+  ): Entry =
+    val found = AtomicReference[Option[Entry]](None)
+    eventually(s"${nameOf(fiber)} as wanted in ${runtime.dump()}") {
+      found.set(runtime.fiberDump().fibers.find(e => e.fiber == nameOf(fiber) && isSo(e)))
+      found.get.isDefined
+    }
+    found.get.get
+
+  private def files(entry: Entry): Set[String] = entry.trace.map(_.getFileName).toSet
+
+  private val here = "FiberDumpSuite.scala"
+
+  private def stop(fibers: Fiber[Any]*): Unit = fibers.foreach(_.cancel.runSync())
+
+  test("row 23: a fiber that waits says for what, since when, who holds it, and its user's lines"):
+    val gate = Deferred.unsafe[Unit]
+    val holder = gate.get.start.runSync()
+    val waiter = holder.join.map(_ => 1).start.runSync()
+    val entry = once(waiter)(_.sinceNanos > 50_000_000L)
+    assertEquals(entry.state, State.Waiting)
+    assertEquals(entry.awaits, s"the end of fiber ${nameOf(holder)}")
+    assertEquals(entry.holders, Vector(nameOf(holder)))
+    assert(files(entry).contains(here), entry.trace.toString)
+    assert(entry.sinceNanos < 30.seconds.toNanos, entry.toString)
+    val text = Runtime.default.dump()
+    assert(text.contains(s"held by fiber ${nameOf(holder)}"), text)
+    gate.complete(()).runSync(): Unit
+    waiter.join.runSync(): Unit
+
+  /** A lock that says who holds it, as a mutex does. */
+  private final class Held(holder: RunLoop) extends Awaited:
+    val waiting = WaitList()
+    def awaitedAs: String = "a lock of the test's"
+    override def holders: Iterator[RunLoop] = Iterator(holder)
+    val acquire: Task[Unit] = new Suspend[Unit]:
+      def begin(fiber: RunLoop): Any = Held.this.synchronized {
+        val entry = WaitList.Entry(fiber, waiting, Held.this)
+        waiting.add(entry)
+        entry
+      }
+
+  test("row 23: a wait is described by what it waits for"):
+    val holder = Task.never.start.runSync()
+    val held = Held(holder.asInstanceOf[RunLoop])
+    val waiter = held.acquire.start.runSync()
+    val entry = once(waiter)(_.state == State.Waiting)
+    assertEquals(entry.awaits, "a lock of the test's")
+    assertEquals(entry.holders, Vector(nameOf(holder)))
+    stop(waiter, holder)
+
+  test(
+    "row 23: fibers that wait for each other in a circle are flagged, whatever the kind of wait"
+  ):
+    val box = Deferred.unsafe[Fiber[Any]]
+    val first = box.get.flatMap(_.join).start.runSync()
+    val held = Held(first.asInstanceOf[RunLoop])
+    val second = held.acquire.start.runSync()
+    val third = second.join.start.runSync()
+    box.complete(third).runSync(): Unit
+    once(first)(_.holders.nonEmpty): Unit
+    once(third)(_.holders.nonEmpty): Unit
+    val names = Set(first, second, third).map(nameOf)
+    val cycles = Runtime.default.fiberDump().cycles.filter(_.exists(names))
+    assertEquals(cycles.map(_.toSet), Vector(names))
+    assert(Runtime.default.dump().contains("DEADLOCK"), Runtime.default.dump())
+    stop(second, third, first)
+    assertEquals(Runtime.default.fiberDump().cycles.filter(_.exists(names)), Vector.empty)
+
+  test("a fiber that waits for itself is a circle of one"):
+    val box = Deferred.unsafe[Fiber[Any]]
+    val own = box.get.flatMap(_.join).start.runSync()
+    box.complete(own).runSync(): Unit
+    once(own)(_.holders == Vector(nameOf(own))): Unit
+    val cycles = Runtime.default.fiberDump().cycles
+    assert(cycles.contains(Vector(nameOf(own))), cycles.toString)
+    stop(own)
+
+  test("a fiber that sleeps says when it is due"):
+    val fiber = Task.sleep(1.hour).map(_ => 1).start.runSync()
+    val entry = once(fiber)(_.state == State.Waiting)
+    assertEquals(entry.awaits, "Task.sleep, due in 59 min")
+    assert(files(entry).contains(here), entry.trace.toString)
+    stop(fiber)
+
+  test("a fiber that blocks says in what, on which thread, and at which line"):
+    val fiber = Task(Thread.sleep(60_000)).start.runSync()
+    val entry = once(fiber)(_.state == State.Blocked)
+    assertEquals(entry.awaits, "java.lang.Thread.sleep")
+    assert(entry.thread.startsWith("weir-worker#"), entry.thread)
+    assert(files(entry).contains(here), entry.trace.toString)
+    stop(fiber)
+
+  test("a fiber that computes says on which thread and at which line"):
+    val done = CountDownLatch(1)
+    val fiber = Task(while done.getCount > 0 do Thread.onSpinWait()).start.runSync()
+    val entry = once(fiber)(_.state == State.Running)
+    assert(entry.thread.startsWith("weir-worker#"), entry.thread)
+    assert(files(entry).contains(here), entry.trace.toString)
+    done.countDown()
+    fiber.join.runSync(): Unit
+
+  test("a fiber that waits for a carrier is queued"):
+    val runtime = Runtime.make(1, 64)
+    val done = CountDownLatch(1)
+    val begun = CountDownLatch(1)
+    val busy = Task {
+      begun.countDown()
+      while done.getCount > 0 do Thread.onSpinWait()
+    }
+    val running = busy.start.runSync()(using runtime)
+    await(begun)
+    val queued = Task(()).start.runSync()(using runtime)
+    once(queued, runtime)(_.state == State.Queued): Unit
+    done.countDown()
+    running.join.runSync()(using runtime): Unit
+    settles(runtime)
+
+  test("the parent of children that sleep is found by them, and says so"):
+    val parent = Task.parTraverse(1 to 3)(_ => Task.sleep(1.hour)).start.runSync()
+    val entry = once(parent)(_.holders.size == 3)
+    assertEquals(entry.awaits, "children that it runs concurrently")
+    stop(parent)
+
+  test("a fiber that calls runSync is held by the fiber of that"):
+    val fiber = Task(Task.sleep(1.hour).runSync()).start.runSync()
+    val entry = once(fiber)(_.holders.nonEmpty)
+    assertEquals(entry.awaits, "a runSync inside of it")
+    stop(fiber)
+
+  test("a stream that waits in direct style says so, with the lines of its stages"):
+    val fiber = Stream.fromIterable(1 to 3).evalMap(_ => Task.sleep(1.hour)).drain.start.runSync()
+    val entry = once(fiber)(_.state == State.Awaiting)
+    assert(files(entry).contains(here), entry.trace.toString)
+    stop(fiber)
+
+  test("fibers that do the same are told once"):
+    val parent = Task.parTraverse(1 to 1000)(_ => Task.sleep(1.hour)).start.runSync()
+    once(parent)(_.holders.size == 1000): Unit
+    val text = Runtime.default.dump()
+    assert(text.contains("1000 fibers, such as"), text)
+    assert(text.length < 20_000, s"${text.length} characters")
+    stop(parent)
+
+  test("a fiber that nobody can wake any more is collected, and is in no dump"):
+    def abandon(): WeakReference[Fiber[Any]] =
+      val gate = Deferred.unsafe[Unit]
+      val fiber = gate.get.start.runSync()
+      once(fiber)(_.state == State.Waiting): Unit
+      WeakReference(fiber)
+    val abandoned = List.fill(200)(abandon())
+    eventually("they are collected") {
+      System.gc()
+      abandoned.forall(_.get eq null)
+    }
+
+  test("a fiber that has ended is kept alive by nothing"):
+    val ended = List.fill(200) {
+      val fiber = Task.cede.andThen(Deferred[Unit]).flatMap(_.get.timeout(1.milli).attempt).start
+      val started = fiber.runSync()
+      started.join.runSync(): Unit
+      WeakReference(started)
+    }
+    eventually("they are collected") {
+      System.gc()
+      ended.forall(_.get eq null)
+    }
+
+  test("a process prints its dump on a signal, on request"):
+    val (output, code) = WeirSuite.child("weir.trace.Signalled", "-Dweir.dump.signal=USR2")
+    assertEquals(code, 0, output)
+    assert(output.contains("Task.sleep, due in 59 min"), output)
+    assert(output.contains("at weir.trace.Signalled"), output)
+
+  test("jcmd writes the dump to a file"):
+    val folder = Files.createTempDirectory("weir-jcmd")
+    val jar = folder.resolve("agent.jar")
+    val manifest = Manifest()
+    manifest.getMainAttributes.put(Attributes.Name.MANIFEST_VERSION, "1.0"): Unit
+    manifest.getMainAttributes.putValue("Agent-Class", "weir.trace.DumpAgent"): Unit
+    JarOutputStream(Files.newOutputStream(jar), manifest).close()
+    val fiber = Task.sleep(1.hour).start.runSync()
+    once(fiber)(_.state == State.Waiting): Unit
+    val to = folder.resolve("fibers.txt")
+    val jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString
+    val pid = ProcessHandle.current().pid.toString
+    val process =
+      ProcessBuilder(jcmd, pid, "JVMTI.agent_load", jar.toString, to.toString).start()
+    assertEquals(process.waitFor(), 0)
+    assert(Files.readString(to).contains(nameOf(fiber)), Files.readString(to))
+    stop(fiber)
+
+object Signalled:
+  def main(args: Array[String]): Unit =
+    val fiber = Task.sleep(1.hour).map(_ => 1).start.runSync()
+    val pid = ProcessHandle.current().pid
+    ProcessBuilder("kill", "-USR2", pid.toString).start().waitFor(): Unit
+    Thread.sleep(1000) // the signal has a thread of its own, which nothing tells of
+    fiber.cancel.runSync()

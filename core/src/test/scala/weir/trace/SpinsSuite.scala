@@ -1,0 +1,94 @@
+package weir.trace
+
+import java.net.{InetAddress, ServerSocket, SocketTimeoutException}
+import java.util.concurrent.ConcurrentLinkedQueue
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.*
+import weir.kernel.FiberCore
+
+/** Reports of what computes for long. PAINS row 1. */
+class SpinsSuite extends WeirSuite:
+
+  /** The spins that are reported while `body` runs on a runtime of its own. */
+  private def spins(body: Runtime ?=> Unit): List[Spin] =
+    val runtime = Runtime.make(2, 64)
+    val reported = ConcurrentLinkedQueue[Spin]()
+    runtime.onSpin(spin => reported.add(spin): Unit)
+    body(using runtime)
+    settles(runtime)
+    eventually("the watch has nothing more to say")(runtime.scheduler.watch.isAsleep)
+    reported.asScala.toList
+
+  private def spin(duration: FiniteDuration): Unit =
+    val end = System.nanoTime() + duration.toNanos
+    while System.nanoTime() < end do Thread.onSpinWait()
+
+  test("row 1: a task that computes for 500 ms is reported once, with its fiber and line"):
+    var name = ""
+    val found = spins {
+      val fiber = Task.cede.andThen(Task(spin(500.millis))).start.runSync()
+      fiber match
+        case core: FiberCore => name = core.name
+      fiber.join.runSync(): Unit
+    }
+    assertEquals(found.map(_.fiber), List(name))
+    assertEquals(found.head.trace.head.getFileName, "SpinsSuite.scala")
+    assert(found.head.thread.getName == "weir-worker", found.head.toString)
+    assert(found.head.toString.contains("SpinsSuite.scala:"), found.head.toString)
+
+  test("row 1: a task that computes for two seconds is reported once"):
+    val found = spins(Task(spin(2.seconds)).start.flatMap(_.join).runSync(): Unit)
+    assertEquals(found.size, 1)
+
+  test("row 1: blocking gives no report"):
+    val server = ServerSocket(0, 1, InetAddress.getLoopbackAddress)
+    server.setSoTimeout(500)
+    val found = spins {
+      val accept = Task(server.accept(): Unit).handleError {
+        case _: SocketTimeoutException => ()
+        case error => throw error
+      }
+      val monitor = Object()
+      val blocking = List(
+        Task(Thread.sleep(500)),
+        Task(monitor.synchronized(monitor.wait(500))),
+        Task(Task.sleep(500.millis).runSync()),
+        Task.sleep(500.millis),
+        accept
+      )
+      Task.parSequence(blocking).start.flatMap(_.joinOrFail).runSync(): Unit
+      accept.runSync() // on this thread, which waits inside of a native call
+    }
+    server.close()
+    assertEquals(found.map(_.toString), Nil)
+
+  test("many short steps give way, and are no spin"):
+    val found = spins {
+      val end = System.nanoTime() + 500.millis.toNanos
+      def steps: Task[Unit] =
+        Task(System.nanoTime() < end).flatMap(more => if more then steps else Task.unit)
+      steps.start.flatMap(_.join).runSync(): Unit
+    }
+    assertEquals(found.map(_.toString), Nil)
+
+  test("a task on the thread of its runSync is reported too"):
+    val found = spins(Task(spin(500.millis)).runSync())
+    assertEquals(found.size, 1)
+    assert(found.head.thread eq Thread.currentThread(), found.head.toString)
+
+  test("each spin of a fiber is reported"):
+    val found = spins {
+      val twice =
+        Task(spin(500.millis)).andThen(Task.sleep(1.milli)).andThen(Task(spin(500.millis)))
+      twice.start.flatMap(_.join).runSync(): Unit
+    }
+    assertEquals(found.size, 2)
+
+  test("the watch sleeps when nobody runs, and wakes when somebody does"):
+    val runtime = Runtime.make(2, 64)
+    val watch = runtime.scheduler.watch
+    for _ <- 1 to 2 do
+      Task(Thread.sleep(1)).start.flatMap(_.join).runSync()(using runtime): Unit
+      assert(!watch.isAsleep)
+      eventually("the watch is asleep")(watch.isAsleep)
