@@ -28,7 +28,6 @@ private[weir] object Tag:
 
   // frames that are not instructions
   final val LeaveMask = 17
-  final val LeavePoll = 18
   final val Loop = 19
   final val Claiming = 20
   final val Unwind = 21
