@@ -115,15 +115,17 @@ class ScheduleSuite extends munit.FunSuite:
     val nested = Schedule.recurs(1).andThen(Schedule.recurs(0)).andThen(Schedule.recurs(2))
     assertEquals(waits(9)(nested).size, 3)
 
-  test(
-    "whileInput stops at the first value for which it is false, byInput waits as the value says"
-  ):
+  test("whileInput stops at the first value for which it is false, and for good"):
     val small = Schedule.spaced(3.millis).whileInput[Int](_ < 3)
     assertEquals(waitsOf(List(1, 2, 3, 1))(small), List(3L, 3L))
-    val asked = Schedule.byInput[Option[Int]](_.map(_.millis))
-    assertEquals(waitsOf(List(Some(4), Some(-1), None, Some(1)))(asked), List(4L, 0L))
-    val orElse = asked.or(Schedule.spaced(9.millis))
-    assertEquals(waitsOf(List(Some(4), None, Some(1)))(orElse), List(4L, 9L, 9L))
+    assertEquals(waitsOf(List(1, 5, 1))(small.or(Schedule.spaced(9.millis))), List(3L, 9L, 9L))
+
+  test("modifyDelay waits as the value says, and mapDelay changes each wait; none is negative"):
+    val asked = Schedule
+      .exponential(10.millis)
+      .modifyDelay[Option[Int]]((after, wait) => after.fold(wait)(_.millis))
+    assertEquals(waitsOf(List(None, Some(3), None, Some(-1)))(asked), List(10L, 3L, 40L, 0L))
+    assertEquals(waits(2)(Schedule.spaced(5.millis).mapDelay(_ * 2)), List(10L, 10L))
 
   test("a schedule is a value: each use of it begins anew"):
     val schedule = Schedule.exponential(10.millis).times(2).andThen(Schedule.recurs(1))
