@@ -25,6 +25,20 @@ class TaskLocalSuite extends WeirSuite:
     "race" -> (child => Task.race(child, Task.never).map(_.fold(identity, identity))),
     "both" -> (child => Task.both(child, child).map((a, b) => if a == b then a else s"$a $b")),
     "timeout" -> (_.timeout(1.hour)),
+    "Scope.run" -> (child => Scope.run(_ => child)),
+    "Scope.fork" -> (child => Scope.run(scope => scope.fork(child).flatMap(_.joinOrFail))),
+    "Supervisor" -> (child => Supervisor().use(_.supervise(child).flatMap(_.joinOrFail))),
+    "background" -> (child => child.background.use(_.joinOrFail)),
+    "startDaemon" -> (child => child.startDaemon.flatMap(_.joinOrFail)),
+    "firstSuccess" -> (child => Task.firstSuccess(List(child, Task.never))),
+    "Resource.both" -> (child =>
+      Resource.both(Resource.eval(child), Resource.unit).use((value, _) => Task.pure(value))
+    ),
+    "a release of Resource.both" -> { child =>
+      val last = AtomicReference("")
+      val one = Resource.make(Task.unit)(_ => child.map(last.set))
+      Resource.both(one, Resource.unit).use(_ => Task.unit).map(_ => last.get)
+    },
     "runSync" -> (child => Task(child.runSync())),
     "runSync in a block" -> (child => Task.direct(child.runSync())),
     "runAsync" -> (child => Task(Await.result(child.toFuture(), Duration.Inf))),
