@@ -32,7 +32,9 @@ class ContextHookSuite extends WeirSuite:
       val fibers = Task.parTraverse(1 to 50)(i =>
         put(s"$i").andThen(
           Task.foreach(waits)(wait =>
-            wait.andThen(see).map(seen => if seen != s"$i" then throw AssertionError(s"$seen in $i"))
+            wait
+              .andThen(see)
+              .map(seen => if seen != s"$i" then throw AssertionError(s"$seen in $i"))
           )
         )
       )
@@ -58,7 +60,8 @@ class ContextHookSuite extends WeirSuite:
     hooked {
       for (way, child) <- children; wait <- Task.unit :: waits; lead <- List(true, false) do
         val wrong = AtomicReference(Set.empty[String | Null])
-        def check(seen: String | Null) = if seen != "parent's" then wrong.updateAndGet(_ + seen): Unit
+        def check(seen: String | Null) =
+          if seen != "parent's" then wrong.updateAndGet(_ + seen): Unit
         val ready = Task { check(Library.context.get); Library.context.set("child's") }
         val suspending = wait.andThen(see).map(check).andThen(put("child's")).andThen(wait)
         val task =
@@ -72,7 +75,10 @@ class ContextHookSuite extends WeirSuite:
     hooked {
       Library.context.set("caller's")
       for wait <- Task.unit :: waits do
-        assertEquals(see.flatMap(seen => put("task's").andThen(wait).as(seen)).runSync(), "caller's")
+        assertEquals(
+          see.flatMap(seen => put("task's").andThen(wait).as(seen)).runSync(),
+          "caller's"
+        )
         assertEquals(Library.context.get, "caller's")
       assertEquals(wait(see.start.flatMap(_.joinOrFail)).runSync(), "caller's")
       Library.context.remove()
