@@ -48,6 +48,9 @@ class ContextHookSuite extends WeirSuite:
     "parTraverse(1)" -> (child => Task.parTraverse(1)(1 to 3)(_ => child)),
     "race" -> (child => Task.race(child, child.andThen(Task.never))),
     "timeout" -> (_.timeout(1.hour)),
+    "timeoutAbandon" -> (_.timeoutAbandon(1.hour)),
+    "a scope" -> (child => Scope.run(_.fork(child).flatMap(_.joinOrFail))),
+    "a supervisor" -> (child => Supervisor().use(_.supervise(child).flatMap(_.joinOrFail))),
     "runSync" -> (child => Task(child.runSync())),
     "toFuture" -> (child => Task(Await.result(child.toFuture(), Duration.Inf))),
     "prefetchN" -> (child => Stream.eval(child).prefetchN(2).drain),
@@ -85,6 +88,16 @@ class ContextHookSuite extends WeirSuite:
     }
 
   private def wait[A](task: Task[A]): Task[A] = Task.cede.andThen(task)
+
+  test("code on a platform thread has its fiber's context, and leaves none behind"):
+    hooked {
+      val there = Task.onPlatformThread {
+        val seen = Library.context.get; Library.context.set("there"); seen
+      }
+      val task = put("mine").andThen(there).flatMap(seen => see.map(after => (seen, after)))
+      for _ <- 1 to 3 do assertEquals(task.runSync(), ("mine", "mine"))
+      assertEquals(there.runSync(), null)
+    }
 
   test("the code of a block keeps its context across await"):
     hooked {
