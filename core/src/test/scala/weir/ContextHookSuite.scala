@@ -89,7 +89,7 @@ class ContextHookSuite extends WeirSuite:
 
   private def wait[A](task: Task[A]): Task[A] = Task.cede.andThen(task)
 
-  test("code on a platform thread has its fiber's context, and leaves none behind"):
+  test("code on a platform thread has its fiber's context, and none that was left there"):
     hooked {
       val there = Task.onPlatformThread {
         val seen = Library.context.get; Library.context.set("there"); seen

@@ -40,7 +40,6 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waite
       if hook ne null then hook.install(carried)
       try value = thunk()
       catch case thrown: Throwable => error = thrown
-      if hook ne null then hook.install(null)
       synchronized {
         runner = null
         ended = true
