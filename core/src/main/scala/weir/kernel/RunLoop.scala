@@ -177,10 +177,18 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     *
     * '''Waits''' by parking this thread. '''Cancelled''': throws `CancelSignal`, after the finalizers.
     */
-  def await[A](task: Task[A]): A =
-    val result = task.tag match
-      case Tag.Pure => task.asInstanceOf[Pure[A]].value
-      case _ => loop(task, null, size)
+  def await[A](task: Task[A]): A = task.tag match
+    case Tag.Pure => task.asInstanceOf[Pure[A]].value
+    case Tag.Delay if mayGoOn =>
+      try task.asInstanceOf[Delay[A]].thunk()
+      catch
+        case error: Throwable =>
+          if isCancel(error) then awaitInLoop(CancelSelf)
+          throw error
+    case _ => awaitInLoop(task)
+
+  private def awaitInLoop[A](task: Task[A]): A =
+    val result = loop(task, null, size)
     result.asInstanceOf[AnyRef] match
       case RunLoop.Failed =>
         val error = failure.nn

@@ -21,7 +21,7 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
       Runnable,
       Awaited:
 
-  // immutable
+  // immutable: where a hook is installed, what the fiber's thread carries goes with the code
   private val hook = fiber.runtime.hook
   private val context = if hook eq null then null else hook.capture()
 
