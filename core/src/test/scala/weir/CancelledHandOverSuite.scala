@@ -1,6 +1,9 @@
 package weir
 
+import java.util.SplittableRandom
 import java.util.concurrent.CyclicBarrier as JdkBarrier
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
 import weir.kernel.FiberCore
 
 /** What is handed over in the moment in which its receiver is cancelled goes to the next in line.
@@ -73,12 +76,24 @@ class CancelledHandOverSuite extends StreamTests:
     assert(!mutex.isLocked.runSync())
 
   test("a get and a complete at once: the get is always woken"):
-    val pairs = 200_000
+    val pairs = 50_000
     val deferreds = Vector.fill(pairs)(Deferred.unsafe[Int])
-    val together = JdkBarrier(2)
-    val gets = Task(together.await()).andThen(Task.foreach(deferreds)(_.get))
-    val completes = Task(together.await()).andThen(Task.foreach(deferreds)(_.complete(1)))
-    Task.both(gets, completes).runSync(): Unit
+    val arrived = AtomicInteger()
+    val until = 3.seconds.fromNow // on a busy machine, steps wait for the other carrier's core
+
+    /** Does `task` with each of them, in step with the other side, give or take a few instructions. */
+    def inStep(seed: Int)(task: Deferred[Int] => Task[Any]) =
+      val random = SplittableRandom(seed)
+      Task.foreach(deferreds.indices) { i =>
+        arrived.incrementAndGet()
+        var spins = 0
+        while arrived.get < 2 * (i + 1) && until.hasTimeLeft() do
+          spins += 1
+          if spins % 1000 == 0 then Thread.`yield`() else Thread.onSpinWait()
+        for _ <- 0 until random.nextInt(8) do Thread.onSpinWait()
+        task(deferreds(i))
+      }
+    Task.both(inStep(1)(_.get), inStep(2)(_.complete(1))).runSync(): Unit
 
   test("a wait and a release at once: the wait is always woken"):
     val rounds = 100_000
