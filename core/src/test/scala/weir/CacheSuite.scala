@@ -77,7 +77,9 @@ class CacheSuite extends StreamTests:
     assertEquals(cache.getIfPresent("a").runSync(), Some(1))
 
   for callers <- List(1, 2, 3) do
-    test(s"the last of $callers callers to be cancelled cancels the load, and waits for its finalizers"):
+    test(
+      s"the last of $callers callers to be cancelled cancels the load, and waits for its finalizers"
+    ):
       given Runtime = smallRuntime()
       val cache = Cache.unsafe[String, Int]()
       val finish = Deferred.unsafe[Unit]

@@ -18,6 +18,9 @@ class ChannelStressSuite extends StressTests:
         while deadline.hasTimeLeft() do closing(capacity, random)
     }
 
+  /** Long enough for two to meet on a machine that is busy. */
+  private val mostNanos = 200_000
+
   private case class Item(producer: Int, channel: Int, number: Int)
 
   private def exchange(capacity: Int, seed: Long, deadline: Deadline): Unit =
@@ -32,34 +35,42 @@ class ChannelStressSuite extends StressTests:
       private def item(channel: Int) = Item(id, channel, sent(channel))
       // The whole of it is one wait, whose result is noted in the mask.
       private val one = Task.uncancelable { poll =>
-        Task.defer {
-          val channel = random.nextInt(channels.size)
-          if random.nextBoolean() then poll(channels(channel).send(item(channel))).as(channel)
-          else
-            val order = random.shuffle(channels.indices.toList)
-            poll(Channel.select(order.map(i => channels(i).sendClause(item(i)))*)).map { result =>
-              selected.incrementAndGet(): Unit
-              result.value.channel
-            }
-        }.map(channel => sent = sent.updated(channel, sent(channel) + 1))
+        Task
+          .defer {
+            val channel = random.nextInt(channels.size)
+            if random.nextBoolean() then poll(channels(channel).send(item(channel))).as(channel)
+            else
+              val order = random.shuffle(channels.indices.toList)
+              poll(Channel.select(order.map(i => channels(i).sendClause(item(i)))*)).map { result =>
+                selected.incrementAndGet(): Unit
+                result.value.channel
+              }
+          }
+          .map(channel => sent = sent.updated(channel, sent(channel) + 1))
       }
       def run(): Unit =
-        cancels.addAndGet(canceledAtRandom(deadline, Random(seed + 10 + id))(one.forever)): Unit
+        cancels.addAndGet(
+          canceledAtRandom(deadline, Random(seed + 10 + id), mostNanos)(one.forever)
+        ): Unit
 
     final class Consumer(id: Int):
       private val random = Random(seed + 20 + id)
       private val items = List.newBuilder[Item]
       def received: List[Item] = items.synchronized(items.result())
       private val one = Task.uncancelable { poll =>
-        Task.defer {
-          if random.nextBoolean() then poll(channels(random.nextInt(channels.size)).receive)
-          else
-            val order = random.shuffle(channels)
-            poll(Channel.select(order.map(_.receiveClause)*)).map(_.value)
-        }.map(item => items.synchronized(items.addOne(item)): Unit)
+        Task
+          .defer {
+            if random.nextBoolean() then poll(channels(random.nextInt(channels.size)).receive)
+            else
+              val order = random.shuffle(channels)
+              poll(Channel.select(order.map(_.receiveClause)*)).map(_.value)
+          }
+          .map(item => items.synchronized(items.addOne(item)): Unit)
       }
       def run(): Unit =
-        cancels.addAndGet(canceledAtRandom(deadline, Random(seed + 30 + id))(one.forever)): Unit
+        cancels.addAndGet(
+          canceledAtRandom(deadline, Random(seed + 30 + id), mostNanos)(one.forever)
+        ): Unit
 
     val producers = List.tabulate(2)(Producer(_))
     val consumers = List.tabulate(2)(Consumer(_))
@@ -79,7 +90,7 @@ class ChannelStressSuite extends StressTests:
       val lost = expected.diff(all).take(5)
       val twice = all.diff(all.distinct).take(5)
       assert(all == expected, s"$clue: lost $lost, twice $twice, of ${expected.size}")
-    assert(cancels.get > 0 && selected.get > 0, "nothing was tried")
+    assert(cancels.get > 0 && selected.get > 0, s"$cancels cancels, $selected selects")
     standstill()
 
   private def closing(capacity: Int, random: Random): Unit =

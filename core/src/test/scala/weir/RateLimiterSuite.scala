@@ -131,8 +131,7 @@ class RateLimiterSuite extends StreamTests:
   test("alarms that ring late lose no permit, as long as they are less than one permit late"):
     val hand = Hand(1000, 1.second, 1)
     for i <- 0 to 100 do hand.acquiring(s"$i"): Unit
-    for _ <- 1 to 125 do
-      hand.clock.passLate(800.micros)
+    for _ <- 1 to 125 do hand.clock.passLate(800.micros)
     assertEquals(hand.log.size, 101)
     assert(hand.times.last <= 101.millis, hand.times.last)
 
@@ -197,7 +196,10 @@ class RateLimiterSuite extends StreamTests:
     import hand.given
     hand.acquiring("first"): Unit
     val fiber = hand.acquiring("second")
-    assertEquals(weir.kernel.Waits.of(fiber).awaitedAs, "RateLimiter(10, 1 second, 1), for a permit")
+    assertEquals(
+      weir.kernel.Waits.of(fiber).awaitedAs,
+      "RateLimiter(10, 1 second, 1), for a permit"
+    )
     fiber.cancel.runSync()
 
   test("a hundred thousand cancelled waits leave nothing behind"):

@@ -8,8 +8,7 @@ class SelectSuite extends StreamTests:
     (Channel.unsafe[Int](capacity), Channel.unsafe[String](capacity))
 
   private def assertNobodyWaits(channels: Channel[?]*): Unit =
-    for channel <- channels do
-      assertEquals((channel.receivers.size, channel.senders.size), (0, 0))
+    for channel <- channels do assertEquals((channel.receivers.size, channel.senders.size), (0, 0))
 
   test("the first clause that is ready happens, and the others lose nothing"):
     val (numbers, words) = channels(1)

@@ -17,8 +17,7 @@ trait StressTests extends StreamTests:
     val seed = Long.unbox(java.lang.Long.getLong("weir.stress.seed", System.nanoTime()))
     println(s"${getClass.getSimpleName}: -Dweir.stress.seed=$seed")
     try body(seed, time.fromNow)
-    catch
-      case e: munit.FailException => fail(s"-Dweir.stress.seed=$seed: ${e.getMessage}", e)
+    catch case e: munit.FailException => fail(s"-Dweir.stress.seed=$seed: ${e.getMessage}", e)
 
   /** Runs all of `bodies` at once, each on a thread. Fails with what the first of them fails with. */
   def together(bodies: Seq[() => Unit]): Unit =
