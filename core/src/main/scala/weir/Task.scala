@@ -233,7 +233,7 @@ object Task:
   /** The time of day. */
   val realTime: Task[Instant] = onRuntime(_.timers.realTime)
 
-  private def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
+  private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
     def begin(fiber: RunLoop): Any = f(fiber.runtime)
 
   /** Lets other fibers run, where any wait for the carrier that this one is on. (The own thread of a `runSync` is none.) */
