@@ -38,7 +38,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   /** Runs `job` next on this thread, or queues it: after a row of hand-overs the queue has its turn, so
     * that two jobs that keep handing over to each other starve nobody.
     */
-  final def handOver(job: Job): Unit =
+  def handOver(job: Job): Unit =
     if (handedOver eq null) && handOvers < Tuning.handOversInARow then
       handOvers += 1
       handedOver = job
@@ -52,14 +52,14 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     job
 
   /** How many instructions a slice that begins now may run before it asks `moreCredit`. */
-  final def beginSlice(): Int =
+  def beginSlice(): Int =
     sliceInstructions = 0
     Tuning.clockInstructions
 
   /** How many more the present slice may run; 0 if it is over. The clock is not read in slices that are shorter than the
     * first credit, and seldom in those that turn out to be fast.
     */
-  final def moreCredit(): Int =
+  def moreCredit(): Int =
     val now = System.nanoTime()
     if sliceInstructions == 0 then sliceStart = now
     sliceInstructions += Tuning.clockInstructions
@@ -87,7 +87,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     * was submitted from elsewhere only when it is: two threads that yield to each other would starve the rest. So
     * now and then, and wherever work is waiting, it parks for a moment, and comes back by the common queue.
     */
-  final def yieldIfDue(inSlice: Boolean): Unit =
+  def yieldIfDue(inSlice: Boolean): Unit =
     if pooled then
       val now = System.nanoTime()
       if now - lastYield > Tuning.yieldAfterNanos then
