@@ -41,8 +41,7 @@ private[testkit] object AgentLoader:
       val output = String(process.getInputStream.readAllBytes())
       if !process.waitFor(60, TimeUnit.SECONDS) then process.destroyForcibly(): Unit
       if process.exitValue != 0 then throw refused(output.trim)
-    finally
-      jar.toFile.deleteOnExit() // the JVM keeps it open
+    finally jar.toFile.deleteOnExit() // the JVM keeps it open
 
   private def write(jar: Path): Unit =
     val manifest = Manifest()

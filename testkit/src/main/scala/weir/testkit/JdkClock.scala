@@ -1,13 +1,13 @@
 package weir.testkit
 
-import java.lang.classfile.instruction.InvokeInstruction
-import java.lang.classfile.{ClassFile, ClassTransform, CodeTransform}
+import java.lang.classfile.ClassFile
 import java.lang.constant.ConstantDescs.CD_long
 import java.lang.constant.{ClassDesc, MethodTypeDesc}
-import java.lang.instrument.{ClassFileTransformer, Instrumentation}
+import java.lang.instrument.Instrumentation
 import java.lang.invoke.MethodHandles
-import java.security.ProtectionDomain
 import java.util.function.LongSupplier
+import scala.jdk.CollectionConverters.*
+import weir.testkit.agent.Rewriting
 
 /** Makes the timed waits of the JDK ask us what time it is.
   *
@@ -50,57 +50,33 @@ private[testkit] object JdkClock:
 
   private def define(): Class[?] =
     import ClassFile.{ACC_FINAL, ACC_PUBLIC, ACC_STATIC, ACC_VOLATILE}
-    val bytes = ClassFile.of().build(
-      clock,
-      made =>
-        made
-          .withFlags(ACC_PUBLIC | ACC_FINAL)
-          .withField("nanoTime", supplier, ACC_PUBLIC | ACC_STATIC | ACC_VOLATILE)
-          .withMethodBody(
-            "nanoTime",
-            returnsLong,
-            ACC_PUBLIC | ACC_STATIC,
-            code =>
-              code
-                .getstatic(clock, "nanoTime", supplier)
-                .invokeinterface(supplier, "getAsLong", returnsLong)
-                .lreturn(): Unit
-          ): Unit
-    )
+    val bytes = ClassFile
+      .of()
+      .build(
+        clock,
+        made =>
+          made
+            .withFlags(ACC_PUBLIC | ACC_FINAL)
+            .withField("nanoTime", supplier, ACC_PUBLIC | ACC_STATIC | ACC_VOLATILE)
+            .withMethodBody(
+              "nanoTime",
+              returnsLong,
+              ACC_PUBLIC | ACC_STATIC,
+              code =>
+                code
+                  .getstatic(clock, "nanoTime", supplier)
+                  .invokeinterface(supplier, "getAsLong", returnsLong)
+                  .lreturn(): Unit
+            ): Unit
+      )
     MethodHandles.privateLookupIn(classOf[Thread], MethodHandles.lookup()).defineClass(bytes)
 
   private def rewrite(instrumentation: Instrumentation): Unit =
     val classes = waiting.map(Class.forName(_)).flatMap(c => c +: c.getDeclaredClasses.toList)
-    val rewriting = Rewriting(classes.map(_.getName.replace('.', '/')).toSet)
+    val rewriting = Rewriting(classes.map(_.getName.replace('.', '/')).toSet.asJava, clock)
     instrumentation.addTransformer(rewriting, true)
     try instrumentation.retransformClasses(classes*)
     finally instrumentation.removeTransformer(rewriting): Unit
-    rewriting.failure.foreach(error =>
-      throw IllegalStateException("TestRuntime: a class of this JDK cannot be rewritten.", error)
-    )
-
-  private final class Rewriting(names: Set[String]) extends ClassFileTransformer:
-    @volatile var failure: Option[Throwable] = None
-
-    private val calls: CodeTransform = (code, element) =>
-      element match
-        case call: InvokeInstruction
-            if call.name.equalsString("nanoTime") && call.owner.asInternalName == "java/lang/System" =>
-          code.invokestatic(clock, "nanoTime", returnsLong): Unit
-        case other => code.`with`(other): Unit
-
-    override def transform(
-        loader: ClassLoader,
-        name: String,
-        old: Class[?],
-        domain: ProtectionDomain,
-        bytes: Array[Byte]
-    ): Array[Byte] | Null =
-      if !names(name) then null
-      else
-        val format = ClassFile.of()
-        try format.transformClass(format.parse(bytes), ClassTransform.transformingMethodBodies(calls))
-        catch
-          case error: Throwable =>
-            failure = Some(error) // the JVM would swallow it
-            null
+    val failure = rewriting.failure
+    if failure ne null then
+      throw IllegalStateException("TestRuntime: a class of this JDK cannot be rewritten.", failure)

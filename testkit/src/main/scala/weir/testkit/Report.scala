@@ -35,4 +35,7 @@ private[testkit] object Report:
 
   private def holders(holders: List[RunLoop], numbers: Map[FiberCore, Int]): String =
     if holders.isEmpty then ""
-    else holders.map(fiber => s"fiber ${numbers.getOrElse(fiber, "?")}").mkString(", held by ", ", ", "")
+    else
+      holders
+        .map(fiber => s"fiber ${numbers.getOrElse(fiber, "?")}")
+        .mkString(", held by ", ", ", "")

@@ -13,7 +13,14 @@ private[testkit] enum Rest:
 
 private[testkit] object Rest:
   private val io =
-    List("sun.nio.", "java.nio.channels.", "java.net.", "sun.net.", "jdk.internal.net.", "java.lang.Process")
+    List(
+      "sun.nio.",
+      "java.nio.channels.",
+      "java.net.",
+      "sun.net.",
+      "jdk.internal.net.",
+      "java.lang.Process"
+    )
 
   private val parking = Set(
     "java.lang.VirtualThread",

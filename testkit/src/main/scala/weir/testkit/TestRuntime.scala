@@ -27,6 +27,8 @@ final class TestRuntime private (
     limit: FiniteDuration,
     mayLeak: Boolean
 ) extends AutoCloseable:
+  VirtualThreads.load()
+
   private val clock = VirtualClock()
   private val choices = seed.map(Choices(_))
   private val carriers =
@@ -93,8 +95,8 @@ final class TestRuntime private (
       moved
     }
 
-  /** The time on the clock, from 0. */
-  def now: FiniteDuration = clock.nanoTime.nanos
+  /** How far the clock has moved. */
+  def now: FiniteDuration = clock.elapsedNanos.nanos
 
   /** Ends the threads of this runtime. Fibers that have not ended never will. */
   def close(): Unit =
@@ -144,7 +146,9 @@ final class TestRuntime private (
       cancelAll(left)
       val leaked = TestRuntime.Leaked(
         s"The test has ended, and $what not. Cancel or join what the test starts; or make the runtime " +
-          s"with mayLeak = true.${if quiet == Calm.Busy then " Something still runs." else ""}\n$report"
+          s"with mayLeak = true.${
+              if quiet == Calm.Busy then " Something still runs." else ""
+            }\n$report"
       )
       test.outcome match
         case Outcome.Failed(error) => error.addSuppressed(leaked)
@@ -177,8 +181,7 @@ final class TestRuntime private (
     while !ended && !isOver(until) do
       conductor.settle(slice(until)) match
         case Calm.Quiet(events, _) =>
-          if !conductor.jump(Long.MaxValue) then
-            conductor.awaitEvent(events, slice(until)): Unit
+          if !conductor.jump(Long.MaxValue) then conductor.awaitEvent(events, slice(until)): Unit
         case Calm.RealIo(events) => conductor.follow(events, slice(until))
         case Calm.Busy => ()
 

@@ -3,17 +3,23 @@ package weir.testkit
 import java.time.Instant
 import weir.runtime.{Alarm, AlarmHeap, Timers}
 
-/** A clock that stands still until it is moved. It begins at 0, which is 1 January 1970.
+/** A clock that stands still until it is moved. It begins with the year 1970.
   *
   * '''Shared, under this object's lock''': the alarms. They ring outside of it, on the thread that moves the clock.
   */
 private[testkit] final class VirtualClock extends Timers:
   private val alarms = AlarmHeap()
-  @volatile private var now = 0L
+
+  /** The JDK takes a time of 0 for one that is not set yet. */
+  private val begin = 1_000_000_000L
+  @volatile private var now = begin
 
   def nanoTime: Long = now
 
-  def realTime: Instant = Instant.ofEpochSecond(0, now)
+  /** How far the clock has moved. */
+  def elapsedNanos: Long = now - begin
+
+  def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
 
   def add(alarm: Alarm): Unit = synchronized { alarms.add(alarm): Unit }
 

@@ -25,7 +25,14 @@ private[testkit] object VirtualThreads:
       .getDeclaredConstructor(classOf[Executor])
     made.setAccessible(true)
     JdkClock.install(instrumentation, clock())
+    startPollers()
     made
+
+  /** The JDK polls the sockets of all virtual threads on a few of its own. Where the first to need them is one of ours, they
+    * would be on our executor, and end with it.
+    */
+  private def startPollers(): Unit =
+    Thread.ofPlatform().start(StartPollers()).join()
 
   private def open(instrumentation: Instrumentation): Unit =
     val mine = java.util.Set.of(getClass.getModule)
@@ -51,6 +58,9 @@ private[testkit] object VirtualThreads:
           case clock: LongSupplier => clock.getAsLong
           case _ => System.nanoTime()
 
+  /** Fails here rather than in the scheduler if the JVM does not let the agent in. */
+  def load(): Unit = builder: Unit
+
   /** A builder of threads that run on `pool`. */
   def on(pool: ForkJoinPool & LongSupplier): Thread.Builder.OfVirtual =
     builder.newInstance(pool).asInstanceOf[Thread.Builder.OfVirtual]
@@ -66,3 +76,7 @@ private[testkit] object VirtualThreads:
         field.setAccessible(true)
         threadField = field
     if field eq null then null else field.get(continuation).asInstanceOf[Thread]
+
+/** A class of its own: code of the object above would wait for the end of its initialization, which waits for this. */
+private final class StartPollers extends Runnable:
+  def run(): Unit = Class.forName("sun.nio.ch.Poller"): Unit
