@@ -165,6 +165,7 @@ lazy val docs = project
   .dependsOn(core, slf4j, testkit)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
+  .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")
   .settings(
     scalacOptions -= "-Wunused:all",
     run / fork := true, // `./weir example`

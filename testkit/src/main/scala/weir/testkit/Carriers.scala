@@ -16,12 +16,15 @@ import weir.runtime.Alarm
   *     it rings.
   *   - `pick` chooses among so many that are queued.
   */
-private[testkit] final class Carriers(val count: Int, clock: VirtualClock, pick: Int => Int)
+private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int => Int)
     extends ForkJoinPool(1),
       LongSupplier:
   private val queued = mutable.ArrayDeque[Runnable]()
   private var moved = mutable.LinkedHashSet[Runnable]()
   private var carried = 0
+
+  /** Read without the lock by what is carried, which must not wait for it: see `SpinLock`. */
+  @volatile private var hasMore = false
   private var queuedEver = 0L
   private var held = false
   private var closed = false
@@ -33,6 +36,7 @@ private[testkit] final class Carriers(val count: Int, clock: VirtualClock, pick:
 
   override def execute(continuation: Runnable): Unit = synchronized {
     queued.append(continuation)
+    hasMore = true
     queuedEver += 1
     notifyAll()
   }
@@ -61,6 +65,7 @@ private[testkit] final class Carriers(val count: Int, clock: VirtualClock, pick:
     else
       carried += 1
       val next = queued.remove(pick(queued.size))
+      hasMore = queued.nonEmpty
       moved.add(next): Unit
       next
   }
@@ -68,7 +73,7 @@ private[testkit] final class Carriers(val count: Int, clock: VirtualClock, pick:
   // ---- what the conductor asks for ----
 
   /** Whether a virtual thread is queued, other than those that are carried. */
-  def hasQueued: Boolean = synchronized(queued.nonEmpty)
+  def hasQueued: Boolean = hasMore
 
   /** Runs `body` while nothing is begun. */
   def holding(body: => Unit): Unit =

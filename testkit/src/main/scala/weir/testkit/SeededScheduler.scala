@@ -4,27 +4,29 @@ import scala.collection.mutable.ArrayBuffer
 import weir.runtime.{Job, Worker}
 
 /** A scheduler on one carrier, all of whose choices come from a seed: which fiber is next, how many instructions it may run,
-  * and, where a worker could be held up, whether it is.
+  * and, where a worker could be held up, whether it is. It has slots for several workers, so that fibers also meet where plain
+  * code of theirs yields or blocks.
   *
-  * '''Shared, under this object's lock''': the jobs. Others than the one carrier's threads and the conductor, which
+  * '''Shared, under `lock`''': the jobs. Others than the one carrier's threads and the conductor, which
   * is at work only while the carrier stands, come from outside of the runtime; then the order is not the seed's alone.
   */
 private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choices)
-    extends TestScheduler(carriers):
+    extends TestScheduler(carriers, slots = 4):
+  private val lock = SpinLock()
   private val jobs = ArrayBuffer[Job]()
 
   override protected def newWorker(): Worker =
     SeededWorker(this, VirtualThreads.on(carriers), choices, carriers)
 
   override def submit(job: Job, home: Int): Unit =
-    synchronized { jobs.addOne(job): Unit }
+    lock { jobs.addOne(job): Unit }
     raiseStandby()
 
-  override def hasWork(home: Int): Boolean = synchronized(jobs.nonEmpty)
+  override def hasWork(home: Int): Boolean = lock(jobs.nonEmpty)
 
   override def mayHaveWork(home: Int): Boolean = hasWork(home)
 
-  override def poll(home: Int): Job | Null = synchronized {
+  override def poll(home: Int): Job | Null = lock {
     if jobs.isEmpty then null
     else
       val place = choices.below(jobs.size)
@@ -54,11 +56,11 @@ private final class SeededWorker(
   override def yieldIfDue(inSlice: Boolean): Unit =
     if inSlice || choices.oneIn(2) then super.yieldIfDue(inSlice)
 
-/** What a seed chooses. */
+/** What a seed chooses. Asked by the one carrier alone, and by what it carries. */
 private[testkit] final class Choices(seed: Long):
   private val random = java.util.SplittableRandom(seed)
 
-  def below(bound: Int): Int = synchronized(random.nextInt(bound))
+  def below(bound: Int): Int = random.nextInt(bound)
 
   def oneIn(n: Int): Boolean = below(n) == 0
 

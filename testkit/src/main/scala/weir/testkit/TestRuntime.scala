@@ -34,7 +34,7 @@ final class TestRuntime private (
   private val carriers =
     Carriers(carrierCount, clock, choices.fold((_: Int) => 0)(c => (size: Int) => c.below(size)))
   private val scheduler: TestScheduler =
-    choices.fold(TestScheduler(carriers))(SeededScheduler(carriers, _))
+    choices.fold(TestScheduler(carriers, carrierCount))(SeededScheduler(carriers, _))
   private val fibers = Fibers()
   private val outside = Outside()
   private val conductor = Conductor(carriers, clock, outside, patience)
@@ -208,7 +208,7 @@ object TestRuntime:
   /** A new one with one carrier, on which the order of all fibers is that of `seed`: the same for the same seed. */
   def seeded(
       seed: Long,
-      patience: FiniteDuration = defaultPatience,
+      patience: FiniteDuration = 10.millis, // many are run
       limit: FiniteDuration = defaultLimit,
       mayLeak: Boolean = false
   ): TestRuntime =

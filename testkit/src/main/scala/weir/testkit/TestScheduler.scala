@@ -5,8 +5,8 @@ import weir.runtime.{Scheduler, Tuning, Worker}
 /** The scheduler as it is, with its workers on the carriers of a test. A `runSync` never runs on the caller's thread, which
   * may be one that the carriers do not know.
   */
-private[testkit] class TestScheduler(carriers: Carriers)
-    extends Scheduler(carriers.count, Tuning.ringCapacity):
+private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
+    extends Scheduler(slots, Tuning.ringCapacity):
   @volatile private var closed = false
 
   override def runsOn(caller: Thread): Boolean = false

@@ -5,9 +5,10 @@ import weir.runtime.{Alarm, AlarmHeap, Timers}
 
 /** A clock that stands still until it is moved. It begins with the year 1970.
   *
-  * '''Shared, under this object's lock''': the alarms. They ring outside of it, on the thread that moves the clock.
+  * '''Shared, under `lock`''': the alarms. They ring outside of it, on the thread that moves the clock.
   */
 private[testkit] final class VirtualClock extends Timers:
+  private val lock = SpinLock()
   private val alarms = AlarmHeap()
 
   /** The JDK takes a time of 0 for one that is not set yet. */
@@ -21,14 +22,14 @@ private[testkit] final class VirtualClock extends Timers:
 
   def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
 
-  def add(alarm: Alarm): Unit = synchronized { alarms.add(alarm): Unit }
+  def add(alarm: Alarm): Unit = lock { alarms.add(alarm): Unit }
 
-  def remove(alarm: Alarm): Boolean = synchronized(alarms.remove(alarm))
+  def remove(alarm: Alarm): Boolean = lock(alarms.remove(alarm))
 
-  def size: Int = synchronized(alarms.size)
+  def size: Int = lock(alarms.size)
 
   /** When the next alarm is due, if one is set. */
-  def nextNanos: Option[Long] = synchronized {
+  def nextNanos: Option[Long] = lock {
     alarms.first match
       case alarm: Alarm => Some(alarm.dueNanos)
       case null => None
@@ -42,7 +43,7 @@ private[testkit] final class VirtualClock extends Timers:
       due.ring()
       due = takeDue()
 
-  private def takeDue(): Alarm | Null = synchronized {
+  private def takeDue(): Alarm | Null = lock {
     val first = alarms.first
     if (first ne null) && first.dueNanos <= now then
       alarms.remove(first): Unit
