@@ -19,11 +19,7 @@ object Verify {
     Global / testListeners += Counts
   )
 
-<<<<<<< HEAD
-  private val modules = Seq("lab", "core", "slf4j", "cli", "bench", "benchCe2")
-=======
-  private val modules = Seq("lab", "core", "testkit", "cli", "bench", "benchCe2")
->>>>>>> c0cde24 (testkit: virtual time that covers code that blocks, a seeded order, reports of what waits)
+  private val modules = Seq("lab", "core", "testkit", "slf4j", "cli", "bench", "benchCe2")
   private val failedSteps = List.newBuilder[String]
   private val unfinished = List.newBuilder[String]
 

@@ -15,6 +15,7 @@ private[testkit] final class Conductor(
     carriers: Carriers,
     clock: VirtualClock,
     outside: Outside,
+    callsElsewhere: () => Int,
     patience: FiniteDuration
 ):
   private val inIo = mutable.LinkedHashMap[Runnable, Thread]()
@@ -35,7 +36,7 @@ private[testkit] final class Conductor(
           else carriers.events != events
         if !changed then
           calm =
-            if inIo.nonEmpty then Calm.RealIo(events)
+            if inIo.nonEmpty || callsElsewhere() > 0 then Calm.RealIo(events)
             else Calm.Quiet(events, mayBeWoken = foreign.nonEmpty || !outside.isEmpty)
     calm.nn
 
@@ -69,9 +70,12 @@ private[testkit] final class Conductor(
   def follow(events: Long, nanos: Long): Unit =
     val start = System.nanoTime()
     val untilDue = clock.nextNanos.fold(Long.MaxValue)(due => math.max(0, due - clock.nanoTime))
-    carriers.awaitEvent(events, math.min(nanos, untilDue)): Unit
+    // In small steps: the end of a call on a platform thread is no event.
+    carriers.awaitEvent(events, math.min(math.min(nanos, untilDue), stepNanos)): Unit
     val elapsed = math.min(System.nanoTime() - start, untilDue)
     carriers.holding(clock.moveTo(clock.nanoTime + elapsed))
+
+  private val stepNanos = 5_000_000L
 
   /** True if something has been queued since, within `nanos`. */
   def awaitEvent(events: Long, nanos: Long): Boolean = carriers.awaitEvent(events, nanos)
@@ -80,7 +84,7 @@ private[testkit] enum Calm:
   /** Something runs, or could. */
   case Busy
 
-  /** Nothing can run, and a thread waits for the world. */
+  /** Nothing can run, and a thread waits for the world, or runs a call of `Task.onPlatformThread`. */
   case RealIo(events: Long)
 
   /** Nothing can run before the clock moves, unless code outside of the runtime wakes it. */

@@ -3,14 +3,14 @@ package weir.testkit
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import weir.kernel.{FiberCore, RunLoop, Waiter}
 import weir.runtime.Scheduler
-import weir.{Fiber, Outcome, Runtime, Task}
+import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
 
 /** A runtime for tests, whose clock stands still while anything can run, and then moves at once to the next alarm. A test that
   * waits for hours ends in milliseconds, and one that waits for ever fails, with a report of what waits for what.
   *
   * All that fibers do obeys that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and `Task.realTime`; and so do
   * the timed waits of code that blocks: `Thread.sleep`, `poll(timeout)`, `await(timeout)`, `wait(timeout)`. While a
-  * thread waits for a socket, a file or a process, the clock goes as fast as the real one.
+  * thread waits for a socket or a process, the clock goes as fast as the real one.
   *
   * It is driven by the thread that calls it, one at a time. docs/testing.md tells more.
   *
@@ -37,12 +37,13 @@ final class TestRuntime private (
     choices.fold(TestScheduler(carriers, carrierCount))(SeededScheduler(carriers, _))
   private val fibers = Fibers()
   private val outside = Outside()
-  private val conductor = Conductor(carriers, clock, outside, patience)
-
   /** What the tasks run on, for code that takes a `Runtime`. */
-  val runtime: Runtime = new Runtime(scheduler, clock):
+  val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
     override private[weir] def begun(fiber: FiberCore): Unit = fibers.add(fiber)
     override private[weir] def waitsOutside(waiter: Waiter): Unit = outside.add(waiter)
+
+  private val conductor =
+    Conductor(carriers, clock, outside, () => runtime.platformThreads.running, patience)
 
   // ---- whole tests ----
 

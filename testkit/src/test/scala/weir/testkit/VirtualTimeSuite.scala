@@ -147,6 +147,12 @@ class VirtualTimeSuite extends munit.FunSuite:
     }
     assert(spent >= 200.millis, s"$spent")
 
+  test("a call on a platform thread keeps the clock at the pace of the real one"):
+    val call = Task.onPlatformThread { Thread.sleep(200); 1 }
+    val (value, took) = TestRuntime.timed(call.timeout(1.minute))
+    assertEquals(value, 1)
+    assert(took >= 100.millis && took < 10.seconds, s"$took")
+
   test("a callback from a thread of the user's is waited for, though an alarm is set"):
     val task = Task
       .async[Int](callback =>
