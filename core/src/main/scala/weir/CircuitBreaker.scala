@@ -78,7 +78,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
       state.get match
         case open: Open if open.isOver(timers.nanoTime) =>
           if state.compareAndSet(open, HalfOpen(open)) then
-            Guarantee.masked(poll, task, outcome => Task.delay(probed(open, outcome)))
+            Guarantee(poll(task), outcome => Task.delay(probed(open, outcome)))
           else poll(protect(task))
         case _ => poll(protect(task))
     }

@@ -23,7 +23,7 @@ final class KeyedMutex[K] private ():
     * '''Order''': tasks of one key run in the order in which they came.
     */
   def withLock[A](key: K)(task: Task[A]): Task[A] = Task.uncancelable { poll =>
-    poll(Enter(key)).flatMap(door => Guarantee.masked(poll, task, _ => Task.delay(leave(door))))
+    poll(Enter(key)).flatMap(door => Guarantee(poll(task), _ => Task.delay(leave(door))))
   }
 
   /** True if a task of this key runs. */
