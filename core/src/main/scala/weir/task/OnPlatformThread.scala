@@ -17,6 +17,10 @@ private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]
   */
 private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waiter(fiber), Runnable:
 
+  // immutable
+  private val hook = fiber.runtime.hook
+  private val context = if hook eq null then null else hook.capture()
+
   // shared, under this object's lock
   private var runner: Thread | Null = null
   private var canceled = false
@@ -33,8 +37,10 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waite
     if begins then
       var value: Any = null
       var error: Throwable | Null = null
+      if hook ne null then hook.install(context)
       try value = thunk()
       catch case thrown: Throwable => error = thrown
+      if hook ne null then hook.install(null)
       synchronized {
         runner = null
         ended = true
