@@ -29,7 +29,7 @@ private[weir] object Tag:
 
   // frames that are not instructions
   final val LeaveMask = 18
-  final val LeavePoll = 19
-  final val Loop = 20
-  final val Claiming = 21
-  final val Unwind = 22
+  final val Loop = 19
+  final val Claiming = 20
+  final val Unwind = 21
+  final val Barrier = 22

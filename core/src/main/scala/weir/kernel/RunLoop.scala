@@ -39,6 +39,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
 
+  /** The innermost mask that has not been taken off, if it is one of `uncancelable`. */
+  private var innermost: FiberPoll | Null = null
+
   /** True inside of the body of a `Direct`. */
   private var inDirect = false
 
@@ -208,6 +211,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   // ---- masks ----
 
+  /** The end of what a poll has unmasked. */
+  private def maskAgain(poll: FiberPoll): Unit =
+    innermost = poll
+    enterMask()
+
   def enterMask(): Unit =
     if masks == 0 then closeGate()
     masks += 1
@@ -287,14 +295,16 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Handle => ()
               case Tag.OnCancel => ()
               case Tag.LeaveMask =>
+                innermost = frame.asInstanceOf[FiberPoll].outer
                 leaveMask()
                 if shouldCancel then current = CancelSelf
-              case Tag.LeavePoll =>
+              case Tag.Unmasked =>
                 // Closing the gate, only to open it again at once, would be half the cost of a masked region. `Masked`
-                if size > base && (stack(size - 1) eq Frames.leaveMask) then
+                val poll = frame.asInstanceOf[Unmasked[Any]].poll
+                if size > base && (stack(size - 1) eq poll) then
                   pop(): Unit
                   if shouldCancel then current = CancelSelf
-                else enterMask()
+                else maskAgain(poll)
               case Tag.Loop | Tag.Claiming =>
                 // Others look themselves: the value may be what a child has taken just before the cancel.
                 if shouldCancel && frame.tag == Tag.Loop then
@@ -417,16 +427,21 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
               case Tag.Uncancelable =>
                 enterMask()
-                push(Frames.leaveMask)
-                current = task.asInstanceOf[Uncancelable[Any]].body(FiberPoll(this, masks))
+                val poll = FiberPoll(this, masks, innermost)
+                innermost = poll
+                push(poll)
+                current = task.asInstanceOf[Uncancelable[Any]].body(poll)
 
               case Tag.Unmasked =>
                 val unmasked = task.asInstanceOf[Unmasked[Any]]
                 val poll = unmasked.poll
                 current = unmasked.source
-                if (poll.fiber eq this) && poll.depth == masks && !finalizing then
+                // Not the innermost if a mask has been put on inside of it, also where it is taken off already. The depth tells of
+                // masks that have no poll.
+                if (poll eq innermost) && poll.depth == masks && !finalizing then
+                  innermost = poll.outer
                   leaveMask()
-                  push(Frames.leavePoll)
+                  push(unmasked)
 
               case Tag.Direct =>
                 if shouldCancel then current = CancelSelf
@@ -580,11 +595,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.Attempt => return Pure(Left(error))
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
         case Tag.LeaveMask =>
+          innermost = frame.asInstanceOf[FiberPoll].outer
           leaveMask()
           if shouldCancel then
             replaced = error
             return CancelSelf
-        case Tag.LeavePoll => enterMask()
+        case Tag.Unmasked => maskAgain(frame.asInstanceOf[Unmasked[Any]].poll)
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw
           runtime.report("a finalizer of a canceled fiber", error)

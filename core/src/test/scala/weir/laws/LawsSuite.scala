@@ -90,6 +90,10 @@ class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
   law("polls in the right order unmask all")((task, _) =>
     Task.uncancelable(outer => Task.uncancelable(inner => inner(outer(task))))
   )(same)
+  law("a poll unmasks nothing of a mask inside of what it has unmasked", masked = true)((task, _) =>
+    Task.uncancelable(poll => poll(Task.uncancelable(_ => poll(task))))
+  )((task, _) => Task.uncancelable(_ => task))
+  law("a poll in itself")((task, _) => Task.uncancelable(poll => poll(poll(task))))(same)
   law("a poll that has been used once may be used again")((task, machine) =>
     Task.uncancelable(poll => poll(machine.mark("first")).andThen(poll(task)))
   )((task, machine) => machine.mark("first").andThen(task))

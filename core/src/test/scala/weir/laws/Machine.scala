@@ -30,7 +30,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
 
   /** As `run`, of what `side` makes of the program's task; `masked` if that runs it masked. */
   def runWith(program: Program, masked: Boolean)(side: Task[Int] => Task[Int]): Seen =
-    val scope = Scope(rootPlace, if masked then 1 else 0, false, Nil)
+    val scope = Scope(rootPlace, if masked then List(Object()) else Nil, false, Nil)
     val fiber = RunLoop(runtime, side(task(program, "r", scope)))
     rootPlace.fiber = fiber
     if cancelAt == CancelAt.Start then fiber.requestCancel()
@@ -65,17 +65,14 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     place.gates += 1
     val byParent = place.gates == place.cancelAtGate
     if byParent then place.reachedGate.countDown()
+    // The last fiber that a cancel gets to, on its way from the first one to this one.
+    val last = place.lastReached
     val target = cancelAt match
       case CancelAt.Step(`path`, true) => own
-      // One that is cancelled already would not wait for this cancel to arrive.
-      case CancelAt.Step(`path`, false) if !byParent && !own.cancelRequested => rootPlace.fiber.nn
+      // One that is cancelled already could not tell that this cancel has arrived.
+      case CancelAt.Step(`path`, false) if !byParent && !last.cancelRequested => rootPlace.fiber.nn
       case _ => null
-    // The last fiber that the cancel gets to, on its way from the first one to this one.
-    val asked =
-      if byParent || (target eq own) then own
-      else if target eq null then null
-      else if place.reached then own
-      else place.lastReached
+    val asked = if byParent || (target eq own) then own else if target eq null then null else last
     val hangs = canHang && (asked eq own) && !scope.isMasked
     if target ne null then ask(target, if hangs then own else null)
     if (asked ne null) && !hangs then
@@ -89,7 +86,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
       task(program, s"$path.$part", scope.copy(finalizing = true))
     def under(mask: Scope, event: String): Unit = log(mask, s"$path $event")
     val hidden =
-      scope.copy(masks = scope.masks + 1) // a mask without a poll that the program could name
+      scope.copy(masks = Object() :: scope.masks) // a mask without a poll that the program could name
     program match
       case Pure => Task.pure(0)
       case Fail => Task.fail(Failure(path))
@@ -285,25 +282,27 @@ object Machine:
     def lastReached: RunLoop =
       if reached then fiber.nn else parent.nn.lastReached
 
-  private final case class Named(poll: Poll, place: Place, depth: Int)
+  private final case class Named(poll: Poll, mask: AnyRef)
 
+  /** `masks` are those that are not taken off, the innermost first. */
   private final case class Scope(
       place: Place,
-      masks: Int,
+      masks: List[AnyRef],
       finalizing: Boolean,
       polls: List[Named]
   ):
-    def isMasked: Boolean = masks > 0 || finalizing
+    def isMasked: Boolean = masks.nonEmpty || finalizing
 
     def masked(poll: Poll): Scope =
-      copy(masks = masks + 1, polls = Named(poll, place, masks + 1) :: polls)
+      val mask = Object()
+      copy(masks = mask :: masks, polls = Named(poll, mask) :: polls)
 
     def unmaskedBy(poll: Named): Scope =
-      if (poll.place eq place) && poll.depth == masks && !finalizing then copy(masks = masks - 1)
+      if masks.headOption.exists(_ eq poll.mask) && !finalizing then copy(masks = masks.tail)
       else this
 
     def child(path: String, propagates: Boolean): Scope =
-      Scope(Place(path, place, place.reached && propagates && !isMasked), 0, false, polls)
+      Scope(Place(path, place, place.reached && propagates && !isMasked), Nil, false, polls)
 
     def begins(body: Task[Int]): Task[Int] =
       Task

@@ -51,19 +51,22 @@ final class Reference(cancelAt: CancelAt):
   private def gate(fiber: Fiber, path: String): Unit =
     steps += path
     fiber.gates += 1
-    if fiber.gates == fiber.cancelAtGate then fiber.asked = true
+    val byParent = fiber.gates == fiber.cancelAtGate
+    if byParent then fiber.asked = true
     cancelAt match
       case CancelAt.Step(`path`, own) =>
-        if own then fiber.asked = true
-        else if !fiber.asked then askRoot(fiber)
+        if own then fiber.asked = true else if !byParent then askRoot(fiber)
       case _ => ()
 
   /** The first fiber and, from it downwards, those that wait for each other in a way that a cancel goes. */
   private def askRoot(from: Fiber): Unit =
     var fiber = from
-    while fiber ne null do
-      if fiber.reached then fiber.asked = true
-      fiber = fiber.parent
+    while !fiber.reached do fiber = fiber.parent.nn
+    if !fiber.asked then
+      fiber.asked = true
+      while fiber.parent ne null do
+        fiber = fiber.parent.nn
+        fiber.asked = true
 
   private def eval(program: Program, path: String, fiber: Fiber, polls: Polls): Result =
     def in(part: Int, program: Program): Result = eval(program, s"$path.$part", fiber, polls)
@@ -211,9 +214,12 @@ final class Reference(cancelAt: CancelAt):
 
   private def masked(fiber: Fiber, polls: Polls)(body: Polls => Result): Result =
     fiber.masks += 1
-    val result = body((fiber, fiber.masks) :: polls)
+    val mask = Masking(fiber.innermost)
+    fiber.innermost = mask
+    val result = body(mask :: polls)
     if result == Result.Canceled then result
     else
+      fiber.innermost = mask.outer
       if fiber.masks > 1 || !fiber.finalizing then fiber.masks -= 1
       if fiber.shouldCancel then
         result match
@@ -222,17 +228,20 @@ final class Reference(cancelAt: CancelAt):
         cancel(fiber)
       else result
 
-  private def polled(fiber: Fiber, poll: (Fiber, Int))(body: => Result): Result =
-    if (poll._1 eq fiber) && poll._2 == fiber.masks && !fiber.finalizing then
+  private def polled(fiber: Fiber, mask: Masking | Null)(body: => Result): Result =
+    if (mask eq fiber.innermost) && !fiber.finalizing then
+      fiber.innermost = mask.nn.outer
       fiber.masks -= 1
       val result = body
-      if result != Result.Canceled then fiber.masks += 1
+      if result != Result.Canceled then
+        fiber.innermost = mask
+        fiber.masks += 1
       result
     else body
 
   /** Inside of a mask that is just for this. */
   private def guaranteed(fiber: Fiber)(body: => Result)(finalizer: String => Result): Result =
-    polled(fiber, (fiber, fiber.masks))(body) match
+    polled(fiber, fiber.innermost)(body) match
       case Result.Canceled =>
         finalizer("Canceled"): Unit
         Result.Canceled
@@ -266,13 +275,15 @@ object Reference:
   /** Every point at which a cancel can fall in a run of `program`. */
   def points(program: Program, masked: Boolean): List[CancelAt] =
     val reference = Reference(CancelAt.Nowhere)
-    reference.run(if masked then Mask(program) else program): Unit
+    reference.run(if masked then Program.Mask(program) else program): Unit
     val steps = reference.steps.toList.map(path => if masked then s"r${path.drop(3)}" else path)
     CancelAt.Nowhere :: CancelAt.Start :: steps.flatMap(path =>
       List(CancelAt.Step(path, own = false), CancelAt.Step(path, own = true))
     )
 
-  private type Polls = List[(Fiber, Int)]
+  private type Polls = List[Masking]
+
+  private final class Masking(val outer: Masking | Null)
 
   private enum Result:
     case Value(value: Int)
@@ -292,6 +303,7 @@ object Reference:
   private final class Fiber(val path: String, val parent: Fiber | Null, val reached: Boolean):
     var asked = false
     var masks = 0
+    var innermost: Masking | Null = null
     var finalizing = false
     var replaced: String | Null = null
     var gates = 0
