@@ -16,7 +16,10 @@ private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]
   * The thread is interrupted only under the lock and only between the two locked parts of `run`; the second clears the
   * flag. So no interrupt is under way when the thread runs somebody else's code.
   */
-private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waiter(fiber), Runnable, Awaited:
+private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
+    extends Waiter(fiber),
+      Runnable,
+      Awaited:
 
   // immutable
   private val hook = fiber.runtime.hook
@@ -54,7 +57,9 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waite
   override def awaited: Awaited = this
   def awaitedAs: String =
     val thread = runner
-    s"Task.onPlatformThread, whose code ${if thread eq null then "has not begun" else s"runs on ${thread.getName}"}"
+    s"Task.onPlatformThread, whose code ${
+        if thread eq null then "has not begun" else s"runs on ${thread.getName}"
+      }"
 
   /** Interrupts the code, and waits until it has ended. */
   override val cancelHook: Task[Unit] = new Suspend[Unit]:
