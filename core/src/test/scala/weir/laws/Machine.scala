@@ -86,7 +86,9 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
       task(program, s"$path.$part", scope.copy(finalizing = true))
     def under(mask: Scope, event: String): Unit = log(mask, s"$path $event")
     val hidden =
-      scope.copy(masks = Object() :: scope.masks) // a mask without a poll that the program could name
+      scope.copy(masks =
+        Object() :: scope.masks
+      ) // a mask without a poll that the program could name
     program match
       case Pure => Task.pure(0)
       case Fail => Task.fail(Failure(path))
