@@ -13,8 +13,8 @@ private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]
 
 /** The fiber's wait, and what the thread runs.
   *
-  * The thread is interrupted only under the lock and only between the two locked parts of `run`; the second clears the
-  * flag. So no interrupt is under way when the thread runs somebody else's code.
+  * The thread is interrupted only under the lock and only between the two locked parts of `run`. So no interrupt is
+  * under way when the thread goes back to its pool, which clears the flag before the next call.
   */
 private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
     extends Waiter(fiber),
@@ -48,7 +48,6 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
       synchronized {
         runner = null
         ended = true
-        Thread.interrupted(): Unit
       }
       if error ne null then fail(error): Unit else complete(value): Unit
     val waiter = synchronized(canceling)
