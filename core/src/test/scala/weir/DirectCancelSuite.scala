@@ -61,11 +61,15 @@ class DirectCancelSuite extends WeirSuite:
 
     test(s"cancellation in $place survives catch Exception, NonFatal and Try"):
       val handlers = List[Task.Direct ?=> (=> Any) => Any](
-        body =>
+        body => {
           try body
-          catch case _: Exception => (), body =>
+          catch case _: Exception => ()
+        },
+        body => {
           try body
-          catch case scala.util.control.NonFatal(_) => (), body => Try(body)
+          catch case scala.util.control.NonFatal(_) => ()
+        },
+        body => Try(body)
       )
       for handler <- handlers do
         val begun = CountDownLatch(1)

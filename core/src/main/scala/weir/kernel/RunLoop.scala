@@ -220,8 +220,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   // ---- masks ----
 
   /** The end of what a poll has unmasked. */
-  private def maskAgain(frame: Node): Unit =
-    innermost = frame.asInstanceOf[Unmasked[Any]].poll
+  private def maskAgain(poll: FiberPoll): Unit =
+    innermost = poll
     enterMask()
 
   def enterMask(): Unit =
@@ -308,10 +308,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if shouldCancel then current = CancelSelf
               case Tag.Unmasked =>
                 // Closing the gate, only to open it again at once, would be half the cost of a masked region. `MaskedPolled`
-                if size > base && (stack(size - 1) eq frame.asInstanceOf[Unmasked[Any]].poll) then
+                val poll = frame.asInstanceOf[Unmasked[Any]].poll
+                if size > base && (stack(size - 1) eq poll) then
                   pop(): Unit
                   if shouldCancel then current = CancelSelf
-                else maskAgain(frame)
+                else maskAgain(poll)
               case Tag.Loop | Tag.Claiming =>
                 // Others look themselves: the value may be what a child has taken just before the cancel.
                 if shouldCancel && frame.tag == Tag.Loop then
@@ -607,7 +608,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
           if shouldCancel then
             replaced = error
             return CancelSelf
-        case Tag.Unmasked => maskAgain(frame)
+        case Tag.Unmasked => maskAgain(frame.asInstanceOf[Unmasked[Any]].poll)
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw
           runtime.report("a finalizer of a canceled fiber", error)
