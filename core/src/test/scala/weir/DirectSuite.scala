@@ -120,17 +120,6 @@ class DirectSuite extends WeirSuite:
     both(down(100).await)(assertEquals(_, 100))
     both(plain(1000))(assertEquals(_, 1000))
 
-  test("recursion without an end fails with a StackOverflowError, and the fiber goes on"):
-    def down: Task[Int] = Task.direct(down.await + 1)
-    val released = AtomicInteger()
-    val task = Task.direct {
-      try down.await
-      catch case _: StackOverflowError => released.incrementAndGet()
-      Task.cede.as(released.get).await
-    }
-    val after = Task.direct(task.await + Task.sleep(1.milli).as(1).await)
-    assertEquals(after.start.flatMap(_.joinOrFail).runSync(), 2)
-
   test("an error keeps the trace of the code that awaited"):
     def failing: Task[Int] = Task.delay(throw IllegalArgumentException("no"))
     val block = Task.direct(awaitsWhatFails(failing))
