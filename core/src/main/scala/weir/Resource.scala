@@ -23,7 +23,7 @@ abstract class Resource[+A] private[weir] ():
     */
   final def use[B](f: A => Task[B]): Task[B] = Task.uncancelable { poll =>
     val finalizers = Finalizers()
-    Guarantee.masked(poll, Defer(() => allocate(finalizers)).flatMap(f), finalizers.release)
+    Guarantee(poll(Defer(() => allocate(finalizers)).flatMap(f)), finalizers.release)
   }
 
   /** Never anything: holds the resource until it is cancelled. */
@@ -47,9 +47,8 @@ abstract class Resource[+A] private[weir] ():
   private def allocatedWith[B](f: (Outcome[Any] => Task[Unit]) => B): Task[(A, B)] =
     Task.uncancelable { poll =>
       val finalizers = Finalizers()
-      val acquired = Guarantee.masked(
-        poll,
-        Defer(() => allocate(finalizers)),
+      val acquired = Guarantee(
+        poll(Defer(() => allocate(finalizers))),
         {
           case Outcome.Succeeded(_) => Task.unit
           case other => finalizers.release(other)

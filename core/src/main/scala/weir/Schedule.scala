@@ -3,7 +3,7 @@ package weir
 import java.util.SplittableRandom
 import java.util.concurrent.ThreadLocalRandom
 import java.util.random.RandomGenerator
-import scala.concurrent.duration.{DurationLong, FiniteDuration}
+import scala.concurrent.duration.FiniteDuration
 import weir.task.*
 
 /** When to run a task again, after it has ended with an `A`: how long to wait first, or not to.
@@ -55,7 +55,13 @@ abstract class Schedule[-A] private[weir] ():
 
   /** As this one, with `f` of each wait. */
   final def mapDelay(f: FiniteDuration => FiniteDuration): Schedule[A] =
-    Schedule.of(start => MapRun(begin(start), nanos => f(nanos.nanos).toNanos))
+    modifyDelay[A]((_, delay) => f(delay))
+
+  /** As this one, with each wait what `f` makes of what the task ended with and of the wait it would be: for a server that
+    * says when to come back.
+    */
+  final def modifyDelay[B <: A](f: (B, FiniteDuration) => FiniteDuration): Schedule[B] =
+    Schedule.of(start => MapRun[B](begin(start), f))
 
   // ---- two of them ----
 
@@ -105,10 +111,6 @@ object Schedule:
   def fibonacci(one: FiniteDuration): Schedule[Any] =
     val nanos = positive("fibonacci", "first delay", one)
     of(_ => FibonacciRun(nanos))
-
-  /** As long as `delay` of what the task ended with is a wait: for a server that says when to come back. */
-  def byInput[A](delay: A => Option[FiniteDuration]): Schedule[A] =
-    of(_ => (input, _) => delay(input).fold(ScheduleRun.Stop)(wait => math.max(0, wait.toNanos)))
 
   private def positive(name: String, what: String, duration: FiniteDuration): Long =
     require(

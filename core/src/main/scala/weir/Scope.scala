@@ -87,7 +87,7 @@ object Scope:
     *
     * '''Fails''' with the first error of the body or of a fiber; that cancels all others at once, and is thrown when
     * their finalizers have run, later errors suppressed under it. '''Cancelled''': cancels them all, and the cancel waits for
-    * them. A fiber that was cancelled is no failure.
+    * them. A fiber that was cancelled is no failure. The body runs on a fiber of its own, as the child of a `timeout` does.
     */
   def run[A](body: Scope => Task[A]): Task[A] = ScopeRun(body, failFast = true)
 

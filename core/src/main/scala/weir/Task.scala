@@ -233,7 +233,7 @@ object Task:
   /** The time of day. */
   val realTime: Task[Instant] = onRuntime(_.timers.realTime)
 
-  private def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
+  private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
     def begin(fiber: RunLoop): Any = f(fiber.runtime)
 
   /** Lets other fibers run, where any wait for the carrier that this one is on. (The own thread of a `runSync` is none.) */
@@ -251,9 +251,7 @@ object Task:
     * `acquire` and `release` are masked.
     */
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
-    uncancelable(poll =>
-      acquire.flatMap(a => Guarantee.masked(poll, Defer(() => use(a)), _ => release(a)))
-    )
+    Bracket(acquire, use, (a, _) => release(a))
 
   // ---- direct style ----
 

@@ -49,7 +49,7 @@ final class TaskLocal[A] private (default: A):
       enter.flatMap(before =>
         val leave = new Suspend[Unit]:
           def begin(fiber: RunLoop): Any = put(fiber, before)
-        Guarantee.masked(poll, task, _ => leave)
+        Guarantee(poll(task), _ => leave)
       )
     )
 

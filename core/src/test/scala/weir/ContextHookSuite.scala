@@ -32,7 +32,9 @@ class ContextHookSuite extends WeirSuite:
       val fibers = Task.parTraverse(1 to 50)(i =>
         put(s"$i").andThen(
           Task.foreach(waits)(wait =>
-            wait.andThen(see).map(seen => if seen != s"$i" then throw AssertionError(s"$seen in $i"))
+            wait
+              .andThen(see)
+              .map(seen => if seen != s"$i" then throw AssertionError(s"$seen in $i"))
           )
         )
       )
@@ -46,6 +48,11 @@ class ContextHookSuite extends WeirSuite:
     "parTraverse(1)" -> (child => Task.parTraverse(1)(1 to 3)(_ => child)),
     "race" -> (child => Task.race(child, child.andThen(Task.never))),
     "timeout" -> (_.timeout(1.hour)),
+    "timeoutAbandon" -> (_.timeoutAbandon(1.hour)),
+    "cancelable" -> (_.cancelable(Task.unit)),
+    "onPlatformThread" -> (child => Task.onPlatformThread(child.runSync())),
+    "a scope" -> (child => Scope.run(_.fork(child).flatMap(_.joinOrFail))),
+    "a supervisor" -> (child => Supervisor().use(_.supervise(child).flatMap(_.joinOrFail))),
     "runSync" -> (child => Task(child.runSync())),
     "toFuture" -> (child => Task(Await.result(child.toFuture(), Duration.Inf))),
     "prefetchN" -> (child => Stream.eval(child).prefetchN(2).drain),
@@ -58,7 +65,8 @@ class ContextHookSuite extends WeirSuite:
     hooked {
       for (way, child) <- children; wait <- Task.unit :: waits; lead <- List(true, false) do
         val wrong = AtomicReference(Set.empty[String | Null])
-        def check(seen: String | Null) = if seen != "parent's" then wrong.updateAndGet(_ + seen): Unit
+        def check(seen: String | Null) =
+          if seen != "parent's" then wrong.updateAndGet(_ + seen): Unit
         val ready = Task { check(Library.context.get); Library.context.set("child's") }
         val suspending = wait.andThen(see).map(check).andThen(put("child's")).andThen(wait)
         val task =
@@ -72,13 +80,26 @@ class ContextHookSuite extends WeirSuite:
     hooked {
       Library.context.set("caller's")
       for wait <- Task.unit :: waits do
-        assertEquals(see.flatMap(seen => put("task's").andThen(wait).as(seen)).runSync(), "caller's")
+        assertEquals(
+          see.flatMap(seen => put("task's").andThen(wait).as(seen)).runSync(),
+          "caller's"
+        )
         assertEquals(Library.context.get, "caller's")
       assertEquals(wait(see.start.flatMap(_.joinOrFail)).runSync(), "caller's")
       Library.context.remove()
     }
 
   private def wait[A](task: Task[A]): Task[A] = Task.cede.andThen(task)
+
+  test("code on a platform thread has its fiber's context, and none that was left there"):
+    hooked {
+      val there = Task.onPlatformThread {
+        val seen = Library.context.get; Library.context.set("there"); seen
+      }
+      val task = put("mine").andThen(there).flatMap(seen => see.map(after => (seen, after)))
+      for _ <- 1 to 3 do assertEquals(task.runSync(), ("mine", "mine"))
+      assertEquals(there.runSync(), null)
+    }
 
   test("the code of a block keeps its context across await"):
     hooked {

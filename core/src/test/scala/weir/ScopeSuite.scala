@@ -2,6 +2,7 @@ package weir
 
 import java.util.concurrent.{CancellationException, CountDownLatch}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
+import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.kernel.FiberCore
 
@@ -150,6 +151,32 @@ class ScopeSuite extends WeirSuite:
       while System.nanoTime() < until do Thread.onSpinWait()
       fiber.cancel.runSync()
       assertEquals(released.get, begun.get)
+
+  test("a fiber cancelled right after its fork runs the finalizers at the head of its body, once"):
+    for _ <- 1 to 2000 do
+      val released = AtomicInteger()
+      val body = Task.cede.guarantee(Task(released.incrementAndGet()).void)
+      Scope.run(scope => scope.fork(body).flatMap(_.cancel)).runSync()
+      assertEquals(released.get, 1)
+
+  test("from a block in direct style: forks, joins, and a failure that ends the block"):
+    val sum = Scope.run { scope =>
+      Task.direct {
+        val fibers = (1 to 10).map(i => scope.fork(Task.cede.as(i)).await)
+        fibers.map(_.joinOrFail.await).sum
+      }
+    }
+    assertEquals(sum.runSync(), 55)
+    val boom = Boom()
+    val begun = CountDownLatch(1)
+    val blocks = Scope.run { scope =>
+      Task.direct {
+        scope.fork(Task(begun.await()).andThen(Task.fail(boom))).await: Unit
+        begun.countDown()
+        Thread.sleep(3_600_000)
+      }
+    }
+    assertEquals(Task.direct(blocks.await).attempt.runSync(), Left(boom))
 
   test("a fork into a scope that has ended fails, says so, and starts nothing"):
     val runs = AtomicInteger()
@@ -307,17 +334,17 @@ class SupervisorSuite extends WeirSuite:
       )
       assertEquals(used.attempt.map(result => (result.isLeft, released.get)).runSync(), (fails, 3))
 
-  test("await: its end waits for its fibers, and for those that they start"):
+  test("await: its end waits for its fibers, and for those that they start, and cancels none"):
     val ended = AtomicInteger()
-    val gate = CountDownLatch(1)
+    // The sleeps are what a cancel would cut short.
+    val inner = Task.sleep(5.millis).andThen(Task(ended.incrementAndGet()))
     Supervisor(await = true)
-      .use { supervisor =>
-        val inner = Task.cede.andThen(Task(ended.incrementAndGet()))
-        supervisor
-          .supervise(Task(gate.await()).andThen(supervisor.supervise(inner)).andThen(inner))
-          .andThen(Task(gate.countDown()))
-      }
-      .runSync()
+      .use(supervisor =>
+        supervisor.supervise(
+          Task.sleep(5.millis).andThen(supervisor.supervise(inner)).andThen(inner)
+        )
+      )
+      .runSync(): Unit
     assertEquals(ended.get, 2)
 
   test("a fiber outlives the one that started it, and its failure stops nothing"):

@@ -25,6 +25,21 @@ class TaskLocalSuite extends WeirSuite:
     "race" -> (child => Task.race(child, Task.never).map(_.fold(identity, identity))),
     "both" -> (child => Task.both(child, child).map((a, b) => if a == b then a else s"$a $b")),
     "timeout" -> (_.timeout(1.hour)),
+    "Scope.run" -> (child => Scope.run(_ => child)),
+    "Scope.fork" -> (child => Scope.run(scope => scope.fork(child).flatMap(_.joinOrFail))),
+    "Supervisor" -> (child => Supervisor().use(_.supervise(child).flatMap(_.joinOrFail))),
+    "background" -> (child => child.background.use(_.joinOrFail)),
+    "startDaemon" -> (child => child.startDaemon.flatMap(_.joinOrFail)),
+    "firstSuccess" -> (child => Task.firstSuccess(List(child, Task.never))),
+    "Resource.both" -> (child =>
+      Resource.both(Resource.eval(child), Resource.unit).use((value, _) => Task.pure(value))
+    ),
+    "a release of Resource.both" -> { child =>
+      val last = AtomicReference("")
+      val one = Resource.make(Task.unit)(_ => child.map(last.set))
+      Resource.both(one, Resource.unit).use(_ => Task.unit).map(_ => last.get)
+    },
+    "timeoutAbandon" -> (_.timeoutAbandon(1.hour)),
     "runSync" -> (child => Task(child.runSync())),
     "runSync in a block" -> (child => Task.direct(child.runSync())),
     "runAsync" -> (child => Task(Await.result(child.toFuture(), Duration.Inf))),
@@ -34,7 +49,11 @@ class TaskLocalSuite extends WeirSuite:
       Stream.fromIterable(1 to 300).parEvalMap(4)(_ => child).toList.map(_.distinct.mkString)
     ),
     "parEvalMapUnordered" -> (child =>
-      Stream.fromIterable(1 to 300).parEvalMapUnordered(4)(_ => child).toList.map(_.distinct.mkString)
+      Stream
+        .fromIterable(1 to 300)
+        .parEvalMapUnordered(4)(_ => child)
+        .toList
+        .map(_.distinct.mkString)
     )
   )
 
@@ -46,7 +65,9 @@ class TaskLocalSuite extends WeirSuite:
   )
 
   for (way, child) <- children; (manner, body) <- bodies do
-    test(s"a child inherits the value, and what it sets reaches neither parent nor siblings: $way, $manner"):
+    test(
+      s"a child inherits the value, and what it sets reaches neither parent nor siblings: $way, $manner"
+    ):
       val own = body(local.get).flatMap(seen => local.set("child's").as(seen))
       val task =
         for
@@ -57,7 +78,9 @@ class TaskLocalSuite extends WeirSuite:
       assertEquals(task.runSync(), ("parent's", "parent's"))
       assertEquals(task.start.flatMap(_.joinOrFail).runSync(), ("parent's", "parent's"))
 
-  test("a fork copies the value of its moment: what the parent sets later does not reach the child"):
+  test(
+    "a fork copies the value of its moment: what the parent sets later does not reach the child"
+  ):
     val gate = CountDownLatch(1)
     val task =
       for
@@ -70,7 +93,12 @@ class TaskLocalSuite extends WeirSuite:
     assertEquals(task.runSync(), "before")
 
   test("a fiber keeps its value across every kind of wait"):
-    for wait <- List(Task.cede, Task.sleep(1.milli), Task(Thread.sleep(1)), Task.unit.start.flatMap(_.join).void)
+    for wait <- List(
+        Task.cede,
+        Task.sleep(1.milli),
+        Task(Thread.sleep(1)),
+        Task.unit.start.flatMap(_.join).void
+      )
     do
       val task = local.set("mine").andThen(wait).andThen(local.get)
       assertEquals(task.start.flatMap(_.joinOrFail).runSync(), "mine")
@@ -87,8 +115,7 @@ class TaskLocalSuite extends WeirSuite:
         was <- number.modify(n => (n * 2, s"was $n"))
         after <- Task.both(local.get, number.get)
       yield (before, old, was, after)
-    for _ <- 1 to 2 do
-      assertEquals(task.runSync(), (("none", 0), 1, "was 5", ("set", 10)))
+    for _ <- 1 to 2 do assertEquals(task.runSync(), (("none", 0), 1, "was 5", ("set", 10)))
 
   test("make gives a new local each time, and null is a value like any other"):
     val task =
@@ -106,12 +133,18 @@ class TaskLocalSuite extends WeirSuite:
     val begun = CountDownLatch(1)
     val seen = AtomicReference("")
     val look = local.get.map(seen.set)
-    val ends = List[Task[Any]](cede, Task.fail(boom), Task.delay(throw boom), Task.canceled.andThen(cede))
+    val ends =
+      List[Task[Any]](cede, Task.fail(boom), Task.delay(throw boom), Task.canceled.andThen(cede))
     for before <- List(Task.unit, local.set("outer")); end <- ends do
       val task = before
         .andThen(local.get)
         .flatMap(outer =>
-          local.locally("inner")(local.set("deeper").andThen(end)).attempt.onCancel(look).andThen(look).as(outer)
+          local
+            .locally("inner")(local.set("deeper").andThen(end))
+            .attempt
+            .onCancel(look)
+            .andThen(look)
+            .as(outer)
         )
       val outcome = task.start.flatMap(_.join).runSync()
       assertEquals(seen.get, if before eq Task.unit then "none" else "outer", s"$outcome")
@@ -125,17 +158,23 @@ class TaskLocalSuite extends WeirSuite:
 
   test("what a stream's source sets, the effects of parEvalMap begin with, whichever runner pulls"):
     val source = Stream.fromIterable(1 to 200).evalMap(i => local.update(_ => s"$i").as(i))
-    for
-      stream <- List(source, source.evalMap(i => local.get.map(seen => if seen == s"$i" then i else -1)))
+    for stream <- List(
+        source,
+        source.evalMap(i => local.get.map(seen => if seen == s"$i" then i else -1))
+      )
     do
       val seen = stream
-        .parEvalMap(8)(i => Task.cede.andThen(local.get).flatMap(seen => local.set("effect's").as(seen -> s"$i")))
+        .parEvalMap(8)(i =>
+          Task.cede.andThen(local.get).flatMap(seen => local.set("effect's").as(seen -> s"$i"))
+        )
         .toList
         .runSync()
       assertEquals(seen.filter(_ != _), Nil)
       assertEquals(seen.size, 200)
     // What the source has set for one element it still has for the next.
-    val counting = Stream.fromIterable(1 to 200).evalMap(_ => local.update(s => if s == "none" then "1" else s"${s.toInt + 1}"))
+    val counting = Stream
+      .fromIterable(1 to 200)
+      .evalMap(_ => local.update(s => if s == "none" then "1" else s"${s.toInt + 1}"))
     assertEquals(
       counting.parEvalMap(4)(_ => local.get).toList.runSync(),
       (1 to 200).map(_.toString).toList

@@ -34,7 +34,9 @@ class RivalsSuite extends munit.FunSuite:
     test(s"${scenario.getSimpleName}.${method.getName} gives the expected result: $about"):
       val instance = scenario.getConstructor().newInstance().asInstanceOf[Scenario]
       instance.size = size
-      params.foreach((field, value) => field.set(instance, value))
+      params.foreach((field, value) =>
+        field.set(instance, if field.getType == classOf[Int] then Int.box(value.toInt) else value)
+      )
       instance.prepare()
       val returned = method.invoke(instance) match
         case values: Iterable[?] => Rivals.total(values.asInstanceOf[Iterable[Int]])
@@ -43,7 +45,11 @@ class RivalsSuite extends munit.FunSuite:
 
   /** Every way to choose the parameters of a scenario that are not its size. */
   private def choices(scenario: Class[?]): List[List[(Field, String)]] =
-    scenario.getDeclaredFields.toList
+    Iterator
+      .iterate[Class[?]](scenario)(_.getSuperclass)
+      .takeWhile(_ != null)
+      .flatMap(_.getDeclaredFields)
+      .toList
       .filter(field => field.isAnnotationPresent(classOf[Param]) && field.getName != "size")
       .foldRight(List(List.empty[(Field, String)])) { (field, rest) =>
         field.setAccessible(true)

@@ -12,7 +12,7 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
-import weir.cli.command.{Bench, Burst, Clients, Compare, Example, Feeds, Gather, Test}
+import weir.cli.command.{Bench, Burst, Clients, Compare, Example, Feeds, Gather, Sleepers, Test}
 
 /** The program `weir`: a table of commands. */
 object Main:
@@ -28,6 +28,7 @@ object Main:
     new Clients,
     new Burst,
     new Gather,
+    new Sleepers,
     new Test,
     new Bench,
     new Example

@@ -44,25 +44,26 @@ private[weir] case object CancelSelf extends Task[Unit](Tag.Canceled)
 private[weir] final class Uncancelable[A](val body: Poll => Task[A])
     extends Task[A](Tag.Uncancelable)
 
-/** `source` with the mask of `poll` taken off, where `poll` is the innermost one of this fiber. */
+/** `source` with the mask of `poll` taken off, where `poll` is the innermost one of this fiber. As a frame, the end of that. */
 private[weir] final class Unmasked[A](val source: Task[A], val poll: FiberPoll)
     extends Task[A](Tag.Unmasked)
 
 /** Plain code on the fiber's own thread, which may `await`. */
 private[weir] final class Direct[A](val body: RunLoop => A) extends Task[A](Tag.Direct)
 
-/** A loop with one frame, made anew for each run. */
-private[weir] abstract class Enter[A] extends Task[A](Tag.Enter):
+/** A loop with one frame, made anew for each run. With `Tag.EnterMasked` no cancel is looked for before `start`. */
+private[weir] abstract class Enter[A](tag: Int = Tag.Enter) extends Task[A](tag):
   def begin(fiber: RunLoop): Loop
 
   /** See `Job.need`. */
   def need: Int = Job.Now
 
-private[weir] final class FiberPoll(val fiber: RunLoop, val depth: Int) extends Poll:
+/** A mask: what its body is given, and the frame of its end. `outer` is the mask around it that is not taken off. */
+private[weir] final class FiberPoll(val fiber: RunLoop, val depth: Int, val outer: FiberPoll | Null)
+    extends Node(Tag.LeaveMask),
+      Poll:
   def apply[A](task: Task[A]): Task[A] = Unmasked(task, this)
 
 /** Frames without any data. */
 private[weir] object Frames:
-  val leaveMask: Node = new Node(Tag.LeaveMask) {}
-  val leavePoll: Node = new Node(Tag.LeavePoll) {}
   val unwind: Node = new Node(Tag.Unwind) {}

@@ -22,7 +22,10 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
   /** For `Tag.Claiming` alone: a child has failed. Returns as `step`. */
   def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null = throw error
 
-  /** For `Tag.Claiming` alone: the fiber is being cancelled, and its finalizers have run. */
+  /** For `Tag.Claiming` alone: the fiber is being cancelled, and this is the finalizer to run now; null for none. */
+  def finalizer(fiber: RunLoop): Task[Unit] | Null = null
+
+  /** For `Tag.Claiming` alone: the fiber is being cancelled, and the finalizers above this frame have run. */
   def canceled(fiber: RunLoop): Unit = ()
 
 private[weir] object Loop:

@@ -25,10 +25,10 @@ private[weir] object Tag:
   final val Unmasked = 14
   final val Direct = 15
   final val Enter = 16
+  final val EnterMasked = 17
 
   // frames that are not instructions
-  final val LeaveMask = 17
-  final val LeavePoll = 18
+  final val LeaveMask = 18
   final val Loop = 19
   final val Claiming = 20
   final val Unwind = 21

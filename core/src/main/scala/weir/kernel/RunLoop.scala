@@ -39,6 +39,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
 
+  /** The innermost mask that has not been taken off, if it is one of `uncancelable`. */
+  private var innermost: FiberPoll | Null = null
+
   /** True inside of the body of a `Direct`. */
   private var inDirect = false
 
@@ -174,10 +177,18 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     *
     * '''Waits''' by parking this thread. '''Cancelled''': throws `CancelSignal`, after the finalizers.
     */
-  def await[A](task: Task[A]): A =
-    val result = task.tag match
-      case Tag.Pure => task.asInstanceOf[Pure[A]].value
-      case _ => loop(task, null, size)
+  def await[A](task: Task[A]): A = task.tag match
+    case Tag.Pure => task.asInstanceOf[Pure[A]].value
+    case Tag.Delay if mayGoOn =>
+      try task.asInstanceOf[Delay[A]].thunk()
+      catch
+        case error: Throwable =>
+          if isCancel(error) then awaitInLoop(CancelSelf)
+          throw error
+    case _ => awaitInLoop(task)
+
+  private def awaitInLoop[A](task: Task[A]): A =
+    val result = loop(task, null, size)
     result.asInstanceOf[AnyRef] match
       case RunLoop.Failed =>
         val error = failure.nn
@@ -207,6 +218,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     finally leaveMask()
 
   // ---- masks ----
+
+  /** The end of what a poll has unmasked. */
+  private def maskAgain(frame: Node): Unit =
+    innermost = frame.asInstanceOf[Unmasked[Any]].poll
+    enterMask()
 
   def enterMask(): Unit =
     if masks == 0 then closeGate()
@@ -287,9 +303,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Handle => ()
               case Tag.OnCancel => ()
               case Tag.LeaveMask =>
+                innermost = frame.asInstanceOf[FiberPoll].outer
                 leaveMask()
                 if shouldCancel then current = CancelSelf
-              case Tag.LeavePoll => enterMask()
+              case Tag.Unmasked =>
+                // Closing the gate, only to open it again at once, would be half the cost of a masked region. `MaskedPolled`
+                if size > base && (stack(size - 1) eq frame.asInstanceOf[Unmasked[Any]].poll) then
+                  pop(): Unit
+                  if shouldCancel then current = CancelSelf
+                else maskAgain(frame)
               case Tag.Loop | Tag.Claiming =>
                 // Others look themselves: the value may be what a child has taken just before the cancel.
                 if shouldCancel && frame.tag == Tag.Loop then
@@ -412,16 +434,21 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
               case Tag.Uncancelable =>
                 enterMask()
-                push(Frames.leaveMask)
-                current = task.asInstanceOf[Uncancelable[Any]].body(FiberPoll(this, masks))
+                val poll = FiberPoll(this, masks, innermost)
+                innermost = poll
+                push(poll)
+                current = task.asInstanceOf[Uncancelable[Any]].body(poll)
 
               case Tag.Unmasked =>
                 val unmasked = task.asInstanceOf[Unmasked[Any]]
                 val poll = unmasked.poll
                 current = unmasked.source
-                if (poll.fiber eq this) && poll.depth == masks && !finalizing then
+                // Not the innermost if a mask has been put on inside of it, also where it is taken off already. The depth tells of
+                // masks that have no poll.
+                if (poll eq innermost) && poll.depth == masks && !finalizing then
+                  innermost = poll.outer
                   leaveMask()
-                  push(Frames.leavePoll)
+                  push(unmasked)
 
               case Tag.Direct =>
                 if shouldCancel then current = CancelSelf
@@ -437,6 +464,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 else
                   current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
                   if current eq null then value = takeLoopResult()
+
+              case Tag.EnterMasked =>
+                current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
       catch
         case error: Throwable =>
           waiter = null
@@ -572,11 +602,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.Attempt => return Pure(Left(error))
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
         case Tag.LeaveMask =>
+          innermost = frame.asInstanceOf[FiberPoll].outer
           leaveMask()
           if shouldCancel then
             replaced = error
             return CancelSelf
-        case Tag.LeavePoll => enterMask()
+        case Tag.Unmasked => maskAgain(frame)
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw
           runtime.report("a finalizer of a canceled fiber", error)
@@ -596,7 +627,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.OnCancel =>
           push(Frames.unwind)
           return frame.asInstanceOf[OnCancel[Any]].finalizer
-        case Tag.Claiming => frame.asInstanceOf[Loop].canceled(this)
+        case Tag.Claiming =>
+          val finalizer = frame.asInstanceOf[Loop].finalizer(this)
+          if finalizer ne null then
+            push(Frames.unwind)
+            return finalizer
+          frame.asInstanceOf[Loop].canceled(this)
         case _ => ()
     null
 

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{RunLoop, Suspend}
+import weir.kernel.{Defer, RunLoop, Suspend}
 
 /** One child that a cancel reaches by a task of the user's first, which is to make it end: `close` of the socket that it
   * reads. Only then is the child cancelled itself, so that a hook that fails or does nothing keeps nothing running.
@@ -23,4 +23,6 @@ private final class CancelableClaims(source: Task[Any], onCancel: Task[Unit])
   def store(runner: Runner, value: Any): Unit = stop(Claims.Stop.Won(value), by = runner)
   def result: Any = throw IllegalStateException("It ends with a value or an error.")
 
-  override def cancelHook: Task[Unit] = onCancel.guarantee(cancelAndWait)
+  /** A child that has cancelled itself has ended, and its parent's cancel comes of that: there is nothing to make end. */
+  override def cancelHook: Task[Unit] =
+    Defer(() => if isOver then Task.unit else onCancel.guarantee(cancelAndWait))

@@ -30,8 +30,8 @@ final class DirectBlock private (fiber: RunLoop):
     if task.tag == Tag.Pure then task.asInstanceOf[Pure[A]].value
     else
       val value = inBlock(null)(fiber.await(task))
-      fiber
-        .endIfCanceled() // the task may have swallowed the interrupt that the code after it needs
+      // The task may have swallowed the interrupt that the code after it needs.
+      fiber.endIfCanceled()
       value
 
   private[weir] def foreach[A](stream: Stream[A])(f: A => Unit): Unit =

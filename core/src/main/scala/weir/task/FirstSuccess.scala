@@ -9,15 +9,14 @@ import weir.kernel.{Attempt, RunLoop, Suspend}
   */
 private[weir] final class FirstSuccess[A](tasks: Iterable[Task[A]]) extends Suspend[A]:
   def begin(fiber: RunLoop): Any =
-    val indexed = tasks.toIndexedSeq
-    if indexed.isEmpty then
+    val items = Items(tasks)
+    if items.size == 0 then
       throw IllegalArgumentException(
         "Task.firstSuccess: there was no task. It needs at least one, whose value it can return."
       )
-    FirstSuccessClaims(indexed).start(fiber)
+    FirstSuccessClaims(items).start(fiber)
 
-private final class FirstSuccessClaims(tasks: IndexedSeq[Task[Any]])
-    extends Claims(limit = Int.MaxValue):
+private final class FirstSuccessClaims(tasks: Items) extends Claims(limit = Int.MaxValue):
   private val claimed = AtomicInteger(0)
   private val canceled = AtomicInteger(0)
 
@@ -26,17 +25,17 @@ private final class FirstSuccessClaims(tasks: IndexedSeq[Task[Any]])
 
   def claim(runner: Runner): Boolean =
     runner.index = claimed.getAndIncrement()
-    runner.index < tasks.length
+    runner.index < tasks.size
 
-  def hasMore: Boolean = claimed.get < tasks.length
+  def hasMore: Boolean = claimed.get < tasks.size
 
-  def child(runner: Runner): Task[Any] = Attempt(tasks(runner.index))
+  def child(runner: Runner): Task[Any] = Attempt(tasks.array(runner.index).asInstanceOf[Task[Any]])
 
   def store(runner: Runner, value: Any): Unit = value.asInstanceOf[Either[Throwable, Any]] match
     case Right(value) => stop(Claims.Stop.Won(value), by = runner)
     case Left(error) => synchronized { failure = Failures.add(failure, error) }
 
   override def childCanceled(): Unit =
-    if canceled.incrementAndGet() == tasks.length then stop(Claims.Stop.Canceled)
+    if canceled.incrementAndGet() == tasks.size then stop(Claims.Stop.Canceled)
 
   def result: Any = throw synchronized(failure).nn

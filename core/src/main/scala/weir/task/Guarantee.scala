@@ -1,30 +1,108 @@
 package weir.task
 
-import weir.kernel.{Attempt, Defer, Fail, FlatMap, OnCancel, Pure, Uncancelable}
-import weir.{Outcome, Poll, Task}
+import weir.kernel.{CancelSelf, Defer, Enter, Fail, Loop, RunLoop, Tag}
+import weir.{Outcome, Task}
 
-/** A task and a finalizer that runs once, masked, however the task ends. */
-private[weir] object Guarantee:
+/** A task and a finalizer that runs once, masked, however the task ends. Its frame is in place before a cancel is looked for. */
+private[weir] final class Guarantee[A](source: Task[A], release: Outcome[A] => Task[Unit])
+    extends Enter[A](Tag.EnterMasked):
+  def begin(fiber: RunLoop): Loop = new FinalizerFrame(FinalizerFrame.Using):
+    def start(fiber: RunLoop): Task[Any] | Null =
+      fiber.push(this)
+      source
+    protected def keep(value: Any): Unit = ()
+    protected def use(): Task[Any] = source
+    protected def finalizerOf(outcome: Outcome[Any]): Task[Unit] =
+      release(outcome.asInstanceOf[Outcome[A]])
 
-  def apply[A](source: Task[A], finalizer: Outcome[A] => Task[Unit]): Task[A] =
-    Uncancelable(poll => masked(poll, source, finalizer))
+/** Something acquired, used and released. Acquiring and releasing are masked. */
+private[weir] final class Bracket[A, B](
+    acquire: Task[A],
+    body: A => Task[B],
+    release: (A, Outcome[B]) => Task[Unit]
+) extends Enter[B](Tag.EnterMasked):
+  def begin(fiber: RunLoop): Loop = new FinalizerFrame(FinalizerFrame.Acquiring):
+    private var resource: A | Null = null
+    def start(fiber: RunLoop): Task[Any] | Null =
+      fiber.enterMask()
+      fiber.push(this)
+      acquire
+    protected def keep(value: Any): Unit = resource = value.asInstanceOf[A]
+    protected def use(): Task[Any] = body(resource.asInstanceOf[A])
+    protected def finalizerOf(outcome: Outcome[Any]): Task[Unit] =
+      release(resource.asInstanceOf[A], outcome.asInstanceOf[Outcome[B]])
 
-  /** For code that is masked already, by the `uncancelable` of `poll`. */
-  def masked[A](poll: Poll, source: Task[A], finalizer: Outcome[A] => Task[Unit]): Task[A] =
-    FlatMap(
-      Attempt(OnCancel(poll(source), Defer(() => finalizer(Outcome.Canceled)))),
-      {
-        case Right(value) =>
-          FlatMap(Defer(() => finalizer(Outcome.Succeeded(value))), _ => Pure(value))
-        case Left(error) =>
-          FlatMap(
-            Attempt(Defer(() => finalizer(Outcome.Failed(error)))),
-            {
-              case Right(_) => Fail(error)
-              case Left(later) =>
-                if later ne error then error.addSuppressed(later)
-                Fail(error)
-            }
-          )
-      }
-    )
+/** The one frame of both: what `uncancelable`, `attempt`, `onCancel` and `flatMap` would do with eight instructions.
+  *
+  * {{{
+  * Acquiring --value--> Using --value or error, masked--> Releasing --> gone
+  *     |                  +----cancel, unwinding--------> Releasing
+  *     +--error, cancel--> gone
+  * }}}
+  *
+  *   - The frame is on the stack again before the user's functions are called, so what they throw comes to `failed`.
+  *   - No cancel is looked for between the end of the use and the finalizer, which is told how the use has ended.
+  */
+private abstract class FinalizerFrame(private var state: Int) extends Loop(Tag.Claiming):
+  import FinalizerFrame.*
+
+  private var result: Any = null
+  private var error: Throwable | Null = null
+
+  /** Keeps what has been acquired. */
+  protected def keep(value: Any): Unit
+  protected def use(): Task[Any]
+  protected def finalizerOf(outcome: Outcome[Any]): Task[Unit]
+
+  def step(fiber: RunLoop, value: Any): Task[Any] | Null = state match
+    case Acquiring =>
+      keep(value)
+      state = Using
+      fiber.push(this)
+      fiber.leaveMask()
+      if fiber.shouldCancel then CancelSelf else use()
+    case Using =>
+      result = value
+      finish(fiber, Outcome.Succeeded(value))
+    case _ => ended(fiber)
+
+  override def failed(fiber: RunLoop, thrown: Throwable): Task[Any] | Null = state match
+    case Using =>
+      error = thrown
+      finish(fiber, Outcome.Failed(thrown))
+    case _ =>
+      val first = error
+      if first eq null then error = thrown
+      else if first ne thrown then first.addSuppressed(thrown)
+      ended(fiber)
+
+  private def finish(fiber: RunLoop, outcome: Outcome[Any]): Task[Any] =
+    fiber.enterMask()
+    state = Releasing
+    fiber.push(this)
+    finalizerOf(outcome)
+
+  /** Everything has run; the mask of `Acquiring` or `Releasing` comes off. */
+  private def ended(fiber: RunLoop): Task[Any] | Null =
+    fiber.leaveMask()
+    val thrown = error
+    if fiber.shouldCancel then
+      if thrown ne null then fiber.replaced = thrown
+      CancelSelf
+    else if thrown ne null then Fail(thrown)
+    else
+      fiber.loopResult = result
+      null
+
+  override def finalizer(fiber: RunLoop): Task[Unit] | Null =
+    if state != Using then null
+    else
+      state = Releasing
+      Defer(() =>
+        finalizerOf(Outcome.Canceled)
+      ) // not here: what it throws must not stop the unwinding
+
+private object FinalizerFrame:
+  inline val Acquiring = 0
+  inline val Using = 1
+  inline val Releasing = 2

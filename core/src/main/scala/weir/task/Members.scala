@@ -36,6 +36,7 @@ private[weir] abstract class Members extends Awaited:
   /** A fiber that will run `body`, not queued yet. Throws an `IllegalStateException` if none may be added any more. */
   final def add(parent: RunLoop, body: Task[Any]): RunLoop =
     val member = RunLoop(parent.runtime, body)
+    member.locals = parent.heritage
     member.register((list, lock) =>
       CallbackJoin(leave(member, _), parent.runtime, list, lock)
     ): Unit

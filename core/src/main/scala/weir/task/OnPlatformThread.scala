@@ -2,6 +2,7 @@ package weir.task
 
 import weir.Task
 import weir.kernel.{RunLoop, Suspend, Waiter}
+import weir.sync.Awaited
 
 /** Plain code on a thread of the operating system, while the fiber waits. */
 private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]:
@@ -12,13 +13,20 @@ private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]
 
 /** The fiber's wait, and what the thread runs.
   *
-  * The thread is interrupted only under the lock and only between the two locked parts of `run`; the second clears the
-  * flag. So no interrupt is under way when the thread runs somebody else's code.
+  * The thread is interrupted only under the lock and only between the two locked parts of `run`. So no interrupt is
+  * under way when the thread goes back to its pool, which clears the flag before the next call.
   */
-private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waiter(fiber), Runnable:
+private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
+    extends Waiter(fiber),
+      Runnable,
+      Awaited:
+
+  // immutable: where a hook is installed, what the fiber's thread carries goes with the code
+  private val hook = fiber.runtime.hook
+  private val context = if hook eq null then null else hook.capture()
 
   // shared, under this object's lock
-  private var runner: Thread | Null = null
+  @volatile private var runner: Thread | Null = null // a dump reads it without the lock
   private var canceled = false
   private var ended = false
 
@@ -33,16 +41,24 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any) extends Waite
     if begins then
       var value: Any = null
       var error: Throwable | Null = null
+      if hook ne null then hook.install(context)
       try value = thunk()
       catch case thrown: Throwable => error = thrown
+      if hook ne null then hook.install(null)
       synchronized {
         runner = null
         ended = true
-        Thread.interrupted(): Unit
       }
       if error ne null then fail(error): Unit else complete(value): Unit
     val waiter = synchronized(canceling)
     if waiter ne null then waiter.complete(()): Unit
+
+  override def awaited: Awaited = this
+  def awaitedAs: String =
+    val thread = runner
+    s"Task.onPlatformThread, whose code ${
+        if thread eq null then "has not begun" else s"runs on ${thread.getName}"
+      }"
 
   /** Interrupts the code, and waits until it has ended. */
   override val cancelHook: Task[Unit] = new Suspend[Unit]:

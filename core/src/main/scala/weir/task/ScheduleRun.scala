@@ -1,6 +1,7 @@
 package weir.task
 
 import java.util.random.RandomGenerator
+import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.Schedule
 
 /** A schedule that runs: it says again and again how long to wait, in nanoseconds, or to stop. It belongs to one fiber. */
@@ -55,11 +56,14 @@ private[weir] final class FibonacciRun(one: Long) extends ScheduleRun[Any]:
 
 // ---- changes of another one ----
 
-/** `f` of each wait. */
-private[weir] final class MapRun[A](source: ScheduleRun[A], f: Long => Long) extends ScheduleRun[A]:
+/** `f` of each wait; one that is negative is none. */
+private[weir] final class MapRun[A](
+    source: ScheduleRun[A],
+    f: (A, FiniteDuration) => FiniteDuration
+) extends ScheduleRun[A]:
   def next(input: A, nowNanos: Long): Long =
     val delay = source.next(input, nowNanos)
-    if delay < 0 then delay else math.max(0, f(delay))
+    if delay < 0 then delay else math.max(0, f(input, delay.nanos).toNanos)
 
 private[weir] final class JitterRun[A](
     source: ScheduleRun[A],

@@ -4,6 +4,7 @@ import java.util.concurrent.{CancellationException, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.kernel.{CallbackJoin, RunLoop, Suspend, Waiter}
 import weir.runtime.Alarm
+import weir.sync.Awaited
 import weir.{Outcome, Task}
 
 /** One child on a fiber of its own, and an alarm after which nobody waits for it any more.
@@ -25,7 +26,8 @@ private[weir] final class TimeoutAbandon[A](source: Task[A], limit: FiniteDurati
 
 /** The parent's wait. */
 private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDuration)
-    extends Waiter(parent):
+    extends Waiter(parent),
+      Awaited:
   private val runtime = parent.runtime
 
   // shared, under this object's lock
@@ -56,8 +58,8 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
       val left = TimeoutException(
         s"The task did not end within $limit. It was canceled and left behind; Runtime.strays counts it until it ends."
       )
+      child.requestCancel() // first: nothing of it begins any more once the parent goes on
       if !fail(left) then wakeCanceling()
-      child.requestCancel()
 
   private def ended(outcome: Outcome[Any]): Unit =
     val stray = synchronized {
@@ -79,6 +81,10 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
             )
           )
       if !waits then wakeCanceling()
+
+  override def awaited: Awaited = this
+  def awaitedAs: String = s"Task.timeoutAbandon($limit), whose task has not ended"
+  override def holders: Iterator[RunLoop] = Iterator(child)
 
   private def wakeCanceling(): Unit =
     val waiter = synchronized(canceling)

@@ -27,7 +27,8 @@ class MdcSuite extends WeirSuite:
 
   test("MDC follows fork, parEvalMap, timeout and runSync, with no flag"):
     val lines = logging { logger =>
-      def log(line: String) = Task.cede.andThen(Task.sleep(1.milli)).andThen(Task(logger.info(line)))
+      def log(line: String) =
+        Task.cede.andThen(Task.sleep(1.milli)).andThen(Task(logger.info(line)))
       for
         _ <- Task(MDC.put("request", "r7"))
         _ <- log("begin")

@@ -12,6 +12,7 @@ enum Way(val name: String, val system: String, val reach: Way.Reach):
   case ThreadEach extends Way("thread-each", "virtual-threads", Way.Reach.Any)
   case Blocking extends Way("blocking", "weir", Way.Reach.Any)
   case Async extends Way("async", "weir", Way.Reach.Any)
+  case Direct extends Way("direct", "weir", Way.Reach.Any)
 
   /** The measured case's name. */
   def caseOf(ids: Int): String = s"$ids ids: $name"

@@ -34,12 +34,14 @@ class ClientsCommandSuite extends FunSuite with TempFolder:
       "3 ids: pool-of-100" -> "completable-future",
       "3 ids: thread-each" -> "virtual-threads",
       "3 ids: blocking" -> "weir",
-      "3 ids: async" -> "weir"
+      "3 ids: async" -> "weir",
+      "3 ids: direct" -> "weir"
     )
     val many = List(
       "200 ids: thread-each" -> "virtual-threads",
       "200 ids: blocking" -> "weir",
-      "200 ids: async" -> "weir"
+      "200 ids: async" -> "weir",
+      "200 ids: direct" -> "weir"
     )
     val (bounds, measured) = results.toList.partition(_._2 == "bound")
     assertEquals(measured.map((name, system, _) => name -> system), few ++ many)

@@ -16,7 +16,8 @@ object Ways:
     ("pool-of-100", "completable-future") -> poolOf100,
     ("thread-each", "virtual-threads") -> threadEach,
     ("blocking", "weir") -> weirBlocking,
-    ("async", "weir") -> weirAsync
+    ("async", "weir") -> weirAsync,
+    ("direct", "weir") -> weirDirect
   )
 
   private def oneByOne: Way = (client, ids) =>
@@ -49,5 +50,15 @@ object Ways:
   private def weirAsync: Way = (client, ids) =>
     Task
       .parTraverse(1 to ids)(id => Task.fromCompletionStage(client.centsLater(id)))
+      .map(_.sum)
+      .runSync()
+
+  private def weirDirect: Way = (client, ids) =>
+    Task
+      .parTraverse(1 to ids)(id =>
+        Task.direct {
+          Task.fromCompletionStage(client.centsLater(id)).await
+        }
+      )
       .map(_.sum)
       .runSync()

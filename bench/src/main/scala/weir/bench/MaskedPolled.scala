@@ -1,0 +1,12 @@
+package weir.bench
+
+import cats.effect.IO
+import weir.Task
+import zio.ZIO
+
+/** What does a masked region cost, with a polled part in it? */
+class MaskedPolled extends LoopScenario:
+  protected def weirStep: Task[Int] = Task.uncancelable(poll => poll(Task.delay(1)))
+  protected def catsStep: IO[Int] = IO.uncancelable(poll => poll(IO.delay(1)))
+  protected def zioStep: ZIO[Any, Throwable, Int] =
+    ZIO.uninterruptibleMask(restore => restore(ZIO.succeed(1)))

@@ -1,0 +1,61 @@
+package weir.bench.child.sleepers
+
+import cats.effect.IO
+import cats.syntax.all.*
+import scala.concurrent.duration.*
+import zio.{Duration as ZioDuration, ZIO}
+
+import weir.Task
+import weir.bench.Rivals
+
+/** How each system starts fibers that sleep, each as its documentation says. */
+private[sleepers] trait SleepSystem:
+  /** Starts fibers that each call `begin` with their number, sleep for as many nanoseconds as it returns, and call `end`.
+    * Returns when all are started.
+    */
+  def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit
+
+private[sleepers] object SleepSystem:
+  /** The system by its name. */
+  def of(name: String): SleepSystem = name match
+    case "weir" => OnWeir
+    case "cats-effect" => OnCatsEffect
+    case "zio" => OnZio
+    case "virtual-threads" => OnVirtualThreads
+    case other => throw IllegalArgumentException(s"sleepers does not run on '$other'")
+
+  private object OnWeir extends SleepSystem:
+    def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
+      Task
+        .foreach(0 until fibers)(i =>
+          Task(begin(i)).flatMap(nanos => Task.sleep(nanos.nanos)).map(_ => end(i)).start
+        )
+        .runSync()
+
+  private object OnCatsEffect extends SleepSystem:
+    def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
+      Rivals.runCats(
+        (0 until fibers).toList.traverse_(i =>
+          IO(begin(i)).flatMap(nanos => IO.sleep(nanos.nanos)).map(_ => end(i)).start
+        )
+      )
+
+  private object OnZio extends SleepSystem:
+    def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
+      Rivals.runZio(
+        ZIO.foreachDiscard(0 until fibers)(i =>
+          ZIO
+            .succeed(begin(i))
+            .flatMap(nanos => ZIO.sleep(ZioDuration.fromNanos(nanos)))
+            .map(_ => end(i))
+            .forkDaemon
+        )
+      )
+
+  private object OnVirtualThreads extends SleepSystem:
+    def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
+      for i <- 0 until fibers do
+        Thread.startVirtualThread { () =>
+          Thread.sleep(java.time.Duration.ofNanos(begin(i)))
+          end(i)
+        }: Unit

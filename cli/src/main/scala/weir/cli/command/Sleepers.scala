@@ -1,0 +1,71 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.lab.LabOptions
+import weir.cli.sleepers.SleepersJob
+
+/** `weir sleepers`: its options, and nothing else. */
+@Command(
+  name = "sleepers",
+  sortOptions = false,
+  description = Array(
+    "Measure what a fiber that sleeps costs, on Weir and on the rivals' runtimes.",
+    "",
+    "First the heap that each of many sleeping fibers takes: the fiber, what it does next, and its " +
+      "place in the timer. Then how late fibers wake when a million sleep for 2 to 6 seconds each.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "Each figure has a JVM of its own, with 3 GB of heap. It takes about two minutes.",
+    "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Sleepers extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var lab: LabOptions = new LabOptions
+
+  @Opt(
+    names = Array("--asleep"),
+    paramLabel = "N",
+    description = Array("How many sleep while the heap is measured. Default: 100000; quick: 20000.")
+  )
+  private[command] var asleep: String | Null = null
+
+  @Opt(
+    names = Array("--wake"),
+    paramLabel = "N",
+    description = Array("How many wake. Default: 1000000; with --quick, 100000.")
+  )
+  private[command] var wake: String | Null = null
+
+  def call(): Int =
+    val line = spec.commandLine
+    try SleepersJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir sleepers: the run failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: SleepersJob.Settings =
+    val (usualAsleep, usualWake) =
+      if lab.isQuick then ("20000", "100000") else ("100000", "1000000")
+    SleepersJob.Settings(
+      systems = lab.systems(SleepersJob.systems),
+      asleep = OptionValue.count("--asleep", Option(asleep).getOrElse(usualAsleep), 1, 2_000_000),
+      wake = OptionValue.count("--wake", Option(wake).getOrElse(usualWake), 1, 2_000_000),
+      lab = lab.checked()
+    )

@@ -1,0 +1,80 @@
+package weir.cli.sleepers
+
+import java.io.PrintWriter
+import scala.collection.mutable
+import scala.concurrent.duration.*
+
+import weir.Task
+import weir.cli.Foreground
+import weir.cli.lab.{LabOptions, ResultTable, RivalJvm}
+import weir.lab.ChildOutput.Message
+import weir.lab.Result
+
+/** The whole of `weir sleepers`: one JVM after the other, each for one part on one system. */
+final class SleepersJob(settings: SleepersJob.Settings, out: PrintWriter, err: PrintWriter):
+  private val results = mutable.ArrayBuffer.empty[Result]
+  private var isComplete = true
+
+  /** The exit code. */
+  def run(): Int =
+    val parts = for
+      (part, fibers) <- Vector("memory" -> settings.asleep, "wake" -> settings.wake)
+      system <- settings.systems
+    yield Task.delay(measure(part, fibers, system))
+    Foreground.run(Task.foreach(parts)(identity).andThen(Task.delay(finish()))) match
+      case Foreground.Ended.Done(code) => code
+      case Foreground.Ended.Stopped(code, _) => code
+
+  private def measure(part: String, fibers: Int, system: String): Unit =
+    say(s"$system: $fibers fibers, ${SleepersJob.descriptions(part)}")
+    val jvm = RivalJvm(
+      "sleepers",
+      system,
+      options = Seq("part" -> part, "fibers" -> fibers, "seed" -> settings.lab.seed),
+      jvmFlags = Seq("-Xms3g", "-Xmx3g"),
+      deadline = SleepersJob.deadline
+    )
+    val isFine = jvm.run(err):
+      case Message.Measured(result) => results += result
+      case _ => ()
+    if !isFine then isComplete = false
+
+  private def finish(): Int =
+    val all = results.toVector
+    for (unit, title) <- SleepersJob.tables do
+      val part = all.filter(_.unit == unit)
+      if part.nonEmpty then
+        say(s"\n$title")
+        ResultTable.lines(part).foreach(say)
+    settings.lab.hand("sleepers", all, isComplete)
+
+  private def say(line: String): Unit =
+    out.println(line)
+    out.flush()
+
+object SleepersJob:
+  /** @param asleep
+    *   how many fibers are measured in memory
+    * @param wake
+    *   how many are measured when they wake
+    */
+  final case class Settings(
+      systems: Vector[String],
+      asleep: Int,
+      wake: Int,
+      lab: LabOptions.Checked
+  )
+
+  val systems: Vector[String] = Vector("weir", "cats-effect", "zio", "virtual-threads")
+
+  private val deadline = 4.minutes
+
+  private val descriptions = Map(
+    "memory" -> "their heap while they sleep",
+    "wake" -> "how late they wake"
+  )
+
+  private val tables = Vector(
+    "bytes" -> "Heap that a sleeping fiber takes, bytes",
+    "ms" -> "How late fibers wake, ms: 99 of 100 are no later"
+  )

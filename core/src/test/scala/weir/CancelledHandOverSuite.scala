@@ -1,0 +1,104 @@
+package weir
+
+import java.util.SplittableRandom
+import java.util.concurrent.CyclicBarrier as JdkBarrier
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import weir.kernel.FiberCore
+
+/** What is handed over in the moment in which its receiver is cancelled goes to the next in line.
+  *
+  * On one carrier: a fiber that has been asked to cancel cannot run, and so cannot leave the line, before the fiber that asks has done what
+  * it does next.
+  */
+class CancelledHandOverSuite extends StreamTests:
+
+  /** Asks `fiber` to cancel, and then does `next`, before `fiber` can run. */
+  private def whileCanceled(fiber: Fiber[Any], next: Task[Any])(using Runtime): Unit =
+    Task(fiber match { case core: FiberCore => core.requestCancel() })
+      .flatMap(_ => next)
+      .start
+      .flatMap(_.joinOrFail)
+      .runSync(): Unit
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+
+  private def oneCarrier(): Runtime = Runtime.make(1, 4)
+
+  for (name, make) <- List(
+      "bounded" -> Queue.bounded[Int](1),
+      "unbounded" -> Queue.unbounded[Int],
+      "synchronous" -> Queue.synchronous[Int]
+    )
+  do
+    test(s"a value goes to the next taker, $name queue"):
+      given Runtime = oneCarrier()
+      val queue = make.runSync()
+      val first, second = parked(queue.take)
+      whileCanceled(first, queue.offer(1))
+      assertEquals(second.joinOrFail.runSync(), 1)
+
+  test("a place goes to the next offer, and the value of the first is not in the queue"):
+    given Runtime = oneCarrier()
+    val queue = Queue.unsafe[Int](1)
+    queue.offer(0).runSync()
+    val first = parked(queue.offer(1))
+    val second = parked(queue.offer(2))
+    whileCanceled(first, queue.take)
+    second.joinOrFail.runSync()
+    assertEquals(queue.tryTakeN(10).runSync(), List(2))
+
+  test("a synchronous take takes the value of the next offer"):
+    given Runtime = oneCarrier()
+    val queue = Queue.synchronous[Int].runSync()
+    val first = parked(queue.offer(1))
+    val second = parked(queue.offer(2))
+    whileCanceled(first, queue.take.map(assertEquals(_, 2)))
+    second.joinOrFail.runSync()
+
+  test("a permit goes to the next in line, for acquire and withPermit"):
+    given Runtime = oneCarrier()
+    val semaphore = Semaphore.unsafe(0)
+    for task <- List(semaphore.acquire, semaphore.withPermit(semaphore.tryAcquire.void)) do
+      val first, second = parked(task)
+      whileCanceled(first, semaphore.release)
+      second.joinOrFail.runSync()
+      semaphore.tryAcquire.runSync(): Unit
+      assertEquals(semaphore.count.runSync(), 0L)
+
+  test("a mutex goes to the next in line"):
+    given Runtime = oneCarrier()
+    val mutex = Mutex.unsafe()
+    val leave = Deferred.unsafe[Unit]
+    val holder = parked(mutex.withLock(leave.get))
+    val first, second = parked(mutex.withLock(Task(1)))
+    whileCanceled(first, leave.complete(()).andThen(holder.join))
+    assertEquals(second.joinOrFail.runSync(), 1)
+    assert(!mutex.isLocked.runSync())
+
+  test("a get and a complete at once: the get is always woken"):
+    val pairs = 50_000
+    val deferreds = Vector.fill(pairs)(Deferred.unsafe[Int])
+    val arrived = AtomicInteger()
+    val until = 3.seconds.fromNow // on a busy machine, steps wait for the other carrier's core
+
+    /** Does `task` with each of them, in step with the other side, give or take a few instructions. */
+    def inStep(seed: Int)(task: Deferred[Int] => Task[Any]) =
+      val random = SplittableRandom(seed)
+      Task.foreach(deferreds.indices) { i =>
+        arrived.incrementAndGet()
+        var spins = 0
+        while arrived.get < 2 * (i + 1) && until.hasTimeLeft() do
+          spins += 1
+          if spins % 1000 == 0 then Thread.`yield`() else Thread.onSpinWait()
+        for _ <- 0 until random.nextInt(8) do Thread.onSpinWait()
+        task(deferreds(i))
+      }
+    Task.both(inStep(1)(_.get), inStep(2)(_.complete(1))).runSync(): Unit
+
+  test("a wait and a release at once: the wait is always woken"):
+    val rounds = 100_000
+    val semaphore = Semaphore.unsafe(0)
+    val together = JdkBarrier(2)
+    def run(task: Task[Any]) = Task(together.await()).andThen(Task.foreach(1 to rounds)(_ => task))
+    Task.both(run(semaphore.acquire), run(semaphore.release)).runSync(): Unit
+    assertEquals(semaphore.count.runSync(), 0L)

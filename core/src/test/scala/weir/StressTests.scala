@@ -1,0 +1,51 @@
+package weir
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import scala.util.Random
+
+/** What stress suites share: a seed that is printed and taken back, a time, and fibers that are cancelled at random points. */
+trait StressTests extends StreamTests:
+  /** How long each test goes on. */
+  val time: FiniteDuration = Integer.getInteger("weir.stress.seconds", 2).intValue.seconds
+
+  override def limit: FiniteDuration = 20.seconds + time
+
+  /** A test that is given a seed, and when to stop. */
+  def stress(name: String)(body: (Long, Deadline) => Unit): Unit = test(name):
+    val seed = Long.unbox(java.lang.Long.getLong("weir.stress.seed", System.nanoTime()))
+    println(s"${getClass.getSimpleName}: -Dweir.stress.seed=$seed")
+    try body(seed, time.fromNow)
+    catch case e: munit.FailException => fail(s"-Dweir.stress.seed=$seed: ${e.getMessage}", e)
+
+  /** Runs all of `bodies` at once, each on a thread. Fails with what the first of them fails with. */
+  def together(bodies: Seq[() => Unit]): Unit =
+    val errors = ConcurrentLinkedQueue[Throwable]()
+    val threads = bodies.map { body =>
+      Thread.ofPlatform().daemon().start { () =>
+        try body()
+        catch case error: Throwable => errors.add(error): Unit
+      }
+    }
+    threads.foreach(_.join())
+    val first = errors.poll()
+    if first != null then throw first
+
+  /** Starts `task` again and again until the deadline, and cancels it after a random while. Returns how many of the cancels
+    * came in time.
+    */
+  def canceledAtRandom(deadline: Deadline, random: Random, mostNanos: Int = 30_000)(
+      task: Task[Any]
+  )(using Runtime): Int =
+    val cancels = AtomicInteger()
+    while deadline.hasTimeLeft() do
+      val fiber = task.start.runSync()
+      val until = System.nanoTime() + random.nextInt(mostNanos)
+      while System.nanoTime() < until do Thread.onSpinWait()
+      fiber.cancel.runSync()
+      fiber.join.runSync() match
+        case Outcome.Canceled => cancels.incrementAndGet(): Unit
+        case Outcome.Succeeded(_) => ()
+        case Outcome.Failed(error) => throw error
+    cancels.get

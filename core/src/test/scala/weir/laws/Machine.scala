@@ -1,0 +1,347 @@
+package weir.laws
+
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
+import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
+import java.util.concurrent.locks.LockSupport
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.kernel.{CallbackJoin, Direct, RunLoop}
+import weir.runtime.Host
+import weir.{Deferred, Outcome, Poll, Runtime, Task}
+
+/** Runs a program as a real task, and cancels it exactly where it is told to.
+  *
+  * A step that is to be cancelled asks for it from another thread. It then waits until its fiber has been asked; or, where the
+  * cancel must end it, it blocks, sleeps or waits for ever.
+  */
+final class Machine(cancelAt: CancelAt, runtime: Runtime):
+  import Machine.*
+  import Program.*
+
+  private given Runtime = runtime
+  private val events = ConcurrentHashMap[String, ConcurrentLinkedQueue[String]]()
+  private val forked = ConcurrentLinkedQueue[RunLoop]()
+  private val rootPlace = Place("", null, reached = true)
+
+  /** What must never be, whatever the program. */
+  val wrong: ConcurrentLinkedQueue[String] = ConcurrentLinkedQueue()
+
+  def run(program: Program): Seen = runWith(program, masked = false)(task => task)
+
+  /** As `run`, of what `side` makes of the program's task; `masked` if that runs it masked. */
+  def runWith(program: Program, masked: Boolean)(side: Task[Int] => Task[Int]): Seen =
+    val scope = Scope(rootPlace, if masked then List(Object()) else Nil, false, Nil)
+    val fiber = RunLoop(runtime, side(task(program, "r", scope)))
+    rootPlace.fiber = fiber
+    if cancelAt == CancelAt.Start then fiber.requestCancel()
+    runtime.scheduler.submit(fiber)
+    val outcome = describe(fiber.awaitEnd())
+    // A fiber is here before the one that has forked it ends.
+    var child = forked.poll()
+    while child ne null do
+      child.awaitEnd(): Unit
+      child = forked.poll()
+    Seen(outcome, events.asScala.view.mapValues(_.asScala.toList).toMap)
+
+  /** Is seen as `name`. */
+  def mark(name: String): Task[Unit] = Task.delay(record("", name))
+
+  /** Runs `task` masked, and marks the outcome that it returns: for laws on what goes on in another fiber. */
+  def alone(task: Task[Outcome[Any]]): Task[Int] =
+    Task.uncancelable(_ => task.flatMap(end => mark(describe(end)).as(0)))
+
+  private def log(scope: Scope, event: String): Unit =
+    record(scope.place.path, event)
+    if scope.place.sawCancel && !scope.isMasked then
+      wrong.add(s"$event, unmasked, after a cancel"): Unit
+
+  private def record(place: String, event: String): Unit =
+    events.computeIfAbsent(place, _ => ConcurrentLinkedQueue()).add(event): Unit
+
+  /** What a step does besides being seen. True if the cancel that it has asked for must end it. */
+  private def gate(scope: Scope, path: String, canHang: Boolean): Boolean =
+    val place = scope.place
+    val own = Machine.own
+    place.gates += 1
+    val byParent = place.gates == place.cancelAtGate
+    if byParent then place.reachedGate.countDown()
+    // The last fiber that a cancel gets to, on its way from the first one to this one.
+    val last = place.lastReached
+    val target = cancelAt match
+      case CancelAt.Step(`path`, true) => own
+      // One that is cancelled already could not tell that this cancel has arrived.
+      case CancelAt.Step(`path`, false) if !byParent && !last.cancelRequested => rootPlace.fiber.nn
+      case _ => null
+    val asked = if byParent || (target eq own) then own else if target eq null then null else last
+    val hangs = canHang && (asked eq own) && !scope.isMasked
+    if target ne null then ask(target, if hangs then own else null)
+    if (asked ne null) && !hangs then
+      parkUntil(s"the cancel of $path has arrived")(asked.cancelRequested)
+      if asked eq own then place.sawCancel = true
+    hangs
+
+  private def task(program: Program, path: String, scope: Scope): Task[Int] =
+    def in(part: Int, program: Program): Task[Int] = task(program, s"$path.$part", scope)
+    def finalizer(part: Int, program: Program): Task[Int] =
+      task(program, s"$path.$part", scope.copy(finalizing = true))
+    def under(mask: Scope, event: String): Unit = log(mask, s"$path $event")
+    val hidden =
+      scope.copy(masks =
+        Object() :: scope.masks
+      ) // a mask without a poll that the program could name
+    program match
+      case Pure => Task.pure(0)
+      case Fail => Task.fail(Failure(path))
+      case Throw =>
+        Task.delay {
+          log(scope, path)
+          gate(scope, path, canHang = false): Unit
+          throw Failure(path)
+        }
+      case Canceled => Task.canceled.as0
+      case Step(kind) => step(kind, path, scope)
+
+      case Mapped(source) =>
+        in(0, source).map { value =>
+          log(scope, s"$path map $value")
+          value + 1
+        }
+      case Then(first, second) =>
+        in(0, first).flatMap { value =>
+          log(scope, s"$path then $value")
+          in(1, second)
+        }
+      case Sequence(tasks) =>
+        Task.defer {
+          log(scope, s"$path sequence")
+          val each = tasks.zipWithIndex.map((task, i) =>
+            in(i, task).map(value => { log(scope, s"$path each $i"); value })
+          )
+          Task.sequence(each).map { _ =>
+            log(scope, s"$path all"); 0
+          }
+        }
+
+      case Attempt(source) =>
+        in(0, source).attempt.map {
+          case Left(error) => log(scope, s"$path left ${describe(error)}"); -1
+          case Right(value) => log(scope, s"$path right"); value
+        }
+      case Handle(source, handler) =>
+        in(0, source).handleErrorWith { error =>
+          log(scope, s"$path handle ${describe(error)}")
+          in(1, handler)
+        }
+
+      case OnCancel(source, last) => in(0, source).onCancel(finalizer(1, last).void)
+      case Guarantee(source, last) =>
+        in(0, source).guaranteeCase { outcome =>
+          under(hidden, s"after ${describe(outcome)}")
+          finalizer(1, last).void
+        }
+      case Bracket(acquire, use, release) =>
+        val acquired = task(acquire, s"$path.0", hidden)
+        Task.bracket(acquired.map(value => { under(hidden, s"acquired $value"); value })) { _ =>
+          log(scope, s"$path use")
+          in(1, use)
+        } { value =>
+          under(hidden, s"release $value")
+          finalizer(2, release).void
+        }
+      case Mask(body) => Task.uncancelable(poll => task(body, s"$path.0", scope.masked(poll)))
+      case Poll(up, body) =>
+        scope.polls.lift(up) match
+          case Some(poll) => poll.poll(task(body, s"$path.0", scope.unmaskedBy(poll)))
+          case None => in(0, body)
+
+      case Await(body) => Direct(fiber => fiber.await(in(0, body)))
+      case Nested(body) =>
+        val inner = scope.child(path, propagates = true)
+        Task.delay {
+          log(scope, s"$path nest")
+          inner.begins(task(body, s"$path.0", inner)).runSync()
+        }
+
+      case ForkJoin(body) =>
+        val inner = hidden.child(path, propagates = false)
+        Task.uncancelable(poll =>
+          inner.begins(task(body, s"$path.0", inner)).start.flatMap { fiber =>
+            forked.add(fiber.asInstanceOf[RunLoop]): Unit
+            // Looked for inside of the poll, so that a cancel that falls together with the end of the child counts.
+            poll(fiber.join.map { outcome =>
+              log(scope, s"$path joined ${describe(outcome)}")
+              0
+            })
+          }
+        )
+      case ForkCancel(body, at) =>
+        val inner = hidden.child(path, propagates = false)
+        inner.place.cancelAtGate = at
+        Task.uncancelable(_ =>
+          inner.begins(task(body, s"$path.0", inner)).start.flatMap { fiber =>
+            val child = fiber.asInstanceOf[RunLoop]
+            forked.add(child): Unit
+            val reached = inner.place.reachedGate
+            child.register((list, lock) =>
+              CallbackJoin(_ => reached.countDown(), runtime, list, lock)
+            ) match
+              case _: Outcome[?] => reached.countDown()
+              case _ => ()
+            Task(awaitLatch(reached)).andThen(fiber.cancel).andThen(fiber.join).map { outcome =>
+              under(hidden, s"canceled ${describe(outcome)}")
+              0
+            }
+          }
+        )
+
+      case Race(body) =>
+        val (first, other, over) = pair(body, path, scope)
+        Task.race(first.onCancel(over), other).map(_.merge)
+      case Parallel(body) =>
+        val (first, other, over) = pair(body, path, scope)
+        Task.parSequence(List(first.guarantee(over), other)).map(_.head)
+      case TimeLimit(body) => inGroup(body, path, scope).timeout(1.hour)
+      case Abandon(body) => inGroup(body, path, scope).timeoutAbandon(1.hour)
+      case Cancelable(body, hook) =>
+        inGroup(body, path, scope).cancelable(finalizer(1, hook).void)
+
+  private def inGroup(body: Program, path: String, scope: Scope): Task[Int] =
+    val inner = scope.child(path, propagates = true)
+    inner.begins(task(body, s"$path.0", inner))
+
+  /** `body`; one to run beside it, which has begun first and ends by a cancel or by the third; and that. */
+  private def pair(body: Program, path: String, scope: Scope): (Task[Int], Task[Int], Task[Unit]) =
+    val begun = CountDownLatch(1)
+    val over = Deferred.unsafe[Int]
+    val begin = Task {
+      record(s"$path.other", "begun")
+      begun.countDown()
+    }
+    val other = begin.andThen(over.get).guarantee(Task(record(s"$path.other", "released")))
+    val first = Task(awaitLatch(begun)).andThen(inGroup(body, path, scope))
+    // The error of a masked region that the cancel has replaced ends a group: then the other must not be faster.
+    val end = Task.defer {
+      if own.replaced eq null then over.complete(-2).void else Task.unit
+    }
+    (first, other, end)
+
+  private def step(kind: Kind, path: String, scope: Scope): Task[Int] =
+    def seen(canHang: Boolean): Boolean =
+      log(scope, path)
+      gate(scope, path, canHang)
+    def waits(end: (Either[Throwable, Int] => Unit) => Unit): Task[Int] =
+      Task.asyncCancelable { callback =>
+        if !seen(canHang = true) then end(callback)
+        Task.delay(log(scope.copy(finalizing = true), s"$path hook"))
+      }
+    kind match
+      case Kind.Delay => Task.delay { seen(canHang = false): Unit; 1 }
+      case Kind.Defer => Task.defer { seen(canHang = false): Unit; Task.pure(1) }
+      case Kind.Cede => Task.delay(seen(canHang = false)).flatMap(_ => Task.cede).as1
+      case Kind.Sleep =>
+        Task.defer(Task.sleep(if seen(canHang = true) then 1.hour else 5.micros)).as1
+      case Kind.WaitNow => waits(_(Right(1)))
+      case Kind.WaitLater => waits(callback => asker.execute(() => callback(Right(1))))
+      case Kind.WaitAndFail => waits(_(Left(Failure(path))))
+      case Kind.Block =>
+        Task.delay {
+          block(seen(canHang = true), path)
+          1
+        }
+      case Kind.BlockOn =>
+        Task.delay {
+          val hangs = seen(canHang = true)
+          try block(hangs, path)
+          catch case _: InterruptedException if hangs => scope.place.sawCancel = true
+          1
+        }
+
+  private def block(hangs: Boolean, path: String): Unit =
+    try
+      if hangs then Thread.sleep(3_600_000)
+      // A cancel that has arrived while unmasked code computed has left its interrupt.
+      else if !Thread.currentThread().isInterrupted then Thread.sleep(0, 1000)
+    catch
+      case error: InterruptedException =>
+        if !hangs then wrong.add(s"$path was interrupted"): Unit
+        throw error
+
+object Machine:
+  private final class Failure(path: String)
+      extends RuntimeException(s"fail $path", null, false, false)
+
+  /** The fiber that this code is in. */
+  private def own: RunLoop = Host.here.nn.running.asInstanceOf[RunLoop]
+
+  /** A fiber, before it is one. */
+  private final class Place(val path: String, val parent: Place | Null, val reached: Boolean):
+    @volatile var fiber: RunLoop | Null = null
+    @volatile var sawCancel = false
+    @volatile var gates = 0
+    @volatile var cancelAtGate: Int = -1
+    val reachedGate = CountDownLatch(1)
+
+    def lastReached: RunLoop =
+      if reached then fiber.nn else parent.nn.lastReached
+
+  private final case class Named(poll: Poll, mask: AnyRef)
+
+  /** `masks` are those that are not taken off, the innermost first. */
+  private final case class Scope(
+      place: Place,
+      masks: List[AnyRef],
+      finalizing: Boolean,
+      polls: List[Named]
+  ):
+    def isMasked: Boolean = masks.nonEmpty || finalizing
+
+    def masked(poll: Poll): Scope =
+      val mask = Object()
+      copy(masks = mask :: masks, polls = Named(poll, mask) :: polls)
+
+    def unmaskedBy(poll: Named): Scope =
+      if masks.headOption.exists(_ eq poll.mask) && !finalizing then copy(masks = masks.tail)
+      else this
+
+    def child(path: String, propagates: Boolean): Scope =
+      Scope(Place(path, place, place.reached && propagates && !isMasked), Nil, false, polls)
+
+    def begins(body: Task[Int]): Task[Int] =
+      Task
+        .delay { place.fiber = own }
+        .flatMap(_ => body)
+
+  extension (task: Task[Any])
+    private def as0: Task[Int] = task.andThen(Task.pure(0))
+    private def as1: Task[Int] = task.as(1)
+
+  private def describe(error: Throwable): String = error match
+    case failure: Failure => failure.getMessage
+    case other => other.getClass.getSimpleName
+
+  private def describe(outcome: Outcome[Any]): String = outcome match
+    case Outcome.Failed(error) => s"Failed(${describe(error)})"
+    case other => other.toString
+
+  private val asker = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())
+
+  /** Asks for the cancel of `target`, at best when `waiting`, if it is given, has left its thread or blocks it. */
+  private def ask(target: RunLoop, waiting: RunLoop | Null): Unit =
+    val thread = Thread.currentThread()
+    asker.execute { () =>
+      if waiting ne null then
+        val until = System.nanoTime() + 100_000
+        while !target.cancelRequested && (waiting.host ne null) &&
+          thread.getState == Thread.State.RUNNABLE && System.nanoTime() < until
+        do Thread.onSpinWait()
+      target.requestCancel()
+    }
+
+  /** Blocks, so that the cancel finds a carrier for its way. */
+  private def parkUntil(clue: String)(condition: => Boolean): Unit =
+    val until = System.nanoTime() + 5.seconds.toNanos
+    while !condition && System.nanoTime() < until do LockSupport.parkNanos(5000)
+    if !condition then throw AssertionError(s"Not so after 5 s: $clue")
+
+  private def awaitLatch(latch: CountDownLatch): Unit =
+    if !latch.await(5, TimeUnit.SECONDS) then throw AssertionError("Waited 5 s for a latch.")
