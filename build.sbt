@@ -29,10 +29,11 @@ lazy val testSettings = Seq(
 
 lazy val root = project
   .in(file("."))
-  .aggregate(lab, core, slf4j, cli, bench, benchCe2, docs)
+  .aggregate(lab, core, testkit, slf4j, cli, bench, benchCe2, docs)
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
+// The tests of core compile the test kit with them, since sbt lets no project depend on one that depends on it.
 lazy val core = project
   .settings(name := "weir-core")
   .settings(testSettings)
@@ -41,6 +42,29 @@ lazy val core = project
     Compile / packageBin / packageOptions +=
       Package.ManifestAttributes("Agent-Class" -> "weir.trace.DumpAgent")
   )
+  .settings(testkitSettings)
+  .settings(
+    Test / unmanagedSourceDirectories ++= Seq("java", "scala").map(language =>
+      (ThisBuild / baseDirectory).value / "testkit" / "src" / "main" / language
+    )
+  )
+
+lazy val testkit = project
+  .dependsOn(core)
+  .settings(name := "weir-testkit")
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(
+    libraryDependencies += "org.scalameta" %% "munit" % "1.3.0" % Provided,
+    Compile / packageBin / packageOptions += Package.ManifestAttributes(
+      "Premain-Class" -> "weir.testkit.agent.Agent",
+      "Agent-Class" -> "weir.testkit.agent.Agent",
+      "Can-Retransform-Classes" -> "true"
+    )
+  )
+
+// The test kit loads its agent into the running JVM, which says so on its standard error without this.
+lazy val testkitSettings = Seq(Test / javaOptions += "-XX:+EnableDynamicAgentLoading")
 
 // Makes SLF4J's MDC follow fibers, for those who have it on their class path.
 lazy val slf4j = project
@@ -143,9 +167,10 @@ lazy val benchCe2 = project
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j)
+  .dependsOn(core, slf4j, testkit)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
+  .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")
   .settings(
     scalacOptions -= "-Wunused:all",
     run / fork := true, // `./weir example`

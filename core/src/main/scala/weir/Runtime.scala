@@ -1,6 +1,7 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicInteger
+import weir.kernel.{FiberCore, Waiter}
 import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
 import weir.trace.DumpSignal
 
@@ -9,7 +10,7 @@ import weir.trace.DumpSignal
   * One is enough for a program, and it is there without being asked for: `Runtime.default`. There is no
   * pool to choose, since every task may block.
   */
-final class Runtime private[weir] (
+class Runtime private[weir] (
     private[weir] val scheduler: Scheduler,
     private[weir] val timers: Timers,
     private[weir] val hook: ContextHook | Null
@@ -43,6 +44,14 @@ final class Runtime private[weir] (
   private[weir] def report(where: String, error: Throwable): Unit =
     System.err.println(s"weir: $where failed, and nobody is left to handle its error:")
     error.printStackTrace(System.err)
+
+  // Two hooks for the test kit's runtime, which are empty here, and as good as not there to the JIT.
+
+  /** Called for each new fiber, at the end of its constructor. */
+  private[weir] def begun(fiber: FiberCore): Unit = ()
+
+  /** Called before each wait for a callback that code outside of the runtime may call. */
+  private[weir] def waitsOutside(waiter: Waiter): Unit = ()
 
   private[weir] def isQuiet: Boolean = scheduler.isQuiet && timers.size == 0
 

@@ -222,7 +222,7 @@ object Task:
     Async(register)
 
   /** Never ends, but can be cancelled. */
-  val never: Task[Nothing] = async(_ => ())
+  val never: Task[Nothing] = Never
 
   /** Nothing, `duration` from the time it runs; at once if that is not positive. Blocks no thread. */
   def sleep(duration: FiniteDuration): Task[Unit] = Sleep(duration.toNanos)

@@ -4,6 +4,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.concurrent.duration.*
 import weir.kernel.{RunLoop, Suspend}
+import weir.testkit.TestRuntime
 
 class RaceSuite extends WeirSuite:
 
@@ -91,7 +92,18 @@ class RaceSuite extends WeirSuite:
     def nest(depth: Int): Task[Int] =
       if depth == 0 then Task.never
       else Task.race(nest(depth - 1), nest(depth - 1)).map(_.merge)
-    assertEquals(Task.race(nest(8), Task.sleep(5.millis).as(1)).runSync(), Right(1))
+    val race = Task.race(nest(8), Task.sleep(5.hours).as(1))
+    assertEquals(TestRuntime.timed(race), (Right(1), 5.hours))
+
+  test(
+    "of two sleepers the one that is due first wins, by however little, whether it blocks or not"
+  ):
+    for blocks <- List(true, false) do
+      def sleep(nanos: Long) =
+        if blocks then Task(Thread.sleep(java.time.Duration.ofNanos(nanos)))
+        else Task.sleep(nanos.nanos)
+      val race = Task.race(sleep(1_000_001), sleep(1_000_000))
+      assertEquals(TestRuntime.timed(race), (Right(()), 1_000_000.nanos))
 
 class BothSuite extends WeirSuite:
 

@@ -9,6 +9,7 @@ private[weir] final class Async[A](
 
   def begin(fiber: RunLoop): Any =
     val callback = AsyncWaiter[A](fiber)
+    fiber.runtime.waitsOutside(callback)
     // No interrupt may hit the registration: it is user's code that may hold something already.
     fiber.masked { callback.hook = register(callback) }
     callback

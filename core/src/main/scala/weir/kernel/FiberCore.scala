@@ -50,6 +50,18 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   /** For a dump: the fiber of a `runSync` that this fiber's code waits for. */
   final private[weir] def nestedFiber: FiberCore | Null = nested
 
+  runtime.begun(this)
+
+  /** The wait in which the fiber is suspended; null if it is not. */
+  final private[weir] def suspendedIn: Waiter | Null =
+    val waiter = waiting
+    if (waiter ne null) && waiter.isWaiting then waiter else null
+
+  /** The thread that runs the fiber's plain code, blocked or not; null while it is suspended or queued. */
+  final private[weir] def runningOn: Thread | Null =
+    val host = this.host
+    if host eq null then null else host.thread
+
   // ---- the gate ----
 
   /** Lets a cancel interrupt this thread. A cancel that has found the gate closed has left that to the owner, whose plain

@@ -91,6 +91,11 @@ private[weir] class Waiter(val fiber: RunLoop):
     val current = state
     current == Waiter.Suspended || current == Waiter.Claimed
 
+  /** True until somebody has ended the wait, also before the fiber has suspended. */
+  private[weir] def isOpen: Boolean =
+    val current = state
+    current == Waiter.Registering || current == Waiter.Suspended
+
   private[weir] def isCanceled: Boolean = state == Waiter.Canceled
 
   /** True if the fiber has got its value, or is to get it as soon as it runs. */

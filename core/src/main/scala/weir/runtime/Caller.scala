@@ -25,10 +25,11 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
   override def interruptedFromOutside(): Unit = wasInterrupted = true
 
   /** Runs one slice of `job`, and of the jobs that it hands over. Where calls of `runSync` are nested so deep that the
-    * thread's stack could overflow, it queues the job instead: a worker then has a stack of its own for it.
+    * thread's stack could overflow, it queues the job instead: a worker then has a stack of its own for it. So it
+    * does where the scheduler runs everything on threads of its own.
     */
   def run(job: Job): Unit =
-    if depth >= Tuning.nestedCalls then scheduler.submit(job)
+    if depth >= Tuning.nestedCalls || !scheduler.runsOn(thread) then scheduler.submit(job)
     else
       val before = scheduler.enter(this)
       try

@@ -38,7 +38,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   /** Runs `job` next on this thread, or queues it: after a row of hand-overs the queue has its turn, so
     * that two jobs that keep handing over to each other starve nobody.
     */
-  final def handOver(job: Job): Unit =
+  def handOver(job: Job): Unit =
     if (handedOver eq null) && handOvers < Tuning.handOversInARow then
       handOvers += 1
       handedOver = job
@@ -56,7 +56,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   final var begun: Int = 0
 
   /** How many instructions a slice that begins now may run before it asks `moreCredit`. */
-  final def beginSlice(): Int =
+  def beginSlice(): Int =
     slices += 1
     begun = scheduler.watch.ticks
     sliceInstructions = 0
@@ -65,7 +65,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   /** How many more the present slice may run; 0 if it is over. The clock is not read in slices that are shorter than the
     * first credit, and seldom in those that turn out to be fast.
     */
-  final def moreCredit(): Int =
+  def moreCredit(): Int =
     val now = System.nanoTime()
     if sliceInstructions == 0 then sliceStart = now
     sliceInstructions += Tuning.clockInstructions
@@ -93,7 +93,7 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     * was submitted from elsewhere only when it is: two threads that yield to each other would starve the rest. So
     * now and then, and wherever work is waiting, it parks for a moment, and comes back by the common queue.
     */
-  final def yieldIfDue(inSlice: Boolean): Unit =
+  def yieldIfDue(inSlice: Boolean): Unit =
     if pooled then
       val now = System.nanoTime()
       if now - lastYield > Tuning.yieldAfterNanos then

@@ -1,5 +1,6 @@
 package weir.runtime
 
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.{SynchronousQueue, ThreadPoolExecutor, TimeUnit}
 
 /** Threads of the operating system, for code that would pin a carrier.
@@ -8,7 +9,9 @@ import java.util.concurrent.{SynchronousQueue, ThreadPoolExecutor, TimeUnit}
   * a start takes several times as long as a hand-over, and is then given back.
   */
 private[weir] final class PlatformThreads:
-  private val executor = ThreadPoolExecutor(
+  private val calls = AtomicInteger()
+
+  private val executor = new ThreadPoolExecutor(
     0,
     Int.MaxValue,
     Tuning.platformKeepAliveNanos,
@@ -20,9 +23,20 @@ private[weir] final class PlatformThreads:
       .name("weir-platform-", 1)
       .inheritInheritableThreadLocals(false)
       .factory()
-  )
+  ):
+    override def afterExecute(call: Runnable, error: Throwable): Unit =
+      calls.decrementAndGet(): Unit
 
-  def execute(call: Runnable): Unit = executor.execute(call)
+  def execute(call: Runnable): Unit =
+    calls.incrementAndGet(): Unit
+    try executor.execute(call)
+    catch
+      case error: Throwable =>
+        calls.decrementAndGet(): Unit
+        throw error
+
+  /** Calls that have been asked for and have not ended. */
+  def running: Int = calls.get
 
   /** Those that run a call or wait for one. */
   def size: Int = executor.getPoolSize

@@ -14,8 +14,10 @@ import weir.trace.{Roster, Spins, Watch}
   *   - **Standby**: while any job is queued, one worker without a slot is runnable in the JDK's own
   *     scheduler; it is mounted in the moment a carrier gets free.
   *   - **Shards**: bounded queues that every worker takes from; none belongs to a worker.
+  *
+  * Open for the test kit alone: while nothing extends it, its methods are as good as final to the JIT.
   */
-private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
+private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   // immutable
   private val shardMask = Integer.highestOneBit(carriers * 2 - 1) - 1
@@ -103,14 +105,19 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
       if moves && !standby then raiseStandby() // as in submit
     job
 
+  /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. */
+  def runsOn(caller: Thread): Boolean = true
+
   // ---- the standby: what Worker calls, in the order of its life ----
+
+  protected def newWorker(): Worker = Worker(this, Thread.ofVirtual())
 
   /** Makes an idle or a new worker the standby, unless there is one. */
   def raiseStandby(): Unit =
     if Scheduler.Standby.compareAndSet(this, false, true) then
       try
         val worker = takeIdle()
-        if worker eq null then Worker(this).start() else worker.invite()
+        if worker eq null then newWorker().start() else worker.invite()
       catch
         case error: Throwable =>
           standby =
@@ -150,7 +157,7 @@ private[weir] final class Scheduler(val carriers: Int, ringCapacity: Int):
       i += 1
     false
 
-  private def takeIdle(): Worker | Null =
+  protected def takeIdle(): Worker | Null =
     var i = 0
     while i < idle.length do
       val worker = idle.get(i)

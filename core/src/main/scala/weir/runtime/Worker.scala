@@ -6,11 +6,13 @@ import java.util.concurrent.locks.LockSupport
   *
   * It begins as the standby. README.md in this folder has the states and who moves which.
   */
-private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), Runnable:
+private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
+    extends Host(scheduler),
+      Runnable:
 
   // immutable
   val thread: Thread =
-    Thread.ofVirtual().name("weir-worker").inheritInheritableThreadLocals(false).unstarted(this)
+    threads.name("weir-worker").inheritInheritableThreadLocals(false).unstarted(this)
   def pooled: Boolean = true
 
   // owner only
@@ -104,7 +106,7 @@ private[weir] final class Worker(scheduler: Scheduler) extends Host(scheduler), 
     * yield. Where one rest follows the other at once there is a carrier to spare (the JDK adds some during file
     * I/O), and rests get longer.
     */
-  private def rest(): Unit =
+  protected def rest(): Unit =
     val now = System.nanoTime()
     rests = if now - lastRest < Tuning.yieldAfterNanos / 2 then rests + 1 else 0
     Thread.interrupted(): Unit // or the park would return at once

@@ -1,0 +1,23 @@
+package weir.testkit.agent;
+
+import java.lang.instrument.Instrumentation;
+
+/**
+ * What the JVM starts when the agent is loaded: leaves the {@link Instrumentation} where the test kit
+ * finds it, whatever class loader that stands in.
+ *
+ * <p>In Java, as is all of this package, since the JVM starts it without the Scala library.
+ */
+public final class Agent {
+  private Agent() {}
+
+  public static final String KEY = "weir.testkit.instrumentation";
+
+  public static void premain(String options, Instrumentation instrumentation) {
+    agentmain(options, instrumentation);
+  }
+
+  public static void agentmain(String options, Instrumentation instrumentation) {
+    System.getProperties().put(KEY, instrumentation);
+  }
+}

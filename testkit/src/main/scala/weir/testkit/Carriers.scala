@@ -1,0 +1,136 @@
+package weir.testkit
+
+import java.util.concurrent.{Delayed, ForkJoinPool, ScheduledFuture, TimeUnit}
+import java.util.concurrent.TimeUnit.NANOSECONDS
+import java.util.function.LongSupplier
+import scala.collection.mutable
+import weir.runtime.Alarm
+
+/** The threads of the operating system that carry the virtual threads of a test, and so know whether any of those can run.
+  *
+  * A virtual thread comes here, as a `Runnable`, whenever it is started or has been woken, and stays away while it waits. So
+  * nothing can run exactly if none is queued and none is carried. The end of its timed waits is an alarm of the test's clock.
+  *
+  *   - '''Shared, under this object's lock''': all that is mutable.
+  *   - '''Held''': nothing is begun while the conductor rings alarms, so that what runs first does not depend on how fast
+  *     it rings.
+  *   - `pick` chooses among so many that are queued.
+  */
+private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int => Int)
+    extends ForkJoinPool(1),
+      LongSupplier:
+  private val queued = mutable.ArrayDeque[Runnable]()
+  private var moved = mutable.LinkedHashSet[Runnable]()
+  private var carried = 0
+
+  /** Read without the lock by what is carried, which must not wait for it: see `SpinLock`. */
+  @volatile private var hasMore = false
+  private var queuedEver = 0L
+  private var held = false
+  private var closed = false
+
+  for n <- 1 to count do
+    Thread.ofPlatform().daemon().name(s"weir-test-carrier-$n").start(() => carry()): Unit
+
+  // ---- what virtual threads ask for ----
+
+  override def execute(continuation: Runnable): Unit = synchronized {
+    queued.append(continuation)
+    hasMore = true
+    queuedEver += 1
+    notifyAll()
+  }
+
+  override def schedule(command: Runnable, delay: Long, unit: TimeUnit): ScheduledFuture[?] =
+    val alarm = CommandAlarm(clock, unit.toNanos(delay), command)
+    clock.add(alarm)
+    alarm.future
+
+  def getAsLong: Long = clock.nanoTime
+
+  private def carry(): Unit =
+    var next = take()
+    while next ne null do
+      try next.run()
+      finally
+        synchronized {
+          carried -= 1
+          notifyAll()
+        }
+      next = take()
+
+  private def take(): Runnable | Null = synchronized {
+    while (held || queued.isEmpty) && !closed do wait()
+    if closed then null
+    else
+      carried += 1
+      val next = queued.remove(pick(queued.size))
+      hasMore = queued.nonEmpty
+      moved.add(next): Unit
+      next
+  }
+
+  // ---- what the conductor asks for ----
+
+  /** Whether a virtual thread is queued, other than those that are carried. */
+  def hasQueued: Boolean = hasMore
+
+  /** Runs `body` while nothing is begun. */
+  def holding(body: => Unit): Unit =
+    synchronized { held = true }
+    try body
+    finally
+      synchronized {
+        held = false
+        notifyAll()
+      }
+
+  /** True once nothing can run; false if that takes longer. */
+  def awaitIdle(nanos: Long): Boolean = synchronized(await(nanos)(isIdle))
+
+  private def isIdle = queued.isEmpty && carried == 0
+
+  /** How many have been queued so far. */
+  def events: Long = synchronized(queuedEver)
+
+  /** True once something has been queued since there were so many `events`; false if that takes longer. */
+  def awaitEvent(events: Long, nanos: Long): Boolean = synchronized {
+    await(nanos)(queuedEver != events)
+  }
+
+  private def await(nanos: Long)(condition: => Boolean): Boolean =
+    val deadline = System.nanoTime() + nanos
+    var left = nanos
+    while !condition && left > 0 do
+      NANOSECONDS.timedWait(this, left + 1_000_000) // it cuts off what is below a millisecond
+      left = deadline - System.nanoTime()
+    condition
+
+  /** What has been run since the last call. */
+  def takeMoved(): Iterable[Runnable] = synchronized {
+    val taken = moved
+    moved = mutable.LinkedHashSet()
+    taken
+  }
+
+  /** Ends the threads, once nothing can run. */
+  def stop(): Unit = synchronized {
+    closed = true
+    notifyAll()
+  }
+
+/** The end of a timed wait. */
+private final class CommandAlarm(clock: VirtualClock, delayNanos: Long, command: Runnable)
+    extends Alarm(clock, delayNanos):
+  def ring(): Unit = command.run()
+
+  /** Virtual threads use nothing but `cancel`. */
+  val future: ScheduledFuture[Unit] = new ScheduledFuture[Unit]:
+    def cancel(interrupt: Boolean): Boolean = clock.remove(CommandAlarm.this)
+    def isCancelled: Boolean = false
+    def isDone: Boolean = dueNanos <= clock.nanoTime
+    def get(): Unit = throw UnsupportedOperationException("get")
+    def get(timeout: Long, unit: TimeUnit): Unit = throw UnsupportedOperationException("get")
+    def getDelay(unit: TimeUnit): Long = unit.convert(dueNanos - clock.nanoTime, NANOSECONDS)
+    def compareTo(other: Delayed): Int =
+      java.lang.Long.compare(getDelay(NANOSECONDS), other.getDelay(NANOSECONDS))

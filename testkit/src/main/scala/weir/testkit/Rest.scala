@@ -1,0 +1,55 @@
+package weir.testkit
+
+/** What a thread that nothing carries is doing. */
+private[testkit] enum Rest:
+  /** It has ended, or waits for what the test runtime knows: a fiber, an alarm, work. */
+  case Known
+
+  /** It waits for another thread, which may be one that the test runtime does not know. */
+  case Foreign
+
+  /** It waits for a socket, a process or the like. */
+  case Io
+
+private[testkit] object Rest:
+  private val io =
+    List(
+      "sun.nio.",
+      "java.nio.channels.",
+      "java.net.",
+      "sun.net.",
+      "jdk.internal.net.",
+      "java.lang.Process"
+    )
+
+  private val parking = Set(
+    "java.lang.VirtualThread",
+    "java.lang.System$1",
+    "java.util.concurrent.locks.LockSupport",
+    "jdk.internal.misc.VirtualThreads"
+  )
+
+  def of(thread: Thread): Rest = thread.getState match
+    case Thread.State.TERMINATED => Known
+    case state =>
+      val stack = thread.getStackTrace
+      if stack.iterator.takeWhile(isJdk).exists(isIo) then Io
+      else if state == Thread.State.BLOCKED then Foreign
+      else
+        stack.find(frame => !parking(frame.getClassName)) match
+          case Some(frame) if frame.getClassName.startsWith("weir.") => Known
+          case Some(frame) if isSleep(frame) => Known
+          case _ => Foreign
+
+  private def isJdk(frame: StackTraceElement): Boolean =
+    val module = frame.getModuleName
+    module != null && (module.startsWith("java.") || module.startsWith("jdk."))
+
+  private def isIo(frame: StackTraceElement): Boolean = io.exists(frame.getClassName.startsWith)
+
+  private def isSleep(frame: StackTraceElement): Boolean =
+    frame.getClassName == "java.lang.Thread" && frame.getMethodName.startsWith("sleep")
+
+  /** Where a blocked thread stands: the first frames that are not the JDK's. */
+  def place(thread: Thread): List[String] =
+    thread.getStackTrace.toList.dropWhile(isJdk).take(3).map(frame => s"at $frame")

@@ -1,0 +1,250 @@
+package weir.testkit
+
+import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
+import weir.kernel.{FiberCore, RunLoop, Waiter}
+import weir.runtime.Scheduler
+import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
+
+/** A runtime for tests, whose clock stands still while anything can run, and then moves at once to the next alarm. A test that
+  * waits for hours ends in milliseconds, and one that waits for ever fails, with a report of what waits for what.
+  *
+  * All that fibers do obeys that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and `Task.realTime`; and so do
+  * the timed waits of code that blocks: `Thread.sleep`, `poll(timeout)`, `await(timeout)`, `wait(timeout)`. While a
+  * thread waits for a socket or a process, the clock goes as fast as the real one.
+  *
+  * It is driven by the thread that calls it, one at a time. docs/testing.md tells more.
+  *
+  * @param patience
+  *   how long, in real time, a wait that code outside of the runtime may end keeps the clock from moving: once for each
+  *   wait for a callback, a Java lock, queue or latch
+  * @param limit
+  *   the real time after which a test that is still busy fails
+  */
+final class TestRuntime private (
+    carrierCount: Int,
+    seed: Option[Long],
+    patience: FiniteDuration,
+    limit: FiniteDuration,
+    mayLeak: Boolean
+) extends AutoCloseable:
+  VirtualThreads.load()
+
+  private val clock = VirtualClock()
+  private val choices = seed.map(Choices(_))
+  private val carriers =
+    Carriers(carrierCount, clock, choices.fold((_: Int) => 0)(c => (size: Int) => c.below(size)))
+  private val scheduler: TestScheduler =
+    choices.fold(TestScheduler(carriers, carrierCount))(SeededScheduler(carriers, _))
+  private val fibers = Fibers()
+  private val outside = Outside()
+  /** What the tasks run on, for code that takes a `Runtime`. */
+  val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
+    override private[weir] def begun(fiber: FiberCore): Unit = fibers.add(fiber)
+    override private[weir] def waitsOutside(waiter: Waiter): Unit = outside.add(waiter)
+
+  private val conductor =
+    Conductor(carriers, clock, outside, () => runtime.platformThreads.running, patience)
+
+  // ---- whole tests ----
+
+  /** The value of `task`.
+    *
+    * '''Waits''' in no more than real time, on the calling thread. '''Fails''' with the error of `task`; with
+    * `TestRuntime.Stuck` if it waits for what will never come; with `TestRuntime.Leaked` if fibers that it has
+    * started have not ended when it has.
+    */
+  def run[A](task: Task[A]): A =
+    val first = fibers.madeEver + 1
+    val test = start(task)
+    drive(() => test.outcome.isDefined, test.core)
+    endOf(test.core, first)
+    test.outcome.get.get
+
+  /** As `run`, and the time that has gone by on the test's clock. */
+  def timed[A](task: Task[A]): (A, FiniteDuration) =
+    val before = now
+    val value = run(task)
+    (value, now - before)
+
+  // ---- step by step ----
+
+  /** A fiber that runs `task`, which will run when the test is driven by another method, such as `awaitQuiet`. */
+  def start[A](task: Task[A]): Started[A] =
+    val fiber = RunLoop(runtime, task)
+    carriers.holding(scheduler.submit(fiber))
+    Started(fiber)
+
+  /** Nothing, once nothing can run before the clock moves: all fibers have ended or wait. */
+  def awaitQuiet(): Unit =
+    val until = System.nanoTime() + limit.toNanos
+    while stillBusy(until) do ()
+
+  /** Nothing, once `duration` has gone by on the clock, all that was due by then has run, and it is quiet again. */
+  def advance(duration: FiniteDuration): Unit =
+    val end = clock.nanoTime + duration.toNanos
+    awaitQuiet()
+    while conductor.jump(end) do awaitQuiet()
+    carriers.holding(clock.moveTo(end))
+
+  /** How far the clock has moved to the next alarm, once that has rung and it is quiet again; nothing if none is set. */
+  def tick(): Option[FiniteDuration] =
+    awaitQuiet()
+    val before = now
+    Option.when(conductor.jump(Long.MaxValue)) {
+      val moved = now - before
+      awaitQuiet()
+      moved
+    }
+
+  /** How far the clock has moved. */
+  def now: FiniteDuration = clock.elapsedNanos.nanos
+
+  /** Ends the threads of this runtime. Fibers that have not ended never will. */
+  def close(): Unit =
+    scheduler.close()
+    carriers.awaitIdle(1.second.toNanos): Unit
+    carriers.stop()
+
+  // ---- driving ----
+
+  /** Lets the test run, the clock moving from alarm to alarm, until `ended`. */
+  private def drive(ended: () => Boolean, test: FiberCore | Null): Unit =
+    val until = System.nanoTime() + limit.toNanos
+    while !ended() do
+      conductor.settle(slice(until)) match
+        case _ if ended() => ()
+        case Calm.Busy => if isOver(until) then throw stillRunning(test)
+        case Calm.RealIo(events) =>
+          if isOver(until) then throw stillRunning(test)
+          conductor.follow(events, slice(until))
+        case Calm.Quiet(events, mayBeWoken) =>
+          if !conductor.jump(Long.MaxValue) then
+            if !mayBeWoken || !conductor.awaitEvent(events, until - System.nanoTime()) then
+              throw stuck(test)
+
+  private def stillBusy(until: Long): Boolean = conductor.settle(slice(until)) match
+    case Calm.Quiet(_, _) => false
+    case _ if isOver(until) => throw stillRunning(null)
+    case Calm.RealIo(events) =>
+      conductor.follow(events, slice(until))
+      true
+    case Calm.Busy => true
+
+  private def isOver(until: Long): Boolean = System.nanoTime() - until >= 0
+
+  private def slice(until: Long): Long =
+    math.max(0, math.min(until - System.nanoTime(), 100.millis.toNanos))
+
+  // ---- what goes wrong ----
+
+  /** Fails if the test has left fibers behind, once they have been cancelled. */
+  private def endOf(test: FiberCore, first: Int): Unit =
+    val quiet = conductor.settle(200.millis.toNanos)
+    val left = fibers.alive(first)
+    if left.nonEmpty && !mayLeak then
+      val report = Report.of(left, test)
+      val what = if left.size == 1 then "1 fiber has" else s"${left.size} fibers have"
+      cancelAll(left)
+      val leaked = TestRuntime.Leaked(
+        s"The test has ended, and $what not. Cancel or join what the test starts; or make the runtime " +
+          s"with mayLeak = true.${
+              if quiet == Calm.Busy then " Something still runs." else ""
+            }\n$report"
+      )
+      test.outcome match
+        case Outcome.Failed(error) => error.addSuppressed(leaked)
+        case _ => throw leaked
+
+  private def stuck(test: FiberCore | Null): TestRuntime.Stuck =
+    val left = fibers.alive(0)
+    val report = Report.of(left, test)
+    cancelAll(left)
+    TestRuntime.Stuck(
+      s"The test is stuck at $now: nothing can run, and no alarm is set.\n$report"
+    )
+
+  private def stillRunning(test: FiberCore | Null): TestRuntime.Stuck =
+    val left = fibers.alive(0)
+    val io = conductor.ioThreads.flatMap(Rest.place(_).headOption)
+    val why = if io.isEmpty then "" else io.mkString(" Threads wait for the world ", ", ", ".")
+    val report = Report.of(left, test)
+    cancelAll(left)
+    TestRuntime.Stuck(
+      s"The test has not come to rest within $limit of real time.$why Make the runtime with a longer limit, " +
+        s"or see what keeps it busy.\n$report"
+    )
+
+  /** Gives the finalizers of what is left a chance, no more. */
+  private def cancelAll(left: List[(Int, FiberCore)]): Unit =
+    left.foreach((_, fiber) => fiber.requestCancel())
+    val until = System.nanoTime() + 1.second.toNanos
+    def ended = left.forall((_, fiber) => fiber.outcome ne null)
+    while !ended && !isOver(until) do
+      conductor.settle(slice(until)) match
+        case Calm.Quiet(events, _) =>
+          if !conductor.jump(Long.MaxValue) then conductor.awaitEvent(events, slice(until)): Unit
+        case Calm.RealIo(events) => conductor.follow(events, slice(until))
+        case Calm.Busy => ()
+
+object TestRuntime:
+  /** A test that has not ended, and why. */
+  final class Stuck(message: String) extends AssertionError(message)
+
+  /** Fibers that a test has left behind. */
+  final class Leaked(message: String) extends AssertionError(message)
+
+  private val defaultPatience = 50.millis
+  private val defaultLimit = 25.seconds // munit gives up after 30
+
+  /** A new one, whose fibers run on so many `carriers` at the same time. */
+  def apply(
+      carriers: Int = math.max(2, Scheduler.carriersOfThisJvm),
+      patience: FiniteDuration = defaultPatience,
+      limit: FiniteDuration = defaultLimit,
+      mayLeak: Boolean = false
+  ): TestRuntime =
+    require(carriers >= 1, s"TestRuntime: carriers was $carriers. It must be at least 1.")
+    new TestRuntime(carriers, None, patience, limit, mayLeak)
+
+  /** A new one with one carrier, on which the order of all fibers is that of `seed`: the same for the same seed. */
+  def seeded(
+      seed: Long,
+      patience: FiniteDuration = 10.millis, // many are run
+      limit: FiniteDuration = defaultLimit,
+      mayLeak: Boolean = false
+  ): TestRuntime =
+    new TestRuntime(1, Some(seed), patience, limit, mayLeak)
+
+  /** The value of `task`, run on a runtime of its own: see the method of the class. */
+  def run[A](task: Task[A]): A = using(apply())(_.run(task))
+
+  /** As `run`, and the time that has gone by on the test's clock. */
+  def timed[A](task: Task[A]): (A, FiniteDuration) = using(apply())(_.timed(task))
+
+  /** Runs `task` under `count` seeds, one after the other. '''Fails''' as `task` does under the first seed under which it
+    * does, and names it: the option `-Dweir.test.seed=` with it runs that one alone.
+    */
+  def forAllSeeds(count: Int = 100)(task: => Task[Any]): Unit =
+    val chosen = sys.props.get("weir.test.seed").map(_.toLong)
+    val first = chosen.getOrElse(System.nanoTime())
+    for seed <- first until first + (if chosen.isEmpty then count else 1) do
+      try using(seeded(seed))(_.run(task)): Unit
+      catch
+        case error: Throwable =>
+          throw AssertionError(
+            s"Failed with the seed $seed; -Dweir.test.seed=$seed runs that one alone.\n$error",
+            error
+          )
+
+  private def using[A](runtime: TestRuntime)(body: TestRuntime => A): A =
+    try body(runtime)
+    finally runtime.close()
+
+/** A fiber that a test has started. */
+final class Started[A] private[testkit] (private[testkit] val core: RunLoop):
+
+  /** The fiber, for tasks that join or cancel it. */
+  def fiber: Fiber[A] = core.asInstanceOf[Fiber[A]]
+
+  /** How it has ended, if it has. */
+  def outcome: Option[Outcome[A]] = Option(core.outcome).map(_.asInstanceOf[Outcome[A]])

@@ -1,0 +1,34 @@
+package weir.testkit
+
+import weir.runtime.{Scheduler, Tuning, Worker}
+
+/** The scheduler as it is, with its workers on the carriers of a test. A `runSync` never runs on the caller's thread, which
+  * may be one that the carriers do not know.
+  */
+private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
+    extends Scheduler(slots, Tuning.ringCapacity):
+  @volatile private var closed = false
+
+  override def runsOn(caller: Thread): Boolean = false
+
+  override protected def newWorker(): Worker = TestWorker(this, VirtualThreads.on(carriers))
+
+  override def putIdle(worker: Worker): Boolean = !closed && super.putIdle(worker)
+
+  /** Ends the workers that are idle, and those that would get so. */
+  def close(): Unit =
+    closed = true
+    var worker = takeIdle()
+    while worker ne null do
+      worker.invite()
+      worker = takeIdle()
+
+/** A worker that yields where others wait a real nanosecond: the clock of a test may stand still. */
+private[testkit] class TestWorker(scheduler: Scheduler, threads: Thread.Builder)
+    extends Worker(scheduler, threads):
+
+  override protected def rest(): Unit = Thread.`yield`()
+
+  override def yieldIfDue(inSlice: Boolean): Unit =
+    if inSlice && scheduler.hasWork then giveUpSlot()
+    Thread.`yield`()

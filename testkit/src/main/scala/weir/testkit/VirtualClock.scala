@@ -1,0 +1,52 @@
+package weir.testkit
+
+import java.time.Instant
+import weir.runtime.{Alarm, AlarmHeap, Timers}
+
+/** A clock that stands still until it is moved. It begins with the year 1970.
+  *
+  * '''Shared, under `lock`''': the alarms. They ring outside of it, on the thread that moves the clock.
+  */
+private[testkit] final class VirtualClock extends Timers:
+  private val lock = SpinLock()
+  private val alarms = AlarmHeap()
+
+  /** The JDK takes a time of 0 for one that is not set yet. */
+  private val begin = 1_000_000_000L
+  @volatile private var now = begin
+
+  def nanoTime: Long = now
+
+  /** How far the clock has moved. */
+  def elapsedNanos: Long = now - begin
+
+  def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
+
+  def add(alarm: Alarm): Unit = lock { alarms.add(alarm): Unit }
+
+  def remove(alarm: Alarm): Boolean = lock(alarms.remove(alarm))
+
+  def size: Int = lock(alarms.size)
+
+  /** When the next alarm is due, if one is set. */
+  def nextNanos: Option[Long] = lock {
+    alarms.first match
+      case alarm: Alarm => Some(alarm.dueNanos)
+      case null => None
+  }
+
+  /** Moves the clock on to `nanos`, and rings what is due then. */
+  def moveTo(nanos: Long): Unit =
+    if nanos > now then now = nanos
+    var due = takeDue()
+    while due ne null do
+      due.ring()
+      due = takeDue()
+
+  private def takeDue(): Alarm | Null = lock {
+    val first = alarms.first
+    if (first ne null) && first.dueNanos <= now then
+      alarms.remove(first): Unit
+      first
+    else null
+  }

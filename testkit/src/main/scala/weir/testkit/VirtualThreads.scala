@@ -1,0 +1,82 @@
+package weir.testkit
+
+import java.lang.instrument.Instrumentation
+import java.lang.invoke.MethodHandles
+import java.lang.reflect.Field
+import java.util.concurrent.{Executor, ForkJoinPool}
+import java.util.function.LongSupplier
+import scala.jdk.CollectionConverters.*
+
+/** Virtual threads of the JDK that run on an executor of ours and wait by our clock.
+  *
+  *   - The JDK can make them, for its own tests; the agent opens that to us.
+  *   - A virtual thread whose executor is a `ForkJoinPool` leaves it to that pool's `schedule` to end its timed waits.
+  *   - What asks for the time in such a wait gets it from the executor, if that is a `LongSupplier`: see `JdkClock`.
+  *   - A virtual thread that such a thread starts has the same executor.
+  */
+private[testkit] object VirtualThreads:
+  private val threadClass = Class.forName("java.lang.VirtualThread")
+
+  private val builder =
+    val instrumentation = AgentLoader.load()
+    open(instrumentation)
+    val made = Class
+      .forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
+      .getDeclaredConstructor(classOf[Executor])
+    made.setAccessible(true)
+    JdkClock.install(instrumentation, clock())
+    startPollers()
+    made
+
+  /** The JDK polls the sockets of all virtual threads on a few of its own. Where the first to need them is one of ours, they
+    * would be on our executor, and end with it.
+    */
+  private def startPollers(): Unit =
+    Thread.ofPlatform().start(StartPollers()).join()
+
+  private def open(instrumentation: Instrumentation): Unit =
+    val mine = java.util.Set.of(getClass.getModule)
+    instrumentation.redefineModule(
+      classOf[Object].getModule,
+      java.util.Set.of(),
+      java.util.Map.of(),
+      Map("java.lang" -> mine).asJava,
+      java.util.Set.of(),
+      java.util.Map.of()
+    )
+
+  private def clock(): LongSupplier =
+    val scheduler = MethodHandles
+      .privateLookupIn(threadClass, MethodHandles.lookup())
+      .findGetter(threadClass, "scheduler", classOf[Executor])
+      .asType(java.lang.invoke.MethodType.methodType(classOf[Executor], classOf[Thread]))
+    () =>
+      val thread = Thread.currentThread()
+      if !thread.isVirtual then System.nanoTime()
+      else
+        (scheduler.invokeExact(thread): Executor) match
+          case clock: LongSupplier => clock.getAsLong
+          case _ => System.nanoTime()
+
+  /** Fails here rather than in the scheduler if the JVM does not let the agent in. */
+  def load(): Unit = builder: Unit
+
+  /** A builder of threads that run on `pool`. */
+  def on(pool: ForkJoinPool & LongSupplier): Thread.Builder.OfVirtual =
+    builder.newInstance(pool).asInstanceOf[Thread.Builder.OfVirtual]
+
+  @volatile private var threadField: Field | Null = null
+
+  /** The thread that goes on when its executor runs `continuation`; null for anything else. */
+  def threadOf(continuation: Runnable): Thread | Null =
+    var field = threadField
+    if (field eq null) || !field.getDeclaringClass.isInstance(continuation) then
+      field = continuation.getClass.getDeclaredFields.find(_.getType == threadClass).orNull
+      if field ne null then
+        field.setAccessible(true)
+        threadField = field
+    if field eq null then null else field.get(continuation).asInstanceOf[Thread]
+
+/** A class of its own: code of the object above would wait for the end of its initialization, which waits for this. */
+private final class StartPollers extends Runnable:
+  def run(): Unit = Class.forName("sun.nio.ch.Poller"): Unit
