@@ -60,10 +60,26 @@ private[weir] object Spins:
     var nanos = 0L
     var reported = false
 
-  /** True for a stack whose top waits in native code, and for one that is not there. The native methods of the JDK's own language
-    * package compute, where their thread is runnable: `System.nanoTime`, copies, hashes.
+  /** True for a stack whose top waits, and for one that is not there. A virtual thread that has been woken and waits for a
+    * carrier is runnable too, and stands in the method that it was blocked in. The other native methods of the JDK's own
+    * language package compute, where their thread is runnable: `System.nanoTime`, copies, hashes.
     */
   private[trace] def waits(stack: Array[StackTraceElement]): Boolean =
-    stack.length == 0 ||
-      stack(0).isNativeMethod && !stack(0).getClassName.startsWith("java.lang.") &&
-      !stack(0).getClassName.startsWith("java.util.")
+    stack.length == 0 || {
+      val of = stack(0).getClassName
+      val method = stack(0).getMethodName
+      if of == "java.lang.Thread" then method.startsWith("sleep") || method.startsWith("yield")
+      else if of == "java.lang.Object" then method.startsWith("wait")
+      else
+        parking.exists(of.startsWith) ||
+        stack(0).isNativeMethod && !of.startsWith("java.lang.") && !of.startsWith("java.util.")
+    }
+
+  private val parking = List(
+    "java.lang.VirtualThread",
+    "java.lang.System$",
+    "java.util.concurrent.locks.LockSupport",
+    "jdk.internal.vm.",
+    "jdk.internal.misc.",
+    "sun.nio.ch."
+  )

@@ -7,7 +7,7 @@ import weir.*
   * it: stack, waiter, alarm, its places in the timer's heap and in the roster.
   */
 object FiberHeap:
-  private val count = 500_000
+  private val count = 200_000
 
   def main(args: Array[String]): Unit =
     val fibers = new Array[AnyRef](count)

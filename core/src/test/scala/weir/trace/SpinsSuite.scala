@@ -63,6 +63,36 @@ class SpinsSuite extends WeirSuite:
     server.close()
     assertEquals(found.map(_.toString), Nil)
 
+  test("a thread that has been woken and waits for a carrier is no spin, wherever it was blocked"):
+    def topOf(body: => Unit): Boolean =
+      val thread = Thread.ofVirtual().start(() => body)
+      eventually(s"$thread is blocked") {
+        val state = thread.getState
+        state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING
+      }
+      val waits = Spins.waits(thread.getStackTrace)
+      thread.interrupt()
+      waits
+    assert(
+      topOf(
+        try Thread.sleep(60_000)
+        catch case _: InterruptedException => ()
+      )
+    )
+    assert(topOf(java.util.concurrent.locks.LockSupport.park()))
+    val monitor = Object()
+    assert(topOf(monitor.synchronized {
+      try monitor.wait()
+      catch case _: InterruptedException => ()
+    }))
+    assert(
+      topOf(
+        try java.util.concurrent.LinkedBlockingQueue[Int]().take(): Unit
+        catch case _: InterruptedException => ()
+      )
+    )
+    assert(!Spins.waits(Thread.currentThread().getStackTrace.drop(1)))
+
   test("many short steps give way, and are no spin"):
     val found = spins {
       val end = System.nanoTime() + 500.millis.toNanos
