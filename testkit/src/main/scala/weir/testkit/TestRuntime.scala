@@ -37,6 +37,7 @@ final class TestRuntime private (
     choices.fold(TestScheduler(carriers, carrierCount))(SeededScheduler(carriers, _))
   private val fibers = Fibers()
   private val outside = Outside()
+
   /** What the tasks run on, for code that takes a `Runtime`. */
   val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
     override private[weir] def begun(fiber: FiberCore): Unit = fibers.add(fiber)
