@@ -2,7 +2,7 @@ package weir
 
 import scala.concurrent.duration.FiniteDuration
 import weir.kernel.{RunLoop, Suspend}
-import weir.runtime.{Alarm, Timers}
+import weir.runtime.{Alarm, AlarmAfter, Timers}
 import weir.sync.{Awaited, WaitList}
 
 /** A bucket of permits that fills up with time, so that no more than a given number are acquired in a given time.
@@ -109,7 +109,7 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
     alarm = if first eq null then null else alarmIn(nanosFor(first.units - credit))
 
   private def alarmIn(delayNanos: Long): Alarm =
-    val next = new Alarm(timers, delayNanos):
+    val next = new AlarmAfter(timers, delayNanos):
       def ring(): Unit = rung(this)
     timers.add(next)
     next

@@ -238,7 +238,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   private[weir] def push(frame: Node): Unit =
     if size == stack.length then
-      stack = java.util.Arrays.copyOf(stack, if size == 0 then 8 else size * 2)
+      stack = java.util.Arrays.copyOf(stack, if size == 0 then 4 else size * 2)
     stack(size) = frame
     size += 1
 

@@ -9,18 +9,22 @@ private[weir] final class Sleep(nanos: Long) extends Suspend[Unit]:
   def begin(fiber: RunLoop): Any =
     if nanos <= 0 then ()
     else
-      val wait = SleepWaiter(fiber, nanos)
-      fiber.runtime.timers.add(wait.alarm)
+      val timers = fiber.runtime.timers
+      val wait = SleepWaiter(fiber, Alarm.due(timers, nanos))
+      timers.add(wait)
       wait
 
-private final class SleepWaiter(fiber: RunLoop, nanos: Long) extends Waiter(fiber), Awaited:
-  val alarm: Alarm = new Alarm(fiber.runtime.timers, nanos):
-    def ring(): Unit = complete(()): Unit
-    override def sleeper: Job = SleepWaiter.this.fiber
+/** The wait is the alarm, which saves an object for each fiber that sleeps. */
+private final class SleepWaiter(fiber: RunLoop, val dueNanos: Long)
+    extends Waiter(fiber),
+      Alarm,
+      Awaited:
+  def ring(): Unit = complete(()): Unit
+  override def sleeper: Job = fiber
 
   override def isFound: Boolean = true
   override def awaited: Awaited = this
   def awaitedAs: String =
-    s"Task.sleep, due in ${DurationText(alarm.dueNanos - fiber.runtime.timers.nanoTime)}"
+    s"Task.sleep, due in ${DurationText(dueNanos - fiber.runtime.timers.nanoTime)}"
 
-  override def abandon(): Unit = fiber.runtime.timers.remove(alarm): Unit
+  override def abandon(): Unit = fiber.runtime.timers.remove(this): Unit

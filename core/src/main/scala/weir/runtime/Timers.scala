@@ -23,10 +23,10 @@ private[weir] abstract class Timers:
   /** The fibers whose alarms are set. */
   def sleepers: Iterator[Job] = Iterator.empty
 
-/** What a timer rings, once, `delayNanos` after it was made. */
-private[weir] abstract class Alarm(timers: Timers, delayNanos: Long):
-  /** On the clock of `timers`; at most 146 years ahead, so that the difference of any two does not overflow. */
-  final val dueNanos: Long = timers.nanoTime + math.min(delayNanos, Long.MaxValue / 2)
+/** What a timer rings, once. */
+private[weir] trait Alarm:
+  /** When, on the clock of the timer. */
+  def dueNanos: Long
 
   /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
   private[runtime] var place: Int = -1
@@ -36,3 +36,12 @@ private[weir] abstract class Alarm(timers: Timers, delayNanos: Long):
 
   /** Called on the timer's thread. Must neither block nor throw. */
   def ring(): Unit
+
+private[weir] object Alarm:
+  /** `delayNanos` from now; at most 146 years ahead, so that the difference of any two does not overflow. */
+  def due(timers: Timers, delayNanos: Long): Long =
+    timers.nanoTime + math.min(delayNanos, Long.MaxValue / 2)
+
+/** An alarm that is nothing else, `delayNanos` after it was made. */
+private[weir] abstract class AlarmAfter(timers: Timers, delayNanos: Long) extends Alarm:
+  final val dueNanos: Long = Alarm.due(timers, delayNanos)

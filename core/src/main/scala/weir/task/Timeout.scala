@@ -4,7 +4,7 @@ import java.util.concurrent.TimeoutException
 import scala.concurrent.duration.FiniteDuration
 import weir.Task
 import weir.kernel.{Fail, Handle, RunLoop, Suspend}
-import weir.runtime.Alarm
+import weir.runtime.AlarmAfter
 
 /** One child, and an alarm that stops it. */
 private[weir] object Timeout:
@@ -40,7 +40,7 @@ private final class TimeoutClaims(
   // the runner's
   private var value: Claims.Stop | Null = null
 
-  private val alarm = new Alarm(timers, timeout.toNanos):
+  private val alarm = new AlarmAfter(timers, timeout.toNanos):
     def ring(): Unit =
       val reason =
         if error ne null then error

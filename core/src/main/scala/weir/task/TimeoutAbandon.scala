@@ -3,7 +3,7 @@ package weir.task
 import java.util.concurrent.{CancellationException, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.kernel.{CallbackJoin, RunLoop, Suspend, Waiter}
-import weir.runtime.Alarm
+import weir.runtime.AlarmAfter
 import weir.sync.Awaited
 import weir.{Outcome, Task}
 
@@ -36,7 +36,7 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
   /** Where the parent waits for the child after its own cancel. */
   private var canceling: Waiter | Null = null
 
-  private val alarm = new Alarm(runtime.timers, limit.toNanos):
+  private val alarm = new AlarmAfter(runtime.timers, limit.toNanos):
     def ring(): Unit = abandonChild()
 
   /** The alarm is set first, so that whoever sees the child's end can remove it. */

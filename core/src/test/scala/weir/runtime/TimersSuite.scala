@@ -11,7 +11,7 @@ class TimersSuite extends WeirSuite:
   private val clock = SystemTimers()
 
   private class Bell(delay: FiniteDuration, onRing: Bell => Unit = _ => ())
-      extends Alarm(clock, delay.toNanos):
+      extends AlarmAfter(clock, delay.toNanos):
     val rung = AtomicInteger()
     @volatile var rungAt = 0L
     def ring(): Unit =

@@ -4,7 +4,7 @@ import java.util.concurrent.{Delayed, ForkJoinPool, ScheduledFuture, TimeUnit}
 import java.util.concurrent.TimeUnit.NANOSECONDS
 import java.util.function.LongSupplier
 import scala.collection.mutable
-import weir.runtime.Alarm
+import weir.runtime.AlarmAfter
 
 /** The threads of the operating system that carry the virtual threads of a test, and so know whether any of those can run.
   *
@@ -121,7 +121,7 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
 
 /** The end of a timed wait. */
 private final class CommandAlarm(clock: VirtualClock, delayNanos: Long, command: Runnable)
-    extends Alarm(clock, delayNanos):
+    extends AlarmAfter(clock, delayNanos):
   def ring(): Unit = command.run()
 
   /** Virtual threads use nothing but `cancel`. */

@@ -15,6 +15,11 @@ private[sleepers] trait SleepSystem:
     */
   def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit
 
+  /** Starts fibers that all run one and the same task: it sleeps that long, and then calls `end`. So the heap that they take is
+    * their own, and not their tasks'.
+    */
+  def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit
+
 private[sleepers] object SleepSystem:
   /** The system by its name. */
   def of(name: String): SleepSystem = name match
@@ -32,6 +37,10 @@ private[sleepers] object SleepSystem:
         )
         .runSync()
 
+    def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit =
+      val start = Task.sleep(nanos.nanos).map(_ => end()).start
+      Task.foreach(0 until fibers)(_ => start).runSync()
+
   private object OnCatsEffect extends SleepSystem:
     def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
       Rivals.runCats(
@@ -39,6 +48,10 @@ private[sleepers] object SleepSystem:
           IO(begin(i)).flatMap(nanos => IO.sleep(nanos.nanos)).map(_ => end(i)).start
         )
       )
+
+    def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit =
+      val start = IO.sleep(nanos.nanos).map(_ => end()).start
+      Rivals.runCats((0 until fibers).toList.traverse_(_ => start))
 
   private object OnZio extends SleepSystem:
     def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
@@ -52,6 +65,10 @@ private[sleepers] object SleepSystem:
         )
       )
 
+    def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit =
+      val start = ZIO.sleep(ZioDuration.fromNanos(nanos)).map(_ => end()).forkDaemon
+      Rivals.runZio(ZIO.foreachDiscard(0 until fibers)(_ => start))
+
   private object OnVirtualThreads extends SleepSystem:
     def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit =
       for i <- 0 until fibers do
@@ -59,3 +76,9 @@ private[sleepers] object SleepSystem:
           Thread.sleep(java.time.Duration.ofNanos(begin(i)))
           end(i)
         }: Unit
+
+    def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit =
+      val body: Runnable = () =>
+        Thread.sleep(java.time.Duration.ofNanos(nanos))
+        end()
+      for _ <- 0 until fibers do Thread.startVirtualThread(body): Unit

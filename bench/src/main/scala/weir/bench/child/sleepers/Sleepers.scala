@@ -24,18 +24,10 @@ object Sleepers extends Experiment:
     out.result(result)
 
   private def bytesEach(system: SleepSystem, fibers: Int): Double =
-    fallAsleep(system, warmUpFibers, 1.day.toNanos)
+    system.startAlike(warmUpFibers, 1.day.toNanos)(() => ())
     val before = liveHeap()
-    fallAsleep(system, fibers, 1.day.toNanos)
+    system.startAlike(fibers, 1.day.toNanos)(() => ())
     (liveHeap() - before).toDouble / fibers
-
-  private def fallAsleep(system: SleepSystem, fibers: Int, nanos: Long): Unit =
-    val asleep = CountDownLatch(fibers)
-    system.start(fibers) { _ =>
-      asleep.countDown()
-      nanos
-    }(_ => ())
-    awaitAll(asleep, "fall asleep")
 
   /** Milliseconds: 99 of 100 fibers woke no later than that after they should have. */
   private def lateMillis(system: SleepSystem, fibers: Int, seed: Long): Double =
@@ -59,12 +51,9 @@ object Sleepers extends Experiment:
       late(i) = System.nanoTime() - due(i)
       awake.countDown()
     }
-    awaitAll(awake, "wake")
+    if !awake.await(90, TimeUnit.SECONDS) then
+      throw IllegalStateException(s"${awake.getCount} of $fibers fibers did not wake within 90 s")
     late
-
-  private def awaitAll(latch: CountDownLatch, what: String): Unit =
-    if !latch.await(90, TimeUnit.SECONDS) then
-      throw IllegalStateException(s"${latch.getCount} fibers did not $what within 90 s")
 
   /** The used heap without garbage, in bytes, once it has come to rest. */
   private def liveHeap(): Long =
