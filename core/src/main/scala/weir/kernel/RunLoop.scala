@@ -318,7 +318,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if shouldCancel && frame.tag == Tag.Loop then
                   push(frame)
                   current = CancelSelf
-                else if budget <= 0 && isSliceOver then
+                else if outOfBudget
+                then // children that are instructions, such as starts, take nothing from it
                   push(frame)
                   current = Pure(value)
                   if giveWay(current.nn, asked = false, base) then return RunLoop.Suspended

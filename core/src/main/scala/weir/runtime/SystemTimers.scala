@@ -52,26 +52,34 @@ private[weir] final class SystemTimers extends Timers:
     set.iterator.flatMap(alarm => Option(alarm.nn.sleeper))
 
   private def ring(): Unit =
+    val due = new Array[Alarm | Null](Tuning.alarmsAtOnce)
     var alive = true
     while alive do
-      lock.lock()
-      var due: Alarm | Null = null
+      var count = 0
       var wait = Long.MaxValue
+      lock.lock()
       try
+        val now = nanoTime
+        while count < due.length && isDue(now) do
+          due(count) = alarms.first
+          alarms.remove(due(count).nn): Unit
+          count += 1
         val first = alarms.first
-        if first ne null then
-          wait = first.dueNanos - nanoTime
-          if wait <= 0 then
-            alarms.remove(first): Unit
-            due = first
+        if first ne null then wait = first.dueNanos - now
       finally lock.unlock()
-      if due ne null then
-        try due.ring()
+      for i <- 0 until count do
+        try due(i).nn.ring()
         catch case error: Throwable => error.printStackTrace(System.err)
-      else if wait == Long.MaxValue then
-        LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
-        alive = !endIfUnused()
-      else LockSupport.parkNanos(this, wait)
+        due(i) = null
+      if count == 0 then
+        if wait == Long.MaxValue then
+          LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+          alive = !endIfUnused()
+        else LockSupport.parkNanos(this, wait)
+
+  private def isDue(now: Long): Boolean =
+    val first = alarms.first
+    (first ne null) && first.dueNanos - now <= 0
 
   private def endIfUnused(): Boolean =
     lock.lock()

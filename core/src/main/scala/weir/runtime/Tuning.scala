@@ -60,6 +60,9 @@ private[weir] object Tuning:
     */
   inline val platformKeepAliveNanos = 1_000_000_000L
 
+  /** The most alarms that the timer's thread takes out of the heap before it rings them. `weir sleepers`. */
+  inline val alarmsAtOnce = 32
+
   /** How long the timer's thread stays without any alarm: 5 s. */
   inline val timerKeepAliveNanos = 5_000_000_000L
 

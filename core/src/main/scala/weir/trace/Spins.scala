@@ -7,8 +7,9 @@ import weir.runtime.{Host, Tuning}
 /** Tells of slices that compute for long without giving way. Looked at by one thread, the watch's.
   *
   * A spin is one slice of one host that is seen running at each look for `Tuning.spinNanos`. What lies between two looks
-  * counts for no more than three times what it should be: while the whole JVM stands still, nobody spins. Code that waits inside of a native call (a socket of a driver, a
-  * file) looks as if it ran, so the stack is asked before anything is reported.
+  * counts for no more than three times what it should be: while the whole JVM stands still, nobody spins. Code that waits
+  * inside of a native call (a socket of a driver, a file) looks as if it ran, so the stack is asked before anything is
+  * reported. Nor is a slice in which no line of the user's stands: there is nothing that the user could change.
   */
 private[weir] final class Spins(report: Spin => Unit):
   private val seen = java.util.IdentityHashMap[Host, Spins.Seen]()
@@ -50,7 +51,8 @@ private[weir] final class Spins(report: Spin => Unit):
             state.reported = true
             host.running match
               case fiber: RunLoop =>
-                report(Spin(fiber.name, host.thread, ErrorTrace.of(stack, fiber)))
+                val trace = ErrorTrace.of(stack, fiber)
+                if trace.nonEmpty then report(Spin(fiber.name, host.thread, trace))
               case _ => ()
           true
       else true
