@@ -62,8 +62,7 @@ class WeirAppSuite extends WeirSuite:
       assertEquals(ends(process), (List("finalizing", "done"), 143))
       assert(process.stderr().contains("a second signal ends the process at once"))
 
-  for
-    (scenario, ready) <- List("endless finalizer" -> "running", "ignores interrupts" -> "staying")
+  for (scenario, ready) <- List("endless finalizer" -> "running", "ignores interrupts" -> "staying")
   do
     test(s"at the deadline a process with $scenario says what blocks, and ends"):
       app(scenario, deadline = 300.millis): process =>

@@ -11,8 +11,9 @@ final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoClose
   private val errors = Files.createTempFile("weir-app", ".txt")
   private val process =
     val java = ProcessHandle.current().info().command().orElse("java")
-    val command = Seq(java, "-XX:TieredStopAtLevel=1", s"-DdeadlineMillis=$deadlineMillis", "-cp") ++
-      Seq(System.getProperty("java.class.path"), "weir.app.AppUnderTest", scenario)
+    val command =
+      Seq(java, "-XX:TieredStopAtLevel=1", s"-DdeadlineMillis=$deadlineMillis", "-cp") ++
+        Seq(System.getProperty("java.class.path"), "weir.app.AppUnderTest", scenario)
     ProcessBuilder(command.asJava).redirectError(errors.toFile).start()
   private val lines = BufferedReader(InputStreamReader(process.getInputStream))
 
