@@ -3,9 +3,12 @@ package weir.cli
 import java.util.concurrent.{CompletableFuture, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 
+import weir.app.Signals
 import weir.{Outcome, Task}
 
-/** Runs a task as what the process is there for: until it ends, or the user wants it to end. */
+/** Runs a task as what the process is there for: until it ends, or the user wants it to end. Unlike a `WeirApp` the process
+  * goes on after it, to say how far it has come. A second signal ends it at once.
+  */
 object Foreground:
   enum Ended[+A]:
     case Done(value: A)
@@ -26,8 +29,8 @@ object Foreground:
     val exitCode = AtomicInteger()
     val cancel = task.runAsync: outcome =>
       val _ = ended.complete(Some(outcome))
-    val interrupts = Interrupts.handle: code =>
-      exitCode.set(code)
+    val signals = Signals.handle: (_, code) =>
+      if !exitCode.compareAndSet(0, code) then Runtime.getRuntime.halt(code)
       val _ = ended.completeOnTimeout(None, stopMillis, TimeUnit.MILLISECONDS)
       cancel()
     try
@@ -36,4 +39,4 @@ object Foreground:
         case Some(Outcome.Failed(error)) => throw error
         case Some(Outcome.Canceled) => Ended.Stopped(exitCode.get, isClean = true)
         case None => Ended.Stopped(exitCode.get, isClean = false)
-    finally interrupts.close()
+    finally signals.close()

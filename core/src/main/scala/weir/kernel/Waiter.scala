@@ -23,7 +23,7 @@ import weir.sync.Awaited
 private[weir] class Waiter(val fiber: RunLoop):
 
   // fiber's own until Suspended
-  private[kernel] var cancelable = false
+  private[weir] var cancelable = false
 
   /** The thread that is parked, where the fiber awaits in direct style; null where it has left its thread. */
   private[weir] var thread: Thread | Null = null

@@ -199,7 +199,8 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
   private[task] final val cancelAndWait: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: RunLoop): Any =
       stop(Claims.Stop.Canceled)
-      val waiter = Waiter(fiber)
+      val waiter = new Waiter(fiber):
+        override def awaited: Awaited = Claims.this
       if ended.compareAndSet(null, waiter) then waiter else ()
 
 private[weir] object Claims:

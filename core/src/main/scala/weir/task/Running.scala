@@ -56,6 +56,12 @@ private[weir] object Running:
     case _ => false
 
   def async[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
+    val fiber = make(task, callback, runtime)
+    runtime.scheduler.submit(fiber)
+    () => fiber.requestCancel()
+
+  /** A fiber that is yet to be submitted, and calls `callback` at its end. */
+  def make[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): RunLoop =
     val fiber = RunLoop(runtime, task)
     val here = Host.here
     val hook = runtime.hook
@@ -67,8 +73,7 @@ private[weir] object Running:
     fiber.register((list, lock) =>
       CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), runtime, list, lock)
     ): Unit
-    runtime.scheduler.submit(fiber)
-    () => fiber.requestCancel()
+    fiber
 
   def toFuture[A](task: Task[A], runtime: Runtime): Future[A] =
     val promise = Promise[A]()

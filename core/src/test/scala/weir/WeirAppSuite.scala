@@ -1,0 +1,173 @@
+package weir
+
+import scala.concurrent.duration.*
+import weir.app.{AppProcess, AppUnderTest}
+
+/** A program's main task, as the process around it shows it: exit codes, signals, deadlines. */
+class WeirAppSuite extends WeirSuite:
+  override def limit: FiniteDuration = 40.seconds
+
+  private def app[A](scenario: String, deadline: FiniteDuration = 20.seconds)(
+      body: AppProcess => A
+  ): A =
+    val process = AppProcess(scenario, deadline.toMillis)
+    try body(process)
+    finally process.close()
+
+  /** What it prints until it has ended, and its exit code. */
+  private def ends(process: AppProcess): (List[String], Int) = (process.rest(), process.exitCode())
+
+  private def count(part: String, text: String): Int = text.sliding(part.length).count(_ == part)
+
+  test("a task of nothing ends the process with exit code 0, one of an exit code with that"):
+    app("value")(process => assertEquals(ends(process), (List("done"), 0)))
+    app("code")(process => assertEquals(ends(process), (Nil, 3)))
+
+  test("a failure is printed once, with its trace, and the exit code is 1"):
+    for scenario <- List("failure", "throws") do
+      app(scenario): process =>
+        assertEquals(ends(process), (Nil, 1))
+        assertEquals(count("out of luck", process.stderr()), 1, process.stderr())
+        assert(process.stderr().contains("AppUnderTest"), process.stderr())
+
+  test("a task that cancels itself ends the process with exit code 1, and says so"):
+    app("cancels itself"): process =>
+      assertEquals(ends(process), (Nil, 1))
+      assert(process.stderr().contains("has canceled itself"), process.stderr())
+
+  for
+    (signal, code) <- List("INT" -> 130, "TERM" -> 143, "HUP" -> 129)
+    scenario <- List("suspended", "blocked", "child blocked")
+    if signal == "TERM" || scenario == "suspended"
+  do
+    test(s"SIG$signal cancels a main task that is $scenario; its finalizers run, then it is $code"):
+      assume(AppProcess.hears(signal), s"SIG$signal is ignored here")
+      app(scenario): process =>
+        assert(process.prints("running"))
+        process.signal(signal)
+        assertEquals(ends(process), (List("finalizer"), code))
+        assertEquals(process.stderr(), "")
+
+  test("a task that ends in its own way after a signal keeps its exit code"):
+    app("masked"): process =>
+      assert(process.prints("running"))
+      process.signal("TERM")
+      val code = process.exitCode()
+      assert(code == 7 || code == 143, s"it was $code")
+
+  test("finalizers that take over a second are waited for, and the user is told"):
+    app("slow finalizer"): process =>
+      assert(process.prints("running"))
+      process.signal("TERM")
+      assertEquals(ends(process), (List("finalizing", "done"), 143))
+      assert(process.stderr().contains("a second signal ends the process at once"))
+
+  for (scenario, ready) <- List("endless finalizer" -> "running", "ignores interrupts" -> "staying")
+  do
+    test(s"at the deadline a process with $scenario says what blocks, and ends"):
+      app(scenario, deadline = 300.millis): process =>
+        assert(process.prints(ready))
+        process.signal("TERM")
+        val (_, code) = ends(process)
+        assertEquals(code, 143)
+        assert(
+          process.stderr().contains("has not ended within 300 milliseconds"),
+          process.stderr()
+        )
+
+  test("the dump at the deadline names the line that blocks"):
+    app("ignores interrupts", deadline = 300.millis): process =>
+      assert(process.prints("staying"))
+      process.signal("TERM")
+      assertEquals(process.exitCode(), 143)
+      assert(process.stderr().contains("AppUnderTest"), process.stderr())
+
+  test("a second signal ends the process at once, while finalizers run"):
+    app("endless finalizer"): process =>
+      assert(process.prints("running"))
+      process.signal("TERM")
+      assert(process.prints("finalizing"))
+      val (code, took) = timed {
+        process.signal("TERM")
+        process.exitCode()
+      }
+      assertEquals(code, 143)
+      assert(took < 5.seconds, s"it took $took")
+
+  test("an error of a finalizer after a signal is printed, and the exit code stays"):
+    app("failing finalizer"): process =>
+      assert(process.prints("running"))
+      process.signal("TERM")
+      assertEquals(process.exitCode(), 143)
+      assertEquals(count("stuck lid", process.stderr()), 1, process.stderr())
+
+  test("System.exit in the main task ends the process at once, with that code"):
+    app("exit in main"): process =>
+      val ((lines, code), took) = timed(ends(process))
+      assertEquals((lines, code), (List("running"), 5))
+      assert(took < 10.seconds, s"it took $took")
+      assertEquals(process.stderr(), "")
+
+  for where <- List("a fiber", "a child", "a thread") do
+    test(s"System.exit in $where cancels the main task, and the process ends with that code"):
+      app(s"exit in $where"): process =>
+        val ((lines, code), took) = timed(ends(process))
+        assertEquals((lines, code), (List("running", "finalizer"), 5))
+        assertEquals(process.stderr(), "")
+        assert(took < 15.seconds, s"it took $took")
+
+  test("System.exit waits for finalizers until the deadline, and says what blocks"):
+    app("exit with an endless finalizer", deadline = 300.millis): process =>
+      assertEquals(ends(process), (List("running"), 5))
+      assert(process.stderr().contains("of System.exit"), process.stderr())
+
+  for scenario <- List("exit in a hook", "endless hook") do
+    test(s"a shutdown hook that never returns ($scenario) is given up at the deadline"):
+      app(scenario, deadline = 300.millis): process =>
+        assertEquals(ends(process), (List("done"), 0))
+        assert(process.stderr().contains("the shutdown has not ended"), process.stderr())
+        assert(process.stderr().contains("AppUnderTest"), process.stderr())
+
+  test("a signal while shutdown hooks hang ends the process at once"):
+    app("endless hook"): process =>
+      assert(process.prints("done"))
+      // Not a wait for something: it may come before the hook runs or after, and ends the process either way.
+      process.signal("TERM")
+      process.signal("TERM")
+      assertEquals(process.exitCode(), 143)
+
+  test("fibers, daemons and threads that still run do not keep the process, nor run finalizers"):
+    app("other fibers"): process =>
+      val (lines, code) = ends(process)
+      assertEquals((lines.filterNot(_ == "staying"), code), (Nil, 4))
+
+  test("what is buffered for the standard output is written"):
+    app("buffered")(process => assertEquals(ends(process), (List("buffered"), 0)))
+
+  test("a standard error that takes nothing more does not keep the process"):
+    app("full stderr", deadline = 300.millis): process =>
+      assert(process.prints("running"))
+      process.signal("TERM")
+      assertEquals(process.exitCode(), 143)
+
+  test("run inside of another program, main returns, or throws what went wrong"):
+    def guest(scenario: String): Option[String] =
+      var thrown: Option[String] = None
+      val thread = Thread(
+        ThreadGroup("guest"),
+        () =>
+          try AppUnderTest.main(Array(scenario))
+          catch case error: IllegalStateException => thrown = Some(error.getMessage)
+      )
+      sys.props("deadlineMillis") = "1000"
+      thread.start()
+      thread.join()
+      thrown
+    assertEquals(guest("value"), None)
+    assertEquals(guest("failure"), Some("out of luck"))
+    assert(guest("code").exists(_.contains("exit code 3")))
+
+  test("an exit code that the operating system would cut is refused"):
+    for code <- List(-1, 256) do
+      val error = intercept[IllegalArgumentException](ExitCode(code))
+      assert(error.getMessage.contains(s"the code was $code"))
