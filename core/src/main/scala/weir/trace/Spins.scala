@@ -9,7 +9,9 @@ import weir.runtime.{Host, Tuning}
   * A spin is one slice of one host that is seen running at each look for `Tuning.spinNanos`. What lies between two looks
   * counts for no more than three times what it should be: while the whole JVM stands still, nobody spins. Code that waits
   * inside of a native call (a socket of a driver, a file) looks as if it ran, so the stack is asked before anything is
-  * reported. Nor is a slice in which no line of the user's stands: there is nothing that the user could change.
+  * reported. Nor is a slice in which no line of the user's stands: there is nothing that the user could change. A thread that
+  * gets no processor, since other programs have them all, looks as if it ran, too: so the process must have used one for
+  * an eighth of the time, at least, in the second half of the wait.
   */
 private[weir] final class Spins(report: Spin => Unit):
   private val seen = java.util.IdentityHashMap[Host, Spins.Seen]()
@@ -40,10 +42,17 @@ private[weir] final class Spins(report: Spin => Unit):
       state.nanos = 0
       false
     else
+      val before = state.nanos
       state.nanos += nanos
+      val half = Tuning.spinNanos / 2
+      if before <= half && state.nanos > half then
+        state.halfNanos = state.nanos
+        state.halfCpuNanos = Spins.cpuNanos()
       if state.nanos > Tuning.spinNanos then
         val stack = host.thread.getStackTrace
-        if Spins.waits(stack) || ErrorTrace.isIn(stack) then
+        val used = Spins.cpuNanos() - state.halfCpuNanos
+        val starved = used < (state.nanos - state.halfNanos) / 8
+        if starved || Spins.waits(stack) || ErrorTrace.isIn(stack) then
           state.nanos = 0
           false
         else
@@ -61,6 +70,14 @@ private[weir] object Spins:
   private[trace] final class Seen(var slices: Int):
     var nanos = 0L
     var reported = false
+
+    /** What had been seen, and what the process had used, when half of it had been seen. */
+    var halfNanos = 0L
+    var halfCpuNanos = 0L
+
+  /** The time that this process has had a processor for; without an end where the system does not say. */
+  private def cpuNanos(): Long =
+    ProcessHandle.current().info().totalCpuDuration().map(_.toNanos).orElse(System.nanoTime())
 
   /** True for a stack whose top waits, and for one that is not there. A virtual thread that has been woken and waits for a
     * carrier is runnable too, and stands in the method that it was blocked in. The other native methods of the JDK's own
