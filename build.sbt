@@ -44,9 +44,8 @@ lazy val core = project
   )
   .settings(testkitSettings)
   .settings(
-    Test / unmanagedSourceDirectories ++= Seq("java", "scala").map(language =>
-      (ThisBuild / baseDirectory).value / "testkit" / "src" / "main" / language
-    )
+    Test / unmanagedSourceDirectories ++= Seq("java", "scala")
+      .map(language => (ThisBuild / baseDirectory).value / "testkit" / "src" / "main" / language)
   )
 
 lazy val testkit = project
