@@ -590,7 +590,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         wait.awaitDone()
         true
       // Whoever cancels between the last look and the CAS finds the wait not suspended yet, so look again.
-      else if unmasked && cancelRequested && wait.takeForCancel() then true
+      else if unmasked && cancelRequested && wait.takeForCancel() then
+        // This slice does not end yet. The first child of a group would wait for what the hook of the cancel does.
+        host.queueHandedOver()
+        true
       else if direct then
         parkUntilEnded(wait)
         true
