@@ -1,8 +1,9 @@
 package weir
 
-import java.util.concurrent.{CancellationException, CountDownLatch}
-import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+import java.util.concurrent.{CancellationException, CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
+import weir.kernel.FiberCore
 
 class CancelableSuite extends WeirSuite:
 
@@ -15,6 +16,31 @@ class CancelableSuite extends WeirSuite:
       val failing = work.andThen(Task.fail(boom))
       assertEquals(failing.cancelable(hook).attempt.runSync(), Left(boom))
     assertEquals(hooks.get, 0)
+
+  test("the hook may block until the task has begun, also where the cancel comes as it is started"):
+    // The context is captured as the task is started, after the last look for a cancel.
+    val cancels = AtomicReference[FiberCore | Null](null)
+    val context = new ContextHook:
+      def install(context: AnyRef | Null): Unit = ()
+      def capture(): AnyRef | Null =
+        val fiber = cancels.get
+        if fiber != null && fiber.runningOn == Thread.currentThread() then
+          cancels.set(null)
+          fiber.requestCancel()
+        null
+    given runtime: Runtime = Runtime.hooked(1, 4, context)
+    val ready, begun = CountDownLatch(1)
+    val seen = AtomicBoolean()
+    val hook = Task(seen.set(begun.await(5, TimeUnit.SECONDS)))
+    val fiber = Task(ready.await())
+      .andThen(Task(begun.countDown()).cancelable(hook))
+      .start
+      .runSync()
+    cancels.set(fiber.asInstanceOf[FiberCore])
+    ready.countDown()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assert(seen.get)
+    settles(runtime)
 
   test("a cancel runs the hook once, which ends code that no interrupt reaches"):
     for _ <- 1 to 200 do

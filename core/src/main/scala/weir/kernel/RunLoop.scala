@@ -188,7 +188,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     case _ => awaitInLoop(task)
 
   private def awaitInLoop[A](task: Task[A]): A =
-    val result = loop(task, null, size)
+    val height = size
+    val masksBefore = masks
+    val maskBefore = innermost
+    val result =
+      try loop(task, null, height)
+      catch
+        case error: StackOverflowError =>
+          dropTo(height, masksBefore, maskBefore)
+          throw error
     result.asInstanceOf[AnyRef] match
       case RunLoop.Failed =>
         val error = failure.nn
@@ -271,6 +279,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     var current: Task[Any] | Null = first
     var waiter: Waiter | Null = resumed
     var value: Any = null
+    var overflows = 0 // of unwinding, one after the other
     while true do
       try
         while true do
@@ -472,11 +481,42 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
+          if error.isInstanceOf[StackOverflowError] && isUnwinding(current) then
+            overflows += 1
+            if base == 0 && isOnCallersStack then
+              goOnElsewhere(error)
+              return RunLoop.Suspended
+            if base > 0 && overflows == RunLoop.overflowsInARow then throw error
+          else overflows = 0
           if isCancel(error) then current = CancelSelf
           else
             ErrorTrace.add(error, this, current)
             current = Fail(error)
     null
+
+  // ---- where the thread's stack ends ----
+
+  private def isUnwinding(current: Task[Any] | Null): Boolean =
+    (current ne null) && (current.tag == Tag.Fail || current.tag == Tag.Canceled)
+
+  /** True on the thread of a caller of `runSync`, who may have left hardly any of its stack to this fiber. */
+  private def isOnCallersStack: Boolean = (host ne null) && host.isCaller
+
+  /** Unwinds on a worker, which has a stack of its own: the finalizers need some. */
+  private def goOnElsewhere(overflow: Throwable): Unit =
+    val task = if isCancel(overflow) then CancelSelf else Fail(overflow)
+    if masks == 0 then closeGate()
+    leaveThread()
+    this.host = null.asInstanceOf[Host]
+    pending = task
+    runtime.scheduler.submit(this)
+
+  /** Drops the frames that a loop of an await has had no stack left to unwind, with their masks. */
+  private def dropTo(height: Int, masksBefore: Int, maskBefore: FiberPoll | Null): Unit =
+    while size > height do pop(): Unit
+    innermost = maskBefore
+    while masks > masksBefore && !finalizing do leaveMask()
+    while masks < masksBefore do enterMask()
 
   private def takeLoopResult(): Any =
     val result = loopResult
@@ -550,7 +590,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         wait.awaitDone()
         true
       // Whoever cancels between the last look and the CAS finds the wait not suspended yet, so look again.
-      else if unmasked && cancelRequested && wait.takeForCancel() then true
+      else if unmasked && cancelRequested && wait.takeForCancel() then
+        // This slice does not end yet. The first child of a group would wait for what the hook of the cancel does.
+        host.queueHandedOver()
+        true
       else if direct then
         parkUntilEnded(wait)
         true
@@ -580,6 +623,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val wasFinalizing = finalizing
     val wasInDirect = inDirect
     val height = size
+    val masksBefore = masks
+    val maskBefore = innermost
     push(direct) // so that every await inside has a base above 0; and traces look into it
     inDirect = true
     try
@@ -593,7 +638,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         CancelSignal
     finally
       inDirect = wasInDirect
-      while size > height do pop(): Unit
+      dropTo(height, masksBefore, maskBefore)
 
   /** Pops frames until one handles the error. Null at `base`: nobody has. */
   private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
@@ -640,6 +685,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
 private[weir] object RunLoop:
   private val noStack: Array[Node | Null] = new Array[Node | Null](0)
+
+  /** How often unwinding may overflow the stack before an await leaves it to the code that it is called from. Not at once:
+    * the functions that make finalizers may overflow it too.
+    */
+  private inline val overflowsInARow = 8
 
   private object Suspended
   private object Failed

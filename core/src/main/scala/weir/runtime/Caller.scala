@@ -11,6 +11,8 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
   /** A virtual thread holds a carrier, a platform thread does not. */
   val pooled: Boolean = thread.isVirtual
 
+  override def isCaller: Boolean = true
+
   // owner only
   private var wasInterrupted = false
 
@@ -46,6 +48,14 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
   override private[runtime] def nesting: Int = depth
 
 private[weir] object Caller:
-  /** For the calling thread, which may run a fiber of `outer`. */
+  /** For the calling thread, which may run a fiber of `outer`. '''Fails''' with a `StackOverflowError` where a fiber's code has
+    * left so little of its stack that the run loop could not end what it begins.
+    */
   def apply(scheduler: Scheduler, outer: Host | Null): Caller =
-    new Caller(scheduler, if outer eq null then 0 else outer.nesting + 1)
+    if outer eq null then new Caller(scheduler, 0)
+    else
+      descend(Tuning.callerStackFrames): Unit
+      new Caller(scheduler, outer.nesting + 1)
+
+  /** Uses so many frames of the stack, for a moment. */
+  private def descend(frames: Int): Int = if frames == 0 then 0 else descend(frames - 1) + 1

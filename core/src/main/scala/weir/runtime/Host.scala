@@ -17,6 +17,9 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   /** How many calls of `runSync` stand on this thread's stack. */
   private[runtime] def nesting: Int = 0
 
+  /** True for the thread of a caller of `runSync`. */
+  def isCaller: Boolean = false
+
   /** True where a long slice would hold a carrier, so that it must give way to queued work. */
   def pooled: Boolean
 
@@ -50,6 +53,11 @@ private[weir] abstract class Host(val scheduler: Scheduler):
     val job = handedOver
     handedOver = null
     job
+
+  /** Queues the job that was handed over, for a slice that does not return after all. */
+  final def queueHandedOver(): Unit =
+    val job = takeHandedOver()
+    if job ne null then scheduler.submit(job, home)
 
   /** How many slices this thread has begun, and the watch's time when it began the latest: for those who look from outside. */
   final var slices: Int = 0

@@ -55,6 +55,11 @@ private[weir] object Tuning:
   /** Calls of `runSync` nested on one thread's stack. Each takes about 1 KB of it, and the user's own frames. */
   inline val nestedCalls = 32
 
+  /** Small frames that must fit onto the stack before a nested `runSync` begins: some kilobytes, as much as the run loop and the
+    * JDK below it need where nothing is compiled yet. `StackEdgeSuite` loses finalizers without them.
+    */
+  inline val callerStackFrames = 512
+
   /** How long a platform thread waits for the next call: 1 s. A call that finds one takes a third to a tenth of
     * the time of a call that starts one. `PlatformThread`.
     */

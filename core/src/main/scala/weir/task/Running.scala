@@ -12,9 +12,9 @@ import weir.{Outcome, Runtime, Task}
 private[weir] object Running:
 
   def sync[A](task: Task[A], runtime: Runtime): A =
-    val fiber = RunLoop(runtime, task)
     val here = Host.here
-    val caller = Caller(runtime.scheduler, here)
+    val caller = Caller(runtime.scheduler, here) // first: it may find that there is no stack left
+    val fiber = RunLoop(runtime, task)
     def run(): Unit =
       caller.run(fiber)
       if fiber.outcome eq null then

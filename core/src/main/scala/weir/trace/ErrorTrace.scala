@@ -56,7 +56,7 @@ private[weir] object ErrorTrace:
 
   /** The lines of a fiber that a thread with the stack `present` runs, which may be empty. */
   def of(present: Array[StackTraceElement], fiber: RunLoop): Vector[StackTraceElement] =
-    val trace = if present.isEmpty then ArrayBuffer() else begin(present)
+    val trace = if present.isEmpty then ArrayBuffer() else begin(present.take(longest))
     addFiber(trace, fiber)
     trace.toVector
 
