@@ -93,8 +93,10 @@ class StackEdgeSuite extends WeirSuite:
     onSmallStack {
       Task {
         task.runSync(): Unit // so that its classes are there
-        val calls = (1 to 100_000).find(n => caught(true)(below(n)(false))).get
-        for n <- calls - 400 to calls do assert(Set(0, 6)(caught(0)(below(n)(task.runSync()))))
+        Task {
+          val calls = (1 to 100_000).find(n => caught(true)(below(n)(false))).get
+          for n <- calls - 400 to calls do assert(Set(0, 6)(caught(0)(below(n)(task.runSync()))))
+        }.runSync()
       }.runSync()
     }
     eventually(s"$begun begun, $ended ended")(begun.get == ended.get)
