@@ -1,12 +1,14 @@
 package weir.runtime
 
-import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.WeirSuite
 
 class TimersSuite extends WeirSuite:
+
+  override def limit: FiniteDuration = 30.seconds
 
   private val clock = SystemTimers()
 
@@ -110,6 +112,30 @@ class TimersSuite extends WeirSuite:
       timers.add(Bell(1.milli, _ => rung.countDown()))
       await(rung)
     assertEquals(timers.size, 1)
+
+  test("row 4: an alarm rings while code that computes holds every carrier"):
+    val stop = CountDownLatch(1)
+    val hogs = List.fill(Scheduler.carriersOfThisJvm + 1)(
+      Thread.startVirtualThread(() => while stop.getCount > 0 do Thread.onSpinWait())
+    )
+    val rung = CountDownLatch(1)
+    try
+      SystemTimers().add(Bell(5.millis, _ => rung.countDown()))
+      await(rung)
+    finally
+      stop.countDown()
+      hogs.foreach(_.join())
+
+  test("row 4: a timer without alarms gives its thread back, and takes another for the next one"):
+    val timers = SystemTimers()
+    def ringer(): Thread =
+      val rungBy = CompletableFuture[Thread]()
+      timers.add(Bell(1.milli, _ => rungBy.complete(Thread.currentThread()): Unit))
+      rungBy.get(10, TimeUnit.SECONDS)
+    val first = ringer()
+    first.join(Tuning.timerKeepAliveNanos / 1_000_000 * 3)
+    assert(!first.isAlive, s"$first is still there")
+    assert(ringer() ne first)
 
   test("a million alarms are set and removed within seconds"):
     val timers = SystemTimers()

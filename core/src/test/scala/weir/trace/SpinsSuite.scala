@@ -1,11 +1,13 @@
 package weir.trace
 
 import java.net.{InetAddress, ServerSocket, SocketTimeoutException}
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
-import weir.kernel.FiberCore
+import weir.kernel.{FiberCore, RunLoop}
+import weir.runtime.Host
 
 /** Reports of what computes for long. PAINS row 1. */
 class SpinsSuite extends WeirSuite:
@@ -50,8 +52,18 @@ class SpinsSuite extends WeirSuite:
         case error => throw error
       }
       val monitor = Object()
+      val held = Object()
+      val holding = CountDownLatch(1)
       val blocking = List(
         Task(Thread.sleep(500)),
+        Task(held.synchronized {
+          holding.countDown()
+          Thread.sleep(500)
+        }),
+        Task {
+          holding.await()
+          held.synchronized(())
+        },
         Task(monitor.synchronized(monitor.wait(500))),
         Task(Task.sleep(500.millis).runSync()),
         Task.sleep(500.millis),
@@ -92,6 +104,38 @@ class SpinsSuite extends WeirSuite:
       )
     )
     assert(!Spins.waits(Thread.currentThread().getStackTrace.drop(1)))
+
+  /** Looks at a thread that computes in one slice; how often it has been reported after each of the looks, which are so far apart. */
+  private def looks(apart: FiniteDuration*): List[Int] =
+    val ready, stop = CountDownLatch(1)
+    val runtime = Runtime.make(1, 64)
+    val host = new Host(runtime.scheduler):
+      val thread = Thread.ofPlatform().start { () =>
+        ready.countDown()
+        while stop.getCount > 0 do Thread.onSpinWait()
+      }
+      def pooled = true
+      def home = 0
+    host.running = RunLoop(runtime, Task.unit)
+    val reported = AtomicInteger()
+    val spins = Spins(_ => reported.incrementAndGet(): Unit)
+    await(ready)
+    try
+      apart.toList.map { nanos =>
+        spins.look(Iterator(host), nanos.toNanos): Unit
+        reported.get
+      }
+    finally
+      stop.countDown()
+      host.thread.join()
+
+  test("row 1: a slice is reported when it has been seen for more than 200 ms, and never again"):
+    // The first look finds a slice that it has not seen before; how long it has been going on is not known.
+    val found = looks(List.fill(30)(20.millis)*)
+    assertEquals(found, List.fill(11)(0) ++ List.fill(19)(1))
+
+  test("where the whole JVM stands still between two looks, nobody has spun meanwhile"):
+    assertEquals(looks(1.minute, 1.minute, 1.minute, 20.millis), List(0, 0, 0, 0))
 
   test("many short steps give way, and are no spin"):
     val found = spins {
