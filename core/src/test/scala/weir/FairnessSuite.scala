@@ -51,7 +51,10 @@ class FairnessSuite extends WeirSuite:
       },
       "forevers of ready values" -> Task.unit.forever,
       "forevers of delayed work" -> Task.delay(()).forever,
-      "forevers that cede" -> Task.cede.forever
+      "forevers that cede" -> Task.cede.forever,
+      "groups of ready children" -> Task.both(Task.unit, Task.unit).forever,
+      "streams" -> Stream.unfold(0)(i => Some((i, i + 1))).drain,
+      "streams of effects" -> Stream.repeatEval(Task(())).drain
     )
   do
     test(s"carriers + 1 endless $name delay a timer by at most 50 ms"):
