@@ -137,11 +137,13 @@ class ErrorTraceSuite extends WeirSuite:
 
   test("a function that throws an error which was made elsewhere is named"):
     val error = IllegalStateException("made before")
-    val task = Task(1).flatMap { _ =>
+    val one = Task(1)
+    // No line of another function, or of what calls this one, may be next to its own.
+    val task = one.flatMap { _ =>
       hit("throws")
       throw error
     }
-    // No line of what calls it may be next to those above.
+    // So they are apart.
     val thrown = failing(task)
     assert(thrown eq error)
     assert(path(error).contains("throws"), path(error).toString)
