@@ -220,6 +220,15 @@ class ErrorTraceSuite extends WeirSuite:
     val java = JavaFunctions.lambda()
     assertEquals(Functions.in(java).map(_.getClassName), List("weir.trace.JavaFunctions"))
 
+  test("functions that this library's own ones have captured are found"):
+    val here = Some("ErrorTraceSuite.scala")
+    for code <- List[AnyRef](
+        Stream.emit(1).map(_ + 1),
+        Stream.emit(1).evalTap(x => Task(x)),
+        Stream.emit(1).prefetchN(1).evalMap(x => Task(x)).take(1)
+      )
+    do assertEquals(Functions.in(code).headOption.map(_.getFileName), here)
+
   test("a user's value is not taken for code, be it a function"):
     assertEquals(Functions.in(Task.pure((x: Int) => x)), Nil)
     assertEquals(Functions.in(Stream.emit((x: Int) => x)), Nil)

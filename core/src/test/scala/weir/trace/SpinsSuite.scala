@@ -1,5 +1,7 @@
 package weir.trace
 
+import com.sun.management.OperatingSystemMXBean
+import java.lang.management.ManagementFactory
 import java.net.{InetAddress, ServerSocket, SocketTimeoutException}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
@@ -121,9 +123,16 @@ class SpinsSuite extends WeirSuite:
     val reported = AtomicInteger()
     val spins = Spins(_ => reported.incrementAndGet(): Unit)
     apart.toList.map { nanos =>
+      compute()
       spins.look(Iterator(host), nanos.toNanos): Unit
       reported.get
     }
+
+  /** Until this process has used 5 ms of a processor: who seems to compute without any is not reported. */
+  private def compute(): Unit =
+    val system = ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean])
+    val end = system.getProcessCpuTime + 5_000_000
+    while system.getProcessCpuTime < end do Thread.onSpinWait()
 
   /** `body` with a thread that computes. */
   private def computing[A](body: Thread => A): A =
