@@ -92,6 +92,8 @@ class RetrySuite extends WeirSuite:
 
 class RepeatSuite extends WeirSuite:
 
+  override def limit: FiniteDuration = 60.seconds // two million runs, on whatever machine
+
   test("the value of the last run, as many more runs as the schedule says"):
     for count <- List(0, 1, 5) do
       val runs = AtomicInteger()

@@ -1,9 +1,13 @@
 package weir.runtime
 
 import java.util.concurrent.atomic.{AtomicInteger, AtomicIntegerArray, AtomicLong}
+import scala.concurrent.duration.*
 import weir.WeirSuite
 
 class RingSuite extends WeirSuite:
+
+  /** A thread that finds the ring full, or empty, waits for its turn on the machine. */
+  override def limit: FiniteDuration = 60.seconds
 
   private final class Numbered(val producer: Int, val number: Int) extends Job:
     def runSlice(host: Host): Unit = ()

@@ -1,12 +1,14 @@
 package weir.runtime
 
-import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.WeirSuite
 
 class TimersSuite extends WeirSuite:
+
+  override def limit: FiniteDuration = 30.seconds
 
   private val clock = SystemTimers()
 
@@ -31,7 +33,7 @@ class TimersSuite extends WeirSuite:
 
   test("alarms ring in the order of their times, whatever the order they were set in"):
     val timers = SystemTimers()
-    for seed <- 1 to 20 do
+    val compared = (1 to 20).map { seed =>
       val order = ConcurrentLinkedQueue[Long]()
       val all = CountDownLatch(200)
       val random = scala.util.Random(seed)
@@ -42,12 +44,15 @@ class TimersSuite extends WeirSuite:
         )
       )
       bells.foreach(timers.add)
+      val set = System.nanoTime()
       await(all)
-      val due = order.asScala.toList
       // Those that were due before the last was set may be in another order.
-      val set = bells.map(_.dueNanos).max - 15.millis.toNanos + 5.millis.toNanos
-      assertEquals(due.filter(_ > set), due.filter(_ > set).sorted)
+      val due = order.asScala.toList.filter(_ > set)
+      assertEquals(due, due.sorted)
       assert(bells.forall(_.rung.get == 1))
+      due.size
+    }
+    assert(compared.sum > 200, s"only ${compared.sum} were due once all were set")
 
   test("alarms of the past ring at once, behind none of the future"):
     val timers = SystemTimers()
@@ -61,26 +66,27 @@ class TimersSuite extends WeirSuite:
   test("removed alarms never ring, the others keep their order, at any place in the heap"):
     val timers = SystemTimers()
     val random = scala.util.Random(3)
-    for _ <- 1 to 20 do
-      val kept = CountDownLatch(500)
+    val counts = (1 to 20).map { _ =>
       val order = ConcurrentLinkedQueue[Bell]()
-      val bells = Vector.fill(1000)(
-        Bell(
-          50.millis + random.nextInt(20_000).micros,
-          bell => { order.add(bell); kept.countDown() }
-        )
-      )
+      val bells =
+        Vector.fill(1000)(Bell(50.millis + random.nextInt(20_000).micros, order.add(_): Unit))
       bells.foreach(timers.add)
-      val (removed, left) = random.shuffle(bells).splitAt(500)
-      assert(removed.forall(timers.remove))
+      val set = System.nanoTime()
+      // Where the machine is slow, some have rung before.
+      val (removed, left) = random.shuffle(bells).splitAt(500) match
+        case (some, others) =>
+          val (removed, late) = some.partition(timers.remove)
+          (removed, late ++ others)
       assert(!removed.exists(timers.remove))
-      assertEquals(timers.size, 500)
-      await(kept)
+      eventually("the others have rung")(order.size == left.size)
+      assertEquals(timers.size, 0)
       assertEquals(removed.map(_.rung.get).sum, 0)
-      assertEquals(left.map(_.rung.get).sum, 500)
-      val due = order.asScala.map(_.dueNanos).toList
+      assert(left.forall(_.rung.get == 1))
+      val due = order.asScala.map(_.dueNanos).filter(_ > set).toList
       assertEquals(due, due.sorted)
-    assertEquals(timers.size, 0)
+      (removed.size, due.size)
+    }
+    assert(counts.map(_._1).sum > 500 && counts.map(_._2).sum > 500, counts.toString)
 
   test("set and removed by many threads at once, each alarm rings or was removed"):
     val timers = SystemTimers()
@@ -110,6 +116,30 @@ class TimersSuite extends WeirSuite:
       timers.add(Bell(1.milli, _ => rung.countDown()))
       await(rung)
     assertEquals(timers.size, 1)
+
+  test("row 4: an alarm rings while code that computes holds every carrier"):
+    val stop = CountDownLatch(1)
+    val hogs = List.fill(Scheduler.carriersOfThisJvm + 1)(
+      Thread.startVirtualThread(() => while stop.getCount > 0 do Thread.onSpinWait())
+    )
+    val rung = CountDownLatch(1)
+    try
+      SystemTimers().add(Bell(5.millis, _ => rung.countDown()))
+      await(rung)
+    finally
+      stop.countDown()
+      hogs.foreach(_.join())
+
+  test("row 4: a timer without alarms gives its thread back, and takes another for the next one"):
+    val timers = SystemTimers()
+    def ringer(): Thread =
+      val rungBy = CompletableFuture[Thread]()
+      timers.add(Bell(1.milli, _ => rungBy.complete(Thread.currentThread()): Unit))
+      rungBy.get(10, TimeUnit.SECONDS)
+    val first = ringer()
+    first.join(Tuning.timerKeepAliveNanos / 1_000_000 * 3)
+    assert(!first.isAlive, s"$first is still there")
+    assert(ringer() ne first)
 
   test("a million alarms are set and removed within seconds"):
     val timers = SystemTimers()

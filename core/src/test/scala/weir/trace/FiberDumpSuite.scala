@@ -1,8 +1,9 @@
 package weir.trace
 
+import java.io.PrintStream
 import java.lang.ref.WeakReference
 import java.nio.file.{Files, Path}
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicReference
 import java.util.jar.{Attributes, JarOutputStream, Manifest}
 import scala.concurrent.duration.*
@@ -213,8 +214,15 @@ class FiberDumpSuite extends WeirSuite:
 
 object Signalled:
   def main(args: Array[String]): Unit =
+    val printed = CountDownLatch(1)
+    System.setErr(
+      new PrintStream(System.err, true):
+        override def println(text: String): Unit =
+          super.println(text)
+          printed.countDown()
+    )
     val fiber = Task.sleep(1.hour).map(_ => 1).start.runSync()
     val pid = ProcessHandle.current().pid
     ProcessBuilder("kill", "-USR2", pid.toString).start().waitFor(): Unit
-    Thread.sleep(1000) // the signal has a thread of its own, which nothing tells of
+    printed.await(15, TimeUnit.SECONDS): Unit // on a thread that the signal has of its own
     fiber.cancel.runSync()

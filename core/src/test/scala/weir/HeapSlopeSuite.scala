@@ -1,0 +1,74 @@
+package weir
+
+import scala.concurrent.duration.*
+
+/** Whatever goes on for long costs the heap of its beginning. PAINS row 14; the cancelled waits have a suite of their own, and so
+  * have the streams that refer to themselves.
+  *
+  * `-Dweir.stress.operations=10000000` for so many of each.
+  */
+class HeapSlopeSuite extends StreamTests:
+  private val operations = java.lang.Long.getLong("weir.stress.operations", 100_000L).longValue
+
+  override def limit: FiniteDuration = if operations > 1_000_000 then 1.hour else 30.seconds
+
+  /** How much the heap grows from the middle to the end of `operations` times `task`, on one fiber, which has not ended then. */
+  private def slope(task: Task[Any]): Long =
+    def times(left: Long): Task[Unit] =
+      if left == 0 then Task.unit else task.flatMap(_ => times(left - 1))
+    val half = times(operations / 2).andThen(Task(heap()))
+    half.flatMap(before => half.map(_ - before)).runSync()
+
+  private val never = Deferred.unsafe[Unit]
+  private val semaphore = Semaphore.unsafe(0)
+  private val empty = Queue.unsafe[Int](1)
+  private val other = Task.never.start.runSync()
+
+  override def afterAll(): Unit = other.cancel.runSync()
+
+  for (name, wait) <- List[(String, Task[Any])](
+      "Deferred.get" -> never.get,
+      "Semaphore.acquire" -> semaphore.acquire,
+      "take of an empty queue" -> empty.take,
+      "join" -> other.join,
+      "sleep" -> Task.sleep(1.hour),
+      "never" -> Task.never,
+      "a race" -> Task.race(never.get, Task.sleep(1.hour))
+    )
+  do
+    test(s"row 14: losers of a race leave nothing behind: $name"):
+      val grown = slope(Task.race(wait, Task.cede))
+      assert(grown < megabyte / 2, s"$grown bytes are left of ${operations / 2} races")
+
+  test("row 14: timeouts that are not needed, or that end a wait, leave nothing behind"):
+    val needless = slope(Task.cede.timeout(1.hour))
+    assert(needless < megabyte / 2, s"$needless bytes are left of ${operations / 2} timeouts")
+    val needed = slope(never.get.timeoutTo(Duration.Zero, Task.unit))
+    assert(needed < megabyte / 2, s"$needed bytes are left of ${operations / 2} timeouts")
+
+  private val numbers = Stream.unfold(0L)(i => Some((i, i + 1)))
+
+  for (name, pipe) <- List[(String, Stream[Long] => Stream[Long])](
+      "plain stages" -> (_.map(_ + 1).filter(_ > 0)),
+      "evalMap" -> (_.evalMap(i => Task.cede.as(i))),
+      "flatMap" -> (_.flatMap(Stream.emit)),
+      "chunkN" -> (_.chunkN(10).flatMap(Stream.fromIterable)),
+      "handleErrorWith" -> (_.handleErrorWith(Stream.fail)),
+      "a resource for each element" -> (_.flatMap(i => Stream.bracket(Task(i))(_ => Task.unit))),
+      "parEvalMap" -> (_.parEvalMap(4)(Task.pure)),
+      "prefetchN" -> (_.prefetchN(16)),
+      "parJoin" -> (_.map(Stream.emit(_)).parJoin(4))
+    )
+  do
+    test(s"row 14: a long stream leaves nothing behind while it runs: $name"):
+      var elements, before, grown = 0L
+      val count = pipe(numbers)
+        .map { _ =>
+          elements += 1
+          if elements == operations / 2 then before = heap()
+          else if elements == operations then grown = heap() - before
+        }
+        .take(operations)
+        .count
+      assertEquals(count.runSync(), operations)
+      assert(grown < megabyte / 2, s"grew by $grown bytes over ${operations / 2} elements")
