@@ -22,7 +22,7 @@ class BlockingSuite extends WeirSuite:
   private val carriers = Scheduler.carriersOfThisJvm
 
   test(
-    "row 2: 100,000 tasks that call Thread.sleep(1000) end in seconds, on carriers + 20 threads"
+    "row 2: 100,000 tasks that call Thread.sleep(1000) end within 5 s, on carriers + 20 threads"
   ):
     val peak = AtomicInteger()
     val asleep = Gauge()
@@ -55,8 +55,7 @@ class BlockingSuite extends WeirSuite:
     assertEquals(values, (1 to 100_000).toList)
     assert(more <= carriers + 20, s"$more more threads than before")
     assert(asleep.peak > 1000, s"at most ${asleep.peak} were asleep at once")
-    // Each second longer than one is the machine's; a thread for each carrier would take 14 hours.
-    assert(took < 20.seconds, s"took $took")
+    assert(took < 5.seconds, s"took $took")
 
   for
     times <- List(1, 10)
@@ -210,4 +209,4 @@ class BlockingSuite extends WeirSuite:
     val computing = Task.foreach(1 to 1_000_000)(i => Task(sum.addAndGet(i)))
     val (_, took) = timed(Task.both(sleeping, computing).runSync())
     assertEquals(sum.get, 500_000_500_000L)
-    assert(took < 20.seconds, s"took $took") // one after the other on each carrier: minutes
+    assert(took < 5.seconds, s"took $took")

@@ -58,7 +58,7 @@ class FairnessSuite extends WeirSuite:
     )
   do
     test(
-      s"row 5: carriers + 1 endless $name delay a timer by at most 50 ms in the median, and stop none"
+      s"row 5: carriers + 1 endless $name delay a timer by at most 50 ms"
     ):
       val (median, max) = besides(loop) {
         best(50.millis) {
@@ -74,8 +74,7 @@ class FairnessSuite extends WeirSuite:
       println(
         s"measured: timers beside $name late by ${median.toMicros} µs, at most ${max.toMicros}"
       )
-      // One may be as late as the machine's other work makes it.
-      assert(median < 50.millis && max < 1.second, s"at most $max, median $median")
+      assert(max < 50.millis, s"at most $max, median $median")
 
   test("the user's own virtual threads run beside carriers + 1 endless loops"):
     val turns = AtomicLong()
@@ -93,7 +92,7 @@ class FairnessSuite extends WeirSuite:
       s"measured: a virtual thread beside loops in ${median.toMicros} µs, at most ${max.toMicros}"
     )
     assertEquals(turns.get % 20, 0L)
-    assert(median < 100.millis && max < 1.second, s"at most $max, median $median")
+    assert(max < 100.millis, s"at most $max, median $median")
 
   test("a virtual thread of the user that yields keeps its share of the carriers"):
     val turns = AtomicLong()
