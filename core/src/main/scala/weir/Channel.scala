@@ -3,7 +3,7 @@ package weir
 import java.util.concurrent.atomic.AtomicLong
 import weir.kernel.{RunLoop, Suspend}
 import weir.stream.{ChannelSource, Pull}
-import weir.sync.{Awaited, Select, WaitList}
+import weir.sync.{Awaited, Select, Values, WaitList}
 
 /** A queue that ends: values go from fibers that send to fibers that receive, first in, first out, until somebody closes
   * it, for good or with an error. What was sent before is still received.
@@ -25,9 +25,7 @@ final class Channel[A] private (capacity: Int) extends Awaited:
   private[weir] val id: Long = Channel.ids.incrementAndGet()
 
   // shared, under this object's lock
-  private var values = new Array[Any](math.min(capacity, 16))
-  private var head = 0
-  private var count = 0
+  private val values = Values(capacity)
   private[weir] val receivers = WaitList()
   private[weir] val senders = WaitList()
   @volatile private var ending: Channel.Closed | Null = null
@@ -99,7 +97,7 @@ final class Channel[A] private (capacity: Int) extends Awaited:
   def closed: Task[Option[Channel.Closed]] = Task.delay(Option(ending))
 
   /** How many values are in the channel. */
-  def size: Task[Int] = Task.delay(synchronized(count))
+  def size: Task[Int] = Task.delay(synchronized(values.size))
 
   // ---- for Channel.select ----
 
@@ -146,17 +144,17 @@ final class Channel[A] private (capacity: Int) extends Awaited:
     val closed = ending
     if closed ne null then ended(closed)
     else if meet(receivers, value) ne null then ()
-    else if count < capacity then append(value)
+    else if !values.isFull then values.append(value)
     else Channel.NotReady
 
   /** The oldest value, or `NotReady` if the channel is empty, or what `ended` makes of its end. */
   private[weir] def receiveNow(ended: Channel.Closed => Any): Any =
     val closed = ending
-    if count > 0 then
-      val value = removeFirst()
+    if !values.isEmpty then
+      val value = values.removeOldest()
       if closed eq null then
         val sender = meet(senders, ())
-        if sender ne null then append(sender.offered)
+        if sender ne null then values.append(sender.offered)
       value
     else if closed ne null then ended(closed)
     else
@@ -170,26 +168,6 @@ final class Channel[A] private (capacity: Int) extends Awaited:
       party = list.poll().asInstanceOf[Channel.Party | Null]
     if party ne null then met = party.select
     party
-
-  private def removeFirst(): Any =
-    val value = values(head)
-    values(head) = null
-    head = if head + 1 == values.length then 0 else head + 1
-    count -= 1
-    value
-
-  private def append(value: Any): Unit =
-    if count == values.length then grow()
-    val last = head + count
-    values(if last >= values.length then last - values.length else last) = value
-    count += 1
-
-  private def grow(): Unit =
-    val larger = new Array[Any](math.min(capacity.toLong, values.length * 2L).toInt)
-    System.arraycopy(values, head, larger, 0, values.length - head)
-    System.arraycopy(values, 0, larger, values.length - head, head)
-    values = larger
-    head = 0
 
   private def closeNow(closed: Channel.Closed): Boolean =
     val first = synchronized {
@@ -219,8 +197,8 @@ final class Channel[A] private (capacity: Int) extends Awaited:
       case _ => s"Channel.bounded($capacity)"
     if ending ne null then s"$name, which is closed"
     else if capacity == 0 then s"$name, where nobody has come to the other side"
-    else if count == 0 then s"$name, which is empty"
-    else s"$name, which has $count values"
+    else if values.isEmpty then s"$name, which is empty"
+    else s"$name, which has ${values.size} values"
 
 object Channel:
   private val ids = AtomicLong()

@@ -1,7 +1,7 @@
 package weir
 
 import weir.kernel.{RunLoop, Suspend}
-import weir.sync.{Guarded, GuardedEntry, WaitList}
+import weir.sync.{Guarded, GuardedEntry, Values, WaitList}
 
 /** A queue that parks the fiber, never a thread. First in, first out, for values and for those who wait.
   *
@@ -14,9 +14,7 @@ import weir.sync.{Guarded, GuardedEntry, WaitList}
 final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
 
   // under the lock
-  private var values = new Array[Any](math.min(capacity, Queue.smallest))
-  private var head = 0
-  private var count = 0
+  private val values = Values(capacity)
   private val takers = WaitList()
   private val offers = WaitList()
 
@@ -75,57 +73,34 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
 
   /** How many values are in the queue; those of offers that wait are not. */
   def size: Task[Int] = new Suspend[Int]:
-    def begin(fiber: RunLoop): Any = locked(fiber)(count)
+    def begin(fiber: RunLoop): Any = locked(fiber)(values.size)
 
   /** False if there is no place for `value`. */
   private def accept(value: Any): Boolean =
     var taker = takers.poll()
     while (taker ne null) && !hand(taker, value) do taker = takers.poll()
     if taker ne null then true
-    else if count < capacity then
-      append(value)
+    else if !values.isFull then
+      values.append(value)
       true
     else if kind == Queue.Kind.Sliding then
-      removeOldest(): Unit
-      append(value)
+      values.removeOldest(): Unit
+      values.append(value)
       true
     else false
 
   /** The oldest value, or `Nothing`; its place is for the offer that has waited longest. */
   private def remove(): Any =
-    val value = if count > 0 then removeOldest() else Queue.Nothing
+    val value = if !values.isEmpty then values.removeOldest() else Queue.Nothing
     var offer = offers.poll()
     while (offer ne null) && !hand(offer, ()) do offer = offers.poll()
     offer match
       case offer: Queue.Offer =>
         if capacity == 0 then offer.offered
         else
-          append(offer.offered)
+          values.append(offer.offered)
           value
       case _ => value
-
-  private def removeOldest(): Any =
-    val value = values(head)
-    values(head) = null
-    head = if head + 1 == values.length then 0 else head + 1
-    count -= 1
-    if count == 0 && values.length > Queue.large then
-      values = new Array[Any](Queue.smallest)
-      head = 0
-    value
-
-  private def append(value: Any): Unit =
-    if count == values.length then grow()
-    val end = head + count
-    values(if end >= values.length then end - values.length else end) = value
-    count += 1
-
-  private def grow(): Unit =
-    val larger = new Array[Any](math.min(capacity.toLong, values.length * 2L).toInt)
-    System.arraycopy(values, head, larger, 0, values.length - head)
-    System.arraycopy(values, 0, larger, values.length - head, head)
-    values = larger
-    head = 0
 
   private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
 
@@ -134,7 +109,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
       if kind == Queue.Kind.Unbounded || kind == Queue.Kind.Synchronous then kind.word
       else s"${kind.word}($capacity)"
     if capacity == 0 && !offers.isEmpty then s"Queue.$name, without a taker"
-    else s"Queue.$name, which is ${if count == 0 then "empty" else "full"}"
+    else s"Queue.$name, which is ${if values.isEmpty then "empty" else "full"}"
 
 object Queue:
   private object Nothing
@@ -145,12 +120,6 @@ object Queue:
     case Dropping extends Kind("dropping", waits = false)
     case Sliding extends Kind("sliding", waits = false)
     case Synchronous extends Kind("synchronous", waits = true)
-
-  /** Places to begin with. */
-  private inline val smallest = 16
-
-  /** Beyond so many places, an array that has become empty is given back. */
-  private inline val large = 1024
 
   private final class Offer(fiber: RunLoop, list: WaitList, queue: Guarded, val offered: Any)
       extends GuardedEntry(fiber, list, queue)
