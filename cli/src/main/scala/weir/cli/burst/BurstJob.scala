@@ -51,11 +51,7 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
 
   private def finish(): Int =
     val all = results.toVector
-    for (unit, title) <- BurstJob.tables(baseLine) do
-      val part = all.filter(_.unit == unit)
-      if part.nonEmpty then
-        say(s"\n$title")
-        ResultTable.lines(part).foreach(say)
+    ResultTable.byUnit(all, BurstJob.tables(baseLine)).foreach(say)
     settings.lab.hand("burst", all, isComplete)
 
   private def say(line: String): Unit =

@@ -15,6 +15,15 @@ object ResultTable:
       )
     TerminalTable.lines("case" +: "unit" +: systems, rows)
 
+  /** A table for each unit that there are results in, below an empty line and its title. */
+  def byUnit(results: Vector[Result], titles: Seq[(String, String)]): Seq[String] =
+    for
+      (unit, title) <- titles
+      part = results.filter(_.unit == unit)
+      if part.nonEmpty
+      line <- Seq("", title) ++ lines(part)
+    yield line
+
   /** The number with as many digits as say something. */
   def number(value: Double): String =
     val size = value.abs

@@ -41,11 +41,7 @@ final class SleepersJob(settings: SleepersJob.Settings, out: PrintWriter, err: P
 
   private def finish(): Int =
     val all = results.toVector
-    for (unit, title) <- SleepersJob.tables do
-      val part = all.filter(_.unit == unit)
-      if part.nonEmpty then
-        say(s"\n$title")
-        ResultTable.lines(part).foreach(say)
+    ResultTable.byUnit(all, SleepersJob.tables).foreach(say)
     settings.lab.hand("sleepers", all, isComplete)
 
   private def say(line: String): Unit =
