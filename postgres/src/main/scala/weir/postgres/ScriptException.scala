@@ -1,0 +1,26 @@
+package weir.postgres
+
+/** What is wrong with a script, or with what the server made of it.
+  *
+  * @param script
+  *   the file, or what stands for it
+  * @param position
+  *   where; none if it is not about a place
+  * @param problem
+  *   what, in one line
+  * @param detail
+  *   more, if the server said more
+  * @param hint
+  *   what to do, if that is known
+  */
+final class ScriptException(
+    val script: String,
+    val position: Option[Position],
+    val problem: String,
+    val detail: Option[String] = None,
+    val hint: Option[String] = None,
+    cause: Throwable | Null = null
+) extends RuntimeException(
+      s"$script${position.fold("")(at => s":$at")}: $problem",
+      cause
+    )
