@@ -97,6 +97,7 @@ lazy val postgres = project
 
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
+lazy val stageEmbedded = taskKey[File]("Unpacks the Postgres that --db embedded starts")
 
 // All that ./weir keeps.
 lazy val state = Def.setting((ThisBuild / baseDirectory).value / ".weir")
@@ -145,7 +146,13 @@ lazy val cli = project
       Stage((benchCe2 / measuringJars).value, folder / "bench-ce2")
       folder
     },
-    Test / javaOptions += s"-Dweir.lab=${stageLab.value}"
+    Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
+    stageEmbedded := PostgresBinaries.unpack(
+      state.value / "embedded" / "postgres",
+      dependencyResolution.value,
+      streams.value.log
+    ),
+    Test / javaOptions += s"-Dweir.embedded=${stageEmbedded.value}"
   )
 
 lazy val bench = project

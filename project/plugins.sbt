@@ -1,3 +1,9 @@
 addSbtPlugin("org.scalameta" % "sbt-scalafmt" % "2.6.2")
 addSbtPlugin("pl.project13.scala" % "sbt-jmh" % "0.4.8")
 addSbtPlugin("org.scalameta" % "sbt-mdoc" % "2.8.2")
+
+// Unpack the Postgres of `--db embedded`.
+libraryDependencies ++= Seq(
+  "org.apache.commons" % "commons-compress" % "1.28.0",
+  "org.tukaani" % "xz" % "1.10"
+)

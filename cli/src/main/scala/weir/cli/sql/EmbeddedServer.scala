@@ -1,0 +1,83 @@
+package weir.cli.sql
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+import java.util.concurrent.TimeUnit
+import scala.concurrent.duration.*
+
+import weir.{Resource, Task}
+import weir.cli.BadInput
+
+/** A Postgres of the program's own, on a Unix socket in a folder that goes away with it: for trying out, and for tests.
+  *
+  * It never outlives the program, not even when that is killed: `embedded.sh` ends it.
+  */
+final class EmbeddedServer private (val folder: Path, process: Process, errors: Path):
+  val user = "postgres"
+  val port = 5432
+
+  /** What `psql` and `--db` take for its database `database`. */
+  def url(database: String): String = s"postgresql:///$database?host=$folder&user=$user"
+
+  def url: String = url("postgres")
+
+  /** Its eighth line says when the server takes connections. */
+  private val state = folder.resolve("data").resolve("postmaster.pid")
+
+  private def isReady: Boolean =
+    try Files.readString(state).linesIterator.drop(7).nextOption().exists(_.trim == "ready")
+    catch case _: IOException => false // not there yet
+
+  /** '''Waits''' until the server takes connections. '''Fails''' with [[BadInput]] if it does not start. */
+  private def ready: Task[Unit] =
+    Task.defer:
+      if !process.isAlive then Task.fail(EmbeddedServer.failure(Files.readString(errors)))
+      else if isReady then Task.unit
+      else Task.sleep(5.millis).flatMap(_ => ready)
+
+  /** '''Waits''' until the server has ended and its folder is gone. */
+  private def close(): Unit =
+    process.getOutputStream.close()
+    if !process.waitFor(20, TimeUnit.SECONDS) then process.destroyForcibly(): Unit
+    val _ = Files.deleteIfExists(errors)
+
+object EmbeddedServer:
+  /** What is given as the database in order to get one. */
+  val name = "embedded"
+
+  /** A server that takes connections, with an empty database `postgres`.
+    *
+    * '''Waits''' a second or two. '''Fails''' with [[weir.cli.BadInput]] if it does not start.
+    */
+  val resource: Resource[EmbeddedServer] =
+    Resource.make(Task(start()))(server => Task(server.close())).evalTap(_.ready)
+
+  /** Where `./weir` unpacks it when it is first asked for. */
+  private def home: Path =
+    sys.props.get("weir.embedded").map(Path.of(_)).filter(Files.isDirectory(_)).getOrElse {
+      throw BadInput(
+        "--db embedded",
+        "the program was started without the Postgres to embed.",
+        "Start it with ./weir, or give the URL of a server."
+      )
+    }
+
+  private def start(): EmbeddedServer =
+    val postgres = home
+    val folder = Files.createTempDirectory("weir-postgres")
+    val errors = Files.createTempFile("weir-postgres", ".log")
+    val process = ProcessBuilder("sh", "-c", script, "embedded", s"$postgres", s"$folder")
+      .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+      .redirectError(errors.toFile)
+      .start()
+    EmbeddedServer(folder, process, errors)
+
+  private def script: String =
+    val file = classOf[EmbeddedServer].getResourceAsStream("embedded.sh")
+    try String(file.readAllBytes(), UTF_8)
+    finally file.close()
+
+  private def failure(log: String): BadInput =
+    val why = log.linesIterator.filter(_.trim.nonEmpty).toVector.lastOption.getOrElse("no reason given")
+    BadInput("--db embedded", s"Postgres did not start: $why.", "Give the URL of a server instead.")
