@@ -3,7 +3,7 @@ package weir.postgres
 /** A place in a script.
   *
   * @param offset
-  *   how many bytes come before it
+  *   how many bytes come before it; `UnknownOffset` if only the line is known
   * @param line
   *   from 1
   * @param column
@@ -14,3 +14,6 @@ final case class Position(offset: Long, line: Long, column: Long):
 
 object Position:
   val start: Position = Position(0, 1, 1)
+
+  /** Of a line of COPY data: the server knows its number only. */
+  val UnknownOffset: Long = -1

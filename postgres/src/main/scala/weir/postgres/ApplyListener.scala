@@ -1,0 +1,21 @@
+package weir.postgres
+
+/** Is told how far scripts are. Each call is made by the fiber that applies them, and holds it up. */
+trait ApplyListener:
+  /** `offset` bytes of the script have been used up. */
+  def usedUp(script: String, offset: Long): Unit = ()
+
+  /** A statement has run, with its data if it is a COPY. */
+  def statementDone(script: String, statement: Piece.Statement, done: Done, nanos: Long): Unit = ()
+
+  /** A statement has failed, and the next one runs, as `OnError.Continue` says. The error that ends a script is not told but
+    * thrown.
+    */
+  def failed(error: ScriptException): Unit = ()
+
+  /** The server has told something, about the statement that begins at `position` if it came from one. */
+  def noticed(script: String, position: Option[Position], notice: ServerNotice): Unit = ()
+
+object ApplyListener:
+  /** Nobody is told. */
+  val none: ApplyListener = new ApplyListener {}

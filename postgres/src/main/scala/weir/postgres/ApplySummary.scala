@@ -1,0 +1,35 @@
+package weir.postgres
+
+import scala.concurrent.duration.FiniteDuration
+
+/** What applying scripts has come to.
+  *
+  * @param statements
+  *   that have run without an error, each COPY with its data being one
+  * @param rows
+  *   that they have selected, inserted, updated, deleted, copied
+  * @param errors
+  *   that `OnError.Continue` went on after
+  * @param sizeBytes
+  *   of the scripts
+  */
+final case class ApplySummary(
+    statements: Long,
+    rows: Long,
+    errors: Long,
+    sizeBytes: Long,
+    time: FiniteDuration,
+    slowest: List[SlowStatement]
+)
+
+/** One of the statements that took longest.
+  *
+  * @param firstLine
+  *   of the statement, at most 200 characters
+  */
+final case class SlowStatement(
+    script: String,
+    position: Position,
+    firstLine: String,
+    time: FiniteDuration
+)

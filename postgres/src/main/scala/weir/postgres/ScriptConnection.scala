@@ -1,0 +1,72 @@
+package weir.postgres
+
+import java.sql.{Connection, SQLException}
+import org.postgresql.core.BaseConnection
+import org.postgresql.util.ServerErrorMessage
+import weir.{Resource, Task}
+import weir.postgres.send.{Connecting, WatchedSocket}
+
+/** A connection that scripts can be sent over. One fiber at a time uses it.
+  *
+  * @param jdbc
+  *   the driver's connection; between scripts it may be used for anything else
+  */
+final class ScriptConnection private[postgres] (
+    val jdbc: Connection,
+    private[postgres] val driver: BaseConnection,
+    private[postgres] val socket: (java.net.Socket & WatchedSocket) | Null,
+    private[postgres] val notices: ScriptConnection.Notices
+):
+  /** Whether errors are noticed while COPY data is sent. They are not if it is encrypted, or if the connection was opened by
+    * somebody else: then the server's answer is read after the last row.
+    */
+  def isWatched: Boolean = watchedSocket ne null
+
+  /** The server's `client_encoding`. */
+  private[postgres] def encoding: String =
+    Option(driver.getQueryExecutor.getParameterStatus("client_encoding")).getOrElse("UTF8")
+
+  /** What the body of a notice or an error says. */
+  private[postgres] def message(body: Array[Byte]): ServerErrorMessage =
+    ServerErrorMessage(String(body, Encodings.charset(encoding)))
+
+  private[postgres] def watchedSocket: (java.net.Socket & WatchedSocket) | Null =
+    val candidate = socket
+    if (candidate eq null) || candidate.inbox.messages.isOpaque then null else candidate
+
+  /** Closes without a word to the server. What waits for it ends with an error. */
+  private[postgres] def abort(): Unit =
+    val own = socket
+    if own ne null then own.close()
+    else driver.getQueryExecutor.abort()
+
+object ScriptConnection:
+  /** A connection to the database that `database` names, as psql would open it: a `postgresql://` address with libpq's
+    * parameters, a `jdbc:postgresql:` address, words such as `host=/run/postgresql dbname=shop`, or the name of a database.
+    * What it does not say comes from `PGHOST`, `PGPORT`, `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGSSLMODE`, `PGOPTIONS`,
+    * `~/.pgpass`, and is then as psql has it: a Unix domain socket, if there is one.
+    *
+    * '''Cancelled''': stops connecting; closes the connection once it is there. '''Fails''' with a `ServerError` whose
+    * `connectionLost` is true if the server cannot be reached or does not let one in, and with an
+    * `IllegalArgumentException` if the address cannot be understood. No message holds a password.
+    */
+  def open(database: String): Resource[ScriptConnection] =
+    Resource.eval(Task(PostgresUrl.parse(database, sys.env))).flatMap(Connecting.resource)
+
+  /** A connection of the driver's that somebody else has opened, and closes. It may be wrapped, as those of a pool are.
+    *
+    * '''Fails''' with a `java.sql.SQLException` if it is none of pgjdbc's.
+    */
+  def of(connection: Connection): Task[ScriptConnection] = Task {
+    val driver = connection.unwrap(classOf[BaseConnection])
+    if !connection.getAutoCommit then
+      throw SQLException(
+        "ScriptConnection.of: the connection has autocommit off. Scripts begin and end their " +
+          "transactions themselves. Call setAutoCommit(true) before."
+      )
+    ScriptConnection(connection, driver, null, Notices())
+  }
+
+  /** Takes each notice to whoever uses the connection now. */
+  private[postgres] final class Notices:
+    @volatile var receive: Array[Byte] => Unit = _ => ()

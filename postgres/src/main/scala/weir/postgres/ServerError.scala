@@ -1,0 +1,106 @@
+package weir.postgres
+
+import java.sql.SQLException
+import org.postgresql.util.{PSQLException, ServerErrorMessage}
+import weir.postgres.send.CopyContext
+
+/** What a server has refused, or that it is gone.
+  *
+  * @param severity
+  *   ERROR, FATAL … in the language of the server
+  * @param sqlState
+  *   the five characters that programs go by
+  * @param context
+  *   where on the server: the function and its line, the line of the COPY data
+  * @param character
+  *   the character of the statement that it is about, from 1
+  * @param copyRow
+  *   the line of the COPY data that it is about, from 1
+  * @param column
+  *   the name of the column that it is about
+  * @param connectionLost
+  *   that the connection is of no use any more
+  */
+final class ServerError(
+    val severity: String,
+    val sqlState: String,
+    val problem: String,
+    val detail: Option[String],
+    val hint: Option[String],
+    val context: Option[String],
+    val character: Option[Int],
+    val copyRow: Option[Long],
+    val column: Option[String],
+    val connectionLost: Boolean,
+    cause: Throwable | Null
+) extends RuntimeException(s"$severity: $problem", cause)
+
+object ServerError:
+  /** The error that the driver has thrown, with what is known to have come from the server before the connection broke. */
+  private[postgres] def of(
+      error: SQLException,
+      lastWord: ServerErrorMessage | Null,
+      connectionLost: Boolean
+  ): ServerError =
+    val said = error match
+      case psql: PSQLException if psql.getServerErrorMessage ne null => psql.getServerErrorMessage
+      case _ => lastWord
+    if said ne null then of(said, connectionLost, error)
+    else
+      val state = Option(error.getSQLState).filter(_.nonEmpty).getOrElse("08006")
+      val reason = Option(error.getCause).flatMap(cause => Option(cause.getMessage))
+      ServerError(
+        severity = if connectionLost then "FATAL" else "ERROR",
+        sqlState = state,
+        problem =
+          if connectionLost then "the connection to the server was lost" else error.getMessage,
+        detail = if connectionLost then Some(reason.getOrElse(error.getMessage)) else None,
+        hint = None,
+        context = None,
+        character = None,
+        copyRow = None,
+        column = None,
+        connectionLost,
+        error
+      )
+
+  /** The server cannot be reached, or does not let one in. */
+  private[postgres] def notConnected(url: PostgresUrl, error: SQLException): ServerError =
+    error match
+      case psql: PSQLException if psql.getServerErrorMessage ne null =>
+        of(psql.getServerErrorMessage, connectionLost = true, error)
+      case _ =>
+        val reason = Option(error.getCause).flatMap(cause => Option(cause.getMessage))
+        ServerError(
+          severity = "FATAL",
+          sqlState = Option(error.getSQLState).getOrElse("08001"),
+          problem = s"cannot connect to $url",
+          detail = Some(reason.getOrElse(error.getMessage)),
+          hint = None,
+          context = None,
+          character = None,
+          copyRow = None,
+          column = None,
+          connectionLost = true,
+          error
+        )
+
+  private def of(
+      said: ServerErrorMessage,
+      connectionLost: Boolean,
+      cause: Throwable
+  ): ServerError =
+    val place = CopyContext.of(said.getWhere)
+    ServerError(
+      severity = Option(said.getSeverity).getOrElse("ERROR"),
+      sqlState = Option(said.getSQLState).getOrElse("XX000"),
+      problem = Option(said.getMessage).getOrElse(""),
+      detail = Option(said.getDetail),
+      hint = Option(said.getHint),
+      context = Option(said.getWhere),
+      character = Option.when(said.getPosition > 0)(said.getPosition),
+      copyRow = place.map(_.row),
+      column = place.flatMap(_.column).orElse(Option(said.getColumn)),
+      connectionLost,
+      cause
+    )

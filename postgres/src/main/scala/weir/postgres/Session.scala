@@ -1,0 +1,157 @@
+package weir.postgres
+
+import java.sql.SQLException
+import java.util.concurrent.CountDownLatch
+import org.postgresql.copy.{CopyIn, CopyManager}
+import org.postgresql.core.TransactionState
+import weir.Task
+import weir.postgres.send.{Cancelling, NoticeDesk, SimpleQuery}
+
+/** One connection, to which statements and COPY data are sent one after the other. It decides nothing: `SqlScript.applyTo` does.
+  *
+  * '''Cancelled''': each of these tasks asks the server to cancel, and waits until it has answered, so that the connection is of
+  * use again; a server that does not answer within ten seconds has its connection closed. '''Fails''' with a `ServerError`. An
+  * error in the middle of a transaction leaves it failed, as the server does.
+  */
+final class Session private (connection: ScriptConnection, desk: NoticeDesk):
+  import Session.*
+
+  private val executor = connection.driver.getQueryExecutor
+  private val simple = SimpleQuery(connection, desk)
+  @volatile private var lost = false
+  private var copy: CopyIn | Null = null
+
+  /** Whether the server is in a transaction. */
+  def transaction: Transaction = executor.getTransactionState match
+    case TransactionState.IDLE => Transaction.Idle
+    case TransactionState.OPEN => Transaction.Open
+    case TransactionState.FAILED => Transaction.Failed
+
+  /** That the connection is of no use any more. */
+  def connectionLost: Boolean = lost || executor.isClosed
+
+  /** That the server has agreed to a COPY, which has not ended. */
+  def isCopying: Boolean = copy ne null
+
+  /** The server has said no to the COPY that is open. It takes more data, and throws it away; `endCopy` fails with the error.
+    * Always false where `ScriptConnection.isWatched` is.
+    */
+  def copyHasFailed: Boolean =
+    val socket = connection.watchedSocket
+    (copy ne null) && (socket ne null) && socket.inbox.messages.copyFailed
+
+  /** The server's `client_encoding`. */
+  def encoding: String = connection.encoding
+
+  /** What the statement has done. It is sent as it is, without a transaction around it. Rows that it returns are dropped as they
+    * come in.
+    */
+  def execute(statement: Array[Byte]): Task[Done] = onServer(simple.execute(statement))
+
+  /** As `execute`, for SQL of one's own. Several statements in one are one transaction, unless they say otherwise. */
+  def run(sql: String): Task[Done] =
+    Task.defer(execute(sql.getBytes(Encodings.charset(encoding))))
+
+  /** Nothing, once the server has agreed to a `COPY … FROM STDIN`. */
+  def beginCopy(statement: Array[Byte]): Task[Unit] = onServer {
+    val socket = connection.watchedSocket
+    val copies =
+      if socket eq null then CopyManager(connection.driver).copyIn(simple.decode(statement))
+      else
+        socket.outbox.sendInstead(statement)
+        CopyManager(connection.driver).copyIn("COPY")
+    copy = copies
+    if socket ne null then socket.inbox.watch()
+  }
+
+  /** Nothing, once the data is on its way. '''Waits''' while the server is slower than this. */
+  def write(bytes: Array[Byte], from: Int, length: Int): Task[Unit] = onServer {
+    openCopy.writeToCopy(bytes, from, length)
+  }
+
+  /** How many rows the COPY has added. */
+  def endCopy: Task[Long] = onServer {
+    val copies = openCopy
+    try copies.endCopy()
+    finally copy = null
+  }
+
+  /** Nothing, once the server has forgotten the COPY that is open, which fails there with a word of the driver's; the transaction,
+    * if one is open, has failed. Nothing at all if none is open.
+    */
+  def abortCopy: Task[Unit] = Task.defer {
+    val open = copy
+    if (open eq null) || connectionLost then
+      copy = null
+      Task.unit
+    else
+      onServer {
+        copy = null
+        try if copyFailed then open.endCopy(): Unit else open.cancelCopy()
+        catch case error: SQLException if !executor.isClosed && !isBroken(error) => ()
+      }
+  }
+
+  private def copyFailed: Boolean =
+    val socket = connection.watchedSocket
+    (socket ne null) && socket.inbox.messages.copyFailed
+
+  private def openCopy: CopyIn =
+    val open = copy
+    if open eq null then
+      throw IllegalStateException("Session: no COPY is open. Call beginCopy before.")
+    open
+
+  /** `send`, with errors as they should be. */
+  private def onServer[A](send: => A): Task[A] = Task.defer {
+    if connectionLost then Task.fail(gone)
+    else
+      val ended = CountDownLatch(1)
+      Task
+        .uninterruptible {
+          val result =
+            try Right(send)
+            catch case error: SQLException => Left(placed(error))
+            finally ended.countDown()
+          desk.tellWaiting()
+          result.fold(throw _, identity)
+        }
+        .cancelable(Cancelling.task(connection, ended))
+  }
+
+  private def placed(error: SQLException): ServerError =
+    val broken = executor.isClosed || isBroken(error)
+    if !broken then ServerError.of(error, null, connectionLost = false)
+    else
+      lost = true
+      val word = simple.lastWord()
+      connection.abort()
+      ServerError.of(error, word, connectionLost = true)
+
+  private def gone: ServerError =
+    ServerError.of(
+      SQLException("The connection is closed.", "08003"),
+      null,
+      connectionLost = true
+    )
+
+object Session:
+  enum Transaction:
+    case Idle, Open, Failed
+
+  /** A session on this connection. What the server tells goes to `notice`, on the thread that runs the session's task.
+    *
+    * A connection has one session at a time.
+    */
+  def apply(connection: ScriptConnection, notice: ServerNotice => Unit): Session =
+    val desk = NoticeDesk(notice)
+    connection.notices.receive = body => desk.receive(connection.message(body))
+    new Session(connection, desk)
+
+  /** An error of the connection, not of a statement: it could not be read or written. */
+  private def isBroken(error: SQLException): Boolean =
+    Iterator
+      .iterate[Throwable | Null](error)(_.nn.getCause)
+      .takeWhile(_ ne null)
+      .exists(_.isInstanceOf[java.io.IOException]) ||
+      (error.getNextException ne null) && isBroken(error.getNextException)

@@ -1,0 +1,187 @@
+package weir.postgres.send
+
+import weir.{Outcome, Stream, Task}
+import weir.postgres.*
+
+/** Takes the pieces of scripts one by one to a `Delivery`, and decides what an error means. */
+private[postgres] final class Applying(
+    session: Session,
+    delivery: Delivery,
+    options: ApplyOptions,
+    listener: ApplyListener
+):
+  import Applying.*
+
+  private val tally = Tally(options.slowest)
+  private var script = ""
+  private var current: Piece.Statement | Null = null
+  private var copy: Copy | Null = null
+
+  /** Where the statement that runs now begins. */
+  def position: Option[Position] = Option(current).map(_.start)
+  def scriptName: String = script
+
+  /** '''Cancelled''' and '''Fails''': what is open has been rolled back. */
+  def run(scripts: List[(String, Stream[Piece])]): Task[ApplySummary] = Task.defer {
+    val inTransaction = session.transaction != Session.Transaction.Idle
+    val applied = Task.direct {
+      session.run("SET client_min_messages = warning").await: Unit
+      if options.singleTransaction then session.run("BEGIN").await: Unit
+      for (name, pieces) <- scripts do applyOne(name, pieces)
+      finish(inTransaction)
+      tally.summary
+    }
+    applied
+      .guaranteeCase {
+        case Outcome.Succeeded(_) => Task.unit
+        case _ => undo(inTransaction)
+      }
+      .handleErrorWith {
+        case error: ServerError => Task.fail(unplaced(error))
+        case other => Task.fail(other)
+      }
+  }
+
+  private def applyOne(name: String, pieces: Stream[Piece])(using Task.Direct): Unit =
+    script = name
+    var used = 0L
+    for piece <- pieces.prefetchN(16) do
+      deliver(piece)
+      used = piece.endOffset
+      listener.usedUp(name, used)
+    tally.addBytes(used)
+
+  private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
+    case statement: Piece.Statement =>
+      current = statement
+      val begun = System.nanoTime()
+      copy = if statement.copies then Copy(statement, begun) else null
+      checked(statement) {
+        refuseTransactionEnd(statement)
+        refuseInvalid(statement)
+        if statement.copies then delivery.beginCopy(statement).await
+        else done(statement, delivery.statement(statement).await, begun)
+      }
+    case data: Piece.CopyData => deliverData(data)
+    case end: Piece.CopyEnd =>
+      endCopy(end)
+      copy = null
+
+  private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
+    val open = copy
+    if (open ne null) && !open.refused then
+      if open.firstDataLine == 0 then open.firstDataLine = data.start.line
+      if delivery.copyHasFailed then endCopy(data)
+      else checked(open.statement)(delivery.copyData(data).await)
+
+  private def endCopy(piece: Piece)(using Task.Direct): Unit =
+    val open = copy
+    if (open ne null) && !open.refused then
+      checked(open.statement) {
+        done(open.statement, delivery.endCopy(piece).await, open.begunNanos)
+      }
+
+  private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
+    if done.nonEmpty then
+      val nanos = System.nanoTime() - begunNanos
+      tally.add(script, statement, done.get, nanos)
+      listener.statementDone(script, statement, done.get, nanos)
+
+  /** Runs `body`, and decides what its error means. The data of a COPY that has failed is passed over: it is never a statement. */
+  private def checked(statement: Piece.Statement)(body: => Unit): Unit =
+    try body
+    catch
+      case error: ServerError =>
+        val line = if copy eq null then 0L else copy.nn.firstDataLine
+        failed(
+          Placing.place(script, statement, line, session.encoding, error),
+          error.connectionLost
+        )
+      case error: ScriptException =>
+        failed(error, session.connectionLost)
+
+  private def failed(error: ScriptException, connectionLost: Boolean): Unit =
+    if options.onError == OnError.Stop || connectionLost then throw error
+    if copy ne null then copy.nn.refused = true
+    tally.addError()
+    listener.failed(error)
+
+  private def refuseTransactionEnd(statement: Piece.Statement): Unit =
+    if options.singleTransaction then
+      val word = TransactionEnd.of(statement.text)
+      if word ne null then
+        throw ScriptException(
+          script,
+          Some(statement.start),
+          s"$word in a script that is to be a single transaction",
+          hint =
+            Some("Take it out of the script, or apply the script without --single-transaction.")
+        )
+
+  private def refuseInvalid(statement: Piece.Statement): Unit =
+    val encoding = session.encoding
+    val at = Encodings.firstInvalid(statement.text, Encodings.charset(encoding))
+    if at >= 0 then
+      throw ScriptException(
+        script,
+        Some(Placing.ofByte(statement, at, encoding)),
+        f"the byte 0x${statement.text(at) & 0xff}%02x is not valid $encoding",
+        hint = Some(
+          "If the script is in another encoding, begin it with SET client_encoding = '…', or set PGCLIENTENCODING."
+        )
+      )
+
+  private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
+    if options.singleTransaction then session.run("COMMIT").await: Unit
+    else if !inTransaction && session.transaction != Session.Transaction.Idle then
+      throw ScriptException(
+        script,
+        None,
+        "the script has ended in the middle of a transaction, which is rolled back",
+        hint =
+          Some("Is a COMMIT missing? Without BEGIN each statement is a transaction of its own.")
+      )
+
+  private def undo(inTransaction: Boolean): Task[Unit] = Task.defer {
+    if session.connectionLost then Task.unit
+    else
+      delivery.abortCopy.andThen(Task.defer {
+        if inTransaction || session.transaction == Session.Transaction.Idle then Task.unit
+        else session.run("ROLLBACK").void
+      })
+  }
+
+  private def unplaced(error: ServerError): ScriptException =
+    ScriptException(
+      script,
+      None,
+      s"${error.severity}: ${error.problem}",
+      error.detail,
+      error.hint,
+      error
+    )
+
+private[postgres] object Applying:
+  /** A COPY whose data is coming. */
+  private final class Copy(val statement: Piece.Statement, val begunNanos: Long):
+    var firstDataLine = 0L
+    var refused = false
+
+  def scripts(
+      connection: ScriptConnection,
+      scripts: List[(String, Stream[Piece])],
+      options: ApplyOptions,
+      listener: ApplyListener,
+      delivery: Session => Delivery
+  ): Task[ApplySummary] = Task.defer {
+    var applying: Applying | Null = null
+    val session = Session(
+      connection,
+      notice =>
+        if applying ne null then
+          listener.noticed(applying.nn.scriptName, applying.nn.position, notice)
+    )
+    val running = Applying(session, delivery(session), options, listener)
+    applying = running
+    running.run(scripts)
+  }

@@ -1,0 +1,61 @@
+package weir.postgres.send
+
+import java.sql.SQLException
+import java.util.Properties
+import java.util.concurrent.atomic.AtomicReference
+import org.postgresql.core.BaseConnection
+import weir.{Resource, Task}
+import weir.postgres.{PostgresUrl, ScriptConnection, ServerError}
+
+/** Opens connections with the driver's properties that sending scripts wants. */
+private[postgres] object Connecting:
+
+  def resource(url: PostgresUrl): Resource[ScriptConnection] =
+    Resource.makeFull(poll => poll(connect(url)))((connection, _) => Task(close(connection)))
+
+  /** A cancel closes the socket, which ends the attempt; a connection that was made all the same is closed. */
+  private def connect(url: PostgresUrl): Task[ScriptConnection] = Task.defer {
+    val notices = ScriptConnection.Notices()
+    val opening = WatchedSocketFactory.Opening(url.socketFile, body => notices.receive(body))
+    val made = AtomicReference[ScriptConnection | Null]()
+    Task
+      .uninterruptible {
+        opening.register()
+        try
+          val jdbc = org.postgresql.Driver().connect(url.jdbc, propertiesOf(url, opening.key))
+          val driver = jdbc.unwrap(classOf[BaseConnection])
+          val connection = ScriptConnection(jdbc, driver, opening.finish(), notices)
+          made.set(connection)
+          connection
+        catch case error: SQLException => throw ServerError.notConnected(url, error)
+        finally opening.finish(): Unit
+      }
+      .cancelable(Task(opening.abort()))
+      .onCancel(Task.uninterruptible {
+        val connection = made.get
+        if connection ne null then close(connection)
+      })
+  }
+
+  private def close(connection: ScriptConnection): Unit =
+    try connection.jdbc.close()
+    catch case _: SQLException => () // it was lost before, and that has been told
+    finally connection.abort()
+
+  private def propertiesOf(url: PostgresUrl, key: String): Properties =
+    val properties = Properties()
+    def set(name: String, value: String): Unit = properties.setProperty(name, value): Unit
+    set("preferQueryMode", "simple")
+    set("allowEncodingChanges", "true")
+    set("maxSendBufferSize", UnixStreams.BufferBytes.toString)
+    set("ApplicationName", "weir sql")
+    set("tcpKeepAlive", "true")
+    set("connectTimeout", "10")
+    set("gssEncMode", "disable")
+    set("socketFactory", classOf[WatchedSocketFactory].getName)
+    set("socketFactoryArg", key)
+    if url.socketFile.nonEmpty then set("sslmode", "disable")
+    url.user.foreach(set("user", _))
+    url.password.foreach(set("password", _))
+    url.properties.foreach(set)
+    properties

@@ -1,0 +1,56 @@
+package weir.postgres.send
+
+import java.io.OutputStream
+
+/** What the driver sends over one socket, but for statements, which go out as the bytes of the script.
+  *
+  * The driver would make a string of a statement, and bytes of the string: three copies of something that may be 16 MB
+  * long, in UTF-8 for COPY whatever the encoding. So it is given a short text, and what it sends for that is replaced.
+  */
+private[postgres] final class Outbox(raw: OutputStream, messages: ServerMessages)
+    extends OutputStream:
+  private var begun = false
+  private var instead: Array[Byte] | Null = null
+
+  /** The next message, which the driver ends by a flush, will be this statement. */
+  def sendInstead(statement: Array[Byte]): Unit = instead = statement
+
+  override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
+
+  override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
+    if !begun then negotiate(bytes, offset, length)
+    if instead eq null then raw.write(bytes, offset, length)
+
+  override def flush(): Unit =
+    val statement = instead
+    if statement ne null then
+      instead = null
+      send(statement)
+    raw.flush()
+
+  /** A first message of eight bytes asks whether the server encrypts. One that does not begin with a length is TLS. */
+  private def negotiate(bytes: Array[Byte], offset: Int, length: Int): Unit =
+    if length > 0 && bytes(offset) != 0 then messages.becomeOpaque()
+    else if length == 8 && Bytes.int(bytes, offset) == 8 then messages.expectAnswer()
+    if messages.isOpaque || length != 8 then begun = true
+
+  private def send(statement: Array[Byte]): Unit =
+    val size = statement.length
+    if size <= Outbox.OneWriteBytes then
+      val message = new Array[Byte](size + 6)
+      fillHeader(message, size)
+      System.arraycopy(statement, 0, message, 5, size)
+      raw.write(message, 0, message.length)
+    else
+      val header = new Array[Byte](5)
+      fillHeader(header, size)
+      raw.write(header, 0, 5)
+      raw.write(statement, 0, size)
+      raw.write(new Array[Byte](1), 0, 1)
+
+  private def fillHeader(message: Array[Byte], size: Int): Unit =
+    message(0) = 'Q'
+    Bytes.putInt(message, 1, size + 5)
+
+private object Outbox:
+  private val OneWriteBytes = 64 << 10

@@ -1,0 +1,84 @@
+package weir.postgres.send
+
+import java.sql.SQLWarning
+import java.nio.charset.Charset
+import org.postgresql.core.{
+  Field,
+  NativeQuery,
+  Query,
+  QueryExecutor,
+  ResultCursor,
+  ResultHandlerBase,
+  SqlCommand,
+  Tuple
+}
+import org.postgresql.util.{PSQLWarning, ServerErrorMessage}
+import weir.postgres.{Done, ScriptConnection}
+
+/** Sends one statement by the simple protocol, past the driver's parser and its results.
+  *
+  * The driver would look for parameters in a statement, split it, rewrite it: none of that is wanted, and the server's error
+  * positions would not be the script's.
+  */
+private[postgres] final class SimpleQuery(connection: ScriptConnection, desk: NoticeDesk):
+  import SimpleQuery.*
+
+  private val executor = connection.driver.getQueryExecutor
+
+  def execute(statement: Array[Byte]): Done =
+    val socket = connection.watchedSocket
+    val outcome = Outcome(desk)
+    desk.isLive = true
+    try
+      if socket eq null then send(decode(statement), outcome)
+      else
+        socket.outbox.sendInstead(statement)
+        socket.inbox.messages.dropsRows = true
+        try send(Placeholder, outcome)
+        finally socket.inbox.messages.dropsRows = false
+    finally desk.isLive = false
+    outcome.done
+
+  private def send(sql: String, outcome: Outcome): Unit =
+    val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
+    executor.execute(query, null, outcome, 0, 0, Flags)
+
+  /** The statement as the driver wants it, which encodes it again. */
+  def decode(statement: Array[Byte]): String =
+    String(statement, Charset.forName(executor.getEncoding.name))
+
+  /** What the server has said last, where the connection has broken. Waits a short time for it. */
+  def lastWord(): ServerErrorMessage | Null =
+    val socket = connection.watchedSocket
+    if socket eq null then null
+    else
+      try socket.setSoTimeout(LastWordMillis)
+      catch case _: java.io.IOException => ()
+      val body = socket.inbox.lastWord()
+      if body eq null then null
+      else connection.message(body)
+
+private[postgres] object SimpleQuery:
+  private val Placeholder = "-"
+  private val LastWordMillis = 1000
+  private val Flags = QueryExecutor.QUERY_EXECUTE_AS_SIMPLE | QueryExecutor.QUERY_ONESHOT |
+    QueryExecutor.QUERY_NO_RESULTS | QueryExecutor.QUERY_NO_METADATA |
+    QueryExecutor.QUERY_SUPPRESS_BEGIN
+
+  private final class Outcome(desk: NoticeDesk) extends ResultHandlerBase:
+    var done = Done(0, "")
+
+    override def handleCommandStatus(tag: String, rows: Long, oid: Long): Unit =
+      done = Done(rows, tag)
+
+    override def handleResultRows(
+        query: Query,
+        fields: Array[Field],
+        tuples: java.util.List[Tuple],
+        cursor: ResultCursor
+    ): Unit = ()
+
+    /** Of a connection that is not watched: the others keep notices from the driver. */
+    override def handleWarning(warning: SQLWarning): Unit = warning match
+      case said: PSQLWarning => desk.receive(said.getServerErrorMessage)
+      case _ => ()

@@ -1,0 +1,71 @@
+package weir.postgres.send
+
+import java.net.{InetAddress, Socket}
+import java.nio.file.Path
+import java.util.concurrent.ConcurrentHashMap
+import javax.net.SocketFactory
+
+/** Makes the sockets of one connection for the driver, which makes the factory itself, by name, with a word of ours: the key of
+  * the connection that is being opened.
+  */
+final class WatchedSocketFactory private[postgres] (opening: WatchedSocketFactory.Opening)
+    extends SocketFactory:
+
+  def this(key: String) = this(WatchedSocketFactory.find(key))
+
+  override def createSocket(): Socket = opening.newSocket()
+
+  override def createSocket(host: String, port: Int): Socket = refused
+  override def createSocket(host: String, port: Int, local: InetAddress, localPort: Int): Socket =
+    refused
+  override def createSocket(host: InetAddress, port: Int): Socket = refused
+  override def createSocket(
+      host: InetAddress,
+      port: Int,
+      local: InetAddress,
+      localPort: Int
+  ): Socket = refused
+
+  private def refused: Nothing =
+    throw UnsupportedOperationException("The driver connects its sockets itself.")
+
+private[postgres] object WatchedSocketFactory:
+  private val openings = ConcurrentHashMap[String, Opening]()
+
+  private def find(key: String): Opening =
+    val opening = openings.get(key)
+    require(opening ne null, s"WatchedSocketFactory: no connection is being opened with key $key.")
+    opening
+
+  /** A connection that is being opened: over TCP, or to the socket file at `unix`. */
+  final class Opening(unix: Option[Path], notice: Array[Byte] => Unit):
+    @volatile private var last: (Socket & WatchedSocket) | Null = null
+    @volatile private var opened = false
+    @volatile private var aborted = false
+    val key: String = java.util.UUID.randomUUID().toString
+
+    /** The socket of the connection is the last one that was made before it was open: an attempt may fail and be made again,
+      * without encryption or elsewhere, and each cancel request makes one afterwards.
+      */
+    def newSocket(): Socket =
+      val socket = unix match
+        case Some(path) => UnixSocket(path, notice)
+        case None => TcpSocket(notice)
+      if !opened then
+        last = socket
+        if aborted then socket.close() // the driver cannot connect it any more
+      socket
+
+    def register(): Unit = openings.put(key, this): Unit
+
+    /** Nothing if the driver made its socket in another way, as the user told it to. */
+    def finish(): (Socket & WatchedSocket) | Null =
+      opened = true
+      openings.remove(key)
+      last
+
+    /** Ends an attempt to connect, and those that would follow it. */
+    def abort(): Unit =
+      aborted = true
+      val socket = last // pairs with the write in newSocket, after which that reads `aborted`
+      if socket ne null then socket.close()

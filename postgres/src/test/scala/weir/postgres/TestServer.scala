@@ -1,0 +1,69 @@
+package weir.postgres
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
+import java.nio.file.{Files, Path}
+import java.sql.{Connection, DriverManager}
+import java.util.concurrent.atomic.AtomicInteger
+import scala.jdk.CollectionConverters.*
+
+/** A Postgres of the tests' own, over TCP and a Unix domain socket. */
+final class TestServer extends AutoCloseable:
+  private val folder = Files.createTempDirectory("weir-pg")
+  private val data = Files.createTempDirectory("weir-pgdata")
+  private val databases = AtomicInteger()
+  // Postgres runs as another user if this one is root.
+  folder.toFile.setWritable(true, false): Unit
+  folder.toFile.setExecutable(true, false): Unit
+
+  private val server = EmbeddedPostgres
+    .builder()
+    .setServerConfig("unix_socket_directories", folder.toString)
+    .setServerConfig("fsync", "off")
+    .setServerConfig("log_min_messages", "panic")
+    .start()
+
+  val port: Int = server.getPort
+
+  /** The name of a new, empty database. */
+  def newDatabase(): String =
+    val name = s"test${databases.incrementAndGet()}"
+    admin("postgres")(execute(_, s"CREATE DATABASE $name"))
+    name
+
+  def unix(database: String): String = s"postgresql://postgres@/$database?host=$folder&port=$port"
+  def tcp(database: String): String = s"postgresql://postgres:postgres@localhost:$port/$database"
+  def jdbc(database: String): String =
+    s"jdbc:postgresql://localhost:$port/$database?user=postgres&password=postgres"
+
+  /** What `body` returns for a connection that has nothing to do with what is tested. */
+  def admin[A](database: String)(body: Connection => A): A =
+    val connection = DriverManager.getConnection(jdbc(database))
+    try body(connection)
+    finally connection.close()
+
+  def execute(connection: Connection, sql: String): Unit =
+    val statement = connection.createStatement()
+    try statement.execute(sql): Unit
+    finally statement.close()
+
+  /** The first column of the first row, as text. */
+  def ask(database: String)(sql: String): String = admin(database) { connection =>
+    val rows = connection.createStatement().executeQuery(sql)
+    if rows.next() then rows.getString(1) else "no row"
+  }
+
+  /** The process of the server that makes the others. */
+  def postmaster: Long =
+    val pid = ask("postgres")("SELECT pg_read_file('postmaster.pid')").linesIterator.next()
+    pid.trim.toLong
+
+  def close(): Unit =
+    try server.close()
+    finally
+      for place <- List(folder, data) if Files.exists(place) do
+        Files
+          .walk(place)
+          .sorted(java.util.Comparator.reverseOrder[Path]())
+          .iterator
+          .asScala
+          .foreach(Files.deleteIfExists(_): Unit)
