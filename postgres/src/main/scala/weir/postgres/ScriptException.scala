@@ -23,4 +23,9 @@ final class ScriptException(
 ) extends RuntimeException(
       s"$script${position.fold("")(at => s":$at")}: $problem",
       cause
-    )
+    ):
+
+  /** What the server has said, if it is the server that has refused something. */
+  def server: Option[ServerError] = getCause match
+    case error: ServerError => Some(error)
+    case _ => None

@@ -8,11 +8,14 @@ package weir.postgres.send
 private[postgres] final case class CopyContext(row: Long, column: Option[String])
 
 private[postgres] object CopyContext:
-  private val Line =
-    """(?s)COPY (.*?)[,、] ?[^\d,、:]*?(\d+)[^\d,、:]*?(?:[,、] ?\S+ (.*?) ?: ?.*|:.*)?""".r
+  // A column's value is quoted, in one of many ways; where it is null, some words without a quote stand for it.
+  private val Value = """ ?: ?(?:["«»„“「].*|[^"«»„“「:]*)"""
+  private val Row = """[,、] ?[^\d,、:]*?(\d+)[^\d,、:]*?"""
+  private val Line = s"(?s)COPY .*?$Row(?:[,、] ?\\S+ (.*?)$Value|:.*)?".r
+
   // Where the table's name comes first: "tのCOPY、行 17、列 c", "t 복사, 17번째 줄, c 열".
   private val NameFirst =
-    """(?s)(.*?) ?(?:のCOPY|복사)[,、] ?[^\d,、:]*?(\d+)[^\d,、:]*?(?:[,、] ?(?:列 (.*?)|(.*?) 열) ?: ?.*|:.*)?""".r
+    s"(?s).*? ?(?:のCOPY|복사)$Row(?:[,、] ?(?:列 (.*?)|(.*?) 열)$Value|:.*)?".r
 
   /** Of the lines of a context the last such one: what stands before it is about code that ran for the row. */
   def of(context: String | Null): Option[CopyContext] =
@@ -20,7 +23,7 @@ private[postgres] object CopyContext:
     else context.linesIterator.flatMap(parse).reduceOption((_, last) => last)
 
   private def parse(line: String): Option[CopyContext] = line match
-    case Line(_, row, column) => row.toLongOption.map(CopyContext(_, Option(column)))
-    case NameFirst(_, row, column, korean) =>
+    case Line(row, column) => row.toLongOption.map(CopyContext(_, Option(column)))
+    case NameFirst(row, column, korean) =>
       row.toLongOption.map(CopyContext(_, Option(column).orElse(Option(korean))))
     case _ => None
