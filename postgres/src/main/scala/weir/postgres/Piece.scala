@@ -1,5 +1,7 @@
 package weir.postgres
 
+import weir.postgres.split.Place
+
 /** What a script is split into: statements, and the data of `COPY … FROM STDIN` in parts of any size.
   *
   * A statement with `copies` is followed by `CopyData`, as often as there is data, and by one `CopyEnd`. Nobody changes
@@ -23,14 +25,38 @@ object Piece:
     *   its bytes as they stand in the script, without the white space and the `--` comments before it
     * @param copies
     *   that it is a `COPY … FROM STDIN`, whose data follows
+    * @param jumps
+    *   where the text leaves out something of the script
     */
   final class Statement(
       val text: Array[Byte],
       val copies: Boolean,
       val start: Position,
-      val endOffset: Long
+      val endOffset: Long,
+      jumps: List[Jump] = Nil
   ) extends Piece:
     def sizeBytes: Int = text.length
+
+    /** Where a character of the text stands in the script, counted from 1 in characters, as the server counts in its error
+      * positions. One past the end is the place after the last one.
+      */
+    def positionOf(character: Int): Position =
+      var index = 0
+      var left = character
+      while index < text.length && left > 0 do
+        if (text(index) & 0xc0) != 0x80 then left -= 1
+        if left > 0 then index += 1
+      positionOfByte(index)
+
+    /** Where the byte of the text with this index, from 0, stands in the script. */
+    def positionOfByte(index: Int): Position =
+      val jump = jumps.filter(_.textIndex <= index).lastOption.getOrElse(Jump(0, start))
+      val place = Place.at(jump.to)
+      place.move(text, jump.textIndex, index)
+      place.position
+
+  /** The text of a statement goes on, from the byte `textIndex` on, at another place of the script. */
+  final case class Jump(textIndex: Int, to: Position)
 
   /** Data for the COPY before it: `length` bytes of `bytes`, from `from`. It may begin and end in the middle of a row.
     */

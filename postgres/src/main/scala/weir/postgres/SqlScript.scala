@@ -1,0 +1,58 @@
+package weir.postgres
+
+import java.io.{FileDescriptor, FileInputStream, InputStream}
+import java.nio.file.{Files, Path}
+import weir.Stream
+import weir.postgres.input.{ScriptInput, ScriptSource}
+import weir.postgres.split.Limits
+import weir.stream.Pull
+
+/** A script as `psql -f` takes it, of any size: plain, or packed by gzip or Zstandard, which is told by its first bytes.
+  *
+  * @param name
+  *   what errors call it
+  * @param sizeBytes
+  *   the size of the file, packed as it is; none if that is not known
+  */
+final class SqlScript private (
+    val name: String,
+    val sizeBytes: Option[Long],
+    limits: Limits,
+    opening: () => InputStream
+):
+  @volatile private var taken = 0L
+
+  /** How many bytes of the file, packed as it is, have been read by now: by the run of `pieces` that read last. */
+  def readBytes: Long = taken
+
+  /** What it is split into, read as the pieces are asked for. The file is closed once the stream is over, however it ends.
+    *
+    * '''Fails''' with a `ScriptException` if there is no such file, it is damaged, or cannot be split; all pieces before that
+    * place have come then.
+    */
+  def pieces: Stream[Piece] =
+    new Stream[Piece]:
+      private[weir] def open(): Pull =
+        ScriptSource(name, limits, () => ScriptInput(opening(), taken = _))
+
+object SqlScript:
+  /** The script in a file. */
+  def file(path: Path, limits: Limits = Limits.default): SqlScript =
+    val size = Option.when(Files.isRegularFile(path))(Files.size(path))
+    new SqlScript(path.toString, size, limits, () => FileInputStream(path.toFile))
+
+  /** The script that `open` gives, which is closed. It is opened again for each run of `pieces`.
+    *
+    * '''Cancelled''' while it is read: as soon as the read returns.
+    */
+  def fromInputStream(name: String, limits: Limits = Limits.default)(
+      open: => InputStream
+  ): SqlScript =
+    new SqlScript(name, None, limits, () => open)
+
+  /** The script on the standard input, which can be read once. */
+  def standardInput(limits: Limits = Limits.default): SqlScript =
+    fromInputStream("<stdin>", limits)(FileInputStream(FileDescriptor.in))
+
+  /** What the script in a file is split into: `file(path).pieces`. */
+  def pieces(path: Path): Stream[Piece] = file(path).pieces

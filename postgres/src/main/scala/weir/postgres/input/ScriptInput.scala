@@ -1,0 +1,42 @@
+package weir.postgres.input
+
+import com.github.luben.zstd.ZstdInputStream
+import java.io.InputStream
+import java.util.zip.GZIPInputStream
+
+/** The bytes of a script, unpacked.
+  *
+  * @param raw
+  *   the file as it is
+  * @param report
+  *   is told how many bytes of it have been read by now
+  */
+private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit)
+    extends AutoCloseable:
+  private val file = PackedInput(raw, report)
+  private var unpacked: InputStream | Null = null
+  private var packing: String | Null = null
+
+  /** What it is packed by. None before the first `read`. */
+  def packed: Option[String] = Option(packing)
+
+  /** As `InputStream.read`. */
+  def read(block: Array[Byte]): Int =
+    if unpacked eq null then unpacked = unpack()
+    unpacked.nn.read(block, 0, block.length)
+
+  private def unpack(): InputStream =
+    if file.beginsWith(0x1f, 0x8b) then
+      packing = "gzip"
+      GZIPInputStream(file, ScriptInput.PackedBytes)
+    else if file.beginsWith(0x28, 0xb5, 0x2f, 0xfd) then
+      packing = "zstd"
+      ZstdInputStream(file)
+    else file
+
+  def close(): Unit =
+    val stream = unpacked
+    if stream ne null then stream.close() else file.close()
+
+private[postgres] object ScriptInput:
+  private final val PackedBytes = 64 * 1024

@@ -1,0 +1,70 @@
+package weir.postgres.input
+
+import java.io.IOException
+import weir.Outcome
+import weir.kernel.RunLoop
+import weir.postgres.split.{Limits, Splitter}
+import weir.postgres.{Position, ScriptException}
+import weir.stream.Pull
+
+/** Reads a script block by block, and splits it. */
+private[postgres] final class ScriptSource(name: String, limits: Limits, open: () => ScriptInput)
+    extends Pull:
+  private val splitter = Splitter(name, limits)
+  private var input: ScriptInput | Null = null
+  private var isRead = false // to its end
+
+  def next(fiber: RunLoop): Any =
+    fiber.checkpoint()
+    var piece = splitter.next()
+    while (piece eq null) && !isRead do
+      read()
+      piece = splitter.next()
+      fiber.checkpoint()
+    if piece eq null then Pull.End else piece
+
+  private def read(): Unit =
+    // Data goes out as parts of the block, so that each block is a new one.
+    val block = new Array[Byte](ScriptSource.BlockBytes)
+    val length =
+      try opened().read(block)
+      catch case error: IOException => throw complaint(error)
+    if length >= 0 then splitter.feed(block, length)
+    else
+      isRead = true
+      splitter.finish()
+
+  private def opened(): ScriptInput =
+    val before = input
+    if before ne null then before
+    else
+      val now = open()
+      input = now
+      now
+
+  private def complaint(error: IOException): ScriptException =
+    val opened = input
+    def about(problem: String, position: Option[Position], hint: String) =
+      ScriptException(name, position, problem, Option(error.getMessage), Some(hint), error)
+    if opened eq null then
+      about("the script cannot be opened", None, "It must be a file that may be read.")
+    else
+      val at = splitter.position
+      opened.packed match
+        case None =>
+          about("the script cannot be read any further", Some(at), "Look at the device it is on.")
+        case Some(packing) =>
+          about(
+            s"the $packing data is damaged or cut off: only ${at.offset} bytes could be unpacked",
+            Some(at),
+            "Make or copy the file again; what is before this place is not harmed."
+          )
+
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    val opened = input
+    if opened ne null then
+      try opened.close()
+      catch case _: IOException => () // it was only read
+
+private[postgres] object ScriptSource:
+  private final val BlockBytes = 64 * 1024

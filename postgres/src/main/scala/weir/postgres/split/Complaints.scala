@@ -1,0 +1,29 @@
+package weir.postgres.split
+
+import weir.postgres.{Position, ScriptException}
+
+/** What the splitter has to say about a script that it cannot split. */
+private[split] final class Complaints(script: String, limits: Limits):
+
+  def apply(at: Position, problem: String, hint: Option[String] = None): Nothing =
+    throw ScriptException(script, Some(at), problem, hint = hint)
+
+  def nul(at: Position): Nothing = apply(
+    at,
+    "a NUL byte, which no SQL text may hold",
+    Some(
+      "Is this a UTF-16 file, or an archive? A script is text in an encoding that has ASCII in it, as UTF-8."
+    )
+  )
+
+  /** Fails if a statement that began at `start` is too long. */
+  def checkLength(length: Int, start: Position): Unit =
+    if length > limits.maxStatementBytes then
+      apply(
+        start,
+        s"statement exceeds ${limits.maxStatementBytes} bytes",
+        Some(
+          "Is a quote or a parenthesis open? If it is meant to be that long, raise maxStatementBytes in " +
+            "weir.postgres.split.Limits."
+        )
+      )

@@ -1,0 +1,128 @@
+package weir.postgres.split
+
+import weir.postgres.{Piece, Position}
+
+/** The data of a COPY: all up to a line that is exactly `\.`.
+  *
+  * Nothing is collected. A backslash at the beginning of a line is found eight bytes at a time; where the bytes end before
+  * it is clear what it is, these one to three bytes are held back. They are always the same ones, so that only their
+  * number is kept.
+  */
+private[split] final class CopyScan:
+  private var atLineStart = true
+  private var held = 0 // bytes of the marker, at the end of what has been read
+  private var heldAt = Position.start
+  private var newlines = 0 // since the last position
+
+  var isEnded = false
+
+  def begin(): Unit =
+    atLineStart = true
+    held = 0
+    isEnded = false
+
+  /** The next piece of the bytes that are left in `run`. Null if there is none, and all are used. */
+  def read(run: Run): Piece | Null =
+    if held > 0 then decide(run)
+    else
+      val from = run.index
+      val to = seek(run.bytes, from, run.end)
+      if to > from then
+        val start = run.position(from)
+        run.index = to
+        atLineStart = run.bytes(to - 1) == '\n'
+        run.position(to, newlines): Unit
+        Piece.CopyData(run.bytes, from, to - from, start, run.offset(to))
+      else
+        if !run.isSpent then hold(run)
+        null
+
+  /** The end of the script. False if the data has not ended there. */
+  def finish(): Boolean = held >= 2
+
+  def end(endOffset: Long): Piece.CopyEnd =
+    isEnded = true
+    Piece.CopyEnd(heldAt, endOffset)
+
+  /** The index of a line that is the marker, or may be. Counts the newlines before it. */
+  private def seek(bytes: Array[Byte], from: Int, end: Int): Int =
+    newlines = 0
+    var at = from
+    var found = -1
+    if atLineStart && from < end && bytes(from) == '\\' then
+      if CopyScan.mayEnd(bytes, from, end) then found = from else at = from + 1
+    while found < 0 do
+      at = nextBackslash(bytes, at, end)
+      if at == end || CopyScan.mayEnd(bytes, at, end) then found = at else at += 1
+    found
+
+  /** The index of the next backslash that is the first byte of its line, after `from`. */
+  private def nextBackslash(bytes: Array[Byte], from: Int, end: Int): Int =
+    var i = from
+    var before = 0L // the highest bit of the lowest byte: the byte before this word was a newline
+    var candidates = 0L
+    var count = 0
+    while candidates == 0 && i <= end - 8 do
+      val word = WordScan.load(bytes, i)
+      val ends = WordScan.matches(word, WordScan.Newlines)
+      candidates = (ends << 8 | before) & WordScan.matches(word, WordScan.Backslashes)
+      before = ends >>> 56
+      count += java.lang.Long.bitCount(ends)
+      i += 8
+    if candidates != 0 then
+      // the newlines of this word that come after the candidate are counted when it is gone on from there
+      val at = i - 8 + (java.lang.Long.numberOfTrailingZeros(candidates) >> 3)
+      newlines += count - WordScan.newlines(bytes, at, i)
+      at
+    else
+      var isFirst = before != 0
+      while i < end && !(isFirst && bytes(i) == '\\') do
+        isFirst = bytes(i) == '\n'
+        if isFirst then count += 1
+        i += 1
+      newlines += count
+      i
+
+  /** A line begins that may be the marker. */
+  private def hold(run: Run): Unit =
+    heldAt = run.position(run.index)
+    run.index += 1
+    held = 1
+    step(run)
+
+  private def decide(run: Run): Piece | Null =
+    step(run)
+    if held > 0 || isEnded then null
+    else
+      val count = notMarker
+      notMarker = 0
+      Piece.CopyData(CopyScan.marker.clone(), 0, count, heldAt, heldAt.offset + count)
+
+  private var notMarker = 0 // how many bytes were held that are data after all
+
+  /** Takes bytes of the marker until it is clear what they are. */
+  private def step(run: Run): Unit =
+    var open = true
+    while open && !run.isSpent do
+      val byte = run.bytes(run.index)
+      if held >= 2 && byte == '\n' then
+        run.index += 1
+        held = 0
+        isEnded = true
+        open = false
+      else if held < 3 && byte == CopyScan.marker(held) then
+        run.index += 1
+        held += 1
+      else
+        notMarker = held
+        held = 0
+        atLineStart = false
+        open = false
+
+private[split] object CopyScan:
+  private val marker: Array[Byte] = "\\.\r".getBytes
+
+  /** False if the line at `at`, which begins with a backslash, is not the marker, whatever follows. */
+  private def mayEnd(bytes: Array[Byte], at: Int, end: Int): Boolean =
+    def holds(index: Int, byte: Char) = index >= end || bytes(index) == byte
+    holds(at + 1, '.') && (holds(at + 2, '\n') || holds(at + 2, '\r') && holds(at + 3, '\n'))

@@ -1,0 +1,84 @@
+package weir.postgres.split
+
+/** What the words of a statement say about its end: whether it has a `BEGIN ATOMIC` body, and whether it is a `COPY … FROM
+  * STDIN`.
+  *
+  * A body is looked for where a statement begins with `CREATE [OR REPLACE] {FUNCTION | PROCEDURE}`, outside of parentheses.
+  * It ends with the `END` that is not one of a `CASE`. A copy has COPY as its first word, and among the first eight
+  * unquoted ones outside of parentheses FROM with STDIN after it (or STDOUT, which the server takes for the same).
+  */
+private[split] final class Heads:
+  private var count = 0 // identifiers
+  private var outside = 0 // of them outside of parentheses
+  private var function =
+    0 // how many of the words that make it a function have come; Function when all have
+  private var first = Keyword.Unknown
+  private var last = Keyword.Unknown // the token before, if it was a word outside of parentheses
+  private var lastAt = 0
+
+  private var depth = 0 // of the body, and of CASE in it
+  var bodyAt = 0
+  var isCopy = false
+
+  def begin(): Unit =
+    count = 0
+    outside = 0
+    function = 0
+    first = Keyword.Unknown
+    last = Keyword.Unknown
+    depth = 0
+    isCopy = false
+
+  def inBody: Boolean = depth > 0
+
+  def isSet: Boolean = first == Keyword.Set
+
+  /** True if the further words say anything. */
+  def wantsWords: Boolean =
+    first match
+      case Keyword.Create => function == Heads.IsFunction || count < Heads.FunctionWords
+      case Keyword.Copy => outside < Heads.CopyWords
+      case _ => count == 0
+
+  /** A token that is no word. */
+  def other(): Unit = last = Keyword.Unknown
+
+  /** A word, which stands at `at` in the text. */
+  def word(keyword: Keyword, at: Int, parenthesised: Boolean): Unit =
+    if count == 0 then first = keyword
+    if first == Keyword.Create then function = Heads.after(function, count, keyword)
+    count += 1
+    if !parenthesised then
+      outside += 1
+      if function == Heads.IsFunction then body(keyword)
+      else if first == Keyword.Copy && outside <= Heads.CopyWords then
+        if last == Keyword.From && (keyword == Keyword.Stdin || keyword == Keyword.Stdout) then
+          isCopy = true
+      last = keyword
+      lastAt = at
+    else other()
+
+  private def body(keyword: Keyword): Unit = keyword match
+    case Keyword.Atomic if last == Keyword.Begin && depth == 0 =>
+      depth = 1
+      bodyAt = lastAt
+    case Keyword.Case if depth > 0 => depth += 1
+    case Keyword.End if depth > 0 => depth -= 1
+    case _ => ()
+
+private[split] object Heads:
+  private final val CopyWords = 8
+  private final val FunctionWords = 4 // CREATE OR REPLACE FUNCTION
+  private final val IsFunction = -1
+
+  /** How many of CREATE, OR, REPLACE have come in that order, once `keyword` is the identifier number `index`. */
+  private def after(function: Int, index: Int, keyword: Keyword): Int =
+    if function == IsFunction then IsFunction
+    else if function != index then function
+    else
+      keyword match
+        case Keyword.Create if index == 0 => 1
+        case Keyword.Or if index == 1 => 2
+        case Keyword.Replace if index == 2 => 3
+        case Keyword.Function | Keyword.Procedure if index == 1 || index == 3 => IsFunction
+        case _ => index

@@ -1,0 +1,42 @@
+package weir.postgres.split
+
+import weir.postgres.Position
+
+/** The first bytes of a script, which may say that it is none: an archive of pg_dump, or UTF-16. */
+private[split] final class Preamble(complain: Complaints):
+  private val bytes = new Array[Byte](Preamble.most)
+  private var length = 0
+
+  /** Takes what is missing of the first bytes. False if more are. */
+  def take(from: Run): Boolean =
+    val count = math.min(from.end - from.index, bytes.length - length)
+    System.arraycopy(from.bytes, from.index, bytes, length, count)
+    length += count
+    from.index += count
+    length == bytes.length
+
+  /** The bytes, without a byte-order mark. Fails if they are not those of a script. */
+  def end(): Run =
+    if begins("PGDMP") then
+      refuse(
+        "a custom-format dump, not an SQL script",
+        "pg_restore reads it: pg_restore --file=script.sql FILE makes a script of it."
+      )
+    if begins("\u00fe\u00ff") || begins("\u00ff\u00fe") then
+      refuse(
+        "a UTF-16 file, by its byte-order mark",
+        "Convert it to UTF-8: iconv -f UTF-16 -t UTF-8."
+      )
+    val run = Run(Position.start)
+    run.follow(bytes, 0, length)
+    if begins("\u00ef\u00bb\u00bf") then run.skipMark(3)
+    run
+
+  private def begins(mark: String): Boolean =
+    mark.length <= length && mark.indices.forall(i => bytes(i) == mark.charAt(i).toByte)
+
+  private def refuse(problem: String, hint: String): Nothing =
+    complain(Position.start, problem, Some(hint))
+
+private[split] object Preamble:
+  private final val most = 5

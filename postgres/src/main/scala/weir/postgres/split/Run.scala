@@ -1,0 +1,42 @@
+package weir.postgres.split
+
+import weir.postgres.Position
+
+/** Bytes that stand next to each other in the script, and where they stand. */
+private[split] final class Run(start: Position):
+  private val place = Place.at(start)
+  private var placed = 0 // the index that `place` is for
+
+  var bytes: Array[Byte] = Array.emptyByteArray
+  var index = 0 // of the next byte
+  var end = 0
+
+  /** Goes on with bytes that follow the last ones. */
+  def follow(next: Array[Byte], from: Int, to: Int): Unit =
+    place.move(bytes, placed, end)
+    bytes = next
+    index = from
+    placed = from
+    end = to
+
+  def isSpent: Boolean = index == end
+
+  def offset(at: Int): Long = place.offset + (at - placed)
+
+  /** The position of a byte. It must not lie before one that was asked for earlier. */
+  def position(at: Int): Position =
+    place.move(bytes, placed, at)
+    placed = at
+    place.position
+
+  /** The same for who has counted the newlines since `placed`, which the last position was for. */
+  def position(at: Int, newlines: Int): Position =
+    place.move(bytes, placed, at, newlines)
+    placed = at
+    place.position
+
+  /** Leaves out a byte-order mark, which no editor counts as a column. */
+  def skipMark(length: Int): Unit =
+    index += length
+    placed = index
+    place.offset += length

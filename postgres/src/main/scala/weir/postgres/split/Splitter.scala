@@ -1,0 +1,125 @@
+package weir.postgres.split
+
+import weir.postgres.{Piece, Position}
+
+/** Splits a script, block by block, into statements and the data of its copies.
+  *
+  * `feed` gives it a block, `next` returns the pieces of it until it wants another one; `finish` says that there is none.
+  * The pieces do not depend on how the script is cut into blocks, but for the cuts of the data. Data stands in the blocks
+  * themselves, so that a block must not be changed after it has been given. One thread at a time.
+  *
+  * '''Fails''' by throwing a `ScriptException` from `next`; nothing may be called after that.
+  *
+  * @param script
+  *   what errors call the script
+  */
+final class Splitter(script: String, limits: Limits = Limits.default):
+  import Splitter.*
+
+  private val complain = Complaints(script, limits)
+  private val preamble = Preamble(complain)
+  private val lexer = Lexer(complain)
+  private val copy = CopyScan()
+  private val restOfLine = RestOfLine(complain)
+
+  private val file = Run(Position.start)
+  private var aside: Run | Null =
+    null // read before `file`: the first bytes, or the rest of the line of a COPY
+  private var isAhead = true // `aside` stands before all that has been read
+  private var reading = First
+  private var copyStart = Position.start
+  private var isFinished = false
+
+  /** Gives the next `length` bytes of the script, those of `block` from 0 on. The last ones must have been used: that is, `next`
+    * has returned null, or there were none.
+    */
+  def feed(block: Array[Byte], length: Int): Unit =
+    require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
+    file.follow(block, 0, length)
+
+  /** Where the bytes that have been fed end. */
+  def position: Position = file.position(file.end)
+
+  /** Says that the script ends here. */
+  def finish(): Unit = isFinished = true
+
+  /** The next piece. Null if another block is wanted, or, after `finish`, if there are no more. */
+  def next(): Piece | Null =
+    var piece: Piece | Null = null
+    var goesOn = true
+    while (piece eq null) && goesOn do
+      reading match
+        case First => goesOn = first()
+        case Statements =>
+          val run = current
+          if lexer.read(run) then piece = statement()
+          else if aside ne null then aside = null
+          else
+            goesOn = false
+            if isFinished && lexer.finish() then piece = statement()
+        case Rest => goesOn = rest()
+        case Data =>
+          piece = copy.read(file)
+          if copy.isEnded || isFinished && (piece eq null) && file.isSpent then piece = endData()
+          else goesOn = !file.isSpent
+    piece
+
+  private def current: Run =
+    val run = aside
+    if run eq null then file else run
+
+  private def first(): Boolean =
+    val complete = preamble.take(file)
+    if complete || isFinished then
+      aside = preamble.end()
+      reading = Statements
+    complete || isFinished
+
+  private def statement(): Piece | Null =
+    if !lexer.isStatement then
+      lexer.skip()
+      null
+    else
+      val piece = lexer.take(usedUp)
+      if piece.copies then beginCopy(piece.start)
+      piece
+
+  private def usedUp: Long =
+    val run = aside
+    if (run ne null) && isAhead then run.offset(run.index) else file.offset(file.index)
+
+  /** What stands on the line after a COPY is read after its data. In the rest of such a line, it is what is left of that. */
+  private def beginCopy(start: Position): Unit =
+    copyStart = start
+    if (aside ne null) && !isAhead then beginData()
+    else
+      restOfLine.begin(file)
+      reading = Rest
+
+  private def rest(): Boolean =
+    val complete = restOfLine.take(file)
+    if complete || isFinished then
+      aside = restOfLine.end()
+      isAhead = false
+      beginData()
+    complete || isFinished
+
+  private def beginData(): Unit =
+    copy.begin()
+    reading = Data
+
+  private def endData(): Piece =
+    if !copy.isEnded && !copy.finish() then
+      complain(
+        copyStart,
+        "COPY data not ended by \\.",
+        Some("The copy is cancelled. Is the script cut off?")
+      )
+    reading = Statements
+    copy.end(file.offset(file.index))
+
+object Splitter:
+  private final val First = 0 // the first bytes of the script
+  private final val Statements = 1
+  private final val Rest = 2 // of the line of a COPY
+  private final val Data = 3

@@ -1,0 +1,67 @@
+package weir.postgres.split
+
+import weir.postgres.{Piece, Position}
+
+/** The statement that is being read. Most stand in one block, and are copied once. What has to be gathered is kept aside: a
+  * statement that goes on in the next block, or one with parts of the script left out.
+  */
+private[split] final class StatementText:
+  private var kept = Array.emptyByteArray
+  private var keptLength = 0
+  private var keptTo = 0L // the offset in the script at which the kept bytes end
+  private var run: Run | Null = null // null: nothing is being taken
+  private var from = 0 // what is not kept begins here
+  private var jumps: List[Piece.Jump] = Nil
+
+  var isBegun = false
+  var start: Position = Position.start
+
+  def begin(in: Run, at: Int): Unit =
+    run = in
+    from = at
+    start = in.position(at)
+    isBegun = true
+
+  def abandon(): Unit =
+    run = null
+    keptLength = 0
+    jumps = Nil
+    isBegun = false
+    if kept.length > StatementText.KeptBytes then kept = Array.emptyByteArray
+
+  /** How much there is with the bytes before `at`. */
+  def length(at: Int): Int = if run eq null then keptLength else keptLength + (at - from)
+
+  /** Keeps the bytes before `at`, and takes none from there on. */
+  def pause(at: Int): Unit =
+    val running = run
+    if running ne null then
+      val length = at - from
+      if keptLength + length > kept.length then
+        kept = java.util.Arrays.copyOf(kept, math.max(keptLength + length, kept.length * 2))
+      System.arraycopy(running.bytes, from, kept, keptLength, length)
+      keptLength += length
+      keptTo = running.offset(at)
+      run = null
+
+  /** Takes the bytes from `at` on. */
+  def resume(in: Run, at: Int): Unit =
+    if in.offset(at) != keptTo then jumps = Piece.Jump(keptLength, in.position(at)) :: jumps
+    run = in
+    from = at
+
+  /** The bytes before `at`. */
+  def bytes(at: Int): Array[Byte] =
+    val running = run
+    if running eq null then java.util.Arrays.copyOf(kept, keptLength)
+    else if keptLength == 0 then java.util.Arrays.copyOfRange(running.bytes, from, at)
+    else
+      val all = java.util.Arrays.copyOf(kept, length(at))
+      System.arraycopy(running.bytes, from, all, keptLength, at - from)
+      all
+
+  def statement(at: Int, copies: Boolean, endOffset: Long): Piece.Statement =
+    Piece.Statement(bytes(at), copies, start, endOffset, jumps.reverse)
+
+private[split] object StatementText:
+  private final val KeptBytes = 1024 * 1024

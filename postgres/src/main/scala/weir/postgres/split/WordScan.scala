@@ -1,0 +1,48 @@
+package weir.postgres.split
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.nio.ByteOrder
+
+/** Eight bytes at a time: which of them equal a given one. */
+private[split] object WordScan:
+  final val Newlines = 0x0a0a0a0a0a0a0a0aL
+  final val Backslashes = 0x5c5c5c5c5c5c5c5cL
+  private final val Sevens = 0x7f7f7f7f7f7f7f7fL
+  private final val Ones = 0x0101010101010101L
+
+  private val longs: VarHandle =
+    MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
+
+  /** The bytes from `at` on, the first one lowest. */
+  def load(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at): Long
+
+  /** The highest bit of each byte of `word` that equals the one in `pattern`, and no other bit: the sum below cannot carry
+    * from one byte into the next.
+    */
+  def matches(word: Long, pattern: Long): Long =
+    val differing = word ^ pattern
+    ~(((differing & Sevens) + Sevens) | differing | Sevens)
+
+  def newlines(bytes: Array[Byte], from: Int, to: Int): Int =
+    var count = 0
+    var i = from
+    while i <= to - 8 do
+      count += java.lang.Long.bitCount(matches(load(bytes, i), Newlines))
+      i += 8
+    while i < to do
+      if bytes(i) == '\n' then count += 1
+      i += 1
+    count
+
+  /** How many characters begin there: all bytes but those that continue one in UTF-8, 10xxxxxx. */
+  def characters(bytes: Array[Byte], from: Int, to: Int): Int =
+    var continuing = 0
+    var i = from
+    while i <= to - 8 do
+      val word = load(bytes, i)
+      continuing += java.lang.Long.bitCount((word >>> 7) & ~(word >>> 6) & Ones)
+      i += 8
+    while i < to do
+      if (bytes(i) & 0xc0) == 0x80 then continuing += 1
+      i += 1
+    to - from - continuing

@@ -1,0 +1,74 @@
+package weir.postgres.split
+
+import java.nio.charset.StandardCharsets.UTF_8
+import scala.collection.mutable.ListBuffer
+import weir.postgres.{Piece, Position, ScriptException}
+
+/** What a script is split into, with the data of each copy put together: to be compared however the script was cut. */
+final case class Splits(parts: List[Splits.Part], error: Option[String])
+
+object Splits:
+  enum Part:
+    case Statement(text: String, start: Position, positions: List[Position])
+    case Copy(text: String, start: Position, data: String, end: Option[Position])
+
+  /** The input, cut into blocks that end at `cuts` and at its end. */
+  def of(script: Array[Byte], cuts: Iterable[Int], limits: Limits = Limits.default): Splits =
+    val blocks = (cuts.toList :+ script.length).foldLeft((0, List.empty[Array[Byte]])) {
+      case ((from, done), to) => (to, script.slice(from, to) :: done)
+    }
+    ofBlocks(blocks._2.reverse, limits)
+
+  def whole(script: Array[Byte], limits: Limits = Limits.default): Splits = of(script, Nil, limits)
+
+  def bytewise(script: Array[Byte], limits: Limits = Limits.default): Splits =
+    of(script, 1 until script.length, limits)
+
+  def whole(script: String): Splits = whole(script.getBytes(UTF_8))
+
+  def ofBlocks(blocks: List[Array[Byte]], limits: Limits): Splits =
+    val pieces = ListBuffer[Piece]()
+    val splitter = Splitter("s.sql", limits)
+    def drain(): Unit =
+      var piece = splitter.next()
+      while piece ne null do
+        pieces += piece.nn
+        piece = splitter.next()
+    val error =
+      try
+        for block <- blocks do
+          splitter.feed(block, block.length)
+          drain()
+        splitter.finish()
+        drain()
+        None
+      catch case e: ScriptException => Some(e.getMessage)
+    Splits(together(pieces.toList), error)
+
+  private def together(pieces: List[Piece]): List[Part] =
+    var offset = 0L
+    for piece <- pieces do
+      if piece.endOffset < offset then throw AssertionError(s"${piece.endOffset} after $offset")
+      offset = piece.endOffset
+    def go(left: List[Piece], done: List[Part]): List[Part] = left match
+      case Nil => done.reverse
+      case (s: Piece.Statement) :: rest if s.copies =>
+        val (data, after) = rest.span(_.isInstanceOf[Piece.CopyData])
+        val bytes = data.collect { case d: Piece.CopyData =>
+          d.bytes.slice(d.from, d.from + d.length)
+        }
+        val (end, next) = after match
+          case (e: Piece.CopyEnd) :: next => (Some(e.start), next)
+          case other => (None, other)
+        go(next, Part.Copy(text(s), s.start, latin(bytes.toArray.flatten), end) :: done)
+      case (s: Piece.Statement) :: rest =>
+        val positions = (0 to s.text.length).map(s.positionOfByte).toList
+        go(rest, Part.Statement(text(s), s.start, positions) :: done)
+      case other :: _ => throw AssertionError(s"not after a copy: $other")
+    go(pieces, Nil)
+
+  /** Each byte a character, so that no two inputs look the same. */
+  def latin(bytes: Array[Byte]): String =
+    String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1)
+
+  private def text(statement: Piece.Statement): String = latin(statement.text)
