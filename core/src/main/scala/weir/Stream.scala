@@ -75,7 +75,26 @@ abstract class Stream[+A] private[weir] ():
     */
   final def prefetchN(size: Int): Stream[A] =
     require(size >= 1, s"Stream.prefetchN: the size was $size. It must be at least 1.")
-    Stream.of(() => PrefetchStage(open(), size))
+    Stream.of(() => PrefetchStage.elements(open(), size))
+
+  /** As `prefetchN`, with room for `limitBytes` instead of a number of elements: each takes up the bytes that `sizeBytes` says of
+    * it, at least one. An element larger than the limit waits alone. The fiber is woken when a quarter of the room is
+    * free again.
+    */
+  final def prefetchBytes(limitBytes: Long)(sizeBytes: A => Int): Stream[A] =
+    require(
+      limitBytes >= 1,
+      s"Stream.prefetchBytes: the limit was $limitBytes. It must be at least 1."
+    )
+    Stream.of(() => PrefetchStage.bytes(open(), limitBytes, Stream.erased(sizeBytes)))
+
+  /** The same elements, made on a fiber of its own, which begins with one only when the one before it has been taken: it makes
+    * the next element while one is used, and never waits with one in its hand that has not been asked for. `take` asks for
+    * no further one.
+    *
+    * '''Order''': as with `prefetchN`.
+    */
+  final def prefetchStrict: Stream[A] = Stream.of(() => PrefetchStrictStage(open()))
 
   /** The elements of both as they come. '''Fails''' as soon as one does; the other is then cancelled. */
   final def merge[B >: A](that: Stream[B]): Stream[B] =
