@@ -1,5 +1,8 @@
 package weir
 
+import java.io.InputStream
+import java.nio.charset.{Charset, StandardCharsets}
+import java.nio.file.Path
 import weir.stream.*
 
 /** A description of elements that come one after the other, and of the effects that make them.
@@ -75,7 +78,26 @@ abstract class Stream[+A] private[weir] ():
     */
   final def prefetchN(size: Int): Stream[A] =
     require(size >= 1, s"Stream.prefetchN: the size was $size. It must be at least 1.")
-    Stream.of(() => PrefetchStage(open(), size))
+    Stream.of(() => PrefetchStage.elements(open(), size))
+
+  /** As `prefetchN`, with room for `limitBytes` instead of a number of elements: each takes up the bytes that `sizeBytes` says of
+    * it, at least one. An element larger than the limit waits alone. The fiber is woken when a quarter of the room is
+    * free again.
+    */
+  final def prefetchBytes(limitBytes: Long)(sizeBytes: A => Int): Stream[A] =
+    require(
+      limitBytes >= 1,
+      s"Stream.prefetchBytes: the limit was $limitBytes. It must be at least 1."
+    )
+    Stream.of(() => PrefetchStage.bytes(open(), limitBytes, Stream.erased(sizeBytes)))
+
+  /** The same elements, made on a fiber of its own, which begins with one only when the one before it has been taken: it makes
+    * the next element while one is used, and never waits with one in its hand that has not been asked for. `take` asks for
+    * no further one.
+    *
+    * '''Order''': as with `prefetchN`.
+    */
+  final def prefetchStrict: Stream[A] = Stream.of(() => PrefetchStrictStage(open()))
 
   /** The elements of both as they come. '''Fails''' as soon as one does; the other is then cancelled. */
   final def merge[B >: A](that: Stream[B]): Stream[B] =
@@ -156,6 +178,35 @@ object Stream:
 
   /** The same as `fromIterable`. */
   def emits[A](items: Iterable[A]): Stream[A] = fromIterable(items)
+
+  /** The bytes of a file, in blocks of `blockBytes`, the last of which is smaller; of a pipe, what each read has given. Each is an
+    * array of its own, for the consumer to keep. The file is opened when the stream runs, and closed when it is over.
+    *
+    * '''Cancelled''' also while it reads; not while it opens the file, which takes long only for a pipe that nobody writes to.
+    */
+  def fromPath(path: Path, blockBytes: Int = 65536): Stream[Array[Byte]] =
+    blocks("fromPath", blockBytes)(ByteInput.ofPath(path))
+
+  /** The bytes of the input that `open` returns each time the stream runs, as `fromPath`. It is closed once.
+    *
+    * '''Cancelled''' while it reads: interrupts the read, and closes the input. A read that ends with neither is waited for,
+    * and such is that of `System.in`: give `FileInputStream(FileDescriptor.in)` instead. `open` is masked.
+    */
+  def fromInputStream(open: => InputStream, blockBytes: Int = 65536): Stream[Array[Byte]] =
+    blocks("fromInputStream", blockBytes)(ByteInput.of(open))
+
+  private def blocks(name: String, blockBytes: Int)(open: => ByteInput): Stream[Array[Byte]] =
+    require(
+      blockBytes >= 1,
+      s"Stream.$name: the size of a block was $blockBytes. It must be at least 1."
+    )
+    of(() => BlockSource(() => open, blockBytes))
+
+  /** The lines of a file, without the `\n`, `\r` or both that end them. '''Fails''' with an `IOException` that names the line where
+    * the bytes are not of this charset, after the lines before that one. '''Cancelled''' as `fromPath`.
+    */
+  def linesOf(path: Path, charset: Charset = StandardCharsets.UTF_8): Stream[String] =
+    of(() => LinesStage(fromPath(path).open(), charset, s"Stream.linesOf: $path"))
 
   /** The elements that `f` makes of the state, at first `zero`, until it returns none. */
   def unfold[S, A](zero: S)(f: S => Option[(A, S)]): Stream[A] = of(() => UnfoldSource(zero, f))

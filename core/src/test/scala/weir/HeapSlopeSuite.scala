@@ -57,6 +57,8 @@ class HeapSlopeSuite extends StreamTests:
       "a resource for each element" -> (_.flatMap(i => Stream.bracket(Task(i))(_ => Task.unit))),
       "parEvalMap" -> (_.parEvalMap(4)(Task.pure)),
       "prefetchN" -> (_.prefetchN(16)),
+      "prefetchBytes" -> (_.prefetchBytes(1000)(i => (i % 300).toInt)),
+      "prefetchStrict" -> (_.prefetchStrict),
       "parJoin" -> (_.map(Stream.emit(_)).parJoin(4))
     )
   do

@@ -16,6 +16,8 @@ class ParallelGridSuite extends StreamTests:
     "parEvalMap" -> ((s, f) => s.parEvalMap(3)(f)),
     "parEvalMapUnordered" -> ((s, f) => s.parEvalMapUnordered(3, 1)(f)),
     "prefetchN" -> ((s, f) => s.evalMap(f).prefetchN(2)),
+    "prefetchBytes" -> ((s, f) => s.evalMap(f).prefetchBytes(20)(i => 10 * i)),
+    "prefetchStrict" -> ((s, f) => s.evalMap(f).prefetchStrict),
     "merge" -> ((s, f) => s.evalMap(f).merge(Stream.emits(List(100, 101)).evalTap(_ => Task.cede))),
     "parJoin" -> ((s, f) => s.map(i => Stream.eval(f(i))).parJoin(2))
   )

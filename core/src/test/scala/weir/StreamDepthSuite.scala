@@ -40,6 +40,7 @@ class StreamDepthSuite extends StreamTests:
     test(s"go(n) = $name runs through parallel stages"):
       val n = 100_000
       assertEquals(stream.prefetchN(16).take(n).count.runSync(), n.toLong)
+      assertEquals(stream.prefetchStrict.take(n).count.runSync(), n.toLong)
       assertEquals(stream.parEvalMap(2)(Task.pure).take(n).count.runSync(), n.toLong)
 
   test("recursion that is not at the end goes a thousand deep"):

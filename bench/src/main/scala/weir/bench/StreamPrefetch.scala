@@ -22,6 +22,14 @@ class StreamPrefetch extends StreamScenario:
   @Benchmark def weir(): Long =
     Stream.fromIterable(items).prefetchN(buffer).fold(0L)(_ + _).runSync()
 
+  // Room for as many elements, counted as bytes.
+  @Benchmark def weirBytes(): Long =
+    Stream.fromIterable(items).prefetchBytes(4 * buffer)(_ => 4).fold(0L)(_ + _).runSync()
+
+  // None waits: the fiber is asked for each element.
+  @Benchmark def weirStrict(): Long =
+    Stream.fromIterable(items).prefetchStrict.fold(0L)(_ + _).runSync()
+
   @Benchmark def fs2(): Long = Rivals.runCats(
     FS2.emits(items).covary[IO].chunkLimit(1).unchunks.prefetchN(buffer).compile.fold(0L)(_ + _)
   )

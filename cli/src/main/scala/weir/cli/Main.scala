@@ -12,7 +12,18 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
-import weir.cli.command.{Bench, Burst, Clients, Compare, Example, Feeds, Gather, Sleepers, Test}
+import weir.cli.command.{
+  Bench,
+  Burst,
+  Clients,
+  Compare,
+  Example,
+  Feeds,
+  Gather,
+  Load,
+  Sleepers,
+  Test
+}
 
 /** The program `weir`: a table of commands. */
 object Main:
@@ -29,6 +40,7 @@ object Main:
     new Burst,
     new Gather,
     new Sleepers,
+    new Load,
     new Test,
     new Bench,
     new Example

@@ -13,6 +13,7 @@ private[weir] final class Concat[+A](val first: Stream[A], val second: () => Str
   */
 private final class ConcatPull(stream: Concat[Any]) extends Pull:
   private var rest: List[() => Stream[Any]] = Nil
+  private var left = Long.MaxValue
   private var current: Pull = begin(stream)
 
   private def begin(stream: Stream[Any]): Pull =
@@ -27,6 +28,7 @@ private final class ConcatPull(stream: Concat[Any]) extends Pull:
     while true do
       val value = current.next(fiber)
       if !Pull.isEnd(value) then
+        left -= 1
         current = current.settled
         return value
       if rest.isEmpty then return Pull.End
@@ -36,7 +38,12 @@ private final class ConcatPull(stream: Concat[Any]) extends Pull:
       val following = rest.head
       rest = rest.tail
       current = begin(following())
+      current.atMost(left)
     Pull.End
+
+  override def atMost(count: Long): Unit =
+    left = math.min(left, count)
+    current.atMost(count)
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = current.close(fiber, outcome)
 

@@ -6,6 +6,7 @@ import weir.{Outcome, Stream}
 /** One stream for each element, one after the other; each is closed before the next begins. */
 private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) extends Pull:
   private var inner: Pull | Null = null
+  private var left = Long.MaxValue
 
   def next(fiber: RunLoop): Any =
     while true do
@@ -13,6 +14,7 @@ private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) exten
       if current ne null then
         val value = current.next(fiber)
         if !Pull.isEnd(value) then
+          left -= 1
           inner = current.settled
           return value
         inner = null
@@ -21,8 +23,12 @@ private[weir] final class FlatMapStage(outer: Pull, f: Any => Stream[Any]) exten
       else
         val value = outer.next(fiber)
         if Pull.isEnd(value) then return value
-        inner = f(value).open()
+        val opened = f(value).open()
+        opened.atMost(left)
+        inner = opened
     Pull.End
+
+  override def atMost(count: Long): Unit = left = math.min(left, count)
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val current = inner

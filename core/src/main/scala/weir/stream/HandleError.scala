@@ -7,6 +7,7 @@ import weir.{Outcome, Stream}
 private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[Any]) extends Pull:
   private var current = first
   private var handled = false
+  private var left = Long.MaxValue
 
   def next(fiber: RunLoop): Any =
     if handled then
@@ -14,7 +15,10 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
       current = current.settled
       value
     else
-      try current.next(fiber)
+      try
+        val value = current.next(fiber)
+        left -= 1
+        value
       catch
         case CancelSignal => throw CancelSignal
         case error: Throwable =>
@@ -23,7 +27,12 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
           try fiber.masked(first.close(fiber, Outcome.Failed(error)))
           catch case later: Throwable => if later ne error then error.addSuppressed(later)
           current = f(error).open()
+          current.atMost(left)
           current.next(fiber)
+
+  override def atMost(count: Long): Unit =
+    left = math.min(left, count)
+    first.atMost(count)
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = current.close(fiber, outcome)
 

@@ -11,7 +11,7 @@ import weir.{Outcome, Stream, Task}
   * elements by then.
   */
 private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
-  private val buffer = Buffer(ParJoinStage.bufferSize)
+  private val buffer = Buffer(ParJoinStage.bufferSize, null)
 
   // consumer only
   private var ended = false
@@ -74,18 +74,18 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         val value = outer.next(fiber)
         if Pull.isEnd(value) then going = false
         else start(value.asInstanceOf[Stream[Any]], fiber)
-      buffer.put(Pull.End, fiber)
+      buffer.force(Pull.End)
     catch
       case CancelSignal =>
-        buffer.force(Producer.canceled)
+        buffer.force(Producer.canceled(fiber))
         throw CancelSignal
-      case error: Throwable => buffer.put(Producer.Failed(error), fiber)
+      case error: Throwable => buffer.force(Producer.Failed(error))
 
   private def start(stream: Stream[Any], fiber: RunLoop): Unit =
     val inner = Inner(stream.open())
     synchronized {
       inners += inner
-      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner)))
+      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
     }
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =

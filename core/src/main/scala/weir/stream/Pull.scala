@@ -18,6 +18,13 @@ private[weir] abstract class Pull:
     */
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit
 
+  /** Tells that no more than `count` elements will be asked for, the end of the stream neither: so a fiber of this pull makes
+    * no more of them. To be called before `next`; of several counts the lowest holds. A stage passes on what it knows of
+    * the pull above it. One that cannot know how many it will ask for passes on nothing, nor does one of which a user may want
+    * the first of many to end.
+    */
+  def atMost(count: Long): Unit = ()
+
   /** The pull that all further calls would go to anyway, so that its owner can call that one instead. It keeps
     * recursive streams flat.
     */

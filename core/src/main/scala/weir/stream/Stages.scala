@@ -8,6 +8,7 @@ private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends Stage(
   def next(fiber: RunLoop): Any =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then value else f(value)
+  override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
 private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean) extends Stage(upstream):
@@ -21,15 +22,20 @@ private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) exte
   def next(fiber: RunLoop): Any =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then value else fiber.await(f(value))
+  override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
 private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(upstream):
   private var left = limit
+  upstream.atMost(math.max(limit, 0))
+
   def next(fiber: RunLoop): Any =
     if left <= 0 then Pull.End
     else
       left -= 1
       upstream.next(fiber)
+
+  override def atMost(count: Long): Unit = upstream.atMost(count)
 
 private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(upstream):
   private var left = count
@@ -42,6 +48,8 @@ private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(u
       left = 0
       Pull.End
     else upstream.next(fiber)
+  override def atMost(more: Long): Unit =
+    upstream.atMost(more + math.min(math.max(count, 0), Long.MaxValue - more))
 
 private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
     extends Stage(upstream):
@@ -54,6 +62,7 @@ private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
       else
         ended = true
         Pull.End
+  override def atMost(count: Long): Unit = upstream.atMost(count)
 
 /** Groups of `size` elements; the last may be smaller, and is never empty. */
 private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(upstream):
@@ -70,6 +79,8 @@ private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(up
           chunk += value
           count += 1
       if count == 0 then Pull.End else chunk.result()
+  override def atMost(chunks: Long): Unit =
+    upstream.atMost(if chunks > Long.MaxValue / size then Long.MaxValue else chunks * size)
 
 private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => Any)
     extends Stage(upstream):
@@ -85,6 +96,7 @@ private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => 
       else
         state = f(state, value)
         state
+  override def atMost(count: Long): Unit = upstream.atMost(math.max(count - 1, 0))
 
 /** Ends with the shorter of the two. */
 private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
@@ -99,11 +111,16 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
         Pull.End
       else (a, b)
 
+  override def atMost(count: Long): Unit =
+    left.atMost(count)
+    right.atMost(count)
+
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     Pull.both(right.close(fiber, outcome), left.close(fiber, outcome))
 
 /** Runs a finalizer when the stream is closed. */
 private[weir] final class FinalizeStage(upstream: Pull, finalizer: Task[Unit]) extends Pull:
   def next(fiber: RunLoop): Any = upstream.next(fiber)
+  override def atMost(count: Long): Unit = upstream.atMost(count)
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     Pull.both(upstream.close(fiber, outcome), fiber.await(finalizer))

@@ -36,6 +36,8 @@ class StreamResourceSuite extends WeirSuite:
     "alone" -> identity,
     "flatMap" -> (s => s.flatMap(a => Stream.emits(List(a, a)))),
     "prefetchN" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchN(1)),
+    "prefetchBytes" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchBytes(1)(_.length)),
+    "prefetchStrict" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchStrict),
     "parEvalMap" -> (_.flatMap(a => Stream.emits(List(a, a))).parEvalMap(2)(Task.pure)),
     "merge" -> (_.merge(Stream.empty)),
     "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2))

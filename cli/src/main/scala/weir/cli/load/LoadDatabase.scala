@@ -1,0 +1,62 @@
+package weir.cli.load
+
+import java.nio.file.Path
+import java.sql.Connection
+
+import weir.{Resource, Task}
+import weir.cli.BadInput
+import weir.cli.sql.EmbeddedServer
+import weir.postgres.ScriptConnection
+
+/** The table on its server, and what is done to it outside of the time that is measured. */
+final class LoadDatabase(val url: String, connection: Connection):
+
+  /** An empty table, and nothing that the server still has to write. */
+  def empty(): Unit =
+    execute(s"TRUNCATE ${LoadFiles.table}")
+    execute("CHECKPOINT")
+
+  def rows(): Long =
+    val statement = connection.createStatement()
+    try
+      val result = statement.executeQuery(s"SELECT count(*) FROM ${LoadFiles.table}")
+      val _ = result.next()
+      result.getLong(1)
+    finally statement.close()
+
+  def copyFrom(data: Path): Unit =
+    execute(s"COPY ${LoadFiles.table} (id, value) FROM '${data.toString.replace("'", "''")}'")
+
+  private def execute(sql: String): Unit =
+    val statement = connection.createStatement()
+    try statement.execute(sql): Unit
+    finally statement.close()
+
+  private def create(): Unit =
+    try execute(LoadFiles.createTable)
+    catch
+      case error: java.sql.SQLException if error.getSQLState == "42P07" =>
+        throw BadInput(
+          "--db",
+          s"the database has a table ${LoadFiles.table} already.",
+          "Drop it, or give another database."
+        )
+
+  private def drop(): Unit = execute(s"DROP TABLE ${LoadFiles.table}")
+
+object LoadDatabase:
+  /** The table in the database `db`, or in a server of the program's own. It is dropped afterwards. '''Fails''' with
+    * [[weir.cli.BadInput]] if it is there already.
+    */
+  def resource(db: String): Resource[LoadDatabase] =
+    val url =
+      if db == EmbeddedServer.name then EmbeddedServer.resource.map(_.url) else Resource.pure(db)
+    for
+      url <- url
+      connection <- ScriptConnection.open(url)
+      database <- Resource.make(Task {
+        val database = LoadDatabase(url, connection.jdbc)
+        database.create()
+        database
+      })(database => Task(database.drop()))
+    yield database

@@ -1,0 +1,117 @@
+package weir.cli.load
+
+import java.nio.file.{Files, Path}
+import java.util.concurrent.TimeUnit
+import scala.concurrent.duration.*
+
+import weir.cli.lab.Children
+
+/** A way to get the rows into the table.
+  *
+  * @param system
+  *   its name in tables and files
+  */
+enum Loader(val system: String):
+  /** `psql -f`, the program at this path. */
+  case Psql(program: Path) extends Loader("psql")
+
+  /** A statement, for which the server reads the file by itself. */
+  case ServerCopy extends Loader("server-copy")
+
+  /** `weir sql`, in a JVM of its own. */
+  case Weir(name: String, options: Seq[String]) extends Loader(name)
+
+object Loader:
+  /** How long it took.
+    *
+    * @param run
+    *   without the start of a JVM, from the first byte that is read
+    * @param whole
+    *   from the start of the process to its end
+    */
+  final case class Took(run: FiniteDuration, whole: FiniteDuration)
+
+  private val counts = Seq(0, 1, 2, 3, 4, 8)
+  private val sizes = Seq("1MB", "4MB", "16MB")
+
+  /** As the tables have them: a row for each prefetch, as in the article that this measures again. */
+  def all(psql: Option[Path]): Vector[Loader] =
+    val prefetches = counts.map(n => Weir(s"weir-n$n", Seq("--prefetch", s"$n"))) ++
+      sizes.map(size => Weir(s"weir-$size", Seq("--prefetch", size)))
+    psql.map(Psql(_)).toVector ++ Vector(ServerCopy, Weir("weir", Nil)) ++ prefetches :+
+      Weir("weir-jobs-2", Seq("--jobs", "2"))
+
+  /** psql itself, rather than the script before it that some systems have on the path, which starts a second or so later. */
+  def findPsql(): Option[Path] =
+    val folders = Seq(
+      versions("/usr/lib/postgresql", "bin"),
+      versions("/opt/homebrew/opt", "bin"),
+      versions("/usr/local/opt", "bin"),
+      versions("/usr", "bin").filter(_.getParent.getFileName.toString.startsWith("pgsql"))
+    ).flatten ++ sys.env.getOrElse("PATH", "").split(":").filter(_.nonEmpty).map(Path.of(_))
+    folders.map(_.resolve("psql")).find(Files.isExecutable(_))
+
+  /** The folders of Postgres in `parent`, the newest first. */
+  private def versions(parent: String, below: String): Seq[Path] =
+    val names = Option(Path.of(parent).toFile.list()).toSeq.flatten
+    names
+      .filter(name =>
+        name.startsWith("postgresql") || name.startsWith("pgsql") || name.forall(c =>
+          c.isDigit || c == '.'
+        )
+      )
+      .sortBy(name => -name.filter(_.isDigit).toIntOption.getOrElse(0))
+      .map(Path.of(parent, _, below))
+
+  /** The JVM's options are those that `./weir sql` starts with. */
+  private def weirCommand: Seq[String] =
+    val cache = sys.props.get("weir.lab").map(state => s"-XX:AOTCache=$state/sql.aot")
+    Seq(Children.java, "--enable-native-access=ALL-UNNAMED", "-Xlog:aot=off", "-Xlog:cds=off") ++
+      Seq("-XX:+UseSerialGC", "-Xmx64m") ++ cache ++
+      Seq("-cp", sys.props("java.class.path"), "weir.cli.Main", "sql")
+
+  def run(loader: Loader, files: LoadFiles, database: LoadDatabase): Either[String, Took] =
+    loader match
+      case Psql(program) =>
+        val arguments = Seq("-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database.url, "-f")
+        process(s"$program" +: arguments :+ s"${files.script}").map(whole => Took(whole, whole))
+      case ServerCopy =>
+        val start = System.nanoTime()
+        database.copyFrom(files.data)
+        val whole = (System.nanoTime() - start).nanos
+        Right(Took(whole, whole))
+      case Weir(_, options) =>
+        val json = Files.createTempFile("weir-load", ".json")
+        try
+          val arguments =
+            Seq(s"${files.script}", "--db", database.url, "--quiet", "--json", s"$json")
+          process(weirCommand ++ arguments ++ options).map(whole => Took(seconds(json), whole))
+        finally Files.delete(json)
+
+  private def seconds(json: Path): FiniteDuration =
+    val results = ujson.read(Files.readString(json))("results").arr
+    val figure = results.find(_("case").str == "seconds").get("value").num
+    (figure * 1e9).round.nanos
+
+  /** What it took, or what it said last. */
+  private def process(command: Seq[String]): Either[String, FiniteDuration] =
+    val errors = Files.createTempFile("weir-load", ".log")
+    val builder = ProcessBuilder(command*)
+      .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+      .redirectError(errors.toFile)
+    val start = System.nanoTime()
+    val process = Children.start(builder)
+    try
+      process.getOutputStream.close()
+      if !process.waitFor(5, TimeUnit.MINUTES) then Left("it took longer than 5 minutes")
+      else
+        val whole = (System.nanoTime() - start).nanos
+        val said = Files.readString(errors).linesIterator.filter(_.nonEmpty).nextOption()
+        Either.cond(
+          process.exitValue == 0,
+          whole,
+          s"exit code ${process.exitValue}${said.fold("")(": " + _)}"
+        )
+    finally
+      Children.end(process)
+      Files.delete(errors)

@@ -1,0 +1,85 @@
+package weir.stream
+
+import java.io.IOException
+import java.nio.charset.{Charset, CoderResult}
+import java.nio.{ByteBuffer, CharBuffer}
+import weir.kernel.RunLoop
+
+/** The lines of text that comes as blocks of bytes. A line ends with `\n`, `\r` or both.
+  *
+  * Bytes that are no text fail in their place: the lines before them come first.
+  */
+private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: String)
+    extends Stage(upstream):
+  private val decoder = charset.newDecoder()
+  private var bytes = ByteBuffer.allocate(0)
+  private val chars = CharBuffer.allocate(8192).limit(0)
+  private val line = java.lang.StringBuilder()
+  private var inLine = false
+  private var number = 1L
+  private var afterReturn = false
+  private var noMoreBytes = false
+  private var ended = false
+  private var malformed: CoderResult | Null = null
+
+  def next(fiber: RunLoop): Any =
+    var result: Any = null
+    while result.asInstanceOf[AnyRef] eq null do
+      if chars.hasRemaining then { if scan() then result = taken() }
+      else if malformed ne null then throw undecodable()
+      else if !ended then fill(fiber)
+      else if inLine then result = taken()
+      else result = Pull.End
+    result
+
+  /** Moves characters to `line`. True at the end of the line. */
+  private def scan(): Boolean =
+    if afterReturn then
+      afterReturn = false
+      if chars.get(chars.position()) == '\n' then chars.position(chars.position() + 1): Unit
+    val array = chars.array
+    val from = chars.position()
+    var at = from
+    while at < chars.limit() && array(at) != '\n' && array(at) != '\r' do at += 1
+    line.append(array, from, at - from): Unit
+    val found = at < chars.limit()
+    if found then afterReturn = array(at) == '\r'
+    inLine = found || line.length > 0
+    chars.position(if found then at + 1 else at): Unit
+    found
+
+  private def taken(): String =
+    val text = line.toString
+    line.setLength(0)
+    inLine = false
+    number += 1
+    text
+
+  private def fill(fiber: RunLoop): Unit =
+    chars.clear(): Unit
+    val result = decoder.decode(bytes, chars, noMoreBytes)
+    if result.isError then malformed = result
+    else if result.isUnderflow then
+      if noMoreBytes then ended = decoder.flush(chars).isUnderflow
+      else if chars.position() == 0 then moreBytes(fiber)
+    chars.flip(): Unit
+
+  private def moreBytes(fiber: RunLoop): Unit =
+    val value = upstream.next(fiber)
+    if Pull.isEnd(value) then noMoreBytes = true
+    else
+      val block = value.asInstanceOf[Array[Byte]]
+      bytes =
+        if !bytes.hasRemaining then ByteBuffer.wrap(block)
+        else ByteBuffer.allocate(bytes.remaining + block.length).put(bytes).put(block).flip()
+
+  private def undecodable(): IOException =
+    val cause =
+      try
+        malformed.nn.throwException()
+        null
+      catch case error: java.nio.charset.CharacterCodingException => error
+    IOException(
+      s"$source, line $number: bytes that are no $charset. Give the charset that it is written in; ISO-8859-1 takes any bytes.",
+      cause
+    )

@@ -1,0 +1,153 @@
+package weir
+package stream
+
+import java.io.{ByteArrayOutputStream, PrintStream}
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import weir.kernel.{RunLoop, Suspend}
+import weir.testkit.TestRuntime
+
+/** A stream of which nobody wants more half-way, with each form of running ahead: its producer is stopped, its finalizer has run
+  * once, nothing is left, and no error is lost.
+  */
+class StreamDroppedSuite extends StreamTests:
+  override def limit: FiniteDuration = 30.seconds
+
+  private val forms = List[(String, Stream[Int] => Stream[Int])](
+    "prefetchN(1)" -> (_.prefetchN(1)),
+    "prefetchN(16)" -> (_.prefetchN(16)),
+    "prefetchBytes" -> (_.prefetchBytes(100)(i => i % 60)),
+    "prefetchStrict" -> (_.prefetchStrict)
+  )
+
+  private val boom = Boom("the consumer's")
+
+  private val drops = List[(String, Stream[Int] => Task[Any])](
+    "take" -> (_.take(2).drain),
+    "takeWhile" -> (_.takeWhile(_ < 3).drain),
+    "a shorter zip" -> (_.zip(Stream.emits(1 to 2)).drain),
+    "a failure" -> (_.evalMap(i => if i < 3 then Task.unit else Task.fail(boom)).drain.attempt),
+    "a throw" -> (_.map(i => if i < 3 then i else throw boom).drain.attempt),
+    "a cancel of itself" -> (_.evalMap(i => if i < 3 then Task.unit else Task.canceled).drain.start
+      .flatMap(_.join)),
+    "a timeout" -> (_.evalMap(i => if i < 3 then Task.unit else Task.never).drain
+      .timeout(1.hour)
+      .attempt),
+    "a loop that is left" -> (s =>
+      Task.direct { scala.util.boundary(for i <- s do if i == 3 then scala.util.boundary.break()) }
+    )
+  )
+
+  /** What the producer does ahead of where the consumer stops. */
+  private val aheads = List[(String, Int => Task[Unit])](
+    "goes on" -> (_ => Task.cede),
+    "waits" -> (i => if i < 4 then Task.unit else Task.never),
+    "sleeps" -> (_ => Task.sleep(1.minute)),
+    "blocks" -> (i => Task(if i >= 4 then Thread.sleep(3_600_000_000L)))
+  )
+
+  for (form, make) <- forms; (drop, run) <- drops; (ahead, effect) <- aheads do
+    test(
+      s"$form, dropped by $drop while its producer $ahead: stopped, finalized once, nothing left"
+    ):
+      val finalized, late = AtomicInteger()
+      val source = Stream
+        .unfold(1)(i => Some((i, i + 1)))
+        .evalTap(_ => Task(late.addAndGet(finalized.get)))
+        .evalTap(effect)
+        .onFinalize(Task.cede.andThen(Task(finalized.incrementAndGet()).void))
+      // Fails if a fiber is left.
+      TestRuntime.run(run(make(source)).andThen(Task {
+        assertEquals((finalized.get, late.get), (1, 0))
+      }))
+
+  for (form, make) <- forms do
+    test(s"$form, dropped thousands of times: no heap is left"):
+      val stream = make(Stream.unfold(1)(i => Some((i, i + 1))))
+      def times(n: Int): Task[Unit] =
+        if n == 0 then Task.unit
+        else // all but the timeout, which takes an hour
+          Task
+            .foreach(drops.filter(_._1 != "a timeout"))((_, run) => run(stream))
+            .flatMap(_ => times(n - 1))
+      val grown = growth(times(1_000).runSync())
+      assert(grown < megabyte / 2, s"grew by $grown bytes")
+
+  /** What `body` has printed on the standard error. */
+  private def printed(body: => Unit): String =
+    val bytes = ByteArrayOutputStream()
+    val err = System.err
+    System.setErr(PrintStream(bytes, true))
+    try body
+    finally System.setErr(err)
+    bytes.toString
+
+  /** Fails with `error` at the third, of which `thrown` tells; no cancel comes in between. */
+  private def failing(error: Throwable, thrown: CountDownLatch): Stream[Int] =
+    Stream.emits(1 to 9).evalMap { i =>
+      if i < 3 then Task.pure(i)
+      else Task.uncancelable(_ => Task(thrown.countDown()).andThen(Task.fail(error)))
+    }
+
+  for (form, make) <- forms.tail
+  do // with a size of 1 the producer has not come to the third when the first is used
+    // A strict producer makes the third while the second is used.
+    val at = if form == "prefetchStrict" then 2 else 1
+
+    test(s"$form: an error ahead of a consumer that fails is suppressed under its error"):
+      val error, first = Boom()
+      val thrown = CountDownLatch(1)
+      val stream = make(failing(error, thrown)).evalMap { i =>
+        if i < at then Task.unit else Task(thrown.await()).andThen(Task.fail(first))
+      }
+      assertEquals(printed(assertEquals(stream.drain.attempt.runSync(), Left(first))), "")
+      assertEquals(first.getSuppressed.toList, List(error))
+
+    for (drop, stop) <- List[(String, Task[Boolean])](
+        "stops" -> Task.pure(false),
+        "is canceled" -> Task.canceled.as(false)
+      )
+    do
+      test(s"$form: an error ahead of a consumer that $drop is reported, and does not fail it"):
+        val error = Boom("ahead")
+        val thrown = CountDownLatch(1)
+        val stream = make(failing(error, thrown))
+          .evalMap(i => if i < at then Task.pure(true) else Task(thrown.await()).andThen(stop))
+          .takeWhile(identity)
+        val text = printed {
+          stream.drain.start.flatMap(_.join).runSync() match
+            case Outcome.Failed(other) => fail(s"failed with $other")
+            case _ => ()
+        }
+        assert(text.contains("a stream, ahead of where its consumer stopped, failed"), text)
+        assert(text.contains("ahead\n") || text.contains("Boom: ahead"), text)
+
+    test(s"$form: an error that the consumer has come to is thrown, and not reported as well"):
+      val error = Boom()
+      val stream = make(failing(error, CountDownLatch(1)))
+      assertEquals(printed(assertEquals(seen(stream).runSync(), List(1, 2, error))), "")
+      assertEquals(error.getSuppressed.toList, Nil)
+
+    test(s"$form: take does not come to the error of an element that it does not take"):
+      val stream = make(failing(Boom(), CountDownLatch(1)))
+      assertEquals(printed(assertEquals(stream.take(2).toList.runSync(), List(1, 2))), "")
+
+  for (form, make) <- forms do
+    test(s"$form: an error of masked code, at whose end the producer is canceled, is kept"):
+      val error, first = Boom()
+      val begun, goOn = CountDownLatch(1)
+      var producer: RunLoop | Null = null
+      val ownFiber = new Suspend[Unit]:
+        def begin(fiber: RunLoop): Any = producer = fiber
+      val masked = ownFiber.andThen(Task.uncancelable { _ =>
+        Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(error))
+      })
+      val consumer = make(Stream.emit(1) ++ Stream.eval(masked))
+        .evalMap(_ => Task(begun.await()).andThen(Task.fail(first)))
+      val fiber = consumer.drain.attempt.start.runSync()
+      await(begun)
+      eventually("the consumer cancels its producer")(producer.nn.cancelRequested)
+      goOn.countDown()
+      assertEquals(fiber.joinOrFail.runSync(), Left(first))
+      assertEquals(first.getSuppressed.toList, List(error))
