@@ -79,5 +79,6 @@ object EmbeddedServer:
     finally file.close()
 
   private def failure(log: String): BadInput =
-    val why = log.linesIterator.filter(_.trim.nonEmpty).toVector.lastOption.getOrElse("no reason given")
+    val why =
+      log.linesIterator.filter(_.trim.nonEmpty).toVector.lastOption.getOrElse("no reason given")
     BadInput("--db embedded", s"Postgres did not start: $why.", "Give the URL of a server instead.")

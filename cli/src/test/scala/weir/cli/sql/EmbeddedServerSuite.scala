@@ -26,8 +26,13 @@ class EmbeddedServerSuite extends FunSuite:
 
   private def folders: Set[Path] =
     val list = Files.list(Path.of(sys.props("java.io.tmpdir")))
-    try list.filter(_.getFileName.toString.startsWith("weir-postgres")).toList.toArray.toSet
-      .asInstanceOf[Set[Path]]
+    try
+      list
+        .filter(_.getFileName.toString.startsWith("weir-postgres"))
+        .toList
+        .toArray
+        .toSet
+        .asInstanceOf[Set[Path]]
     finally list.close()
 
   private def begun(before: Set[Path]): Task[Unit] =
