@@ -19,6 +19,17 @@ object OptionValue:
   def count(option: String, text: String, least: Int, most: Int): Int =
     number(option, text, least, most).toInt
 
+  /** What the word `text` stands for. */
+  def choice[A](option: String, text: String, choices: (String, A)*): A =
+    choices.toMap.getOrElse(
+      text,
+      throw BadInput(
+        option,
+        s"'$text' is unknown.",
+        s"It must be ${choices.map(_._1).mkString(" or ")}."
+      )
+    )
+
   /** The duration that `text` is, which must not be zero. */
   def positive(option: String, text: String): FiniteDuration =
     val duration = DurationText.parse(option, text)

@@ -3,6 +3,8 @@ package weir.cli.sql.report
 import java.io.InputStream
 import java.nio.charset.StandardCharsets.UTF_8
 
+import weir.postgres.Position
+
 /** The line of a script around a place in it.
   *
   * @param before
@@ -15,24 +17,45 @@ final case class SourceLine(before: String, after: String)
 object SourceLine:
   /** More than any screen shows. */
   private val reachBytes = 8192
+  private val blockBytes = 1 << 16
 
-  /** The line that holds the byte at `offset`, or its part within 8 KB of that; `script` is read from its beginning. */
-  def at(script: InputStream, offset: Long): SourceLine =
+  /** The line at `position`, or its part within 8 KB of that; `script` is read from its beginning, unpacked. */
+  def at(script: InputStream, position: Position): SourceLine =
+    if position.offset >= 0 then atOffset(script, position.offset) else line(script, position.line)
+
+  private def atOffset(script: InputStream, offset: Long): SourceLine =
     val from = (offset - reachBytes).max(0)
     script.skipNBytes(from)
     val bytes = script.readNBytes((offset - from).toInt + reachBytes)
     val place = (offset - from).toInt.min(bytes.length)
     var start = place
-    while start > 0 && !isNewline(bytes(start - 1)) do start -= 1
+    while start > 0 && bytes(start - 1) != '\n' do start -= 1
     if start == 0 && from > 0 then while start < place && isInside(bytes(start)) do start += 1
-    var end = place
-    while end < bytes.length && !isNewline(bytes(end)) do end += 1
-    SourceLine(
-      String(bytes, start, place - start, UTF_8).stripPrefix("\uFEFF"),
-      String(bytes, place, end - place, UTF_8)
-    )
+    val before = String(bytes, start, place - start, UTF_8).stripPrefix("\uFEFF")
+    SourceLine(before, rest(bytes, place, bytes.length))
 
-  private def isNewline(byte: Byte): Boolean = byte == '\n' || byte == '\r'
+  /** The beginning of the line `number`, which counts from 1. */
+  private def line(script: InputStream, number: Long): SourceLine =
+    val block = new Array[Byte](blockBytes)
+    var left = number - 1
+    var from = 0
+    var until = 0
+    while left > 0 && until >= 0 do
+      if from >= until then
+        from = 0
+        until = script.read(block)
+      while from < until && left > 0 do
+        if block(from) == '\n' then left -= 1
+        from += 1
+    val bytes =
+      java.util.Arrays.copyOfRange(block, from, until.max(from)) ++ script.readNBytes(reachBytes)
+    SourceLine("", rest(bytes, 0, bytes.length.min(reachBytes)))
+
+  private def rest(bytes: Array[Byte], from: Int, until: Int): String =
+    var end = from
+    while end < until && bytes(end) != '\n' do end += 1
+    if end > from && bytes(end - 1) == '\r' then end -= 1
+    String(bytes, from, end - from, UTF_8)
 
   /** Whether it is not the first byte of its character. */
   private def isInside(byte: Byte): Boolean = (byte & 0xc0) == 0x80

@@ -1,0 +1,14 @@
+package weir.cli.sql
+
+/** What `weir sql` ends with: psql's exit codes. */
+object ExitCode:
+  final val done = 0
+
+  /** Bad input, or an error of the program's own. */
+  final val own = 1
+
+  /** The server could not be reached, or went away. */
+  final val connection = 2
+
+  /** The script failed, and that was to stop it. */
+  final val script = 3

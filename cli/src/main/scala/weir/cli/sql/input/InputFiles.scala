@@ -1,0 +1,43 @@
+package weir.cli.sql.input
+
+import java.io.IOException
+import java.nio.file.{AccessDeniedException, Files, NoSuchFileException}
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.sql.Settings.Input
+
+/** The files that the user named, each of them looked at before any of them is applied. */
+object InputFiles:
+  private val customDump = "PGDMP".getBytes
+
+  /** '''Fails''' with [[BadInput]] if one is missing, a folder, not readable, or no script. */
+  def check(names: Seq[String]): Vector[Input] =
+    if names.count(_ == "-") > 1 then
+      throw BadInput("-", "standard input can be read once only.", "Name it once.")
+    names.toVector.map(name => if name == "-" then Input.StandardInput else file(name))
+
+  private def file(name: String): Input =
+    def bad(problem: String, hint: String) = throw BadInput(name, problem, hint)
+    val path = OptionValue.path("FILE", name)
+    try
+      if Files.isDirectory(path) then
+        val isDump = Files.exists(path.resolve("toc.dat"))
+        if isDump then bad("this is a dump in directory format.", "Use pg_restore for it.")
+        bad("this is a folder, not a file.", "Name the files inside it.")
+      else if !Files.isRegularFile(path) then
+        // A pipe: reading its beginning would take it away.
+        if !Files.exists(path) then throw NoSuchFileException(name)
+        Input.File(path, None)
+      else
+        val in = Files.newInputStream(path)
+        try
+          if in.readNBytes(customDump.length).sameElements(customDump) then
+            bad("this is a dump in custom format, not a script.", "Use pg_restore for it.")
+        finally in.close()
+        Input.File(path, Some(Files.size(path)))
+    catch
+      case _: NoSuchFileException => bad("there is no such file.", "Check the name.")
+      case _: AccessDeniedException =>
+        bad("it may not be read.", "Give yourself the right to read it.")
+      case error: IOException =>
+        bad(s"it cannot be read (${error.getMessage}).", "Check the file and its disk.")

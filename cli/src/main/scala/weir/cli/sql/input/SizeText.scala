@@ -1,0 +1,50 @@
+package weir.cli.sql.input
+
+import weir.cli.{BadInput, OptionValue, Text}
+
+/** Sizes of scripts: as a user writes them, and as the program shows them. */
+object SizeText:
+  private val largest = 100_000_000_000_000L
+  private val steps = Vector(1e12 -> "TB", 1e9 -> "GB", 1e6 -> "MB", 1e3 -> "kB")
+  private val form = "([0-9]{1,15})(b|kb|mb|gb)".r
+  private val units = Map("b" -> 1L, "kb" -> 1000L, "mb" -> 1_000_000L, "gb" -> 1_000_000_000L)
+
+  /** The number of bytes that `text` names, from `least` to `most`; `option` is what it was given to.
+    *
+    * '''Fails''' with [[BadInput]] if it is none.
+    */
+  def parse(option: String, text: String, least: Long, most: Long): Long =
+    text.trim.toLowerCase.replace(" ", "") match
+      case form(count, unit) =>
+        val bytes = BigInt(count) * units(unit)
+        if bytes < least || bytes > most.min(largest) then
+          throw BadInput(
+            option,
+            s"$text is out of range.",
+            s"It must be from ${show(least)} to ${show(most)}."
+          )
+        bytes.toLong
+      case _ => throw BadInput(option, s"'$text' is not a size.", "Write it like 16MB or 512kB.")
+
+  /** A size, or a plain number from 0 to `mostItems`, on the left. */
+  def countOrBytes(
+      option: String,
+      text: String,
+      mostItems: Int,
+      mostBytes: Long
+  ): Either[Int, Long] =
+    if text.trim.nonEmpty && text.trim.forall(_.isDigit) then
+      Left(OptionValue.count(option, text, 0, mostItems))
+    else Right(parse(option, text, 1, mostBytes))
+
+  /** The size in decimal units, with three digits: `105 MB`, `1.25 GB`, `7 B`. */
+  def show(bytes: Long): String =
+    steps.find((unit, _) => bytes >= unit) match
+      case None => s"$bytes B"
+      case Some((unit, name)) =>
+        val number = bytes / unit
+        val digits =
+          if number >= 99.95 || number == math.rint(number) then 0
+          else if number >= 9.995 then 1
+          else 2
+        s"${Text.decimal(number, digits)} $name"

@@ -1,0 +1,37 @@
+package weir.cli.sql.report
+
+/** An error in a script as the terminal shows it: where, what, the line with a caret, and what the server added. */
+final class ErrorText(columns: Int, isColoured: Boolean):
+  import ErrorText.*
+
+  /** The lines; `source` is the line of the script, if it could be found. */
+  def lines(problem: Problem, source: Option[SourceLine]): Vector[String] =
+    val place = s"${problem.script}${problem.position.fold("")(at => s":$at")}:"
+    val severity = paint(red, s"${problem.severity}:")
+    val first = s"${paint(bold, place)} $severity ${printable(problem.message)}"
+    val quoted = source.toVector.flatMap: line =>
+      val excerpt = Excerpt.of(line.before, line.after, columns)
+      Vector(excerpt.line, " " * excerpt.caret + paint(red, "^"))
+    first +: (quoted ++ part("DETAIL", problem.detail) ++ part("HINT", problem.hint) ++
+      part("CONTEXT", problem.context))
+
+  /** As psql: the first line behind the word, others as they are. */
+  private def part(word: String, text: Option[String]): Vector[String] =
+    text.toVector.flatMap(text => s"${paint(bold, s"$word:")} ${printable(text)}".linesIterator)
+
+  private def paint(code: String, text: String): String =
+    if isColoured then s"$code$text$plain" else text
+
+object ErrorText:
+  private val bold = "\u001b[1m"
+  private val red = "\u001b[1;31m"
+  private val plain = "\u001b[0m"
+
+  /** A message may quote data, which must do nothing to a terminal. */
+  private def printable(text: String): String =
+    text.map(c => if Character.isISOControl(c) && c != '\n' && c != '\t' then '·' else c)
+
+  /** Colour is for people: on a terminal that has it, and where NO_COLOR is not set. */
+  def isColoured(isTerminal: Boolean, variables: Map[String, String]): Boolean =
+    isTerminal && variables.get("NO_COLOR").forall(_.isEmpty) &&
+      !variables.get("TERM").contains("dumb")

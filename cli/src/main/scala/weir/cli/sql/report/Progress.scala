@@ -1,0 +1,126 @@
+package weir.cli.sql.report
+
+import java.io.PrintWriter
+import scala.concurrent.duration.*
+
+import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
+
+import weir.Task
+import weir.cli.{DurationText, Text}
+import weir.cli.feeds.report.ErrorTerminal
+import weir.cli.sql.input.SizeText
+import weir.cli.sql.run.Tally
+
+/** Shows how a run gets on, for as long as it runs. */
+trait Progress:
+  /** How often `show` wants to be called, and how long a run must be to be shown at all. */
+  def every: FiniteDuration
+
+  def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit
+
+  /** Prints lines that are to stay. */
+  def say(lines: Seq[String]): Unit
+
+  /** Leaves the terminal as it was. */
+  def close(): Unit
+
+object Progress:
+  /** A bar on a terminal, and plain lines elsewhere. */
+  def on(err: PrintWriter, isQuiet: Boolean): Progress =
+    if isQuiet then Silence(err)
+    else if ErrorTerminal.isThere then Bar(err)
+    else Lines(err)
+
+  /** The result of `run`, with `tally` shown meanwhile.
+    *
+    * '''Cancelled''': also cancels the display.
+    */
+  def during[A](progress: Progress, tally: Tally, run: Task[A]): Task[A] =
+    Task.defer:
+      val start = System.nanoTime()
+      val show = Task.delay(progress.show(tally.snapshot(), (System.nanoTime() - start).nanos))
+      Task
+        .sleep(progress.every)
+        .flatMap(_ => show)
+        .forever
+        .start
+        .flatMap(display => run.guarantee(display.cancel))
+        .guarantee(Task.delay(progress.close()))
+
+  /** All of it in words: both displays say the same. */
+  private[sql] def words(tally: Tally.Snapshot, elapsed: FiniteDuration): String =
+    import tally.*
+    val of = totalBytes.fold("")(total => s" of ${SizeText.show(total)}")
+    val rate = SizeText.show(doneBytes * 1000 / elapsed.toMillis.max(1))
+    val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
+    val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
+    s"${SizeText.show(doneBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
+      s"${Text.count(rows, "row")}$wrong"
+
+  /** How much longer it will take, if the rest goes as fast as what is done; none at the start. */
+  private def timeLeft(tally: Tally.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
+    tally.doneShare
+      .filter(_ > 0.005)
+      .map(share => (elapsed.toMillis * (1 - share) / share).toLong.max(0).millis)
+
+  /** An estimate is not known to the millisecond. */
+  private def seconds(time: FiniteDuration): String =
+    if time < 100.seconds then s"${(time.toMillis + 999) / 1000} s" else DurationText.show(time)
+
+  private final class Silence(err: PrintWriter) extends Progress:
+    val every: FiniteDuration = 1.hour
+    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit = ()
+    def say(lines: Seq[String]): Unit = lines.foreach(err.println)
+    def close(): Unit = ()
+
+  private final class Lines(err: PrintWriter) extends Progress:
+    val every: FiniteDuration = 2.seconds
+    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
+      err.println(words(tally, elapsed))
+    def say(lines: Seq[String]): Unit = lines.foreach(err.println)
+    def close(): Unit = ()
+
+  /** A bar that is first drawn after half a second.
+    *
+    * The library decides when to draw; the line is laid out here, since the library's own layout has no room for all
+    * that at 80 columns.
+    */
+  private final class Bar(err: PrintWriter) extends Progress:
+    val every: FiniteDuration = 500.millis
+
+    // shared, under the monitor
+    private var shown: Option[(ProgressBar, ErrorTerminal)] = None
+    private var share: Option[Double] = None
+
+    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit = synchronized:
+      val (bar, _) = shown.getOrElse(begin())
+      share = tally.doneShare
+      bar.setExtraMessage(words(tally, elapsed))
+      val _ = bar.stepTo(tally.doneBytes)
+
+    def say(lines: Seq[String]): Unit = synchronized:
+      shown.foreach((_, terminal) => terminal.clear())
+      lines.foreach(err.println)
+      err.flush()
+
+    def close(): Unit = synchronized:
+      shown.foreach((bar, _) => bar.close())
+
+    private def begin(): (ProgressBar, ErrorTerminal) =
+      val terminal = ErrorTerminal(System.err)
+      val bar = ProgressBarBuilder()
+        .setInitialMax(-1)
+        .setConsumer(terminal)
+        .setUpdateIntervalMillis(every.toMillis.toInt)
+        .setRenderer((state, width) => draw(state.getExtraMessage, width))
+        .build()
+      shown = Some((bar, terminal))
+      (bar, terminal)
+
+    private def draw(words: String, width: Int): String =
+      val room = width - words.length - 4
+      share match
+        case Some(share) if room >= 4 =>
+          val filled = (room * share).toInt
+          s"[${"=" * filled}${" " * (room - filled)}] $words"
+        case _ => words.take(width)

@@ -1,0 +1,46 @@
+package weir.cli.sql.report
+
+import java.io.PrintWriter
+import scala.concurrent.duration.*
+
+import weir.cli.{DurationText, Text}
+import weir.cli.sql.input.SizeText
+import weir.cli.sql.run.Tally
+
+/** What a run came to.
+  *
+  * @param columns
+  *   how wide the screen is
+  */
+final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, jobs: Int, columns: Int):
+  def print(out: PrintWriter): Unit =
+    import tally.*
+    out.println(line)
+    if parallelCopies > 0 then
+      out.println(
+        s"${Text.grouped(parallelCopies)} of ${Text.count(copies, "COPY")} went over $jobs connections. " +
+          "This was not one transaction: had it failed, a part of the rows would have stayed."
+      )
+    if slowest.nonEmpty then
+      out.println()
+      out.println(
+        if slowest.size == 1 then "the slowest statement:"
+        else s"the ${slowest.size} slowest statements:"
+      )
+      val times = slowest.map(timed => DurationText.show(timed.taken))
+      val places = slowest.map(timed => s"${timed.script}:${timed.position.line}")
+      val (timeWidth, placeWidth) = (times.map(_.length).max, places.map(_.length).max)
+      for ((timed, time), place) <- slowest.zip(times).zip(places) do
+        val begin = s"  ${" " * (timeWidth - time.length)}$time  ${place.padTo(placeWidth, ' ')}  "
+        out.println(begin + cut(timed.firstLine, (columns - begin.length - 1).max(30)))
+
+  /** The run in a line. */
+  def line: String =
+    import tally.*
+    val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
+    s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")}$wrong; " +
+      s"${SizeText.show(scriptBytes)} in ${DurationText.show(taken)}, ${SizeText.show(bytesPerSecond)}/s"
+
+  def bytesPerSecond: Long = (tally.scriptBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
+
+  private def cut(text: String, columns: Int): String = Excerpt.of("", text, columns + 1).line

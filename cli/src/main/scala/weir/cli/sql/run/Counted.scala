@@ -1,0 +1,28 @@
+package weir.cli.sql.run
+
+import weir.postgres.Piece
+
+/** What scripts hold, counted piece by piece. */
+final class Counted:
+  private val kinds = StatementKinds()
+  private var firstRow = 0L // the line at which the data of the COPY begins; 0 if there is none yet
+
+  var statements, copies, rows, sizeBytes, dataBytes = 0L
+
+  def add(piece: Piece): Unit = piece match
+    case statement: Piece.Statement =>
+      statements += 1
+      kinds.add(statement.text)
+      if statement.copies then
+        copies += 1
+        firstRow = 0
+    case data: Piece.CopyData =>
+      if firstRow == 0 then firstRow = data.start.line
+      dataBytes += data.sizeBytes
+    case end: Piece.CopyEnd => if firstRow > 0 then rows += end.start.line - firstRow
+
+  /** A script of so many bytes has ended. */
+  def ended(sizeBytes: Long): Unit = this.sizeBytes += sizeBytes
+
+  /** Each kind of statement with how often it came, the most frequent first. */
+  def kindCounts: Vector[(String, Long)] = kinds.counts
