@@ -156,7 +156,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, lab)
+  .dependsOn(core, lab, postgres)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)

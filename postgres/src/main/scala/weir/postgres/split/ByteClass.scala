@@ -16,6 +16,7 @@ private[split] object ByteClass:
   final val Semicolon = 11
   final val Backslash = 12
   final val Nul = 13
+  final val Dot = 14
 
   private val table: Array[Byte] = Array.tabulate(256)(value => classOf(value).toByte)
 
@@ -43,6 +44,7 @@ private[split] object ByteClass:
     case ')' => Close
     case ';' => Semicolon
     case '\\' => Backslash
+    case '.' => Dot
     case '_' => Letter
     case _ if value >= 128 || value >= 'a' && value <= 'z' || value >= 'A' && value <= 'Z' => Letter
     case _ if value >= '0' && value <= '9' => Digit

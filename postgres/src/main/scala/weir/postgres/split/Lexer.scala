@@ -119,8 +119,10 @@ private[split] final class Lexer(complain: Complaints):
     case InBlock => inBlock(bytes, i, end)
     case BlockStar => blockStar(bytes, i)
     case BlockSlash => blockSlash(bytes, i)
-    case Number => number(bytes, i, takesDot = true)
-    case Fraction => number(bytes, i, takesDot = false)
+    case Number => number(bytes, i)
+    case NumberDot => numberDot(bytes, i)
+    case Dot => dot(bytes, i)
+    case Fraction => fraction(bytes, i)
     case Exponent => exponent(bytes, i)
     case SignedExponent => signedExponent(bytes, i)
     case Parameter => parameter(bytes, i)
@@ -167,6 +169,9 @@ private[split] final class Lexer(complain: Complaints):
         case ByteClass.Dollar =>
           tag.begin()
           next = open(DollarOpen, i)
+        case ByteClass.Dot =>
+          token()
+          next = to(Dot, i + 1)
         case ByteClass.Dash => next = to(Dash, i + 1)
         case ByteClass.Slash =>
           openAt = text.length(i)
@@ -364,12 +369,25 @@ private[split] final class Lexer(complain: Complaints):
 
   // ---- numbers: the letter after one belongs to it, so that no string begins with it ----
 
-  private def number(bytes: Array[Byte], i: Int, takesDot: Boolean): Int =
+  private def number(bytes: Array[Byte], i: Int): Int =
+    if bytes(i) == '.' then to(NumberDot, i + 1) else fraction(bytes, i)
+
+  /** After digits and a dot: a second one makes both a token of their own. */
+  private def numberDot(bytes: Array[Byte], i: Int): Int =
+    if bytes(i) == '.' then to(Plain, i + 1) else to(Fraction, i)
+
+  /** After a dot that no digits come before. */
+  private def dot(bytes: Array[Byte], i: Int): Int =
+    if bytes(i) == '.' then to(Plain, i + 1)
+    else if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Fraction, i + 1)
+    else to(Plain, i)
+
+  /** In digits after which no dot belongs to the number. */
+  private def fraction(bytes: Array[Byte], i: Int): Int =
     val byte = bytes(i)
     ByteClass.of(byte) match
       case ByteClass.Digit => i + 1
       case ByteClass.Letter => to(if byte == 'e' || byte == 'E' then Exponent else Plain, i + 1)
-      case _ if byte == '.' && takesDot => to(Fraction, i + 1)
       case _ => to(Plain, i)
 
   private def exponent(bytes: Array[Byte], i: Int): Int =
@@ -467,3 +485,5 @@ private[split] object Lexer:
   private final val Parameter = 27
   private final val Backslash = 28
   private final val Meta = 29
+  private final val NumberDot = 30
+  private final val Dot = 31

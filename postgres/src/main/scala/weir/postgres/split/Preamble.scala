@@ -29,8 +29,13 @@ private[split] final class Preamble(complain: Complaints):
       )
     val run = Run(Position.start)
     run.follow(bytes, 0, length)
-    if begins("\u00ef\u00bb\u00bf") then run.skipMark(3)
+    if hasMark then
+      run.uncountMark()
+      run.index += 3
     run
+
+  /** The script begins with a byte-order mark. */
+  def hasMark: Boolean = begins("\u00ef\u00bb\u00bf")
 
   private def begins(mark: String): Boolean =
     mark.length <= length && mark.indices.forall(i => bytes(i) == mark.charAt(i).toByte)

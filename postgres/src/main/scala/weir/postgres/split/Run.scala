@@ -35,8 +35,5 @@ private[split] final class Run(start: Position):
     placed = at
     place.position
 
-  /** Leaves out a byte-order mark, which no editor counts as a column. */
-  def skipMark(length: Int): Unit =
-    index += length
-    placed = index
-    place.offset += length
+  /** The byte-order mark, before all that was asked for, is not to be counted as a character: no editor does. */
+  def uncountMark(): Unit = place.column -= 1

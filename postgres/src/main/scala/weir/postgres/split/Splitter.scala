@@ -72,6 +72,7 @@ final class Splitter(script: String, limits: Limits = Limits.default):
     val complete = preamble.take(file)
     if complete || isFinished then
       aside = preamble.end()
+      if preamble.hasMark then file.uncountMark()
       reading = Statements
     complete || isFinished
 

@@ -62,7 +62,7 @@ object Splits:
           case other => (None, other)
         go(next, Part.Copy(text(s), s.start, latin(bytes.toArray.flatten), end) :: done)
       case (s: Piece.Statement) :: rest =>
-        val positions = (0 to s.text.length).map(s.positionOfByte).toList
+        val positions = s.text.indices.map(s.positionOfByte).toList
         go(rest, Part.Statement(text(s), s.start, positions) :: done)
       case other :: _ => throw AssertionError(s"not after a copy: $other")
     go(pieces, Nil)
