@@ -6,7 +6,7 @@ import fs2.Stream as FS2
 import org.openjdk.jmh.annotations.Benchmark
 import ox.channels.BufferCapacity
 import ox.flow.Flow
-import weir.Stream
+import weir.{Stream, Task}
 import zio.stream.ZStream
 
 /** What does an element cost that goes from one fiber to another through a buffer of 16?
@@ -22,13 +22,19 @@ class StreamPrefetch extends StreamScenario:
   @Benchmark def weir(): Long =
     Stream.fromIterable(items).prefetchN(buffer).fold(0L)(_ + _).runSync()
 
+  // As in a program: the consumer is a fiber as well, and not the thread that has called runSync.
+  @Benchmark def weirInFiber(): Long =
+    inFiber(Stream.fromIterable(items).prefetchN(buffer).fold(0L)(_ + _))
+
   // Room for as many elements, counted as bytes.
-  @Benchmark def weirBytes(): Long =
-    Stream.fromIterable(items).prefetchBytes(4 * buffer)(_ => 4).fold(0L)(_ + _).runSync()
+  @Benchmark def weirBytesInFiber(): Long =
+    inFiber(Stream.fromIterable(items).prefetchBytes(4 * buffer)(_ => 4).fold(0L)(_ + _))
 
   // None waits: the fiber is asked for each element.
-  @Benchmark def weirStrict(): Long =
-    Stream.fromIterable(items).prefetchStrict.fold(0L)(_ + _).runSync()
+  @Benchmark def weirStrictInFiber(): Long =
+    inFiber(Stream.fromIterable(items).prefetchStrict.fold(0L)(_ + _))
+
+  private def inFiber(task: Task[Long]): Long = task.start.flatMap(_.joinOrFail).runSync()
 
   @Benchmark def fs2(): Long = Rivals.runCats(
     FS2.emits(items).covary[IO].chunkLimit(1).unchunks.prefetchN(buffer).compile.fold(0L)(_ + _)

@@ -89,6 +89,22 @@ class BlocksSuite extends StreamTests:
     assertEquals(seen(stream.map(_.length).prefetchN(8)).runSync(), List(1, 1, error))
     assertEquals(closed.get, 2)
 
+  test("an input that is being opened while the stream is canceled is closed"):
+    val opening, goOn = CountDownLatch(1)
+    val input = Counted(bytesOf(100), 10)
+    val stream = Stream.fromInputStream {
+      opening.countDown()
+      goOn.await()
+      input.open()
+    }
+    val fiber = stream.drain.start.runSync()
+    await(opening)
+    val canceling = startCancel(fiber)
+    goOn.countDown()
+    canceling.joinOrFail.runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assertEquals((input.opened.get, input.closed.get), (1, 1))
+
   test("a cancel ends a read that knows no interrupts by closing the input, once"):
     val reading, over = CountDownLatch(1)
     val closed = AtomicInteger()

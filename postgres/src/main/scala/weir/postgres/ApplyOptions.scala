@@ -6,7 +6,7 @@ package weir.postgres
   *   what an error of a statement means for those after it. psql goes on unless it is told otherwise; this stops.
   * @param singleTransaction
   *   all scripts are one transaction. A script that ends a transaction is refused, at that statement.
-  * @param prefetchLimitBytes
+  * @param prefetch
   *   how much of a script may wait, split, for the server
   * @param slowest
   *   how many of the slowest statements the summary holds
@@ -14,7 +14,7 @@ package weir.postgres
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
     singleTransaction: Boolean = false,
-    prefetchLimitBytes: Int = 4 << 20,
+    prefetch: Prefetch = Prefetch.Bytes(1_000_000),
     slowest: Int = 5
 ):
   require(

@@ -45,7 +45,7 @@ private[postgres] final class Applying(
   private def applyOne(name: String, pieces: Stream[Piece])(using Task.Direct): Unit =
     script = name
     var used = 0L
-    for piece <- pieces.prefetchN(16) do
+    for piece <- options.prefetch.of(pieces) do
       deliver(piece)
       used = piece.endOffset
       listener.usedUp(name, used)

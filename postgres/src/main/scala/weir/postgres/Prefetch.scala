@@ -1,0 +1,23 @@
+package weir.postgres
+
+import weir.Stream
+
+/** How much of a script is read and split ahead of what is sent.
+  *
+  * A script is never kept whole: what waits is what this says, one piece that is ready, and the block that is being split.
+  */
+enum Prefetch:
+  /** Nothing: a piece is read once the one before it has been sent. */
+  case Off
+
+  /** Up to so many pieces wait, of up to 64 KB of data or one statement each. */
+  case Pieces(count: Int)
+
+  /** Pieces of up to so many bytes together wait. */
+  case Bytes(limit: Long)
+
+  /** The same pieces, read ahead. */
+  private[postgres] def of(pieces: Stream[Piece]): Stream[Piece] = this match
+    case Off => pieces
+    case Pieces(count) => pieces.prefetchN(count)
+    case Bytes(limit) => pieces.prefetchBytes(limit)(_.sizeBytes)
