@@ -48,13 +48,12 @@ object ServerError:
     if said ne null then of(said, connectionLost, error)
     else
       val state = Option(error.getSQLState).filter(_.nonEmpty).getOrElse("08006")
-      val reason = Option(error.getCause).flatMap(cause => Option(cause.getMessage))
       ServerError(
         severity = if connectionLost then "FATAL" else "ERROR",
         sqlState = state,
         problem =
           if connectionLost then "the connection to the server was lost" else error.getMessage,
-        detail = if connectionLost then Some(reason.getOrElse(error.getMessage)) else None,
+        detail = Option.when(connectionLost)(reasonOf(error)),
         hint = None,
         context = None,
         character = None,
@@ -70,12 +69,11 @@ object ServerError:
       case psql: PSQLException if psql.getServerErrorMessage ne null =>
         of(psql.getServerErrorMessage, connectionLost = true, error)
       case _ =>
-        val reason = Option(error.getCause).flatMap(cause => Option(cause.getMessage))
         ServerError(
           severity = "FATAL",
           sqlState = Option(error.getSQLState).getOrElse("08001"),
           problem = s"cannot connect to $url",
-          detail = Some(reason.getOrElse(error.getMessage)),
+          detail = Some(reasonOf(error)),
           hint = None,
           context = None,
           character = None,
@@ -84,6 +82,11 @@ object ServerError:
           connectionLost = true,
           error
         )
+
+  private def reasonOf(error: SQLException): String = error.getCause match
+    case null => error.getMessage
+    case _: java.io.EOFException => "The server has closed it without a word. Its log may say why."
+    case cause => Option(cause.getMessage).getOrElse(error.getMessage)
 
   private def of(
       said: ServerErrorMessage,

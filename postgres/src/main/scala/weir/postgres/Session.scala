@@ -4,6 +4,7 @@ import java.sql.SQLException
 import java.util.concurrent.CountDownLatch
 import org.postgresql.copy.{CopyIn, CopyManager}
 import org.postgresql.core.TransactionState
+import org.postgresql.util.ServerErrorMessage
 import weir.Task
 import weir.postgres.send.{Cancelling, NoticeDesk, SimpleQuery}
 
@@ -13,7 +14,7 @@ import weir.postgres.send.{Cancelling, NoticeDesk, SimpleQuery}
   * use again; a server that does not answer within ten seconds has its connection closed. '''Fails''' with a `ServerError`. An
   * error in the middle of a transaction leaves it failed, as the server does.
   */
-final class Session private (connection: ScriptConnection, desk: NoticeDesk):
+final class Session private (connection: ScriptConnection, desk: NoticeDesk, graceMillis: Long):
   import Session.*
 
   private val executor = connection.driver.getQueryExecutor
@@ -46,7 +47,10 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk):
   /** What the statement has done. It is sent as it is, without a transaction around it. Rows that it returns are dropped as they
     * come in.
     */
-  def execute(statement: Array[Byte]): Task[Done] = onServer(simple.execute(statement))
+  def execute(statement: Array[Byte]): Task[Done] = onServer {
+    forgetLastWord()
+    simple.execute(statement)
+  }
 
   /** As `execute`, for SQL of one's own. Several statements in one are one transaction, unless they say otherwise. */
   def run(sql: String): Task[Done] =
@@ -54,6 +58,7 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk):
 
   /** Nothing, once the server has agreed to a `COPY … FROM STDIN`. */
   def beginCopy(statement: Array[Byte]): Task[Unit] = onServer {
+    forgetLastWord()
     val socket = connection.watchedSocket
     val copies =
       if socket eq null then CopyManager(connection.driver).copyIn(simple.decode(statement))
@@ -116,7 +121,7 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk):
           desk.tellWaiting()
           result.fold(throw _, identity)
         }
-        .cancelable(Cancelling.task(connection, ended))
+        .cancelable(Cancelling.task(connection, ended, graceMillis))
   }
 
   private def placed(error: SQLException): ServerError =
@@ -124,9 +129,19 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk):
     if !broken then ServerError.of(error, null, connectionLost = false)
     else
       lost = true
-      val word = simple.lastWord()
+      val word = lastWord
       connection.abort()
       ServerError.of(error, word, connectionLost = true)
+
+  /** Of this statement: what the server has said about one before it was forgotten. */
+  private def lastWord: ServerErrorMessage | Null =
+    val socket = connection.watchedSocket
+    val body = if socket eq null then null else socket.inbox.messages.lastError
+    if body eq null then null else connection.message(body)
+
+  private def forgetLastWord(): Unit =
+    val socket = connection.watchedSocket
+    if socket ne null then socket.inbox.messages.lastError = null
 
   private def gone: ServerError =
     ServerError.of(
@@ -144,9 +159,17 @@ object Session:
     * A connection has one session at a time.
     */
   def apply(connection: ScriptConnection, notice: ServerNotice => Unit): Session =
+    within(connection, notice, Cancelling.GraceMillis)
+
+  /** As `apply`; the connection is closed where the server has not answered a cancel after `graceMillis`. */
+  private[postgres] def within(
+      connection: ScriptConnection,
+      notice: ServerNotice => Unit,
+      graceMillis: Long
+  ): Session =
     val desk = NoticeDesk(notice)
     connection.notices.receive = body => desk.receive(connection.message(body))
-    new Session(connection, desk)
+    new Session(connection, desk, graceMillis)
 
   /** An error of the connection, not of a statement: it could not be read or written. */
   private def isBroken(error: SQLException): Boolean =

@@ -18,6 +18,27 @@ trait ServerSuite extends munit.FunSuite, WeirSuite:
   ): A =
     ScriptConnection.open(url).use(c => body(c, Session(c, notice))).runSync()
 
+  /** A test over each kind of connection, in a database of its own. */
+  def over(name: String)(body: (String, String) => Any): Unit =
+    for kind <- List("unix", "tcp") do
+      test(s"$name ($kind)") {
+        val database = server.newDatabase()
+        body(database, if kind == "unix" then server.unix(database) else server.tcp(database)): Unit
+      }
+
+  /** 64 KB of rows with the same text in it, which is to divide that. */
+  def rows(row: String): Array[Byte] =
+    Array.fill(65536 / row.length)(row.getBytes("UTF-8")).flatten
+
+  /** Waits until the process of the server that serves `connection` waits for, or does, what `is` says. */
+  def backend(on: TestServer, connection: ScriptConnection, is: String): Unit =
+    val pid = connection.driver.getBackendPID
+    eventually(s"backend $pid: $is") {
+      on.ask("postgres")(
+        s"SELECT count(*) FROM pg_stat_activity WHERE pid = $pid AND $is"
+      ) == "1"
+    }
+
   def sql(text: String): Array[Byte] = text.getBytes("UTF-8")
 
   /** The error that `task` fails with. */

@@ -3,14 +3,7 @@ package weir.postgres
 import weir.Task
 
 class SessionSuite extends ServerSuite:
-  private lazy val database = server.newDatabase()
-  private def urls = List("unix" -> server.unix(database), "tcp" -> server.tcp(database))
-
-  /** A test over each kind of connection. */
-  private def over(name: String)(body: String => Any): Unit =
-    for kind <- List("unix", "tcp") do test(s"$name ($kind)")(body(urls.toMap.apply(kind)): Unit)
-
-  over("a statement says what it has done"): url =>
+  over("a statement says what it has done"): (_, url) =>
     withSession(url) { (_, session) =>
       Task.direct {
         session.run("DROP TABLE IF EXISTS a; CREATE TABLE a (i int)").await: Unit
@@ -29,7 +22,7 @@ class SessionSuite extends ServerSuite:
       }
     }
 
-  over("a COPY says how many rows it has added, and the connection goes on"): url =>
+  over("a COPY says how many rows it has added, and the connection goes on"): (_, url) =>
     withSession(url) { (connection, session) =>
       Task.direct {
         assert(connection.isWatched)

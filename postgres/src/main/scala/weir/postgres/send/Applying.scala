@@ -72,7 +72,11 @@ private[postgres] final class Applying(
     if (open ne null) && !open.refused then
       if open.firstDataLine == 0 then open.firstDataLine = data.start.line
       if delivery.copyHasFailed then endCopy(data)
-      else checked(open.statement)(delivery.copyData(data).await)
+      else
+        checked(open.statement)(delivery.copyData(data).await)
+        open.blocks += 1
+        // Where the server takes them as fast as they come, nothing else makes this fiber give way.
+        if open.blocks % 16 == 0 then Task.cede.await
 
   private def endCopy(piece: Piece)(using Task.Direct): Unit =
     val open = copy
@@ -165,6 +169,7 @@ private[postgres] object Applying:
   /** A COPY whose data is coming. */
   private final class Copy(val statement: Piece.Statement, val begunNanos: Long):
     var firstDataLine = 0L
+    var blocks = 0L
     var refused = false
 
   def scripts(

@@ -8,14 +8,15 @@ import weir.postgres.ScriptConnection
   * where that takes too long, as when the network is gone.
   */
 private[postgres] object Cancelling:
-  val GraceSeconds = 10L
+  val GraceMillis = 10000L
 
-  /** Nothing, once `ended`, or once the connection is closed. */
-  def task(connection: ScriptConnection, ended: CountDownLatch): Task[Unit] = Task.uninterruptible {
-    // The request is a connection of its own, which may wait as long as anything else.
-    Thread.ofVirtual().name("weir-cancel-request").start { () =>
-      try connection.driver.cancelQuery()
-      catch case _: java.sql.SQLException => () // the wait below ends it
-    }: Unit
-    if !ended.await(GraceSeconds, TimeUnit.SECONDS) then connection.abort()
-  }
+  /** Nothing, once `ended`, or once the connection is closed, after `graceMillis`. */
+  def task(connection: ScriptConnection, ended: CountDownLatch, graceMillis: Long): Task[Unit] =
+    Task.uninterruptible {
+      // The request is a connection of its own, which may wait as long as anything else.
+      Thread.ofVirtual().name("weir-cancel-request").start { () =>
+        try connection.driver.cancelQuery()
+        catch case _: java.sql.SQLException => () // the wait below ends it
+      }: Unit
+      if !ended.await(graceMillis, TimeUnit.MILLISECONDS) then connection.abort()
+    }

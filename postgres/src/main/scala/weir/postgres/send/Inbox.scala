@@ -98,14 +98,12 @@ private[postgres] final class Inbox(
     case count: Int => messages.feed(scratch, count, queue)
     case end: Ending => ending = end
 
-  /** The server's last error, once all that it has sent has been read; none if there was none. For a connection that is of no
-    * other use any more.
+  /** Reads all that the server has sent, which may end with why it has gone. For a connection that is of no other use any more.
     */
-  def lastWord(): Array[Byte] | Null =
+  def readToTheEnd(): Unit =
     val bin = new Array[Byte](ChunkBytes)
     try while read(bin, 0, bin.length) >= 0 do ()
     catch case _: IOException => ()
-    messages.lastError
 
   override def available(): Int = locked(queue.size)
 

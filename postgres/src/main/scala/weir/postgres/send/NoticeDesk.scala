@@ -1,7 +1,6 @@
 package weir.postgres.send
 
-import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.locks.ReentrantLock
 import org.postgresql.util.ServerErrorMessage
 import scala.util.control.NonFatal
 import weir.postgres.ServerNotice
@@ -12,8 +11,10 @@ import weir.postgres.ServerNotice
   * notices wait until the next data is sent, at most `Kept` of them; of the others only the number is told.
   */
 private[postgres] final class NoticeDesk(tellUser: ServerNotice => Unit):
-  private val waiting = ConcurrentLinkedQueue[ServerNotice]()
-  private val count = AtomicInteger()
+  // shared: under the lock
+  private val lock = ReentrantLock()
+  private var waiting = Vector.empty[ServerNotice]
+  private var untold = 0
 
   // owner only: the session's thread
   private var listenerFailure: Throwable | Null = null
@@ -21,22 +22,27 @@ private[postgres] final class NoticeDesk(tellUser: ServerNotice => Unit):
   /** Whether it is the session's thread that reads. */
   @volatile var isLive = false
 
-  def receive(said: ServerErrorMessage): Unit =
-    val notice = NoticeDesk.of(said)
-    if isLive then tell(notice)
-    else if count.incrementAndGet() <= NoticeDesk.Kept then waiting.add(notice): Unit
+  def receive(said: => ServerErrorMessage): Unit =
+    if isLive then tell(NoticeDesk.of(said))
+    else
+      lock.lock()
+      try
+        if waiting.size < NoticeDesk.Kept then waiting :+= NoticeDesk.of(said)
+        else untold += 1
+      finally lock.unlock()
 
   /** Tells what has waited. '''Fails''' with what the user's code has thrown since the last time. */
   def tellWaiting(): Unit =
-    if count.get() > 0 then
-      val came = count.getAndSet(0)
-      var told = 0
-      var notice = waiting.poll()
-      while notice ne null do
-        told += 1
-        tell(notice)
-        notice = waiting.poll()
-      if came > told then tell(NoticeDesk.untold(came - told))
+    lock.lock()
+    val (notices, more) =
+      try
+        val all = (waiting, untold)
+        waiting = Vector.empty
+        untold = 0
+        all
+      finally lock.unlock()
+    notices.foreach(tell)
+    if more > 0 then tell(NoticeDesk.untold(more))
     val failure = listenerFailure
     if failure ne null then
       listenerFailure = null

@@ -1,14 +1,20 @@
 package weir.postgres.send
 
-import java.io.OutputStream
+import java.io.{IOException, OutputStream}
 
 /** What the driver sends over one socket, but for statements, which go out as the bytes of the script.
   *
   * The driver would make a string of a statement, and bytes of the string: three copies of something that may be 16 MB
   * long, in UTF-8 for COPY whatever the encoding. So it is given a short text, and what it sends for that is replaced.
+  *
+  * @param onBroken
+  *   is called where the socket cannot be written, before the driver hears of it, which closes it at once
   */
-private[postgres] final class Outbox(raw: OutputStream, messages: ServerMessages)
-    extends OutputStream:
+private[postgres] final class Outbox(
+    raw: OutputStream,
+    messages: ServerMessages,
+    onBroken: () => Unit
+) extends OutputStream:
   private var begun = false
   private var instead: Array[Byte] | Null = null
 
@@ -19,7 +25,7 @@ private[postgres] final class Outbox(raw: OutputStream, messages: ServerMessages
 
   override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
     if !begun then negotiate(bytes, offset, length)
-    if instead eq null then raw.write(bytes, offset, length)
+    if instead eq null then put(bytes, offset, length)
 
   override def flush(): Unit =
     val statement = instead
@@ -40,13 +46,20 @@ private[postgres] final class Outbox(raw: OutputStream, messages: ServerMessages
       val message = new Array[Byte](size + 6)
       fillHeader(message, size)
       System.arraycopy(statement, 0, message, 5, size)
-      raw.write(message, 0, message.length)
+      put(message, 0, message.length)
     else
       val header = new Array[Byte](5)
       fillHeader(header, size)
-      raw.write(header, 0, 5)
-      raw.write(statement, 0, size)
-      raw.write(new Array[Byte](1), 0, 1)
+      put(header, 0, 5)
+      put(statement, 0, size)
+      put(new Array[Byte](1), 0, 1)
+
+  private def put(bytes: Array[Byte], offset: Int, length: Int): Unit =
+    try raw.write(bytes, offset, length)
+    catch
+      case error: IOException =>
+        onBroken()
+        throw error
 
   private def fillHeader(message: Array[Byte], size: Int): Unit =
     message(0) = 'Q'

@@ -12,7 +12,7 @@ import org.postgresql.core.{
   SqlCommand,
   Tuple
 }
-import org.postgresql.util.{PSQLWarning, ServerErrorMessage}
+import org.postgresql.util.PSQLWarning
 import weir.postgres.{Done, ScriptConnection}
 
 /** Sends one statement by the simple protocol, past the driver's parser and its results.
@@ -47,20 +47,8 @@ private[postgres] final class SimpleQuery(connection: ScriptConnection, desk: No
   def decode(statement: Array[Byte]): String =
     String(statement, Charset.forName(executor.getEncoding.name))
 
-  /** What the server has said last, where the connection has broken. Waits a short time for it. */
-  def lastWord(): ServerErrorMessage | Null =
-    val socket = connection.watchedSocket
-    if socket eq null then null
-    else
-      try socket.setSoTimeout(LastWordMillis)
-      catch case _: java.io.IOException => ()
-      val body = socket.inbox.lastWord()
-      if body eq null then null
-      else connection.message(body)
-
 private[postgres] object SimpleQuery:
   private val Placeholder = "-"
-  private val LastWordMillis = 1000
   private val Flags = QueryExecutor.QUERY_EXECUTE_AS_SIMPLE | QueryExecutor.QUERY_ONESHOT |
     QueryExecutor.QUERY_NO_RESULTS | QueryExecutor.QUERY_NO_METADATA |
     QueryExecutor.QUERY_SUPPRESS_BEGIN

@@ -1,17 +1,28 @@
 package weir.postgres.send
 
-import java.io.{InputStream, OutputStream}
+import java.io.{IOException, InputStream, OutputStream}
 import java.net.{Socket, SocketImpl}
 
 /** A socket whose incoming bytes go through an `Inbox`, and outgoing ones through an `Outbox`. */
 private[postgres] sealed trait WatchedSocket:
+  self: Socket =>
   def inbox: Inbox
   def outbox: Outbox
+
+  /** What the server has said last may still be there where nothing can be sent to it any more. */
+  protected def hearLastWord(): Unit =
+    try
+      setSoTimeout(WatchedSocket.LastWordMillis)
+      inbox.readToTheEnd()
+    catch case _: IOException => ()
+
+private object WatchedSocket:
+  private val LastWordMillis = 1000
 
 /** The JDK's own TCP socket, watched. */
 private[postgres] final class TcpSocket(notice: Array[Byte] => Unit) extends Socket, WatchedSocket:
   lazy val inbox: Inbox = Inbox(super.getInputStream, () => getSoTimeout, notice)
-  lazy val outbox: Outbox = Outbox(super.getOutputStream, inbox.messages)
+  lazy val outbox: Outbox = Outbox(super.getOutputStream, inbox.messages, () => hearLastWord())
 
   override def getInputStream: InputStream = inbox
   override def getOutputStream: OutputStream = outbox
@@ -24,7 +35,7 @@ private[postgres] final class UnixSocket(path: java.nio.file.Path, notice: Array
   @volatile private var readTimeoutMillis = 0
 
   val inbox: Inbox = Inbox(streams.input(() => readTimeoutMillis), () => readTimeoutMillis, notice)
-  val outbox: Outbox = Outbox(streams.output, inbox.messages)
+  val outbox: Outbox = Outbox(streams.output, inbox.messages, () => hearLastWord())
 
   override def connect(address: java.net.SocketAddress, timeoutMillis: Int): Unit =
     streams.connect()
