@@ -10,17 +10,33 @@ package weir.postgres
   *   how much of a script may wait, split, for the server
   * @param slowest
   *   how many of the slowest statements the summary holds
+  * @param resume
+  *   a journal in the database keeps what has been applied, and each script goes on after that
+  * @param jobs
+  *   the data of a COPY goes over several connections, where that may be
   */
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
     singleTransaction: Boolean = false,
     prefetch: Prefetch = Prefetch.Bytes(1_000_000),
-    slowest: Int = 5
+    slowest: Int = 5,
+    resume: Option[Resume] = None,
+    jobs: Option[MoreConnections] = None
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),
     "ApplyOptions: singleTransaction together with OnError.Continue. After an error a transaction " +
       "takes no more statements. Use one of the two."
+  )
+  require(
+    !(resume.nonEmpty && onError == OnError.Continue),
+    "ApplyOptions: resume together with OnError.Continue. A journal of statements of which some have failed would not " +
+      "say what there is. To leave a statement out, resume at the one after it."
+  )
+  require(
+    !(singleTransaction && jobs.exists(_.count > 1)),
+    "ApplyOptions: singleTransaction together with several connections, each of which has a transaction of its own. Use " +
+      "one of the two."
   )
 
 /** What an error of a statement means for those after it. */

@@ -12,6 +12,10 @@ import scala.concurrent.duration.FiniteDuration
   *   that `OnError.Continue` went on after
   * @param sizeBytes
   *   of the scripts
+  * @param parallelCopies
+  *   how many COPYs went over several connections
+  * @param singleCopies
+  *   how many did not, though several were allowed and there was data enough, by the reason
   */
 final case class ApplySummary(
     statements: Long,
@@ -19,7 +23,9 @@ final case class ApplySummary(
     errors: Long,
     sizeBytes: Long,
     time: FiniteDuration,
-    slowest: List[SlowStatement]
+    slowest: List[SlowStatement],
+    parallelCopies: Long = 0,
+    singleCopies: Map[String, Long] = Map.empty
 )
 
 /** One of the statements that took longest.

@@ -4,6 +4,7 @@ import java.io.{FileDescriptor, FileInputStream, InputStream}
 import java.nio.file.{Files, Path}
 import weir.Stream
 import weir.postgres.input.{ScriptInput, ScriptSource}
+import weir.postgres.journal.Checksum
 import weir.postgres.split.Limits
 import weir.stream.Pull
 
@@ -30,10 +31,13 @@ final class SqlScript private (
     * '''Fails''' with a `ScriptException` if there is no such file, it is damaged, or cannot be split; all pieces before that
     * place have come then.
     */
-  def pieces: Stream[Piece] =
+  def pieces: Stream[Piece] = piecesSummed(None)
+
+  /** The same; `sum` takes in what is read, before the pieces that it makes have come. */
+  private[postgres] def piecesSummed(sum: Option[Checksum]): Stream[Piece] =
     new Stream[Piece]:
       private[weir] def open(): Pull =
-        ScriptSource(name, limits, () => ScriptInput(opening(), taken = _))
+        ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum)
 
 object SqlScript:
   /** The script in a file. */

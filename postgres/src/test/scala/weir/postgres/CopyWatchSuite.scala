@@ -23,6 +23,8 @@ class CopyWatchSuite extends ServerSuite:
     val counting = (session: Session) =>
       val plain = PlainDelivery(session)
       new Delivery:
+        def begin(script: String) = plain.begin(script)
+        def end = plain.end
         def statement(piece: Piece.Statement) = plain.statement(piece)
         def beginCopy(piece: Piece.Statement) = plain.beginCopy(piece)
         def copyData(piece: Piece.CopyData) =

@@ -3,13 +3,22 @@ package weir.postgres.input
 import java.io.IOException
 import weir.Outcome
 import weir.kernel.RunLoop
+import weir.postgres.journal.Checksum
 import weir.postgres.split.{Limits, Splitter}
 import weir.postgres.{Position, ScriptException}
 import weir.stream.Pull
 
-/** Reads a script block by block, and splits it. */
-private[postgres] final class ScriptSource(name: String, limits: Limits, open: () => ScriptInput)
-    extends Pull:
+/** Reads a script block by block, and splits it.
+  *
+  * @param sum
+  *   takes in what is read, unpacked
+  */
+private[postgres] final class ScriptSource(
+    name: String,
+    limits: Limits,
+    open: () => ScriptInput,
+    sum: Option[Checksum]
+) extends Pull:
   private val splitter = Splitter(name, limits)
   private var input: ScriptInput | Null = null
   private var isRead = false // to its end
@@ -29,7 +38,9 @@ private[postgres] final class ScriptSource(name: String, limits: Limits, open: (
     val length =
       try opened().read(block)
       catch case error: IOException => throw complaint(error)
-    if length >= 0 then splitter.feed(block, length)
+    if length >= 0 then
+      sum.foreach(_.append(block, 0, length))
+      splitter.feed(block, length)
     else
       isRead = true
       splitter.finish()

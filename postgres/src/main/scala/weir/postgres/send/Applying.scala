@@ -45,10 +45,12 @@ private[postgres] final class Applying(
   private def applyOne(name: String, pieces: Stream[Piece])(using Task.Direct): Unit =
     script = name
     var used = 0L
+    delivery.begin(name).await
     for piece <- options.prefetch.of(pieces) do
       deliver(piece)
       used = piece.endOffset
       listener.usedUp(name, used)
+    delivery.end.await
     tally.addBytes(used)
 
   private def deliver(piece: Piece)(using Task.Direct): Unit = piece match

@@ -10,6 +10,12 @@ import weir.postgres.{Done, Piece, Session}
   * None is done that was not to be done: it has been applied before.
   */
 private[postgres] trait Delivery:
+  /** Before the first piece of a script. */
+  def begin(script: String): Task[Unit]
+
+  /** After the last piece of a script. */
+  def end: Task[Unit]
+
   def statement(piece: Piece.Statement): Task[Option[Done]]
 
   /** If this fails, none of the data comes here. */
@@ -27,6 +33,8 @@ private[postgres] trait Delivery:
 
 /** Sends each piece as it is. */
 private[postgres] final class PlainDelivery(session: Session) extends Delivery:
+  def begin(script: String): Task[Unit] = Task.unit
+  def end: Task[Unit] = Task.unit
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     session.execute(piece.text).map(Some(_))
   def beginCopy(piece: Piece.Statement): Task[Unit] = session.beginCopy(piece.text)

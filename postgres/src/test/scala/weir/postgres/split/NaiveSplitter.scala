@@ -246,7 +246,7 @@ object NaiveSplitter:
 
     private val positions: Vector[Position] =
       val first = if Splits.latin(script).startsWith("\u00ef\u00bb\u00bf") then 0 else 1
-      script.indices.scanLeft(Position(0, 1, first)) { (before, i) =>
+      script.indices.toVector.scanLeft(Position(0, 1, first)) { (before, i) =>
         if script(i) == '\n' then Position(i + 1, before.line + 1, 1)
         else if (script(i) & 0xc0) == 0x80 then before.copy(offset = i + 1)
         else Position(i + 1, before.line, before.column + 1)

@@ -1,0 +1,53 @@
+package weir.postgres.jobs
+
+import java.util.concurrent.atomic.AtomicLong
+import scala.concurrent.duration.*
+import weir.Task
+import weir.postgres.ServerError
+
+/** Finds that one connection of a COPY waits for a lock that another one holds until it commits.
+  *
+  * None of them commits before all have ended their COPY, so such a wait never ends; and since the one that is waited for may
+  * itself wait for us, the server does not see a deadlock. It is two rows with one key, a trigger that counts in a row, or the
+  * like. It is looked for, over a connection of its own, only when no data has moved for a while.
+  */
+private[postgres] final class Conflicts(
+    pids: Vector[Int],
+    written: AtomicLong,
+    jobs: Jobs,
+    patience: FiniteDuration
+):
+  /** Never ends; '''fails''' once it has found such a wait. */
+  def watch: Task[Nothing] = Task.direct {
+    var last = -1L
+    while true do
+      Task.sleep(patience).await
+      val now = written.get
+      if now == last then jobs.beside(_.rows(query)).await.foreach(found => throw conflict(found))
+      last = now
+    throw IllegalStateException()
+  }
+
+  // Locks that are let go before the commit, such as for extending a table, are no conflict.
+  private def query =
+    s"""SELECT l.pid, l.locktype FROM pg_catalog.pg_locks l
+       |WHERE NOT l.granted AND l.pid IN (${pids.mkString(", ")})
+       |AND l.locktype IN ('transactionid', 'tuple', 'relation', 'advisory')
+       |AND pg_catalog.pg_blocking_pids(l.pid) && ARRAY[${pids.mkString(", ")}]""".stripMargin
+
+  private def conflict(found: Vector[String]) = ServerError(
+    severity = "ERROR",
+    sqlState = "40P01",
+    problem = "rows of this COPY that went over different connections need the same lock",
+    detail = Some(
+      s"Server process ${found.head} waits for a ${found(1)} lock that another connection of --jobs holds until its " +
+        "commit. Two rows have the same key, or a trigger changes one row for many."
+    ),
+    hint = Some("Nothing of this COPY has been applied. Apply the script with --jobs 1."),
+    context = None,
+    character = None,
+    copyRow = None,
+    column = None,
+    connectionLost = false,
+    cause = null
+  )

@@ -1,0 +1,110 @@
+package weir.postgres.jobs
+
+import scala.collection.mutable
+import weir.{Fiber, Resource, Task}
+import weir.postgres.Piece
+import weir.postgres.journal.{Lane, SessionState, SessionWatch}
+
+/** The connections of `--jobs` beside the script's own: opened when the first COPY is cut, and given its settings.
+  *
+  * @param count
+  *   how many connections there may be in all
+  */
+private[postgres] final class Jobs private (
+    count: Int,
+    open: Resource[Lane]
+):
+  private val others = mutable.ArrayBuffer[Jobs.Other]()
+  private val one = mutable.LinkedHashMap[String, Long]()
+  private var cut = 0L
+  private var running: Fiber[Any] | Null = null
+
+  /** How many COPYs went over several connections. */
+  def parallel: Long = cut
+
+  /** How many went over one that had enough data for several, by the reason. */
+  def single: Map[String, Long] = one.toMap
+
+  /** True if the data may be cut, as far as the statement tells. */
+  def mayCut(statement: Piece.Statement, own: Boolean): Boolean =
+    if count == 1 then false
+    else if !own then because("it stands in a transaction of the script")
+    else CopyHead.of(statement).whole.forall(option => because(s"of the option $option"))
+
+  private def because(reason: String): Boolean =
+    one(reason) = one.getOrElse(reason, 0L) + 1
+    false
+
+  def copied(parts: Int): Unit = if parts > 1 then cut += 1
+
+  /** The connections beside the script's own, ready for this COPY; none if they cannot take part. */
+  def lanes(main: Lane, session: SessionWatch, statement: Piece.Statement)(using
+      Task.Direct
+  ): Vector[Lane] =
+    val table = CopyHead.of(statement).table
+    val found = main.rows(Jobs.look(table)).await
+    val reason = found match
+      case Vector(Vector(_, "t", _)) => Some("the table is temporary")
+      case Vector(Vector(_, _, "t")) => Some("rows of the table refer to others of it")
+      case Vector(_) => None
+      case _ => Some("the table was not found")
+    val oid = found.headOption.map(_.head)
+    val ready =
+      if reason.nonEmpty then Vector.empty
+      else
+        session.look()
+        prepare(session.state)
+        others.iterator.map(_.lane).toVector
+    if reason.isEmpty && ready.forall(seen(_, table) == oid) then ready
+    else
+      because(reason.getOrElse("other connections do not see the table")): Unit
+      Vector.empty
+
+  private def seen(lane: Lane, table: String)(using Task.Direct): Option[String] =
+    lane.rows(Jobs.look(table)).await.headOption.map(_.head)
+
+  /** Opens what is missing, and gives each the settings of the script's session. */
+  private def prepare(state: SessionState)(using Task.Direct): Unit =
+    while others.size < count - 1 do add()
+    others.foreach { other =>
+      val change = state.change(other.state)
+      if change.nonEmpty then other.lane.run(change).await
+      other.state = state
+    }
+
+  private def add()(using Task.Direct): Unit = Task
+    .uncancelable(poll =>
+      poll(open.allocated).map((lane, close) => others += Jobs.Other(lane, close): Unit)
+    )
+    .await
+
+  /** A connection for a short while. */
+  def beside[A](use: Lane => Task[A]): Task[A] = open.use(use)
+
+  /** What is to be cancelled if the script is. */
+  def runs(fiber: Fiber[Any]): Unit = running = fiber
+
+  /** Closes the connections: what they have not committed is rolled back. New ones are opened if there is a next COPY. */
+  def drop: Task[Unit] = Task.defer {
+    val fiber = running
+    running = null
+    val closing = others.toList
+    others.clear()
+    val stop = if fiber ne null then fiber.cancel else Task.unit
+    stop.andThen(Task.foreach(closing)(_.close.attempt))
+  }
+
+private[postgres] object Jobs:
+  private final class Other(val lane: Lane, val close: Task[Unit]):
+    var state: SessionState = SessionState.empty
+
+  /** At most `count` connections, the script's own among them; the others are closed at the end. */
+  def resource(count: Int, open: Resource[Lane]): Resource[Jobs] =
+    require(count >= 1, s"Jobs: the number was $count. It must be at least 1.")
+    Resource.make(Task(new Jobs(count, open)))(_.drop)
+
+  /** Which table the name means here, whether it is temporary, and whether it has foreign keys to itself. */
+  private def look(table: String): String =
+    s"""SELECT c.oid, c.relpersistence = 't', EXISTS (SELECT 1 FROM pg_catalog.pg_constraint
+       |WHERE conrelid = c.oid AND confrelid = c.oid AND contype = 'f') FROM pg_catalog.pg_class c
+       |WHERE c.oid = pg_catalog.to_regclass(${Lane.literal(table)})""".stripMargin

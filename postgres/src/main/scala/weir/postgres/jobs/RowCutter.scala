@@ -1,0 +1,98 @@
+package weir.postgres.jobs
+
+import java.lang.invoke.MethodHandles
+import java.nio.ByteOrder
+
+/** Where the rows of a COPY body in text format end: it cuts the body into chunks of whole rows.
+  *
+  * A chunk ends at the first row end at or after `chunkBytes`. That depends on the bytes of the body alone, not on how they
+  * arrive, so the same body is always cut at the same places. A row ends at a newline that no backslash escapes.
+  *
+  * It looks at eight bytes at a time: `zeros` marks the bytes of a word that are zero, exactly, so that their number is
+  * the number of newlines. Only a backslash makes it look closer.
+  */
+final class RowCutter(chunkBytes: Long):
+  require(chunkBytes >= 1, s"RowCutter: a chunk had $chunkBytes bytes. It must have at least 1.")
+
+  private var escaped = false
+  private var inChunk = 0L
+  private var ended = true
+
+  /** How many rows of the chunk have ended. */
+  var rows: Long = 0
+
+  /** How many newlines the chunk holds inside of rows. */
+  var escapedNewlines: Long = 0
+
+  /** That what `next` has found ends the chunk. */
+  def chunkEnded: Boolean = ended
+
+  /** Up to where the bytes from `from` to `until` belong to the chunk: `until`, or the end of its last row.
+    *
+    * After the end of a chunk the next call begins another one.
+    */
+  def next(bytes: Array[Byte], from: Int, until: Int): Int =
+    if ended then
+      ended = false
+      inChunk = 0
+      rows = 0
+      escapedNewlines = 0
+    // The last byte before this is the first at which the chunk may end.
+    val enough = math.min(chunkBytes - 1 - inChunk, (until - from).toLong)
+    val at = if enough > 0 then count(bytes, from, from + enough.toInt) else from
+    val end = if at < until then rowEnd(bytes, at, until) else until
+    inChunk += end - from
+    end
+
+  /** Counts the row ends from `from` to `until`, and returns `until`. */
+  private def count(bytes: Array[Byte], from: Int, until: Int): Int =
+    var i = from
+    while i < until do
+      if escaped || i > until - 8 then
+        step(bytes(i))
+        i += 1
+      else
+        val word = RowCutter.words.get(bytes, i).asInstanceOf[Long]
+        val newlines = RowCutter.zeros(word ^ RowCutter.newline)
+        val slashes = RowCutter.zeros(word ^ RowCutter.backslash)
+        if slashes == 0 then
+          rows += java.lang.Long.bitCount(newlines)
+          i += 8
+        else
+          // Up to the first backslash nothing is escaped; the byte after it is.
+          val first = java.lang.Long.numberOfTrailingZeros(slashes)
+          rows += java.lang.Long.bitCount(newlines & ((1L << first) - 1))
+          i += (first >> 3) + 1
+          escaped = true
+    until
+
+  /** The place after the first row end from `at` on, or `until`. */
+  private def rowEnd(bytes: Array[Byte], at: Int, until: Int): Int =
+    var i = at
+    while i < until && !ended do
+      ended = step(bytes(i))
+      i += 1
+    i
+
+  /** True if this byte ends a row. */
+  private def step(byte: Byte): Boolean =
+    if escaped then
+      escaped = false
+      if byte == '\n' then escapedNewlines += 1
+      false
+    else if byte == '\n' then
+      rows += 1
+      true
+    else
+      escaped = byte == '\\'
+      false
+
+object RowCutter:
+  private val words =
+    MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
+  private val newline = 0x0a0a0a0a0a0a0a0aL
+  private val backslash = 0x5c5c5c5c5c5c5c5cL
+  private val low = 0x7f7f7f7f7f7f7f7fL
+
+  /** The top bit of each byte that is zero; no carry goes from one byte to the next. */
+  private inline def zeros(word: Long): Long = ~(((word & low) + low) | word | low)

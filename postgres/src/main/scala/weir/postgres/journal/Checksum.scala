@@ -1,0 +1,55 @@
+package weir.postgres.journal
+
+import java.security.MessageDigest
+import java.util.concurrent.ConcurrentLinkedQueue
+
+/** The SHA-256 of a script's bytes, up to any place that has been read.
+  *
+  * The reader runs ahead of the one who asks: it leaves here the blocks that it has read, which nobody changes, and
+  * `at` takes them as far as it is asked for. So the sum costs no copy, and holds no more blocks than are on their
+  * way to the sender anyhow.
+  *
+  *   - '''Shared''': `blocks`, one thread that appends and one that takes. A piece is handed on only after its bytes have
+  *     been appended, so whoever has the piece finds them.
+  *   - '''Owner only''': the rest, of the one who asks.
+  */
+final class Checksum:
+  // shared
+  private val blocks = ConcurrentLinkedQueue[Checksum.Block]()
+
+  // owner only
+  private val digest = MessageDigest.getInstance("SHA-256")
+  private var summed = 0L
+
+  /** Bytes of the script that come after those appended before. Nobody may change them any more. */
+  def append(bytes: Array[Byte], from: Int, length: Int): Unit =
+    blocks.add(Checksum.Block(bytes, from, length)): Unit
+
+  /** Sums up to `offset`, so that the blocks before it are free. An `offset` that was passed already does nothing. */
+  def advance(offset: Long): Unit =
+    while summed < offset do
+      val block = blocks.peek()
+      if block eq null then
+        throw IllegalStateException(
+          s"Checksum: $summed bytes have been read, and the sum up to $offset was asked for. " +
+            "Ask only for what has been read."
+        )
+      val length = math.min(block.length.toLong, offset - summed).toInt
+      digest.update(block.bytes, block.from, length)
+      summed += length
+      block.from += length
+      block.length -= length
+      if block.length == 0 then blocks.poll(): Unit
+
+  /** The sum of the first `offset` bytes. '''Fails''' if they are not read yet, or more have been summed already. */
+  def at(offset: Long): Array[Byte] =
+    advance(offset)
+    require(
+      summed == offset,
+      s"Checksum: the sum up to $offset was asked for after that up to $summed. Ask in order."
+    )
+    digest.clone().asInstanceOf[MessageDigest].digest()
+
+object Checksum:
+  /** The part of an array that is not summed yet. */
+  private final class Block(val bytes: Array[Byte], var from: Int, var length: Int)

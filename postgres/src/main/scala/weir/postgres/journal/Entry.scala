@@ -1,0 +1,109 @@
+package weir.postgres.journal
+
+import java.util.HexFormat
+import weir.postgres.Resume
+
+/** A row of the journal: what of a script has been applied.
+  *
+  * @param run
+  *   the token of the run that wrote it last
+  * @param pieces
+  *   how many pieces have been applied; a COPY with its data is one
+  * @param bytes
+  *   where the last of them ends
+  * @param place
+  *   where the last of them begins, as `line:column`
+  * @param checksum
+  *   of the script's bytes up to there
+  * @param chain
+  *   the statement that opens the transaction in which the next piece stands, after COMMIT AND CHAIN
+  * @param uncertain
+  *   where the statement begins that has been started outside of a transaction after those, as `line:column`
+  * @param settings
+  *   the settings of the session; none if they are not known
+  * @param bound
+  *   what ended with the session
+  * @param applied
+  *   when
+  */
+private[postgres] final case class Entry(
+    run: String,
+    pieces: Long,
+    bytes: Long,
+    place: String,
+    checksum: Array[Byte],
+    chain: Option[String],
+    uncertain: Option[String],
+    settings: Option[SessionState],
+    bound: Vector[String],
+    applied: String
+):
+  def before: Resume.Before = Resume.Before(pieces, bytes, place, applied)
+
+private[postgres] object Entry:
+  val columns: Vector[String] = Vector(
+    "run",
+    "pieces",
+    "bytes",
+    "place",
+    "checksum",
+    "coalesce(chain, '')",
+    "coalesce(uncertain, '')",
+    "settings IS NOT NULL",
+    "coalesce(settings, '')",
+    "coalesce(bound, '')",
+    "coalesce(pg_catalog.to_char(applied, 'YYYY-MM-DD HH24:MI:SS TZ'), '')"
+  )
+
+  def of(row: Vector[String]): Entry = Entry(
+    run = row(0),
+    pieces = row(1).toLong,
+    bytes = row(2).toLong,
+    place = row(3),
+    checksum = HexFormat.of().parseHex(row(4)),
+    chain = Option(row(5)).filter(_.nonEmpty),
+    uncertain = Option(row(6)).filter(_.nonEmpty),
+    settings = Option.when(row(7) == "t")(SessionState.parse(row(8))),
+    bound = row(9).linesIterator.filter(_.nonEmpty).toVector,
+    applied = row(10)
+  )
+
+/** What is recorded with a piece. */
+private[postgres] final case class Applied(
+    pieces: Long,
+    bytes: Long,
+    place: String,
+    checksum: Array[Byte],
+    chained: Boolean,
+    state: Option[SessionState]
+)
+
+/** A part of a COPY that has been committed by itself.
+  *
+  * @param piece
+  *   how many pieces come before the COPY
+  * @param part
+  *   which, from 0
+  * @param parts
+  *   of how many
+  * @param bytes
+  *   where the COPY ends
+  * @param checksum
+  *   of the script's bytes up to there
+  */
+private[postgres] final case class Part(
+    piece: Long,
+    part: Int,
+    parts: Int,
+    bytes: Long,
+    checksum: Array[Byte]
+)
+
+private[postgres] object Part:
+  def of(row: Vector[String]): Part = Part(
+    row(0).toLong,
+    row(1).toInt,
+    row(2).toInt,
+    row(3).toLong,
+    HexFormat.of().parseHex(row(4))
+  )

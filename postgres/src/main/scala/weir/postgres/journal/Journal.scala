@@ -1,0 +1,185 @@
+package weir.postgres.journal
+
+import java.util.HexFormat
+import scala.concurrent.duration.*
+import weir.Task
+import weir.postgres.ScriptException
+
+/** The journal's tables in the database, for one script: what of it has been applied.
+  *
+  * README.md in this folder has the protocol. Every write carries the token of its run, and fails with a null where none
+  * may be if the row is another run's by now; so of two runs that both believe to be alone, one fails before it commits.
+  */
+private[postgres] final class Journal(
+    val lane: Lane,
+    val script: String,
+    name: String,
+    token: String
+):
+  import Lane.literal
+  private val key = literal(name)
+
+  /** The row of this script, if it has one, once this run is the only one that may write it.
+    *
+    * '''Waits''' some seconds for another run of the script to end: a server takes a while to see that its client was
+    * killed. '''Fails''' if it has not ended by then, and if the tables are not ours.
+    */
+  def open(patience: FiniteDuration): Task[Option[Entry]] = Task.direct {
+    lane.run(Journal.create).await
+    refuseForeign(lane.rows(Journal.version).await)
+    lock(patience)
+    val columns = Entry.columns.mkString(", ")
+    lane
+      .rows(s"SELECT $columns FROM weir_sql.journal WHERE script = $key")
+      .await
+      .headOption
+      .map(Entry.of)
+  }
+
+  private def refuseForeign(rows: Vector[Vector[String]]): Unit = rows match
+    case Vector(Vector(Journal.mark)) => ()
+    case Vector(Vector(other)) =>
+      val what =
+        if other.startsWith("weir sql journal") then s"is of a newer weir ($other)"
+        else "is not weir's"
+      throw refused(
+        s"the table weir_sql.journal in the database $what",
+        "Apply the script without --resume, or with the weir that made the table."
+      )
+    case _ =>
+      throw refused(
+        "the table weir_sql.journal could not be found or made",
+        "Check the rights of the user."
+      )
+
+  private def lock(patience: FiniteDuration)(using Task.Direct): Unit =
+    val deadline = Task.monotonic.await + patience
+    def holder: Option[String] = lane.rows(Journal.tryLock(key)).await match
+      case Vector(Vector("t", _)) => None
+      case rows => Some(rows.headOption.map(_(1)).getOrElse(""))
+    var held = holder
+    while held.nonEmpty && Task.monotonic.await < deadline do
+      Task.sleep(200.millis).await
+      held = holder
+    held.foreach(pid =>
+      throw refused(
+        s"another run applies this script now (server process $pid)",
+        s"Wait for it to end. If nobody runs it any more: SELECT pg_terminate_backend($pid)."
+      )
+    )
+
+  /** Takes the lock again, which a statement such as DISCARD ALL has let go. Having it twice does no harm. */
+  def relock: Task[Unit] = lane.run(Journal.relock(key))
+
+  /** The row is this run's from now on. `before` is what `open` has returned. */
+  def takeOver(before: Option[Entry]): Task[Unit] =
+    val sql = before match
+      case None =>
+        s"INSERT INTO weir_sql.journal (script, run) VALUES ($key, ${literal(token)})"
+      case Some(entry) =>
+        s"UPDATE weir_sql.journal SET run = CASE WHEN run = ${literal(entry.run)} " +
+          s"THEN ${literal(token)} END WHERE script = $key"
+    lane.run(sql).handleErrorWith(fenced)
+
+  /** The statement that records `applied`. It fails if the row is no longer this run's. */
+  def recording(applied: Applied): String =
+    val chain = if applied.chained then Journal.chain else "NULL"
+    val state = applied.state.fold("NULL")(state => literal(state.encode))
+    val bound = applied.state.fold("NULL")(state => literal(state.bound.mkString("\n")))
+    s"""UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = ${applied.bytes},
+       | place = ${literal(applied.place)},
+       | checksum = '${HexFormat
+        .of()
+        .formatHex(applied.checksum)}', chain = $chain, uncertain = NULL,
+       | settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp()
+       | WHERE script = $key""".stripMargin.replace("\n", "")
+
+  /** The statement that notes one that runs outside of a transaction; with none, that it did not happen. */
+  def noting(place: Option[String]): String =
+    s"UPDATE weir_sql.journal SET run = $ours, uncertain = ${place.fold("NULL")(literal)} " +
+      s"WHERE script = $key"
+
+  /** The statement that records one part of a COPY, in the transaction that has applied it. */
+  def recordingPart(part: Part): String =
+    s"INSERT INTO weir_sql.part (script, piece, part, parts, bytes, checksum) VALUES " +
+      s"((SELECT script FROM weir_sql.journal WHERE script = $key AND run = ${literal(token)}), " +
+      s"${part.piece}, ${part.part}, ${part.parts}, ${part.bytes}, " +
+      s"'${HexFormat.of().formatHex(part.checksum)}')"
+
+  /** The statement that forgets the parts of a COPY that is applied whole. */
+  def forgettingParts: String = s"DELETE FROM weir_sql.part WHERE script = $key"
+
+  /** The statement that records that the script has been applied to its end. */
+  val finishing: String =
+    s"UPDATE weir_sql.journal SET finished = pg_catalog.clock_timestamp() WHERE script = $key"
+
+  /** The parts of the COPY that comes after `pieces` pieces which have been committed. */
+  def parts(pieces: Long): Task[Vector[Part]] = lane
+    .rows(
+      "SELECT piece, part, parts, bytes, checksum FROM weir_sql.part " +
+        s"WHERE script = $key AND piece = $pieces"
+    )
+    .map(_.map(Part.of))
+
+  /** `error`, or in words what it means if another run has taken the row over. */
+  def fenced(error: Throwable): Task[Nothing] = Task.fail(
+    if isTakenOver(error) then
+      refused(
+        "another run has taken this script over",
+        "Let one run at a time apply a script.",
+        error
+      )
+    else error
+  )
+
+  /** A write has put a null where none may be: into the token's column of the journal, or the script's of the parts. */
+  private def isTakenOver(error: Throwable): Boolean =
+    val message = String.valueOf(error.getMessage)
+    lane.sqlState(error) == "23502" &&
+    (message.contains("\"journal\"") || message.contains("\"part\""))
+
+  private def ours = s"CASE WHEN run = ${literal(token)} THEN run END"
+
+  private def refused(problem: String, hint: String, cause: Throwable | Null = null) =
+    ScriptException(script, None, problem, None, Some(hint), cause)
+
+private[postgres] object Journal:
+  val mark = "weir sql journal 1"
+
+  /** The class of the advisory locks that say that a run applies a script. */
+  val lockClass = 1464158546 // "WEIR"
+
+  // One transaction, if none is open. Made by one run at a time: IF NOT EXISTS fails where two make the same at once. A row is written often and holds
+  // little: with room on its page, each write replaces the one before.
+  private val create =
+    s"""SELECT pg_catalog.pg_advisory_xact_lock($lockClass, 0);
+       |DO 'BEGIN IF pg_catalog.to_regclass(''weir_sql.journal'') IS NULL THEN
+       |CREATE SCHEMA IF NOT EXISTS weir_sql;
+       |CREATE TABLE weir_sql.journal (script text PRIMARY KEY, run text NOT NULL,
+       | pieces bigint NOT NULL DEFAULT 0, bytes bigint NOT NULL DEFAULT 0, place text NOT NULL DEFAULT ''1:1'',
+       | checksum text NOT NULL DEFAULT ''${HexFormat.of().formatHex(Checksum().at(0))}'',
+       | chain text, uncertain text, settings text DEFAULT '''', bound text DEFAULT '''',
+       | started timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), applied timestamptz,
+       | finished timestamptz) WITH (fillfactor = 20);
+       |CREATE TABLE weir_sql.part (script text NOT NULL, piece bigint NOT NULL, part int NOT NULL,
+       | parts int NOT NULL, bytes bigint NOT NULL, checksum text NOT NULL,
+       | PRIMARY KEY (script, piece, part));
+       |COMMENT ON TABLE weir_sql.journal IS ''$mark''; END IF; END'""".stripMargin
+
+  private val version =
+    "SELECT coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '') FROM pg_catalog.pg_class c " +
+      "WHERE c.oid = pg_catalog.to_regclass('weir_sql.journal')"
+
+  private def lockOf(key: String) = s"$lockClass, pg_catalog.hashtext($key)"
+
+  private def tryLock(key: String) =
+    s"SELECT pg_catalog.pg_try_advisory_lock(${lockOf(key)}), (SELECT pid FROM pg_catalog.pg_locks " +
+      s"WHERE locktype = 'advisory' AND classid = $lockClass AND objsubid = 2 AND granted " +
+      s"AND objid = (pg_catalog.hashtext($key)::bigint & 4294967295)::oid LIMIT 1)"
+
+  private def relock(key: String) = s"SELECT pg_catalog.pg_advisory_lock(${lockOf(key)})"
+
+  /** How to go on after COMMIT AND CHAIN: with a transaction as the one that ends. */
+  private val chain =
+    "'BEGIN ISOLATION LEVEL ' || pg_catalog.current_setting('transaction_isolation') || " +
+      "CASE pg_catalog.current_setting('transaction_deferrable') WHEN 'on' THEN ' DEFERRABLE' ELSE '' END"

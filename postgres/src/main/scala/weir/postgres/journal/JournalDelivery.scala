@@ -1,0 +1,57 @@
+package weir.postgres.journal
+
+import java.security.SecureRandom
+import java.util.HexFormat
+import weir.Task
+import weir.postgres.{Done, Piece, Resume}
+import weir.postgres.jobs.CopyTarget
+import weir.postgres.send.Delivery
+
+/** Applies what the journal does not have yet of each script.
+  *
+  * @param sums
+  *   one for each script, in their order, which its reader feeds
+  */
+private[postgres] final class JournalDelivery(
+    lane: Lane,
+    session: SessionWatch,
+    copies: CopyTarget,
+    chunkBytes: Long,
+    resume: Resume,
+    sums: Iterator[Checksum]
+) extends Delivery:
+  private val token = HexFormat.of().formatHex(SecureRandom().generateSeed(12))
+  private var current: Journaled | Null = null
+
+  def begin(script: String): Task[Unit] = Task.direct {
+    val journaled = Journaled(
+      Journal(lane, script, resume.name(script), token),
+      sums.next(),
+      session,
+      copies,
+      chunkBytes,
+      resume.at,
+      resume.patience
+    )
+    current = journaled
+    resume.found(script, journaled.begin().map(_.before))
+  }
+
+  def end: Task[Unit] = Task.direct(current.nn.end())
+
+  def statement(piece: Piece.Statement): Task[Option[Done]] =
+    Task.direct(current.nn.statement(piece))
+
+  def beginCopy(piece: Piece.Statement): Task[Unit] = Task.direct(current.nn.beginCopy(piece))
+
+  def copyData(piece: Piece.CopyData): Task[Unit] = Task.direct(current.nn.copyData(piece))
+
+  def copyHasFailed: Boolean = lane.session.copyHasFailed
+
+  def endCopy(piece: Piece): Task[Option[Done]] =
+    Task.direct(current.nn.endCopy(piece).map(rows => Done(rows, s"COPY $rows")))
+
+  def abortCopy: Task[Unit] = Task.direct {
+    val journaled = current
+    if journaled ne null then journaled.abortCopy()
+  }

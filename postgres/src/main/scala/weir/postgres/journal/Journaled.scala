@@ -1,0 +1,302 @@
+package weir.postgres.journal
+
+import scala.concurrent.duration.*
+import weir.Task
+import weir.postgres.{Done, Piece, Resume, ScriptException, Session}
+import weir.postgres.jobs.{CopyTarget, MissingParts}
+
+/** Applies the pieces of one script that the journal does not have yet, each in the transaction that records it.
+  *
+  * README.md in this folder has the protocol, and why no piece is applied twice or left out. Whoever calls it rolls back what
+  * is open after an error.
+  *
+  * @param go
+  *   on at the first statement that begins there or later, whatever the journal has
+  * @param patience
+  *   how long to wait for another run of the script to end
+  */
+private[postgres] final class Journaled(
+    journal: Journal,
+    checksum: Checksum,
+    session: SessionWatch,
+    copies: CopyTarget,
+    chunkBytes: Long,
+    go: Option[Resume.Place],
+    patience: FiniteDuration
+):
+  import Session.Transaction.*
+  private val lane = journal.lane
+  private val skipping = Skipping(journal.script, checksum, go)
+  private var entry: Option[Entry] = None
+
+  /** The scripts are one transaction, which is not ours: one record at the end of each is enough. */
+  private var single = false
+
+  /** The row is this run's. */
+  private var taken = false
+
+  /** How many pieces have been skipped or applied. */
+  private var pieces = 0L
+
+  /** The last of them: its statement, and where it ends. */
+  private var last: Piece.Statement | Null = null
+  private var lastEnd = 0L
+
+  /** The COPY that is open, if it is not skipped. */
+  private var copying: Piece.Statement | Null = null
+  private var target: CopyTarget | Null = null
+
+  /** The transaction is that COPY's alone. */
+  private var own = false
+
+  /** What the journal has of the script, before the first piece. */
+  def begin()(using Task.Direct): Option[Entry] =
+    single = lane.transaction != Idle
+    entry = journal.open(patience).await
+    skipping.begin(entry)
+    entry
+
+  /** What the statement, which is no COPY, has done; none if it was applied before. */
+  def statement(statement: Piece.Statement)(using Task.Direct): Option[Done] =
+    if skipping.passes(statement, pieces) then
+      skipped(statement, statement.endOffset)
+      None
+    else
+      takeOver()
+      val done = apply(statement)
+      applied(statement, statement.endOffset)
+      Some(done)
+
+  /** After the last piece. '''Fails''' if the script is shorter than what has been applied. */
+  def end()(using Task.Direct): Unit =
+    skipping.finish(pieces)
+    if !single && lane.transaction != Idle then throw inTransaction
+    val statement = last
+    val unrecorded = if single then entry.forall(_.pieces < pieces) else go.nonEmpty && !taken
+    if unrecorded && (statement ne null) then
+      takeOver()
+      recordAlone(statement, lastEnd)
+    takeOver()
+    alone(journal.finishing)
+
+  private def skipped(statement: Piece.Statement, end: Long): Unit =
+    pieces += 1
+    skipping.passed(end, pieces)
+    applied(statement, end)
+
+  private def applied(statement: Piece.Statement, end: Long): Unit =
+    last = statement
+    lastEnd = end
+    checksum.advance(end)
+
+  /** Before the first piece that is applied: the row is ours, and the session is what the last one was. */
+  private def takeOver()(using Task.Direct): Unit = if !taken then
+    taken = true
+    session.begin()
+    journal.takeOver(entry).await
+    entry.foreach { entry =>
+      entry.settings.foreach(session.restore)
+      if go.isEmpty then entry.chain.foreach(begin => lane.run(begin).await)
+    }
+
+  // ---- statements ----
+
+  private def apply(statement: Piece.Statement)(using Task.Direct): Done =
+    val kind = StatementKind.of(statement)
+    kind match
+      case StatementKind.Prepare => throw prepared(statement)
+      case StatementKind.Joined => throw joined(statement)
+      case _ if single => bare(statement)
+      case _ if lane.transaction == Idle =>
+        if kind.controls || session.readOnly then bare(statement) else wrapped(statement)
+      case StatementKind.Commit(chained) => commit(statement, chained)
+      case _ => bare(statement)
+
+  /** As it stands: inside of the script's own transaction, or to begin or end one. */
+  private def bare(statement: Piece.Statement)(using Task.Direct): Done =
+    val wasIdle = lane.transaction == Idle
+    val done = lane.execute(statement).await
+    if wasIdle && lane.transaction != Idle then session.transactionBegins()
+    session.executed(statement)
+    pieces += 1
+    if lane.transaction == Idle then
+      if !wasIdle then session.rolledBack()
+      recordAlone(statement, statement.endOffset)
+    done
+
+  private def wrapped(statement: Piece.Statement)(using Task.Direct): Done =
+    lane.run("BEGIN").await
+    lane.execute(statement).attempt.await match
+      case Left(error) if Journaled.outside(lane.sqlState(error)) =>
+        lane.run("ROLLBACK").await
+        outside(statement)
+      case Left(error) => throw error
+      case Right(done) =>
+        session.executed(statement)
+        session.look()
+        recordAndCommit(statement, statement.endOffset, "")
+        done
+
+  /** The record and the commit in one message: the server executes nothing after the first error. */
+  private def recordAndCommit(statement: Piece.Statement, end: Long, also: String)(using
+      Task.Direct
+  ): Unit =
+    val sql = session.asOurselves(journal.recording(record(statement, pieces + 1, end)) + also)
+    lane.run(s"$sql; COMMIT").handleErrorWith(journal.fenced).await
+    pieces += 1
+    session.ended()
+
+  /** What the server refuses in a transaction: noted first, so that a run that is killed meanwhile is not silent. */
+  private def outside(statement: Piece.Statement)(using Task.Direct): Done =
+    alone(journal.noting(Some(statement.start.toString)))
+    lane.execute(statement).attempt.await match
+      case Left(error) =>
+        if !lane.isLost then alone(journal.noting(None))
+        throw error
+      case Right(done) =>
+        session.executed(statement)
+        pieces += 1
+        journal.relock.await
+        recordAlone(statement, statement.endOffset)
+        done
+
+  /** The script's own COMMIT, with the record just before it in the same transaction. */
+  private def commit(statement: Piece.Statement, chained: Boolean)(using Task.Direct): Done =
+    val failed = lane.transaction == Failed
+    val recorded = !failed && recordBefore(statement, chained)
+    val done = lane.execute(statement).await
+    if failed then session.rolledBack()
+    pieces += 1
+    val complete = recorded && session.isCertain && !session.isBound
+    session.ended()
+    if lane.transaction == Idle && !complete then recordAlone(statement, statement.endOffset)
+    done
+
+  /** True if the record is in the transaction; false if that is read only, and has nothing to be recorded with. */
+  private def recordBefore(statement: Piece.Statement, chained: Boolean)(using
+      Task.Direct
+  ): Boolean =
+    session.look()
+    val now = record(statement, pieces + 1, statement.endOffset)
+    val sql = journal.recording(
+      now.copy(chained = chained, state = now.state.filter(_ => session.isCertain))
+    )
+    val all = s"SAVEPOINT weir_sql; ${session.asOurselves(sql)}; RELEASE SAVEPOINT weir_sql"
+    lane.run(all).attempt.await match
+      case Right(_) => true
+      case Left(error) if lane.sqlState(error) == Journaled.readOnlyTransaction =>
+        lane.run("ROLLBACK TO SAVEPOINT weir_sql").await
+        false
+      case Left(error) => journal.fenced(error).await
+
+  // ---- COPY ----
+
+  def beginCopy(statement: Piece.Statement)(using Task.Direct): Unit =
+    copying = statement
+    target = null
+    if !skipping.passes(statement, pieces) then
+      takeOver()
+      own = lane.transaction == Idle
+      if own then lane.run("BEGIN").await
+      val missing =
+        if own && entry.exists(_.pieces == pieces) then journal.parts(pieces).await
+        else Vector.empty
+      val to =
+        if missing.isEmpty then copies
+        else
+          skipping.expect(missing.head)
+          MissingParts(lane, chunkBytes, missing.head.parts, missing.map(_.part).toSet)
+      target = to
+      to.begin(statement, own)
+
+  def copyData(data: Piece.CopyData)(using Task.Direct): Unit =
+    val to = target
+    if to ne null then to.data(data)
+    checksum.advance(data.endOffset)
+
+  /** How many rows the COPY has added; none if it was applied before. */
+  def endCopy(end: Piece)(using Task.Direct): Option[Long] =
+    val statement = copying.nn
+    val to = target
+    val rows = if to eq null then None else Some(to.end())
+    if to eq null then skipped(statement, end.endOffset)
+    else
+      skipping.checkParts(end)
+      commitCopy(statement, end.endOffset, to)
+      applied(statement, end.endOffset)
+    target = null
+    rows
+
+  private def commitCopy(statement: Piece.Statement, end: Long, to: CopyTarget)(using
+      Task.Direct
+  ): Unit =
+    if !own then pieces += 1
+    else
+      val parts = to.parts
+      if parts > 1 then
+        val sum = checksum.at(end)
+        to.commitOthers(part =>
+          session.asOurselves(journal.recordingPart(Part(pieces, part, parts, end, sum)))
+        )
+      recordAndCommit(statement, end, s"; ${journal.forgettingParts}")
+
+  /** Gives up the COPY that is open. */
+  def abortCopy()(using Task.Direct): Unit =
+    val to = target
+    target = null
+    if to ne null then to.abort()
+
+  // ---- records ----
+
+  /** That so many pieces have been applied, the last of them this one. */
+  private def record(statement: Piece.Statement, pieces: Long, end: Long) = Applied(
+    pieces,
+    end,
+    statement.start.toString,
+    checksum.at(end),
+    chained = false,
+    Some(session.state)
+  )
+
+  /** The record of the piece that was counted last, in a transaction of its own. */
+  private def recordAlone(statement: Piece.Statement, end: Long)(using Task.Direct): Unit =
+    if !single || (last eq statement) then
+      session.look()
+      alone(journal.recording(record(statement, pieces, end)))
+
+  private def alone(sql: String)(using Task.Direct): Unit =
+    val ours = session.asOurselves(sql)
+    val all = if single then ours else s"BEGIN READ WRITE; $ours; COMMIT"
+    lane.run(all).handleErrorWith(journal.fenced).await
+
+  // ---- refused ----
+
+  private def prepared(statement: Piece.Statement) = ScriptException(
+    journal.script,
+    Some(statement.start),
+    "PREPARE TRANSACTION cannot be applied with --resume",
+    None,
+    Some("The journal would be locked until it is committed. Apply this script without --resume.")
+  )
+
+  private def joined(statement: Piece.Statement) = ScriptException(
+    journal.script,
+    Some(statement.start),
+    "statements joined by \\; that begin or end a transaction cannot be applied with --resume",
+    None,
+    Some("End them with a ; alone.")
+  )
+
+  private def inTransaction = ScriptException(
+    journal.script,
+    None,
+    "the script has ended in the middle of a transaction, which is rolled back",
+    None,
+    Some("Is a COMMIT missing? With --resume each file ends the transactions that it begins.")
+  )
+
+private[postgres] object Journaled:
+  private val readOnlyTransaction = "25006"
+
+  /** Refused because of the transaction, before it has done anything. */
+  private def outside(sqlState: String): Boolean = sqlState == "25001" || sqlState == "2D000"

@@ -1,0 +1,84 @@
+package weir.postgres.journal
+
+import weir.Task
+import weir.postgres.Piece
+
+/** What the session of a script is known to have, kept up to date: it asks the server only after statements that may
+  * have changed it.
+  */
+private[postgres] final class SessionWatch(lane: Lane):
+  private var opened = ""
+  private var known = SessionState.empty
+  private var named = Set.empty[String]
+
+  /** A statement since the last look may have changed it. */
+  private var stale = true
+
+  /** A statement of the transaction that is open may have changed it. */
+  private var touched = false
+
+  /** What the server says within the transaction is also what will be after it. */
+  private var certain = true
+
+  def state: SessionState = known
+  def isCertain: Boolean = certain
+  def isBound: Boolean = known.bound.nonEmpty
+  def readOnly: Boolean = known.settings.contains(("default_transaction_read_only", "on"))
+
+  def begin()(using Task.Direct): Unit =
+    opened = lane.rows("SELECT session_user").await.head.head
+    look()
+
+  /** Gives the session the settings of another one. */
+  def restore(other: SessionState)(using Task.Direct): Unit =
+    named ++= other.settings.map(_._1).filter(_.contains('.'))
+    val change = other.change(known)
+    if change.nonEmpty then lane.run(change).await
+    stale = true
+    look()
+
+  def executed(statement: Piece.Statement): Unit =
+    if SessionState.mayChange(statement) then
+      stale = true
+      touched = true
+      named ++= SessionState.dottedName(statement)
+      if Tokens.mention(statement.text, SessionWatch.passing) then certain = false
+
+  def transactionBegins(): Unit =
+    touched = false
+    certain = true
+
+  /** What the transaction has changed is as it was. */
+  def rolledBack(): Unit =
+    if touched then stale = true
+    transactionBegins()
+
+  /** The transaction is committed: what was for its time alone is no more. */
+  def ended(): Unit =
+    if !certain || isBound then stale = true
+    transactionBegins()
+
+  /** Asks the server, if what is known may not be so any more. */
+  def look()(using Task.Direct): Unit = if stale then
+    known = SessionState.read(lane, named, opened).await
+    stale = false
+
+  /** `sql` with the rights of whoever the session was opened for, within a transaction, after which the script's role is what
+    * it was: also for triggers that run at its COMMIT.
+    */
+  def asOurselves(sql: String): String =
+    if !known.actsAsOther then sql
+    else
+      val settings = known.settings.toMap
+      val user = settings.get("session_authorization")
+      val role = settings.get("role")
+      val away =
+        if user.nonEmpty then "SET LOCAL SESSION AUTHORIZATION DEFAULT" else "SET LOCAL ROLE NONE"
+      val back =
+        user.map(name => s"; SET LOCAL SESSION AUTHORIZATION ${Lane.literal(name)}").getOrElse("") +
+          role.map(name => s"; SET LOCAL ROLE ${Lane.literal(name)}").getOrElse("")
+      s"$away; $sql$back"
+
+private[postgres] object SessionWatch:
+  /** Words of statements whose effect may end with the transaction. */
+  val passing: Set[String] = Set("LOCAL", "SET_CONFIG")

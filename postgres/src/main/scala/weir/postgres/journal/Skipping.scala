@@ -1,0 +1,128 @@
+package weir.postgres.journal
+
+import java.util.Arrays
+import weir.postgres.{Piece, Resume, ScriptException}
+
+/** Which pieces of a script have been applied by earlier runs, and whether they are still the same. */
+private[postgres] final class Skipping(
+    script: String,
+    checksum: Checksum,
+    go: Option[Resume.Place]
+):
+  private var entry: Option[Entry] = None
+  private var skips = true
+
+  /** The statement of which nobody knows whether it was applied. */
+  private var uncertain: Piece.Statement | Null = null
+  private var expected: Option[Part] = None
+
+  def begin(entry: Option[Entry]): Unit = this.entry = entry
+
+  /** True if this statement, before which there are `pieces`, is not to be applied now.
+    *
+    * '''Fails''' where the journal does not say enough to go on.
+    */
+  def passes(statement: Piece.Statement, pieces: Long): Boolean =
+    if skips then
+      skips = go match
+        case Some(at) => at.isAfter(statement.start.line, statement.start.column)
+        case None => entry.exists(entry => pieces < entry.pieces || mustStop(entry, statement))
+    skips
+
+  /** True if the statement has to be looked at only. The one after it then gives its place for the message. */
+  private def mustStop(entry: Entry, statement: Piece.Statement): Boolean =
+    val before = uncertain
+    if before ne null then throw notKnown(before, statement.start.toString)
+    if entry.uncertain.nonEmpty then
+      uncertain = statement
+      true
+    else if entry.bound.nonEmpty then throw bound(entry, statement)
+    else if entry.settings.isEmpty then throw unknownSettings(entry, statement)
+    else false
+
+  /** After a piece that was skipped, the last of `pieces`, which ends at `end`. '''Fails''' if it is not what was applied. */
+  def passed(end: Long, pieces: Long): Unit =
+    entry.filter(_.pieces == pieces).foreach { entry =>
+      val same = end == entry.bytes && Arrays.equals(checksum.at(end), entry.checksum)
+      if !same then throw changed(entry)
+    }
+
+  /** At the end of the script, which has `pieces`. */
+  def finish(pieces: Long): Unit =
+    val before = uncertain
+    if before ne null then throw notKnown(before, "end")
+    entry
+      .filter(entry => skips && pieces < entry.pieces)
+      .foreach(entry =>
+        throw refused(
+          s"has $pieces statements now, and ${entry.pieces} of it were applied (the last on ${entry.applied})"
+        )
+      )
+
+  /** The COPY that comes has been committed in part: its data must be the same. */
+  def expect(part: Part): Unit = expected = Some(part)
+
+  /** At the end of that COPY. '''Fails''' before the rest of it is committed. */
+  def checkParts(end: Piece): Unit =
+    expected.foreach { part =>
+      val same = part.bytes == end.endOffset &&
+        Arrays.equals(checksum.at(end.endOffset), part.checksum)
+      if !same then
+        throw refused(
+          s"has changed in the COPY data before ${end.start}, of which a part was applied"
+        )
+    }
+    expected = None
+
+  private def changed(entry: Entry) = refused(
+    s"has changed up to the statement at ${entry.place}, which was applied on ${entry.applied} " +
+      s"(${entry.pieces} statements, ${entry.bytes} bytes)"
+  )
+
+  private def refused(what: String) = ScriptException(
+    script,
+    None,
+    s"the script $what. Nothing has been done now",
+    None,
+    Some(
+      "What was applied must stay as it is; change what comes after it. To apply a new script, give it a new name."
+    )
+  )
+
+  private def notKnown(statement: Piece.Statement, next: String) = ScriptException(
+    script,
+    Some(statement.start),
+    "it is not known whether this statement was applied: it cannot run in a transaction, and a run was " +
+      "killed while it ran",
+    Some(Skipping.shown(statement)),
+    Some(
+      s"See in the database whether it was. If so, go on with --resume-at $next; " +
+        s"if not, with --resume-at ${statement.start}."
+    )
+  )
+
+  private def bound(entry: Entry, statement: Piece.Statement) = ScriptException(
+    script,
+    Some(statement.start),
+    "the script cannot go on here in a new session: the one that has ended had what statements from here on may use",
+    Some(entry.bound.mkString(", ")),
+    Some(
+      "To go on without it: --resume-at " + statement.start +
+        ". To make it again, go on at the statement that makes it; what comes after that is applied again."
+    )
+  )
+
+  private def unknownSettings(entry: Entry, statement: Piece.Statement) = ScriptException(
+    script,
+    Some(statement.start),
+    s"the settings of the session are not known: a run was killed just after the COMMIT at ${entry.place}, " +
+      "of a transaction with SET LOCAL",
+    None,
+    Some(s"To go on with the settings of a new session: --resume-at ${statement.start}.")
+  )
+
+private[postgres] object Skipping:
+  /** The beginning of the statement, in one line. */
+  def shown(statement: Piece.Statement): String =
+    val text = String(statement.text.take(200), "UTF-8").replaceAll("\\s+", " ")
+    if statement.text.length > 200 then s"$text…" else text

@@ -1,0 +1,57 @@
+package weir.postgres.journal
+
+import weir.postgres.Piece
+
+/** What a statement does to the transaction that it stands in, as far as its words tell. */
+private[postgres] enum StatementKind:
+  /** Nothing. */
+  case Plain
+
+  /** It begins a transaction, goes back in one, or is refused or has no effect outside of one. */
+  case Control
+  case Commit(chained: Boolean)
+  case Rollback
+  case Prepare
+
+  /** Several statements in one, joined by `\;`, of which some begin or end a transaction. */
+  case Joined
+
+  /** That it must not be given a transaction of its own. */
+  def controls: Boolean = this != Plain
+
+private[postgres] object StatementKind:
+  private val ends = Set("COMMIT", "END", "ROLLBACK", "ABORT", "BEGIN", "START", "PREPARE")
+
+  def of(statement: Piece.Statement): StatementKind =
+    val words = Tokens.leading(statement.text, 5)
+    words match
+      case _ if words.headOption.exists(_ != "CREATE") && joined(statement.text) => Joined
+      case "PREPARE" :: "TRANSACTION" :: _ => Prepare
+      case ("COMMIT" | "ROLLBACK") :: "PREPARED" :: _ => Plain
+      case ("COMMIT" | "END") :: rest => Commit(chained(rest))
+      case ("ROLLBACK" | "ABORT") :: rest => if rest.contains("TO") then Control else Rollback
+      case ("BEGIN" | "START" | "SAVEPOINT" | "RELEASE" | "LOCK" | "DECLARE") :: _ => Control
+      case "SET" :: ("LOCAL" | "TRANSACTION" | "CONSTRAINTS") :: _ => Control
+      case _ => Plain
+
+  private def chained(words: List[String]) = words.contains("CHAIN") && !words.contains("NO")
+
+  /** True if after a `;` outside of parentheses a statement begins or ends a transaction. */
+  private def joined(text: Array[Byte]): Boolean =
+    val tokens = Tokens(text)
+    var depth = 0
+    var first = true
+    var begins = false
+    var several = false
+    while tokens.next() do
+      tokens.word match
+        case "(" => depth += 1
+        case ")" => depth = math.max(0, depth - 1)
+        case ";" if depth == 0 =>
+          first = true
+          several = true
+        case word if first =>
+          first = false
+          if ends(word) then begins = true
+        case _ => ()
+    several && begins

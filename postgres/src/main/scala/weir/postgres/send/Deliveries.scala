@@ -1,0 +1,54 @@
+package weir.postgres.send
+
+import weir.{Resource, Stream, Task}
+import weir.postgres.*
+import weir.postgres.jobs.{Jobs, JobsDelivery, OneConnection, ParallelCopy}
+import weir.postgres.journal.{Checksum, JournalDelivery, Lane, SessionWatch}
+
+/** Applies scripts by the delivery that the options ask for. */
+private[postgres] object Deliveries:
+  /** How long a chunk of COPY data is at least which one of several connections is given: it is also the size of the buffer in
+    * which the driver sends. A journal with parts of a COPY relies on it.
+    */
+  val ChunkBytes: Long = 256 << 10
+
+  /** @param scripts
+    *   names, and what they are split into; the sum takes in what is read
+    */
+  def apply(
+      connection: ScriptConnection,
+      scripts: List[(String, Option[Checksum] => Stream[Piece])],
+      options: ApplyOptions,
+      listener: ApplyListener
+  ): Task[ApplySummary] =
+    val sums = scripts.map(_ => options.resume.map(_ => Checksum()))
+    val streams = scripts.zip(sums).map { case ((name, pieces), sum) => (name, pieces(sum)) }
+    def run(delivery: Session => Delivery) =
+      Applying.scripts(connection, streams, options, listener, delivery)
+    if options.resume.isEmpty && options.jobs.isEmpty then run(PlainDelivery(_))
+    else
+      jobs(options).use(jobs =>
+        run(session => delivery(Lane(connection, session), jobs, options, sums.flatten)).map {
+          summary =>
+            summary.copy(parallelCopies = jobs.parallel, singleCopies = jobs.single)
+        }
+      )
+
+  private def jobs(options: ApplyOptions): Resource[Jobs] = options.jobs match
+    case None => Jobs.resource(1, Resource.eval(Task.fail(IllegalStateException("one connection"))))
+    case Some(jobs) =>
+      Jobs.resource(jobs.count, jobs.open.map(more => Lane(more, Session(more, _ => ()))))
+
+  private def delivery(
+      lane: Lane,
+      jobs: Jobs,
+      options: ApplyOptions,
+      sums: List[Checksum]
+  ): Delivery =
+    val watch = SessionWatch(lane)
+    val copies = ParallelCopy(lane, watch, jobs, ChunkBytes)
+    options.resume match
+      case None => JobsDelivery(lane, watch, copies)
+      case Some(resume) =>
+        val target = if options.jobs.isEmpty then OneConnection(lane) else copies
+        JournalDelivery(lane, watch, target, ChunkBytes, resume, sums.iterator)

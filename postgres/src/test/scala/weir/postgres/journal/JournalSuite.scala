@@ -1,0 +1,157 @@
+package weir.postgres.journal
+
+class JournalSuite extends ResumeSuite:
+  private val text =
+    """CREATE TABLE t (a int);
+      |INSERT INTO t VALUES (1);
+      |COPY t FROM STDIN;
+      |2
+      |3
+      |\.
+      |BEGIN;
+      |INSERT INTO t VALUES (4);
+      |INSERT INTO t VALUES (5);
+      |COMMIT;
+      |INSERT INTO t VALUES (6);
+      |""".stripMargin
+  private val all = "123456"
+  private def numbers(database: String) =
+    ask(database)("SELECT string_agg(a::text, '' ORDER BY a) FROM t")
+
+  test("a script is applied once, and its journal says so"):
+    val database = server.newDatabase()
+    assertEquals(apply(database, text).statements, 8L)
+    assertEquals(numbers(database), all)
+    assertEquals(
+      journal(database)("pieces || ' ' || bytes || ' ' || place"),
+      s"8 ${text.length - 1} 11:1"
+    )
+    assertEquals(journal(database)("finished IS NOT NULL"), "t")
+
+  test("a script that has been applied is not applied again, and nothing is done"):
+    val database = server.newDatabase()
+    apply(database, text): Unit
+    val summary = apply(database, text)
+    assertEquals((summary.statements, summary.rows), (0L, 0L))
+    assertEquals(numbers(database), all)
+
+  test("a script that was cut off after any of its statements goes on after it"):
+    for statements <- 1 to 8 do
+      val database = server.newDatabase()
+      dies(database, text, statements)
+      apply(database, text): Unit
+      assertEquals(numbers(database), all, s"$statements")
+      assertEquals(journal(database)("pieces"), "8")
+
+  test("a script that fails goes on at the statement that failed, once that is mended"):
+    val database = server.newDatabase()
+    val bad = text.replace("VALUES (6)", "VALUES ('x')")
+    val error = refused(database, bad)
+    assertEquals(error.position.map(_.line), Some(11L))
+    assertEquals(numbers(database), "12345")
+    assertEquals(apply(database, text).statements, 1L)
+    assertEquals(numbers(database), all)
+
+  test(
+    "of a transaction of the script that fails nothing is left, and it is run again from its BEGIN"
+  ):
+    val database = server.newDatabase()
+    refused(database, text.replace("VALUES (5)", "VALUES ('x')")): Unit
+    assertEquals(numbers(database), "123")
+    assertEquals(apply(database, text).statements, 5L)
+    assertEquals(numbers(database), all)
+
+  test("of a COPY that fails nothing is left, and it is run again"):
+    val database = server.newDatabase()
+    val error = refused(database, text.replace("\n3\n", "\nx\n"))
+    assertEquals(error.position.map(_.line), Some(5L))
+    assertEquals(numbers(database), "1")
+    assertEquals(apply(database, text).statements, 6L)
+    assertEquals(numbers(database), all)
+
+  test("a script that has changed in what was applied is refused, and nothing is done"):
+    for (from, to) <- Seq(
+        "VALUES (1)" -> "VALUES (9)",
+        "\n2\n" -> "\n7\n",
+        "CREATE" -> "-- a comment\nCREATE",
+        "INSERT INTO t VALUES (1);\n" -> ""
+      )
+    do
+      val database = server.newDatabase()
+      dies(database, text, 4)
+      val before = ask(database)("SELECT xmin FROM weir_sql.journal")
+      val error = refused(database, text.replace(from, to))
+      assert(error.getMessage.contains("has changed up to the statement at 3:1"), error.getMessage)
+      assertEquals(
+        (numbers(database), ask(database)("SELECT xmin FROM weir_sql.journal")),
+        ("123", before)
+      )
+
+  test("a script that has become shorter than what was applied is refused"):
+    val database = server.newDatabase()
+    apply(database, text): Unit
+    val error = refused(database, text.take(text.indexOf("BEGIN")))
+    assert(error.getMessage.contains("has 3 statements now, and 8"), error.getMessage)
+
+  test("a script may change and grow after what was applied"):
+    val database = server.newDatabase()
+    dies(database, text, 4)
+    apply(database, text.replace("(4)", "(7)")): Unit
+    assertEquals(numbers(database), "123567")
+    assertEquals(
+      apply(database, text.replace("(4)", "(7)") + "INSERT INTO t VALUES (8);").statements,
+      1L
+    )
+    assertEquals(numbers(database), "1235678")
+
+  test("two scripts have two journals; folders do not count"):
+    val database = server.newDatabase()
+    apply(database, "CREATE TABLE t (a int)", name = "/a/b.sql"): Unit
+    apply(database, "INSERT INTO t VALUES (1)", name = "c.sql"): Unit
+    assertEquals(apply(database, "CREATE TABLE t (a int)", name = "b.sql").statements, 0L)
+    assertEquals(
+      ask(database)("SELECT string_agg(script, ' ' ORDER BY script) FROM weir_sql.journal"),
+      "b.sql c.sql"
+    )
+
+  test("as one transaction, all scripts are applied or none"):
+    val database = server.newDatabase()
+    val single = resuming.copy(singleTransaction = true)
+    val plain = text.replace("BEGIN;\n", "\n").replace("COMMIT;\n", "\n")
+    refused(database, plain.replace("(6)", "('x')"), single): Unit
+    assertEquals(ask(database)("SELECT to_regclass('t') IS NULL"), "t")
+    assertEquals(apply(database, plain, single).statements, 6L)
+    assertEquals(numbers(database), all)
+    assertEquals(apply(database, plain, single).statements, 0L)
+    assertEquals(apply(database, plain + "INSERT INTO t VALUES (7);", single).statements, 1L)
+    assertEquals(numbers(database), all + "7")
+
+  test("a script that ends in the middle of a transaction is refused"):
+    val database = server.newDatabase()
+    val error = refused(database, "CREATE TABLE t (a int);\nBEGIN;\nINSERT INTO t VALUES (1);\n")
+    assert(error.getMessage.contains("in the middle of a transaction"), error.getMessage)
+    assertEquals(journal(database)("pieces"), "1")
+
+  test("tables of somebody else with the journal's name are not touched"):
+    val database = server.newDatabase()
+    server.admin(database) { connection =>
+      server.execute(connection, "CREATE SCHEMA weir_sql")
+      server.execute(connection, "CREATE TABLE weir_sql.journal (a int)")
+    }
+    assert(refused(database, text).getMessage.contains("is not weir's"))
+    assertEquals(ask(database)("SELECT to_regclass('t') IS NULL"), "t")
+
+  test("a journal of a newer weir is refused"):
+    val database = server.newDatabase()
+    apply(database, text): Unit
+    server.admin(database)(
+      server.execute(_, "COMMENT ON TABLE weir_sql.journal IS 'weir sql journal 999'")
+    )
+    assert(refused(database, text).getMessage.contains("newer weir"))
+
+  test("a statement that was joined with a COMMIT, and PREPARE TRANSACTION, are refused"):
+    val database = server.newDatabase()
+    val joined = refused(database, "SELECT 1 \\; COMMIT;")
+    assert(joined.getMessage.contains("joined"), joined.getMessage)
+    val prepared = refused(database, "BEGIN;\nPREPARE TRANSACTION 'x';")
+    assertEquals(prepared.position.map(_.line), Some(2L))
