@@ -56,7 +56,7 @@ private[split] final class CopyScan:
       if at == end || CopyScan.mayEnd(bytes, at, end) then found = at else at += 1
     found
 
-  /** The index of the next backslash that is the first byte of its line, after `from`. */
+  /** The index of the next backslash that is the first byte of its line, after `from`. Some that no dot follows are left out. */
   private def nextBackslash(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
     var before = 0L // the highest bit of the lowest byte: the byte before this word was a newline
@@ -66,6 +66,9 @@ private[split] final class CopyScan:
       val word = WordScan.load(bytes, i)
       val ends = WordScan.matches(word, WordScan.Newlines)
       candidates = (ends << 8 | before) & WordScan.matches(word, WordScan.Backslashes)
+      // rows that begin with \N are many: a dot must follow, or the word be at its end
+      if candidates != 0 then
+        candidates &= WordScan.matches(word, WordScan.Dots) >>> 8 | Long.MinValue
       before = ends >>> 56
       count += java.lang.Long.bitCount(ends)
       i += 8

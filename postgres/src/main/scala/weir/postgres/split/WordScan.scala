@@ -7,6 +7,7 @@ import java.nio.ByteOrder
 private[split] object WordScan:
   final val Newlines = 0x0a0a0a0a0a0a0a0aL
   final val Backslashes = 0x5c5c5c5c5c5c5c5cL
+  final val Dots = 0x2e2e2e2e2e2e2e2eL
   private final val Sevens = 0x7f7f7f7f7f7f7f7fL
   private final val Ones = 0x0101010101010101L
 

@@ -35,10 +35,15 @@ class SplitterFuzzSuite extends WeirSuite:
     mutated
   }
 
+  fuzz("data of what the end of data consists of") { random =>
+    val data = List.fill(random.nextInt(300))("\\\\..\n\n\rNx" (random.nextInt(9))).mkString
+    s"COPY t FROM STDIN;\n$data\n\\.\nSELECT 1".getBytes(UTF_8)
+  }
+
   private def fuzz(name: String)(script: Random => Array[Byte]): Unit = test(name) {
     val first = Long.unbox(java.lang.Long.getLong("weir.fuzz.seed", System.nanoTime()))
     println(s"SplitterFuzzSuite, $name: -Dweir.fuzz.seed=$first")
-    val deadline = (time / 4).fromNow
+    val deadline = (time / 5).fromNow
     var seed = first
     var sound, copies = 0
     while seed < first + 50 || deadline.hasTimeLeft() do
