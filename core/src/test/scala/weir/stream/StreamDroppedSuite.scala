@@ -123,6 +123,19 @@ class StreamDroppedSuite extends StreamTests:
         assert(text.contains("a stream, ahead of where its consumer stopped, failed"), text)
         assert(text.contains("ahead\n") || text.contains("Boom: ahead"), text)
 
+    test(s"$form: what the cancel's interrupt makes of plain code is not reported"):
+      val blocking = CountDownLatch(1)
+      val source = Stream.emits(1 to 9).map { i =>
+        if i > at then
+          blocking.countDown()
+          Thread.sleep(3_600_000)
+        i
+      }
+      val stream = make(source)
+        .evalMap(i => if i < at then Task.pure(true) else Task(blocking.await()).as(false))
+        .takeWhile(identity)
+      assertEquals(printed(stream.drain.runSync()), "")
+
     test(s"$form: an error that the consumer has come to is thrown, and not reported as well"):
       val error = Boom()
       val stream = make(failing(error, CountDownLatch(1)))

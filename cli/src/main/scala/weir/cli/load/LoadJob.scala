@@ -22,7 +22,7 @@ final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWrit
     val job =
       for
         _ <- Task(say(s"the script: ${Text.grouped(settings.rows)} rows, one COPY"))
-        files <- Task(LoadFiles.of(settings.rows, settings.lab.seed))
+        files <- Task.onPlatformThread(LoadFiles.of(settings.rows, settings.lab.seed))
         _ <- Task(say(s"${files.script}, ${SizeText.show(files.bytes)}"))
         _ <- LoadDatabase.resource(settings.db).use(measure(files, _))
       yield finish(files)
