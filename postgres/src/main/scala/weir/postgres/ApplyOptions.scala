@@ -14,7 +14,7 @@ package weir.postgres
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
     singleTransaction: Boolean = false,
-    prefetchLimitBytes: Int = 4 << 20,
+    prefetchLimitBytes: Long = 4 << 20,
     slowest: Int = 5
 ):
   require(

@@ -45,7 +45,7 @@ private[postgres] final class Applying(
   private def applyOne(name: String, pieces: Stream[Piece])(using Task.Direct): Unit =
     script = name
     var used = 0L
-    for piece <- pieces.prefetchN(16) do
+    for piece <- pieces.prefetchBytes(options.prefetchLimitBytes)(_.sizeBytes) do
       deliver(piece)
       used = piece.endOffset
       listener.usedUp(name, used)
@@ -128,7 +128,7 @@ private[postgres] final class Applying(
     if at >= 0 then
       throw ScriptException(
         script,
-        Some(Placing.ofByte(statement, at, encoding)),
+        Some(statement.positionOfByte(at)),
         f"the byte 0x${statement.text(at) & 0xff}%02x is not valid $encoding",
         hint = Some(
           "If the script is in another encoding, begin it with SET client_encoding = '…', or set PGCLIENTENCODING."
