@@ -2,7 +2,7 @@ package weir.postgres
 
 import java.io.{FileDescriptor, FileInputStream, InputStream}
 import java.nio.file.{Files, Path}
-import weir.Stream
+import weir.{Stream, Task}
 import weir.postgres.input.{ScriptInput, ScriptSource}
 import weir.postgres.journal.Checksum
 import weir.postgres.split.Limits
@@ -38,6 +38,13 @@ final class SqlScript private (
     new Stream[Piece]:
       private[weir] def open(): Pull =
         ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum)
+
+  /** What applying this script has come to: see `SqlScripts.applyTo`. */
+  def applyTo(
+      connection: ScriptConnection,
+      options: ApplyOptions = ApplyOptions(),
+      listener: ApplyListener = ApplyListener.none
+  ): Task[ApplySummary] = SqlScripts.applyTo(connection, List(this), options, listener)
 
 object SqlScript:
   /** The script in a file. */
