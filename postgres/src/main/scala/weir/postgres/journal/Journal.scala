@@ -86,13 +86,10 @@ private[postgres] final class Journal(
     val chain = if applied.chained then Journal.chain else "NULL"
     val state = applied.state.fold("NULL")(state => literal(state.encode))
     val bound = applied.state.fold("NULL")(state => literal(state.bound.mkString("\n")))
-    s"""UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = ${applied.bytes},
-       | place = ${literal(applied.place)},
-       | checksum = '${HexFormat
-        .of()
-        .formatHex(applied.checksum)}', chain = $chain, uncertain = NULL,
-       | settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp()
-       | WHERE script = $key""".stripMargin.replace("\n", "")
+    s"UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = ${applied.bytes}, " +
+      s"place = ${literal(applied.place)}, " +
+      s"checksum = '${HexFormat.of().formatHex(applied.checksum)}', chain = $chain, uncertain = NULL, " +
+      s"settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp() WHERE script = $key"
 
   /** The statement that notes one that runs outside of a transaction; with none, that it did not happen. */
   def noting(place: Option[String]): String =

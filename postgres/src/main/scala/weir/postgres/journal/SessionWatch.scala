@@ -80,5 +80,5 @@ private[postgres] final class SessionWatch(lane: Lane):
       s"$away; $sql$back"
 
 private[postgres] object SessionWatch:
-  /** Words of statements whose effect may end with the transaction. */
-  val passing: Set[String] = Set("LOCAL", "SET_CONFIG")
+  /** Words of statements whose effect may end with the transaction, or begin at its end. */
+  val passing: Set[String] = Set("LOCAL", "SET_CONFIG", "LISTEN")

@@ -7,7 +7,7 @@ private[postgres] enum StatementKind:
   /** Nothing. */
   case Plain
 
-  /** It begins a transaction, goes back in one, or is refused or has no effect outside of one. */
+  /** It begins a transaction, goes back in one, is refused or has no effect outside of one, or has its effect at the end. */
   case Control
   case Commit(chained: Boolean)
   case Rollback
@@ -30,7 +30,7 @@ private[postgres] object StatementKind:
       case ("COMMIT" | "ROLLBACK") :: "PREPARED" :: _ => Plain
       case ("COMMIT" | "END") :: rest => Commit(chained(rest))
       case ("ROLLBACK" | "ABORT") :: rest => if rest.contains("TO") then Control else Rollback
-      case ("BEGIN" | "START" | "SAVEPOINT" | "RELEASE" | "LOCK" | "DECLARE") :: _ => Control
+      case ("BEGIN" | "START" | "SAVEPOINT" | "RELEASE" | "LOCK" | "DECLARE" | "LISTEN") :: _ => Control
       case "SET" :: ("LOCAL" | "TRANSACTION" | "CONSTRAINTS") :: _ => Control
       case _ => Plain
 

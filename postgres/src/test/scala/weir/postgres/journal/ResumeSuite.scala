@@ -3,7 +3,6 @@ package weir.postgres.journal
 import java.io.ByteArrayInputStream
 import weir.Task
 import weir.postgres.*
-import weir.postgres.send.Deliveries
 
 /** Scripts that are applied with a journal, cut off, and applied again. */
 trait ResumeSuite extends ServerSuite:
@@ -20,7 +19,7 @@ trait ResumeSuite extends ServerSuite:
       listener: ApplyListener = ApplyListener.none
   ): Task[ApplySummary] =
     val script = SqlScript.fromInputStream(name)(ByteArrayInputStream(text.getBytes("UTF-8")))
-    Deliveries(connection, List((name, script.piecesSummed)), options, listener)
+    SqlScripts.applyTo(connection, List(script), options, listener)
 
   def apply(
       database: String,
