@@ -4,16 +4,16 @@ import java.sql.Connection
 
 /** All that a database holds, as lines that are equal where databases are. */
 object DatabaseContents:
-  def of(server: TestServer, database: String): Vector[String] = server.admin(database) { connection =>
-    def all(kind: String, query: String) = TestServer.rows(connection, query).map(row => s"$kind $row")
+  def of(server: LoggedServer, database: String): Vector[String] = server.admin(database) { connection =>
+    def all(kind: String, query: String) = LoggedServer.rows(connection, query).map(row => s"$kind $row")
     rows(connection) ++ definitions.flatMap(all(_, _))
   }
 
   /** Makes the database empty again. */
-  def clear(server: TestServer, database: String): Unit = server.execute(database, clearing)
+  def clear(server: LoggedServer, database: String): Unit = server.execute(database, clearing)
 
   private def rows(connection: Connection): Vector[String] =
-    val relations = TestServer.rows(
+    val relations = LoggedServer.rows(
       connection,
       s"""SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
           WHERE relkind IN ('r', 'm', 'p', 'S') AND $own ORDER BY 1"""
@@ -21,12 +21,12 @@ object DatabaseContents:
     relations.flatMap { relation =>
       // The rows in the order of their insertion.
       val order = if isSequence(connection, relation) then "" else "ORDER BY tableoid::regclass::text, ctid"
-      TestServer.rows(connection, s"SELECT r::text FROM $relation r $order").map(row => s"$relation: $row")
+      LoggedServer.rows(connection, s"SELECT r::text FROM $relation r $order").map(row => s"$relation: $row")
     }
 
   private def isSequence(connection: Connection, relation: String): Boolean =
     val quoted = relation.replace("'", "''")
-    TestServer.rows(connection, s"SELECT relkind FROM pg_class WHERE oid = '$quoted'::regclass") == Vector("S")
+    LoggedServer.rows(connection, s"SELECT relkind FROM pg_class WHERE oid = '$quoted'::regclass") == Vector("S")
 
   private val own = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_t%'"
 

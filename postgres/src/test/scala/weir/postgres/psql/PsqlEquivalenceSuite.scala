@@ -7,11 +7,10 @@ class PsqlEquivalenceSuite extends munit.FunSuite:
   override def munitTimeout: Duration = 2.hours
 
   private val psql = Programs.find("psql")
-  private lazy val server = TestServer.start()
+  private lazy val server = LoggedServer.start()
   private lazy val comparison =
     List("by_psql", "by_weir").foreach(server.create)
-    val model = PsqlRunner(server, psql.get)
-    Comparison(server, model, model)
+    Comparison(server, PsqlRunner(server, psql.get), WeirRunner(server))
 
   private val seed = sys.props.get("weir.sql.seed").fold(System.nanoTime())(_.toLong)
   private val scripts = sys.props.get("weir.sql.scripts").fold(40)(_.toInt)
@@ -22,19 +21,6 @@ class PsqlEquivalenceSuite extends munit.FunSuite:
   for mode <- Mode.values do
     test(s"random scripts: the same statements, errors, rows and outcome as with psql, $mode"):
       for i <- 0 until scripts do check(seed + i, mode)
-
-  test("stats"):
-    val all = scala.collection.mutable.Map.empty[String, Int].withDefaultValue(0)
-    for i <- 0 until 100 do
-      val script = RandomScript(seed + i)
-      val e = comparison.effect(PsqlRunner(server, psql.get), "by_psql", script.bytes, Mode.Continue)
-      e.events.foreach {
-        case ServerLog.Event.Sent(s) => all("sent") += 1; all("copy") += Script.copyNumber(s).size
-        case f: ServerLog.Event.Failed => all(s"${f.state} ${f.message.take(50)} ${f.context.take(8)}") += 1
-      }
-      all("tables") += e.contents.count(_.contains("column"))/2
-      all("rows") += e.contents.count(_.contains(": ("))
-    all.toSeq.sortBy(-_._2).take(60).foreach(println)
 
   private def check(seed: Long, mode: Mode): Unit =
     val script = if mode == Mode.Single then withoutTransactionEnds(RandomScript(seed)) else RandomScript(seed)

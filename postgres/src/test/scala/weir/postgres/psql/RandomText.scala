@@ -103,7 +103,8 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
     val quote = pick("\\'", "''")
     val text = value.replace("\\", "\\\\").replace("'", quote).replace("\t", "\\t")
     val more = if chance(50) then pick("\\n", "\\101", "\\x41", "\\u0041", "\\u00e9", "\\;") else ""
-    if !oneLine && chance(30) then s"${pick("E", "e")}'$text'$newline'$more\\';b'"
+    // psql takes the second part of such a string for one without backslashes; what it has must mean the same in both.
+    if !oneLine && chance(30) then s"${pick("E", "e")}'$text'$newline'$more;b'"
     else s"${pick("E", "e")}'$text$more'"
 
   private def unicode(value: String): String =

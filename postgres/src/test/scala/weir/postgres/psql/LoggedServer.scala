@@ -8,7 +8,7 @@ import scala.util.Using
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 
 /** A real server for a suite. It logs every statement that it is sent, and listens on TCP and on a Unix socket. */
-final class TestServer private (val folder: Path, config: Map[String, String]) extends AutoCloseable:
+final class LoggedServer private (val folder: Path, config: Map[String, String]) extends AutoCloseable:
   private val data = folder.resolve("data")
 
   private val embedded: EmbeddedPostgres =
@@ -17,7 +17,7 @@ final class TestServer private (val folder: Path, config: Map[String, String]) e
       .setDataDirectory(data)
       .setCleanDataDirectory(false)
       .setLocaleConfig("locale", "C")
-    (TestServer.logging(folder) ++ config).foreach((name, value) => builder.setServerConfig(name, value))
+    (LoggedServer.logging(folder) ++ config).foreach((name, value) => builder.setServerConfig(name, value))
     builder.start()
 
   val port: Int = embedded.getPort
@@ -47,7 +47,7 @@ final class TestServer private (val folder: Path, config: Map[String, String]) e
 
   /** All that the query returns, a row a string, its columns with `|` between. */
   def rows(database: String, query: String): Vector[String] =
-    admin(database)(connection => TestServer.rows(connection, query))
+    admin(database)(connection => LoggedServer.rows(connection, query))
 
   def create(database: String): Unit =
     execute("postgres", s"CREATE DATABASE $database TEMPLATE template0")
@@ -64,11 +64,11 @@ final class TestServer private (val folder: Path, config: Map[String, String]) e
     embedded.close()
     Using.resource(Files.walk(folder))(_.sorted(Comparator.reverseOrder()).forEach(Files.delete(_)))
 
-object TestServer:
-  def start(config: (String, String)*): TestServer =
-    TestServer(Files.createTempDirectory("weir-psql"), config.toMap)
+object LoggedServer:
+  def start(config: (String, String)*): LoggedServer =
+    LoggedServer(Files.createTempDirectory("weir-psql"), config.toMap)
 
-  /** What `query` returns, as [[TestServer.rows]]. */
+  /** What `query` returns, as [[LoggedServer.rows]]. */
   def rows(connection: Connection, query: String): Vector[String] =
     Using.resource(connection.createStatement()) { statement =>
       val result = statement.executeQuery(query)
