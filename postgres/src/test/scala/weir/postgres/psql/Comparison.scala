@@ -12,11 +12,18 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner, weir: ScriptRun
   /** What differs, in a line or some; nothing if both do the same. */
   def difference(script: Script, mode: Mode): Option[String] =
     val left = effect(weir, "by_weir", script.bytes, mode)
-    val refused = left.events.collect { case Failed(context = "", query = sql) => Script.copyNumber(sql) }
+    val refused = left.events.collect { case Failed(context = "", query = sql) =>
+      Script.copyNumber(sql)
+    }
     val right = effect(psql, "by_psql", script.withoutDataOf(refused.flatten.toSet), mode)
     Comparison.difference(left, right)
 
-  private[psql] def effect(runner: ScriptRunner, database: String, script: Array[Byte], mode: Mode): Effect =
+  private[psql] def effect(
+      runner: ScriptRunner,
+      database: String,
+      script: Array[Byte],
+      mode: Mode
+  ): Effect =
     DatabaseContents.clear(server, database)
     server.log.forget()
     val failure = ScriptRunner.withFile(script)(runner(_, database, mode))
@@ -45,9 +52,13 @@ object Comparison:
   private def same(weir: Event, psql: Event): Boolean = (weir, psql) match
     case (Sent(left), Sent(right)) => sameText(left, right)
     case (left: Failed, right: Failed) =>
-      left.copy(query = "", position = "") == right.copy(query = "", position = "") &&
+      withoutPlace(left) == withoutPlace(right) &&
       sameText(left.query, right.query)
     case _ => false
+
+  /** psql sends the end of the data as well, which the server quotes where it has found no end of a value. */
+  private def withoutPlace(failed: Failed): Failed =
+    failed.copy(query = "", position = "", context = failed.context.replace("\n\\.\n", "\n"))
 
   /** Without the semicolon; psql leaves out empty lines, too, where they stand outside of quotes. */
   private[psql] def sameText(weir: String, psql: String): Boolean =
@@ -71,7 +82,8 @@ object Comparison:
       case Sent(sql) => own(sql)
       case _ => false
     }
-    if ofScript.length > expected && ofScript.last == Sent("ROLLBACK") then ofScript.init else ofScript
+    if ofScript.length > expected && ofScript.last == Sent("ROLLBACK") then ofScript.init
+    else ofScript
 
   private val own = Set("SET client_min_messages = warning", "SET application_name = 'weir sql'")
 

@@ -4,9 +4,11 @@ import java.sql.Connection
 
 /** All that a database holds, as lines that are equal where databases are. */
 object DatabaseContents:
-  def of(server: LoggedServer, database: String): Vector[String] = server.admin(database) { connection =>
-    def all(kind: String, query: String) = LoggedServer.rows(connection, query).map(row => s"$kind $row")
-    rows(connection) ++ definitions.flatMap(all(_, _))
+  def of(server: LoggedServer, database: String): Vector[String] = server.admin(database) {
+    connection =>
+      def all(kind: String, query: String) =
+        LoggedServer.rows(connection, query).map(row => s"$kind $row")
+      rows(connection) ++ definitions.flatMap(all(_, _))
   }
 
   /** Makes the database empty again. */
@@ -20,15 +22,22 @@ object DatabaseContents:
     )
     relations.flatMap { relation =>
       // The rows in the order of their insertion.
-      val order = if isSequence(connection, relation) then "" else "ORDER BY tableoid::regclass::text, ctid"
-      LoggedServer.rows(connection, s"SELECT r::text FROM $relation r $order").map(row => s"$relation: $row")
+      val order =
+        if isSequence(connection, relation) then "" else "ORDER BY tableoid::regclass::text, ctid"
+      LoggedServer
+        .rows(connection, s"SELECT r::text FROM $relation r $order")
+        .map(row => s"$relation: $row")
     }
 
   private def isSequence(connection: Connection, relation: String): Boolean =
     val quoted = relation.replace("'", "''")
-    LoggedServer.rows(connection, s"SELECT relkind FROM pg_class WHERE oid = '$quoted'::regclass") == Vector("S")
+    LoggedServer.rows(
+      connection,
+      s"SELECT relkind FROM pg_class WHERE oid = '$quoted'::regclass"
+    ) == Vector("S")
 
-  private val own = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_t%'"
+  private val own =
+    "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_t%'"
 
   private val definitions = Vector(
     "column" -> s"""SELECT nspname, relname, relpersistence, relkind, attname, format_type(atttypid, atttypmod), attnotnull,

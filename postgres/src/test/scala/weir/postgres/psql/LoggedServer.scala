@@ -8,7 +8,8 @@ import scala.util.Using
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 
 /** A real server for a suite. It logs every statement that it is sent, and listens on TCP and on a Unix socket. */
-final class LoggedServer private (val folder: Path, config: Map[String, String]) extends AutoCloseable:
+final class LoggedServer private (val folder: Path, config: Map[String, String])
+    extends AutoCloseable:
   private val data = folder.resolve("data")
 
   private val embedded: EmbeddedPostgres =
@@ -17,7 +18,9 @@ final class LoggedServer private (val folder: Path, config: Map[String, String])
       .setDataDirectory(data)
       .setCleanDataDirectory(false)
       .setLocaleConfig("locale", "C")
-    (LoggedServer.logging(folder) ++ config).foreach((name, value) => builder.setServerConfig(name, value))
+    (LoggedServer.logging(folder) ++ config).foreach((name, value) =>
+      builder.setServerConfig(name, value)
+    )
     builder.start()
 
   val port: Int = embedded.getPort
@@ -34,16 +37,20 @@ final class LoggedServer private (val folder: Path, config: Map[String, String])
   )
 
   /** libpq's URL of `database`, over the Unix socket. */
-  def url(database: String): String = s"postgresql:///$database?host=$folder&port=$port&user=postgres"
+  def url(database: String): String =
+    s"postgresql:///$database?host=$folder&port=$port&user=postgres"
 
   /** What `body` returns for a connection of the suite's own, whose statements are not in the log. */
   def admin[A](database: String)(body: Connection => A): A =
     val name = s"ApplicationName=${ServerLog.suite}"
-    val jdbc = s"jdbc:postgresql://127.0.0.1:$port/$database?user=postgres&$name&preferQueryMode=simple"
+    val jdbc =
+      s"jdbc:postgresql://127.0.0.1:$port/$database?user=postgres&$name&preferQueryMode=simple"
     Using.resource(DriverManager.getConnection(jdbc))(body)
 
   def execute(database: String, sql: String): Unit =
-    admin(database)(connection => Using.resource(connection.createStatement())(_.execute(sql): Unit))
+    admin(database)(connection =>
+      Using.resource(connection.createStatement())(_.execute(sql): Unit)
+    )
 
   /** All that the query returns, a row a string, its columns with `|` between. */
   def rows(database: String, query: String): Vector[String] =

@@ -16,7 +16,10 @@ class PgDumpSuite extends munit.FunSuite:
   private lazy val weir = WeirRunner(server)
 
   override def beforeAll(): Unit =
-    assume(psql.isDefined && pgDump.isDefined, "There are no psql and pg_dump of version 15 or newer.")
+    assume(
+      psql.isDefined && pgDump.isDefined,
+      "There are no psql and pg_dump of version 15 or newer."
+    )
     server.execute("postgres", "CREATE ROLE \"weir; reader\"")
     server.create("source")
     fill("source", "dumped.sql")
@@ -48,7 +51,11 @@ class PgDumpSuite extends munit.FunSuite:
     try body("target")
     finally server.drop("target")
 
-  private def apply(options: Seq[String], mode: Mode = Mode.Stop, runner: ScriptRunner = weir): Unit =
+  private def apply(
+      options: Seq[String],
+      mode: Mode = Mode.Stop,
+      runner: ScriptRunner = weir
+  ): Unit =
     ScriptRunner.withFile(Array.empty) { file =>
       dumpTo(file, "source", options)
       assertEquals(runner(file, "target", mode), None)

@@ -12,8 +12,10 @@ object Programs:
 
   /** `name` on the `PATH` or in the usual folders, the newest version first. */
   def find(name: String): Option[Path] =
-    val path = sys.env.getOrElse("PATH", "").split(java.io.File.pathSeparatorChar).toVector.map(Path.of(_))
-    val versions = Vector("/usr/lib/postgresql", "/usr/local/opt", "/opt/homebrew/opt").map(Path.of(_))
+    val path =
+      sys.env.getOrElse("PATH", "").split(java.io.File.pathSeparatorChar).toVector.map(Path.of(_))
+    val versions =
+      Vector("/usr/lib/postgresql", "/usr/local/opt", "/opt/homebrew/opt").map(Path.of(_))
     val folders = versions.filter(Files.isDirectory(_)).flatMap { folder =>
       val inside = Files.list(folder).iterator().asScala.toVector
       inside.filter(_.toString.matches(".*(postgres|libpq|/\\d+).*")).sortBy(_.toString).reverse

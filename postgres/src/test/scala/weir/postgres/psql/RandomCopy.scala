@@ -39,7 +39,8 @@ final class RandomCopy(text: RandomText, newline: String):
     case 3 => (" (FORMAT csv, NULL ';' /*)*/)", csvRows(",", ";", header = false))
     case 4 => (" WITH (FORMAT csv, HEADER, DELIMITER ';')", csvRows(";", "", header = true))
     case 5 => (" CSV", csvRows(",", "", header = false))
-    case 6 => (pick(" DELIMITER '|' NULL AS 'nil'", " (DELIMITER '|', NULL 'nil')"), textRows("|", "nil"))
+    case 6 =>
+      (pick(" DELIMITER '|' NULL AS 'nil'", " (DELIMITER '|', NULL 'nil')"), textRows("|", "nil"))
     case _ => (sql" WHERE (a > 1 OR b = ${string()})", textRows("\t", "\\N"))
 
   private def rows(row: => String): String =

@@ -129,7 +129,10 @@ final class RandomStatement(text: RandomText, newline: String):
     )
 
   private def transaction(): (String, Boolean) = pick(
-    (sql"${pick("BEGIN", "begin", "START TRANSACTION", "BEGIN ISOLATION LEVEL SERIALIZABLE")}", false),
+    (
+      sql"${pick("BEGIN", "begin", "START TRANSACTION", "BEGIN ISOLATION LEVEL SERIALIZABLE")}",
+      false
+    ),
     (sql"BEGIN WORK", false),
     (sql"${pick("COMMIT", "END", "COMMIT WORK", "end transaction")}", true),
     (sql"${pick("ROLLBACK", "ABORT", "COMMIT AND CHAIN")}", true),

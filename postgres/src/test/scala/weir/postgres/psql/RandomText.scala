@@ -24,27 +24,65 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
   /** SQL in which each blank of the literal is white space or a comment of any kind. The arguments stay as they are. */
   extension (context: StringContext)
     def sql(arguments: Any*): String =
-      val literals = context.parts.map(literal => " ".r.replaceAllIn(literal, _ => Matcher.quoteReplacement(gap)))
-      literals.head + arguments.zip(literals.tail).map((argument, literal) => s"$argument$literal").mkString
+      val literals = context.parts.map(literal =>
+        " ".r.replaceAllIn(literal, _ => Matcher.quoteReplacement(gap))
+      )
+      literals.head + arguments
+        .zip(literals.tail)
+        .map((argument, literal) => s"$argument$literal")
+        .mkString
 
   /** White space or a comment that may stand between two words. */
   def gap: String =
     if chance(75) then " "
-    else if oneLine || chance(40) then pick("  ", "\t", "\f", s" $inlineComment ", inlineComment, inlineComment)
-    else pick(newline, s"$newline  ", s"$newline$newline", "\r", s" $lineComment", s" $blockComment ")
+    else if oneLine || chance(40) then
+      pick("  ", "\t", "\f", s" $inlineComment ", inlineComment, inlineComment)
+    else
+      pick(newline, s"$newline  ", s"$newline$newline", "\r", s" $lineComment", s" $blockComment ")
 
   /** White space, comments, empty statements: what may stand between two statements. */
   def betweenStatements: String =
     if chance(60) then newline
     else
-      pick("", " ", s"$newline$newline", s" $lineComment", s" $blockComment", ";", s"$newline;; ", s"\t$newline \f")
+      pick(
+        "",
+        " ",
+        s"$newline$newline",
+        s" $lineComment",
+        s" $blockComment",
+        ";",
+        s"$newline;; ",
+        s"\t$newline \f"
+      )
 
   /** A comment to the end of its line. */
   def lineComment: String =
-    "--" + pick("", " it's; ", "/*", "*/", "$$", "\\", " \\d", "\"", " " + words(2), "-", "\\.") + newline
+    "--" + pick(
+      "",
+      " it's; ",
+      "/*",
+      "*/",
+      "$$",
+      "\\",
+      " \\d",
+      "\"",
+      " " + words(2),
+      "-",
+      "\\."
+    ) + newline
 
   def inlineComment: String =
-    pick("/*;*/", "/**/", "/***/", "/*/**/*/", "/* it's /*;*/ \" */", "/*--*/", "/*$$*/", "/*\\d*/", "/*(*/")
+    pick(
+      "/*;*/",
+      "/**/",
+      "/***/",
+      "/*/**/*/",
+      "/* it's /*;*/ \" */",
+      "/*--*/",
+      "/*$$*/",
+      "/*\\d*/",
+      "/*(*/"
+    )
 
   private def blockComment: String =
     if chance(50) then inlineComment
@@ -52,7 +90,9 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
 
   /** Some text with nothing in it that would end a comment. */
   private def words(most: Int): String =
-    Vector.fill(number(most + 1))(pick("a", " ", ";", "'", "COPY t FROM STDIN;", pick(characters*))).mkString
+    Vector
+      .fill(number(most + 1))(pick("a", " ", ";", "'", "COPY t FROM STDIN;", pick(characters*)))
+      .mkString
 
   /** The value of a string: with everything that means something outside of strings. */
   def value: String =

@@ -43,13 +43,18 @@ final case class Script(
 
 object Script:
   /** Text with statements, followed by the data of the COPYs that end on its last line. */
-  final case class Part(sql: String, data: Vector[Data] = Vector.empty, endsTransaction: Boolean = false)
+  final case class Part(
+      sql: String,
+      data: Vector[Data] = Vector.empty,
+      endsTransaction: Boolean = false
+  )
 
   /** Rows up to and with the `\.`, for the COPY that has the comment [[mark]] in it. */
   final case class Data(number: Int, text: String)
 
   /** The number of the COPY that `sql` is. */
-  def copyNumber(sql: String): Option[Int] = "/\\*#(\\d+)\\*/".r.findFirstMatchIn(sql).map(_.group(1).toInt)
+  def copyNumber(sql: String): Option[Int] =
+    "/\\*#(\\d+)\\*/".r.findFirstMatchIn(sql).map(_.group(1).toInt)
 
   def copyComment(number: Int): String = s"/*#$number*/"
 

@@ -23,7 +23,8 @@ final class PsqlRunner(server: LoggedServer, psql: Path) extends ScriptRunner:
     val stop = if mode == Mode.Continue then "0" else "1"
     val single = if mode == Mode.Single then Vector("-1") else Vector.empty
     val command = Vector(s"$psql", "-X", "-q", "-v", s"ON_ERROR_STOP=$stop") ++ single
-    val result = Programs.run(command ++ Vector("-d", database, "-f", s"$script"), server.environment)
+    val result =
+      Programs.run(command ++ Vector("-d", database, "-f", s"$script"), server.environment)
     if result.code != 0 && result.code != 3 then
       throw AssertionError(s"psql ended with ${result.code}: ${result.err.take(1000)}")
     Option.when(result.code != 0)(result.err)

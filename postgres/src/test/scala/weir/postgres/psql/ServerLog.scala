@@ -26,7 +26,8 @@ final class ServerLog(file: Path):
     while found.isEmpty do
       found = sessions(database).headOption
       if found.isEmpty then
-        if System.nanoTime() > deadline then throw AssertionError(s"No session with $database has ended.")
+        if System.nanoTime() > deadline then
+          throw AssertionError(s"No session with $database has ended.")
         Thread.sleep(1)
     found.get
 
@@ -52,7 +53,10 @@ final class ServerLog(file: Path):
   private def event(row: Vector[String]): Option[Event] =
     val text = row(message)
     if severities(row(severity)) then
-      Some(Event.Failed(row(state), text, row(detail), row(hint), row(context), row(query), row(position)))
+      Some(
+        Event
+          .Failed(row(state), text, row(detail), row(hint), row(context), row(query), row(position))
+      )
     else if text.startsWith(statement) then Some(Event.Sent(text.drop(statement.length)))
     else if text.startsWith("execute ") then Some(Event.Sent(text))
     else None

@@ -24,6 +24,11 @@ object Shrinking:
       val one = small.parts(part).data(data)
       val rows = Script.Data(one.number, "\\." + small.newline)
       val _ = tryOut(
-        small.copy(parts = small.parts.updated(part, small.parts(part).copy(data = small.parts(part).data.updated(data, rows))))
+        small.copy(parts =
+          small.parts.updated(
+            part,
+            small.parts(part).copy(data = small.parts(part).data.updated(data, rows))
+          )
+        )
       )
     small

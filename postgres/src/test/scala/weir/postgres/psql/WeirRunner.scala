@@ -3,7 +3,6 @@ package weir.postgres.psql
 import java.io.InputStream
 import java.nio.file.{Files, Path}
 
-
 import weir.postgres.*
 import weir.postgres.send.{Applying, PlainDelivery}
 
@@ -20,7 +19,8 @@ final class WeirRunner(server: LoggedServer, blockBytes: Int = 0) extends Script
     )
     val script =
       if blockBytes == 0 then SqlScript.file(file)
-      else SqlScript.fromInputStream("script")(DribblingInput(Files.newInputStream(file), blockBytes))
+      else
+        SqlScript.fromInputStream("script")(DribblingInput(Files.newInputStream(file), blockBytes))
     val applied = ScriptConnection
       .open(server.url(database))
       .use(
