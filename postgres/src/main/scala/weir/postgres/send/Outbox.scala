@@ -24,8 +24,12 @@ private[postgres] final class Outbox(
   override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 
   override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
-    if !begun then negotiate(bytes, offset, length)
-    if instead eq null then put(bytes, offset, length)
+    if !begun then
+      negotiate(bytes, offset, length)
+      val packet = java.util.Arrays.copyOfRange(bytes, offset, offset + length)
+      val first = if messages.isOpaque then packet else StartupPacket.of(packet)
+      put(first, 0, first.length)
+    else if instead eq null then put(bytes, offset, length)
 
   override def flush(): Unit =
     val statement = instead

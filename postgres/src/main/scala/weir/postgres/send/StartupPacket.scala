@@ -1,0 +1,29 @@
+package weir.postgres.send
+
+import java.nio.charset.StandardCharsets.ISO_8859_1
+
+/** The first message of a connection, without what pgjdbc asks for and no script expects.
+  *
+  * It sets `TimeZone` to the JVM's and `DateStyle` to ISO. Under psql both are those of the server, the database or the role, and a
+  * time without a zone, or a date such as 01/02/2024, means something else under others. They cannot be reset later, since the
+  * server takes what it has been told here for what a reset goes back to.
+  */
+private[postgres] object StartupPacket:
+  private val left = Set("TimeZone", "DateStyle", "extra_float_digits")
+
+  /** The packet as it is to be sent. What is no whole startup packet stays as it is. */
+  def of(packet: Array[Byte]): Array[Byte] =
+    val isWhole =
+      packet.length > 8 && Bytes.int(packet, 0) == packet.length && packet(4) == 0 && packet(5) == 3
+    if !isWhole then packet
+    else
+      // After length and version: a name and a value each, all of them ended by a zero, and one more zero.
+      val words = String(packet, 8, packet.length - 9, ISO_8859_1).split("\u0000", -1).dropRight(1)
+      val kept =
+        words.grouped(2).filterNot(pair => left(pair(0))).flatten.map(_ + "\u0000").mkString
+      val settings = (kept + "\u0000").getBytes(ISO_8859_1)
+      val shorter = new Array[Byte](8 + settings.length)
+      Bytes.putInt(shorter, 0, shorter.length)
+      System.arraycopy(packet, 4, shorter, 4, 4)
+      System.arraycopy(settings, 0, shorter, 8, settings.length)
+      shorter

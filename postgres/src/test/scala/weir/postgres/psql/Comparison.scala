@@ -1,0 +1,100 @@
+package weir.postgres.psql
+
+import ServerLog.Event
+import ServerLog.Event.{Failed, Sent}
+
+/** What a script did: what the server was sent and answered, how it ended, and what it left. */
+final case class Effect(events: Vector[Event], failure: Option[String], contents: Vector[String])
+
+/** Compares what psql and Weir do with one script. */
+final class Comparison(server: LoggedServer, psql: ScriptRunner, weir: ScriptRunner):
+
+  /** What differs, in a line or some; nothing if both do the same. */
+  def difference(script: Script, mode: Mode): Option[String] =
+    val left = effect(weir, "by_weir", script.bytes, mode)
+    val refused = left.events.collect { case Failed(context = "", query = sql) =>
+      Script.copyNumber(sql)
+    }
+    val right = effect(psql, "by_psql", script.withoutDataOf(refused.flatten.toSet), mode)
+    Comparison.difference(left, right)
+
+  private[psql] def effect(
+      runner: ScriptRunner,
+      database: String,
+      script: Array[Byte],
+      mode: Mode
+  ): Effect =
+    DatabaseContents.clear(server, database)
+    server.log.forget()
+    val failure = ScriptRunner.withFile(script)(runner(_, database, mode))
+    val events = server.log.session(database)
+    Effect(events, failure, DatabaseContents.of(server, database))
+
+object Comparison:
+  def difference(weir: Effect, psql: Effect): Option[String] =
+    val ofPsql = psql.events.filterNot(isOnlyComments)
+    val ofWeir = withoutItsOwn(weir.events, ofPsql.length).filterNot(isOnlyComments)
+    val sent = ofWeir.zipAll(ofPsql, null, null).indexWhere(!same(_, _))
+    if sent >= 0 then
+      def nth(events: Vector[Event]) = events.lift(sent).fold("nothing")(_.toString)
+      Some(s"the server's event ${sent + 1}:\n  Weir: ${nth(ofWeir)}\n  psql: ${nth(ofPsql)}")
+    else if weir.failure.exists(!_.contains(leftOpen)) != psql.failure.isDefined then
+      Some(s"the end:\n  Weir: ${ending(weir)}\n  psql: ${ending(psql)}")
+    else
+      val line = weir.contents.zipAll(psql.contents, "nothing", "nothing").find(_ != _)
+      line.map((left, right) => s"the database:\n  Weir: $left\n  psql: $right")
+
+  /** What Weir finds wrong with a script that psql rolls back without a word. */
+  private val leftOpen = "the script has ended in the middle of a transaction"
+
+  private def ending(effect: Effect) = effect.failure.getOrElse("success")
+
+  private def same(weir: Event, psql: Event): Boolean = (weir, psql) match
+    case (Sent(left), Sent(right)) => sameText(left, right)
+    case (left: Failed, right: Failed) =>
+      withoutPlace(left) == withoutPlace(right) &&
+      sameText(left.query, right.query)
+    case _ => false
+
+  /** psql sends the end of the data as well, which the server quotes where it has found no end of a value. */
+  private def withoutPlace(failed: Failed): Failed =
+    failed.copy(query = "", position = "", context = failed.context.replace("\n\\.\n", "\n"))
+
+  /** Without the semicolon; psql leaves out empty lines, too, where they stand outside of quotes. */
+  private[psql] def sameText(weir: String, psql: String): Boolean =
+    sameLines(weir.stripTrailing, psql.stripTrailing) ||
+      sameLines(weir.stripTrailing, psql.stripTrailing.stripSuffix(";").stripTrailing)
+
+  private def sameLines(weir: String, psql: String): Boolean =
+    var at = 0
+    var isSame = true
+    for i <- weir.indices if isSame do
+      val c = weir.charAt(i)
+      if at < psql.length && psql.charAt(at) == c then at += 1
+      else isSame = c == '\n' && i > 0 && weir.charAt(i - 1) == '\n'
+    isSame && at == psql.length
+
+  /** Without what Weir sends on its own account: settings, and the end of a transaction that the script has left open, of
+    * which psql says nothing.
+    */
+  private def withoutItsOwn(events: Vector[Event], expected: Int): Vector[Event] =
+    val ofScript = events.dropWhile {
+      case Sent(sql) => own(sql)
+      case _ => false
+    }
+    if ofScript.length > expected && ofScript.last == Sent("ROLLBACK") then ofScript.init
+    else ofScript
+
+  private val own = Set("SET client_min_messages = warning", "SET application_name = 'weir sql'")
+
+  /** psql sends a statement of nothing but comments; it does nothing. */
+  private def isOnlyComments(event: Event): Boolean = event match
+    case Sent(sql) =>
+      var rest = sql
+      var before = ""
+      while before != rest do
+        before = rest
+        // The innermost first, since they nest.
+        rest = rest.replaceFirst("(?s)/\\*((?!/\\*|\\*/).)*\\*/", "")
+      rest.replaceAll("--[^\n\r]*", "").forall(c => c.isWhitespace || c == ';')
+    case _ => false

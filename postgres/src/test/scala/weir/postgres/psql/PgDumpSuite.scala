@@ -1,0 +1,173 @@
+package weir.postgres.psql
+
+import java.nio.file.{Files, Path}
+import java.util.zip.GZIPOutputStream
+import scala.concurrent.duration.*
+import scala.util.Using
+
+/** What pg_dump writes, applied to an empty database and dumped again, is the same. */
+class PgDumpSuite extends munit.FunSuite:
+  override def munitTimeout: Duration = 5.minutes
+
+  private val psql = Programs.find("psql")
+  private val pgDump = Programs.find("pg_dump").filter(Programs.majorVersion(_) >= 15)
+  private lazy val server = LoggedServer.start()
+  private lazy val model = PsqlRunner(server, psql.get)
+  private lazy val weir = WeirRunner(server)
+
+  override def beforeAll(): Unit =
+    assume(
+      psql.isDefined && pgDump.isDefined,
+      "There are no psql and pg_dump of version 15 or newer."
+    )
+    server.execute("postgres", "CREATE ROLE \"weir; reader\"")
+    server.create("source")
+    fill("source", "dumped.sql")
+
+  private def fill(database: String, resource: String): Unit =
+    val script = Path.of(getClass.getResource(resource).toURI)
+    assertEquals(model(script, database, Mode.Stop), None)
+
+  override def afterAll(): Unit = if psql.isDefined && pgDump.isDefined then server.close()
+
+  private def dumpTo(file: Path, database: String, options: Seq[String]): Unit =
+    val command = Vector(s"${pgDump.get}", "-d", database, "-f", s"$file") ++ options
+    val result = Programs.run(command, server.environment)
+    assertEquals(result.code, 0, result.err)
+
+  /** The lines of a dump, without the key, which is another each time. */
+  private def dump(database: String, options: Seq[String]): Vector[String] =
+    ScriptRunner.withFile(Array.empty) { file =>
+      dumpTo(file, database, options)
+      lines(file).filterNot(_.matches("\\\\(un)?restrict .*"))
+    }
+
+  private def lines(file: Path): Vector[String] =
+    String(Files.readAllBytes(file), "ISO-8859-1").split("\n").toVector
+
+  /** What `body` does with a database made of `template`, which is gone afterwards. */
+  private def withTarget(template: String = "template0")(body: String => Unit): Unit =
+    server.execute("postgres", s"CREATE DATABASE target TEMPLATE $template")
+    try body("target")
+    finally server.drop("target")
+
+  private def apply(
+      options: Seq[String],
+      mode: Mode = Mode.Stop,
+      runner: ScriptRunner = weir
+  ): Unit =
+    ScriptRunner.withFile(Array.empty) { file =>
+      dumpTo(file, "source", options)
+      assertEquals(runner(file, "target", mode), None)
+    }
+
+  private def assertSame(options: String*): Unit =
+    assertLines(dump("target", options), dump("source", options))
+
+  private def assertLines(found: Vector[String], expected: Vector[String]): Unit =
+    val line = found.zipAll(expected, "", "").indexWhere(_ != _)
+    if line >= 0 then
+      def near(lines: Vector[String]) =
+        lines.slice(line - 3, line + 4).map(_.take(300)).mkString("\n  ")
+      fail(s"Line ${line + 1} differs. Found:\n  ${near(found)}\nExpected:\n  ${near(expected)}")
+
+  for mode <- List(Mode.Stop, Mode.Continue) do
+    test(s"pg_dump, $mode"):
+      withTarget() { _ =>
+        apply(Nil, mode)
+        assertSame()
+      }
+
+  for options <- List(
+      "--inserts --quote-all-identifiers",
+      "--column-inserts --no-privileges",
+      "--inserts --rows-per-insert=50 --on-conflict-do-nothing",
+      "--no-owner --no-comments --no-publications",
+      "--schema-only"
+    )
+  do
+    test(s"pg_dump $options"):
+      withTarget() { _ =>
+        apply(options.split(' ').toSeq)
+        assertSame(options.split(' ')*)
+      }
+
+  test("pg_dump --no-blobs as a single transaction"):
+    withTarget() { _ =>
+      apply(List("--no-blobs"), Mode.Single)
+      assertSame("--no-blobs")
+    }
+
+  test("pg_dump with large objects is refused as a single transaction, and leaves nothing"):
+    withTarget() { target =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        dumpTo(file, "source", Nil)
+        val line = lines(file).indexOf("COMMIT;") + 1
+        val error = weir(file, target, Mode.Single).getOrElse("none")
+        assert(error.contains(s":$line:1: COMMIT in a script"), error)
+      }
+      assertEquals(DatabaseContents.of(server, target), Vector.empty)
+    }
+
+  test("pg_dump --create is refused where it connects to the new database"):
+    withTarget() { target =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        server.execute("postgres", "CREATE DATABASE created TEMPLATE source")
+        dumpTo(file, "created", List("--create", "--schema-only"))
+        server.drop("created")
+        val line = lines(file).indexWhere(_.startsWith("\\connect")) + 1
+        val error = weir(file, target, Mode.Stop).getOrElse("none")
+        assert(error.contains(s":$line:1: ") && error.contains("\\connect"), error)
+        server.drop("created")
+      }
+    }
+
+  test("pg_dump -E LATIN1"):
+    server.create("latin1")
+    fill("latin1", "latin1.sql")
+    withTarget() { target =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        dumpTo(file, "latin1", List("-E", "LATIN1"))
+        assert(Files.readAllBytes(file).containsSlice("\u00dcberschrift".getBytes("ISO-8859-1")))
+        assertEquals(weir(file, target, Mode.Stop), None)
+      }
+      assertLines(dump(target, Nil), dump("latin1", Nil))
+    }
+
+  /** What is there afterwards is not what was dumped, so psql says what it is to be. */
+  private def assertAsPsql(template: String)(body: ScriptRunner => Unit): Unit =
+    val dumps = List(weir, model).map { runner =>
+      var lines = Vector.empty[String]
+      withTarget(template) { target =>
+        body(runner)
+        lines = dump(target, Nil)
+      }
+      lines
+    }
+    assertLines(dumps(0), dumps(1))
+
+  test("pg_dump --clean --if-exists over a database that holds the same"):
+    assertAsPsql("source")(apply(List("--clean", "--if-exists"), Mode.Stop, _))
+
+  test("pg_dump --data-only --disable-triggers into a schema without rows"):
+    assertAsPsql("template0") { runner =>
+      apply(List("--schema-only"), Mode.Stop, model)
+      apply(List("--data-only", "--disable-triggers"), Mode.Stop, runner)
+    }
+
+  test("pg_dump, section by section"):
+    withTarget() { _ =>
+      for section <- List("pre-data", "data", "post-data") do apply(List(s"--section=$section"))
+      assertSame()
+    }
+
+  test("pg_dump, packed by gzip"):
+    withTarget() { target =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        dumpTo(file, "source", Nil)
+        val plain = Files.readAllBytes(file)
+        Using.resource(GZIPOutputStream(Files.newOutputStream(file)))(_.write(plain))
+        assertEquals(weir(file, target, Mode.Stop), None)
+      }
+      assertSame()
+    }

@@ -1,0 +1,62 @@
+package weir.postgres.psql
+
+import scala.concurrent.duration.*
+
+/** Weir does with any script what psql does with it. */
+class PsqlEquivalenceSuite extends munit.FunSuite:
+  override def munitTimeout: Duration = 2.hours
+
+  private val psql = Programs.find("psql")
+  private lazy val server = LoggedServer.start()
+  private lazy val comparison =
+    List("by_psql", "by_weir").foreach(server.create)
+    Comparison(server, PsqlRunner(server, psql.get), WeirRunner(server))
+
+  private val seed = sys.props.get("weir.sql.seed").fold(System.nanoTime())(_.toLong)
+  private val scripts = sys.props.get("weir.sql.scripts").fold(40)(_.toInt)
+
+  override def beforeAll(): Unit = assume(psql.isDefined, "There is no psql on this machine.")
+  override def afterAll(): Unit = if psql.isDefined then server.close()
+
+  for mode <- Mode.values do
+    test(s"random scripts: the same statements, errors, rows and outcome as with psql, $mode"):
+      for i <- 0 until scripts do check(seed + i, mode)
+
+  test(
+    "a script sees the settings that it sees under psql, those of the role and the database, too"
+  ):
+    val settings = """CREATE TABLE seen AS SELECT name, setting, reset_val FROM pg_settings
+      WHERE name NOT IN ('application_name', 'client_min_messages');
+      CREATE TABLE dates AS SELECT timestamptz '2024-07-01 00:00' AS a, date '03/04/2024' AS b;
+      SET DateStyle = 'German, DMY';
+      CREATE TABLE more AS SELECT (date '05/06/2024')::text AS c, current_setting('DateStyle') AS d;"""
+    for
+      set <- List(
+        "datestyle = 'SQL, DMY'",
+        "timezone = 'America/Caracas'",
+        "extra_float_digits = 0"
+      )
+      database <- List("by_psql", "by_weir")
+    do
+      comparison: Unit
+      server.execute("postgres", s"ALTER DATABASE $database SET $set")
+    val script = Script(Vector(Script.Part(settings)))
+    try assertEquals(comparison.difference(script, Mode.Stop), None)
+    finally
+      List("by_psql", "by_weir").foreach(name =>
+        server.execute("postgres", s"ALTER DATABASE $name RESET ALL")
+      )
+
+  private def check(seed: Long, mode: Mode): Unit =
+    val script =
+      if mode == Mode.Single then withoutTransactionEnds(RandomScript(seed)) else RandomScript(seed)
+    comparison.difference(script, mode).foreach { _ =>
+      val small = Shrinking(script)(comparison.difference(_, mode).isDefined)
+      val found = comparison.difference(small, mode).getOrElse("nothing any more")
+      fail(
+        s"-Dweir.sql.seed=$seed -Dweir.sql.scripts=1, $mode: $found\n\nThe script:\n${small.show}"
+      )
+    }
+
+  private def withoutTransactionEnds(script: Script): Script =
+    script.copy(parts = script.parts.filterNot(_.endsTransaction))

@@ -1,0 +1,45 @@
+package weir.postgres.psql
+
+import java.io.InputStream
+import java.nio.file.{Files, Path}
+
+import weir.postgres.*
+import weir.postgres.send.{Applying, PlainDelivery}
+
+/** Weir, over the Unix socket as psql.
+  *
+  * @param blockBytes
+  *   how much of the script each read gives: all that fits, if it is 0
+  */
+final class WeirRunner(server: LoggedServer, blockBytes: Int = 0) extends ScriptRunner:
+  def apply(file: Path, database: String, mode: Mode): Option[String] =
+    val options = ApplyOptions(
+      onError = if mode == Mode.Continue then OnError.Continue else OnError.Stop,
+      singleTransaction = mode == Mode.Single
+    )
+    val script =
+      if blockBytes == 0 then SqlScript.file(file)
+      else
+        SqlScript.fromInputStream("script")(DribblingInput(Files.newInputStream(file), blockBytes))
+    val applied = ScriptConnection
+      .open(server.url(database))
+      .use(
+        Applying.scripts(
+          _,
+          List((script.name, script.pieces)),
+          options,
+          ApplyListener.none,
+          PlainDelivery(_)
+        )
+      )
+    applied.attempt.runSync() match
+      case Right(_) => None
+      case Left(error: ScriptException) => Some(error.toString)
+      case Left(other) => throw AssertionError(s"It failed with $other", other)
+
+/** Gives at most `blockBytes` at a time. */
+private final class DribblingInput(input: InputStream, blockBytes: Int) extends InputStream:
+  def read(): Int = input.read()
+  override def read(bytes: Array[Byte], from: Int, length: Int): Int =
+    input.read(bytes, from, length.min(blockBytes))
+  override def close(): Unit = input.close()
