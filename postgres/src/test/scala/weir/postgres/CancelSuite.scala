@@ -6,7 +6,7 @@ import weir.{Outcome, Stream, Task}
 import weir.postgres.send.{Applying, PlainDelivery}
 
 class CancelSuite extends ServerSuite:
-  private val data = rows("1234567\n")
+  private val data = manyRows("1234567\n")
 
   /** Starts `task`, cancels it once the server is where `is` says, and waits for that. How long the cancel took. */
   private def canceledAt(connection: ScriptConnection, is: String)(task: Task[Any])(using

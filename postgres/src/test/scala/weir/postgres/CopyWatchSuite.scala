@@ -7,7 +7,7 @@ class CopyWatchSuite extends ServerSuite:
   private val MB = 1L << 20
 
   over("a COPY of 500 MB whose first row is bad stops within 16 MB"): (_, url) =>
-    val data = rows("12345678\n".reverse + "1234567")
+    val data = manyRows("12345678\n".reverse + "1234567")
     var sentBytes = 0L
     def pieces: Stream[Piece] =
       val head = List(
@@ -59,7 +59,7 @@ class CopyWatchSuite extends ServerSuite:
         "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()"
       )
     }
-    val data = rows("1234567\n") // 8192 rows
+    val data = manyRows("1234567\n") // 8192 rows
     var told = 0L
     var untold = 0L
     val count: ServerNotice => Unit = notice =>
@@ -112,7 +112,7 @@ class CopyWatchSuite extends ServerSuite:
         session.run("CREATE TABLE t (i int)").await: Unit
         session.beginCopy(sql("COPY t FROM STDIN")).await
         assert(!session.copyHasFailed)
-        val data = sql("bad\n") ++ rows("1234567\n")
+        val data = sql("bad\n") ++ manyRows("1234567\n")
         for _ <- 1 to 5 do session.write(data, 0, data.length).await
         eventually("the error has come")(session.copyHasFailed)
         assertEquals(serverError(session.endCopy).await.copyRow, Some(1L))
@@ -126,7 +126,7 @@ class CopyWatchSuite extends ServerSuite:
       val seed = Option(System.getProperty("weir.sql.seed")).fold(System.nanoTime())(_.toLong)
       val rounds = Integer.getInteger("weir.sql.rounds", 300)
       val random = scala.util.Random(seed)
-      val block = rows("1234567\n")
+      val block = manyRows("1234567\n")
       println(s"-Dweir.sql.seed=$seed")
       withSession(url) { (_, session) =>
         Task.direct {

@@ -28,7 +28,7 @@ class LostSuite extends ServerSuite:
   private def statement(text: String): Piece =
     Piece.Statement(text.getBytes, text.startsWith("COPY"), Position(0, 3, 1), 3)
 
-  private val data = rows("1234567\n")
+  private val data = manyRows("1234567\n")
   private val endless = Stream.fromIterator(
     Iterator.from(0).map(i => Piece.CopyData(data, 0, data.length, Position(0, 4, 1), 4L + i))
   )

@@ -27,7 +27,7 @@ trait ServerSuite extends munit.FunSuite, WeirSuite:
       }
 
   /** 64 KB of rows with the same text in it, which is to divide that. */
-  def rows(row: String): Array[Byte] =
+  def manyRows(row: String): Array[Byte] =
     Array.fill(65536 / row.length)(row.getBytes("UTF-8")).flatten
 
   /** Waits until the process of the server that serves `connection` waits for, or does, what `is` says. */
