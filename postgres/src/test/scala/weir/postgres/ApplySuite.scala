@@ -1,9 +1,9 @@
 package weir.postgres
 
+import java.io.ByteArrayInputStream
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import scala.collection.mutable
-import weir.{Stream, Task}
-import weir.postgres.send.{Applying, PlainDelivery}
+import weir.Task
 
 class ApplySuite extends ServerSuite:
 
@@ -30,16 +30,10 @@ class ApplySuite extends ServerSuite:
       options: ApplyOptions = ApplyOptions(),
       told: Told = Told()
   ): ApplySummary =
-    val pieces = Stream.fromIterable(TestScript.pieces(script))
-    ScriptConnection.open(url).use(applyTo(_, pieces, options, told)).runSync()
+    ScriptConnection.open(url).use(scriptOf(script).applyTo(_, options, told)).runSync()
 
-  def applyTo(
-      connection: ScriptConnection,
-      pieces: Stream[Piece],
-      options: ApplyOptions = ApplyOptions(),
-      told: Told = Told()
-  ): Task[ApplySummary] =
-    Applying.scripts(connection, List("s.sql" -> pieces), options, told, PlainDelivery(_))
+  private def scriptOf(text: Array[Byte]): SqlScript =
+    SqlScript.fromInputStream("s.sql")(ByteArrayInputStream(text))
 
   def error(url: String, script: String, options: ApplyOptions = ApplyOptions()): ScriptException =
     intercept[ScriptException](apply(url, script, options))
@@ -55,7 +49,7 @@ class ApplySuite extends ServerSuite:
     val told = Told()
     val summary = apply(url, script, told = told)
     assertEquals((summary.statements, summary.rows, summary.errors), (3L, 3L, 0L))
-    assertEquals((summary.sizeBytes, told.used), (script.length.toLong, script.length.toLong))
+    assertEquals((summary.sizeBytes, told.used), (script.length - 1L, script.length - 1L))
     assertEquals(summary.slowest.map(_.position.line).sorted, List(1L, 2L, 6L))
     assertEquals(summary.slowest.map(_.time), summary.slowest.map(_.time).sorted.reverse)
     assertEquals(server.ask(database)("SELECT sum(i) FROM t"), "6")
@@ -73,7 +67,7 @@ class ApplySuite extends ServerSuite:
       url,
       "CREATE TABLE t (i int PRIMARY KEY);\nINSERT INTO t VALUES (1);\n  \nINSERT INTO t VALUES (1);\n"
     )
-    assertEquals(e.position.map(_.line), Some(3L)) // the test's splitter takes blank lines in
+    assertEquals(e.position.map(_.line), Some(4L))
     assertEquals(e.detail, Some("Key (i)=(1) already exists."))
 
   test("a bad COPY row is a line of the file, with the column's name"):
@@ -115,11 +109,11 @@ class ApplySuite extends ServerSuite:
         Task.direct {
           val script =
             "CREATE TABLE t (i int);\nBEGIN;\nINSERT INTO t VALUES (1);\nSELECT 1/0;\nCOMMIT;\n"
-          val failed = applyTo(connection, TestScript.stream(script)).attempt.await
+          val failed = scriptOf(sql(script)).applyTo(connection).attempt.await
           assert(failed.left.exists(_.getMessage.contains("4:1")), failed)
           assertEquals(server.ask(database)("SELECT count(*) FROM t"), "0")
           assertEquals(
-            applyTo(connection, TestScript.stream("INSERT INTO t VALUES (7);\n")).await.rows,
+            scriptOf(sql("INSERT INTO t VALUES (7);\n")).applyTo(connection).await.rows,
             1L
           )
         }
@@ -208,15 +202,16 @@ class ApplySuite extends ServerSuite:
 
   test("a cut COPY is cancelled, and leaves nothing"):
     val (database, url) = fresh()
-    val whole = TestScript.pieces("CREATE TABLE t (i int);\nCOPY t FROM STDIN;\n1\n\\.\n".getBytes)
-    val cut = ScriptException("s.sql", Some(Position(24, 2, 1)), "COPY data not ended by \\.")
-    val pieces = Stream.fromIterable(whole.init) ++ Stream.fail(cut)
     ScriptConnection
       .open(url)
       .use { connection =>
         Task.direct {
-          assertEquals(applyTo(connection, pieces).attempt.await, Left(cut))
-          assertEquals(applyTo(connection, TestScript.stream("SELECT 1;\n")).await.rows, 1L)
+          val cut = "CREATE TABLE t (i int);\nCOPY t FROM STDIN;\n1\n"
+          val failed = scriptOf(sql(cut)).applyTo(connection).attempt.await
+          val message = "s.sql:2:1: COPY data not ended by \\."
+          assert(failed.left.exists(_.getMessage.startsWith(message)), failed)
+          assertEquals(connection.driver.getTransactionState.toString, "IDLE")
+          assertEquals(scriptOf(sql("SELECT 1;\n")).applyTo(connection).await.rows, 1L)
         }
       }
       .runSync()
@@ -243,7 +238,7 @@ class ApplySuite extends ServerSuite:
         .direct {
           val connection = ScriptConnection.of(jdbc).await
           assert(!connection.isWatched)
-          applyTo(connection, TestScript.stream(script), ApplyOptions(OnError.Continue), told).await
+          scriptOf(sql(script)).applyTo(connection, ApplyOptions(OnError.Continue), told).await
         }
         .runSync()
     }

@@ -130,7 +130,7 @@ private[postgres] final class Applying(
     if at >= 0 then
       throw ScriptException(
         script,
-        Some(Placing.ofByte(statement, at, encoding)),
+        Some(statement.positionOfByte(at)),
         f"the byte 0x${statement.text(at) & 0xff}%02x is not valid $encoding",
         hint = Some(
           "If the script is in another encoding, begin it with SET client_encoding = '…', or set PGCLIENTENCODING."

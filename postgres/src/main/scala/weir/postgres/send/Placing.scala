@@ -1,5 +1,6 @@
 package weir.postgres.send
 
+import java.nio.charset.StandardCharsets.UTF_8
 import weir.postgres.{Encodings, Piece, Position, ScriptException, ServerError}
 
 /** From what a server says about a statement to a place in the file. */
@@ -20,7 +21,7 @@ private[postgres] object Placing:
         Position(Position.UnknownOffset, firstDataLine + row - 1, 1)
       case _ =>
         error.character.fold(statement.start)(character =>
-          positionOf(statement, character - 1, encoding)
+          positionOf(statement, character, encoding)
         )
     ScriptException(script, Some(position), problemOf(error), error.detail, error.hint, error)
 
@@ -29,20 +30,12 @@ private[postgres] object Placing:
       if error.copyRow.nonEmpty then error.column.fold("")(name => s" (column $name)") else ""
     s"${error.severity}: ${error.problem}$column"
 
+  /** The server counts characters of whatever encoding the statement is in. */
   private def positionOf(statement: Piece.Statement, character: Int, encoding: String): Position =
-    val text = String(statement.text, Encodings.charset(encoding))
-    val index = text.offsetByCodePoints(0, math.min(character, text.codePointCount(0, text.length)))
-    after(statement, text.substring(0, index), encoding)
-
-  /** Where a byte of a statement stands. */
-  def ofByte(statement: Piece.Statement, byte: Int, encoding: String): Position =
-    after(statement, String(statement.text, 0, byte, Encodings.charset(encoding)), encoding)
-
-  private def after(statement: Piece.Statement, before: String, encoding: String): Position =
-    val lastBreak = before.lastIndexOf('\n')
-    val column = before.codePointCount(lastBreak + 1, before.length)
-    Position(
-      statement.start.offset + before.getBytes(Encodings.charset(encoding)).length,
-      statement.start.line + before.count(_ == '\n'),
-      if lastBreak < 0 then statement.start.column + column else column + 1L
-    )
+    val charset = Encodings.charset(encoding)
+    if charset == UTF_8 then statement.positionOf(character)
+    else
+      val text = String(statement.text, charset)
+      val before = math.min(character - 1, text.codePointCount(0, text.length))
+      val index = text.offsetByCodePoints(0, before)
+      statement.positionOfByte(text.substring(0, index).getBytes(charset).length)
