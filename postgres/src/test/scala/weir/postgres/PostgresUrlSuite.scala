@@ -1,0 +1,87 @@
+package weir.postgres
+
+import java.nio.file.Path
+
+class PostgresUrlSuite extends munit.FunSuite:
+  private val me = System.getProperty("user.name")
+
+  private def parse(text: String, environment: (String, String)*): PostgresUrl =
+    PostgresUrl.parse(text, environment.toMap)
+
+  private def refused(text: String): String =
+    val message = intercept[IllegalArgumentException](parse(text)).getMessage
+    assert(!message.contains("secret"), message)
+    message
+
+  test("an address says who, where, and how"):
+    val url =
+      parse("postgresql://me:se%40cret@db.example:6543/my%20shop?sslmode=require&connect_timeout=3")
+    assertEquals(url.jdbc, "jdbc:postgresql://db.example:6543/my%20shop")
+    assertEquals((url.user, url.password, url.socketFile), (Some("me"), Some("se@cret"), None))
+    assertEquals(url.properties, Map("sslmode" -> "require", "connectTimeout" -> "3"))
+    assert(!url.toString.contains("se@cret") && !url.toString.contains("se%40cret"), url)
+
+  test("a folder as the host is a Unix domain socket"):
+    for text <- List(
+        "postgresql://me@/shop?host=/run/pg&port=6543",
+        "postgresql://me@%2Frun%2Fpg:6543/shop",
+        "postgres:///shop?host=/run/pg&port=6543&user=me",
+        "host=/run/pg port=6543 dbname=shop user=me"
+      )
+    do
+      val url = parse(text)
+      assertEquals(url.socketFile, Some(Path.of("/run/pg/.s.PGSQL.6543")), text)
+      assertEquals(
+        (url.jdbc, url.user),
+        ("jdbc:postgresql://localhost:6543/shop", Some("me")),
+        text
+      )
+
+  test("what is not said comes from the environment, then is as psql has it"):
+    val env = List(
+      "PGHOST" -> "h",
+      "PGPORT" -> "7",
+      "PGUSER" -> "u",
+      "PGDATABASE" -> "d",
+      "PGPASSWORD" -> "p",
+      "PGSSLMODE" -> "disable"
+    )
+    val all = parse("", env*)
+    assertEquals(
+      (all.jdbc, all.user, all.password),
+      ("jdbc:postgresql://h:7/d", Some("u"), Some("p"))
+    )
+    assertEquals(all.properties, Map("sslmode" -> "disable"))
+    assertEquals(parse("shop", env*).jdbc, "jdbc:postgresql://h:7/shop")
+    assertEquals(parse("postgresql://x@y/z", env*).user, Some("x"))
+    assertEquals(parse("", "PGHOST" -> "h").jdbc, s"jdbc:postgresql://h:5432/$me")
+    assertEquals(parse("", "PGHOST" -> "h", "PGUSER" -> "u").jdbc, "jdbc:postgresql://h:5432/u")
+
+  test("a jdbc: address is the driver's as it is"):
+    val url =
+      parse("jdbc:postgresql://h/d?user=a&password=secret", "PGUSER" -> "b", "PGPASSWORD" -> "p")
+    assertEquals(url.jdbc, "jdbc:postgresql://h/d?user=a&password=secret")
+    assertEquals((url.user, url.password), (None, None))
+    assertEquals(url.toString, "jdbc:postgresql://h/d")
+    assertEquals(parse("jdbc:postgresql://h/d", "PGUSER" -> "b").user, Some("b"))
+
+  test("several hosts, IPv6, quoted words"):
+    assertEquals(parse("postgresql://a:1,b:2/d").jdbc, "jdbc:postgresql://a:1,b:2/d")
+    assertEquals(parse("postgresql://a,b/d?port=7").jdbc, "jdbc:postgresql://a:7,b:7/d")
+    assertEquals(parse("postgresql://[::1]:7/d").jdbc, "jdbc:postgresql://[::1]:7/d")
+    val url = parse("host=h dbname = 'my \\'shop\\\\' password=se\\ cret")
+    assertEquals(
+      (url.jdbc, url.password),
+      ("jdbc:postgresql://h:5432/my%20%27shop%5C", Some("se cret"))
+    )
+
+  test("what cannot be understood is refused without the password"):
+    assert(refused("postgresql://me:secret@h/d?colour=red").contains("colour"))
+    assert(
+      refused("postgresql://me:secret@h:x/d").contains("The port was x") ||
+        refused("postgresql://me:secret@h:x/d").contains("port was x")
+    )
+    assert(refused("postgresql://me:secret%@h/d").contains("%25"))
+    assert(refused("jdbc:mysql://me:secret@h/d").contains("jdbc:postgresql:"))
+    assert(refused("host=h 'secret").contains("name=value"))
+    assert(refused("postgresql://a:1,b:2,c:3/d?port=1,2").contains("3 hosts and 2 ports"))

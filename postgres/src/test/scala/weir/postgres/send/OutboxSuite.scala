@@ -1,0 +1,50 @@
+package weir.postgres.send
+
+import java.io.{ByteArrayOutputStream, IOException, OutputStream}
+
+class OutboxSuite extends munit.FunSuite:
+  private val messages = ServerMessages(_ => ())
+
+  test("what the driver sends for a statement is replaced, once"):
+    for size <- List(0, 3, 64 << 10, (64 << 10) + 1, 1 << 20) do
+      val out = ByteArrayOutputStream()
+      val outbox = Outbox(out, messages, () => ())
+      val statement = Array.fill(size)('x'.toByte)
+      outbox.write("Q...-0".getBytes, 0, 6)
+      outbox.flush()
+      outbox.sendInstead(statement)
+      outbox.write("Q...".getBytes, 0, 4)
+      outbox.write("-0".getBytes, 0, 2)
+      outbox.flush()
+      outbox.write("rest".getBytes, 0, 4)
+      outbox.flush()
+      val sent = out.toByteArray
+      assertEquals(String(sent.take(6)), "Q...-0")
+      assertEquals(sent(6).toChar, 'Q')
+      assertEquals(Bytes.int(sent, 7), size + 5)
+      assert(java.util.Arrays.equals(sent.slice(11, 11 + size), statement))
+      assertEquals(sent.drop(11 + size).toList, 0.toByte +: "rest".getBytes.toList)
+
+  test("the first messages say whether an answer of one byte comes, or all is encrypted"):
+    def after(writes: Array[Byte]*) =
+      val messages = ServerMessages(_ => ())
+      val outbox = Outbox(ByteArrayOutputStream(), messages, () => ())
+      writes.foreach(bytes => outbox.write(bytes, 0, bytes.length))
+      val out = ByteQueue(8)
+      if !messages.isOpaque then messages.feed("Sxyz".getBytes, 4, out)
+      messages.isOpaque
+    val ask = Array[Byte](0, 0, 0, 8, 4, -46, 22, 47)
+    val startup = Array[Byte](0, 0, 0, 9, 0, 3, 0, 0, 0)
+    assert(after(ask))
+    assert(after(ask, ask))
+    assert(!after(startup))
+    assert(!after(startup, ask))
+    assert(after(Array[Byte](22, 3, 1)))
+
+  test("a socket that cannot be written is told of before the driver hears it"):
+    var told = 0
+    val broken = new OutputStream:
+      def write(byte: Int): Unit = throw IOException("Broken pipe")
+    val outbox = Outbox(broken, messages, () => told += 1)
+    intercept[IOException](outbox.write("abc".getBytes, 0, 3)): Unit
+    assertEquals(told, 1)
