@@ -1,12 +1,11 @@
 package weir.postgres
 
 import java.sql.SQLException
-import java.util.concurrent.CountDownLatch
 import org.postgresql.copy.{CopyIn, CopyManager}
 import org.postgresql.core.TransactionState
 import org.postgresql.util.ServerErrorMessage
 import weir.Task
-import weir.postgres.send.{Cancelling, NoticeDesk, SimpleQuery}
+import weir.postgres.send.{DriverCall, NoticeDesk, SimpleQuery}
 
 /** One connection, to which statements and COPY data are sent one after the other. It decides nothing: `SqlScript.applyTo` does.
   *
@@ -111,17 +110,16 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
   private def onServer[A](send: => A): Task[A] = Task.defer {
     if connectionLost then Task.fail(gone)
     else
-      val ended = CountDownLatch(1)
+      val call = DriverCall(connection, graceMillis)
       Task
         .uninterruptible {
           val result =
-            try Right(send)
+            try Right(call.run(send))
             catch case error: SQLException => Left(placed(error))
-            finally ended.countDown()
           desk.tellWaiting()
           result.fold(throw _, identity)
         }
-        .cancelable(Cancelling.task(connection, ended, graceMillis))
+        .cancelable(call.cancel)
   }
 
   private def placed(error: SQLException): ServerError =
@@ -159,7 +157,7 @@ object Session:
     * A connection has one session at a time.
     */
   def apply(connection: ScriptConnection, notice: ServerNotice => Unit): Session =
-    within(connection, notice, Cancelling.GraceMillis)
+    within(connection, notice, DriverCall.GraceMillis)
 
   /** As `apply`; the connection is closed where the server has not answered a cancel after `graceMillis`. */
   private[postgres] def within(

@@ -177,3 +177,42 @@ class CancelSuite extends ServerSuite:
       fiber.cancel.timeout(5.seconds).runSync()
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
     finally silent.close()
+
+  over("a connection that is there when connecting is cancelled is closed"): (database, url) =>
+    val seed = Option(System.getProperty("weir.sql.seed")).fold(System.nanoTime())(_.toLong)
+    val rounds = Integer.getInteger("weir.sql.rounds", 60)
+    val random = scala.util.Random(seed)
+    println(s"-Dweir.sql.seed=$seed")
+    for _ <- 1 to rounds do
+      val fiber = ScriptConnection.open(url).use(_ => Task.unit).start.runSync()
+      val until = System.nanoTime() + random.nextInt(15_000_000)
+      while System.nanoTime() < until do Thread.`yield`()
+      fiber.cancel.runSync()
+    eventually("all are closed") {
+      val count = s"SELECT count(*) FROM pg_stat_activity WHERE datname = '$database'"
+      server.ask("postgres")(count) == "0"
+    }
+
+  over("a cancel at any moment leaves the connection in step"): (_, url) =>
+    val seed = Option(System.getProperty("weir.sql.seed")).fold(System.nanoTime())(_.toLong)
+    val rounds = Integer.getInteger("weir.sql.rounds", 150)
+    val random = scala.util.Random(seed)
+    println(s"-Dweir.sql.seed=$seed")
+    withSession(url) { (_, session) =>
+      Task.direct {
+        session.run("CREATE TABLE t (i int)").await: Unit
+        val copy = session
+          .beginCopy(sql("COPY t FROM STDIN"))
+          .andThen(session.write(data, 0, data.length))
+          .andThen(session.endCopy)
+        val slow = session.run("SELECT pg_sleep(0.002)")
+        for round <- 1 to rounds do
+          val fiber = (if random.nextBoolean() then copy else slow).start.await
+          val until = System.nanoTime() + random.nextInt(4_000_000)
+          while System.nanoTime() < until do Thread.`yield`()
+          fiber.cancel.await
+          session.abortCopy.await
+          assertEquals(session.run("SELECT 1").await, Done(1, "SELECT 1"), s"round $round")
+          assertEquals(session.transaction, Session.Transaction.Idle, s"round $round")
+      }
+    }

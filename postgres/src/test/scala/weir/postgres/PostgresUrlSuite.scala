@@ -77,10 +77,7 @@ class PostgresUrlSuite extends munit.FunSuite:
 
   test("what cannot be understood is refused without the password"):
     assert(refused("postgresql://me:secret@h/d?colour=red").contains("colour"))
-    assert(
-      refused("postgresql://me:secret@h:x/d").contains("The port was x") ||
-        refused("postgresql://me:secret@h:x/d").contains("port was x")
-    )
+    assert(refused("postgresql://me:secret@h:x/d").contains("port was x"))
     assert(refused("postgresql://me:secret%@h/d").contains("%25"))
     assert(refused("jdbc:mysql://me:secret@h/d").contains("jdbc:postgresql:"))
     assert(refused("host=h 'secret").contains("name=value"))
