@@ -33,7 +33,9 @@ class KillSuite extends ResumeSuite:
           for i <- 1 to 10 do text.append(s"INSERT INTO $table (v) VALUES ('t $round $i');\n")
           copy(table, 500)
           text.append(if random.nextBoolean() then "COMMIT;\n" else "ROLLBACK;\n")
-        case 3 => text.append(s"VACUUM $table;\n")
+        case 3 =>
+          text.append(s"VACUUM $table;\n")
+          text.append(s"CREATE INDEX CONCURRENTLY IF NOT EXISTS i_$round ON $table (k);\n")
         case 4 => copy(table, 100)
         case 5 =>
           text.append(s"UPDATE $table SET v = v || '!' WHERE v LIKE '5%';\n")
@@ -85,7 +87,7 @@ class KillSuite extends ResumeSuite:
         case 0 => done = true
         case 137 => ()
         case 3 =>
-          // VACUUM may be applied twice.
+          // The index may be made twice.
           place = lines.find(_.startsWith("uncertain")).map(_.drop(10))
         case other => fail(s"exit code $other: ${lines.mkString("\n")}")
       if process.exitValue != 3 then place = None
