@@ -1,6 +1,5 @@
 package weir.postgres.journal
 
-
 /** What a script does with transactions of its own, and with statements that cannot be in one. */
 class TransactionSuite extends ResumeSuite:
   private def rows(database: String) =
@@ -125,11 +124,15 @@ class TransactionSuite extends ResumeSuite:
     database
 
   test("killed within one of those, it is said that it may have been applied, and how to go on"):
-    val text = "CREATE TABLE t (a int);\nVACUUM t;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2);\n"
+    val text =
+      "CREATE TABLE t (a int);\nVACUUM t;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2);\n"
     val database = killedInVacuum(text)
     val error = refused(database, text)
     assertEquals(error.position.map(_.toString), Some("2:1"))
-    assert(error.hint.exists(_.contains("--resume-at 3:1; if not, with --resume-at 2:1")), s"${error.hint}")
+    assert(
+      error.hint.exists(_.contains("--resume-at 3:1; if not, with --resume-at 2:1")),
+      s"${error.hint}"
+    )
     assertEquals(error.detail, Some("VACUUM t"))
     assertEquals(apply(database, text, at("3:1")).statements, 2L)
     assertEquals(rows(database), "1,2")
