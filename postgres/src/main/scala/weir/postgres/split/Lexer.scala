@@ -395,8 +395,9 @@ private[split] final class Lexer(complain: Complaints):
     if byte == '+' || byte == '-' then to(SignedExponent, i + 1) else signedExponent(bytes, i)
 
   private def signedExponent(bytes: Array[Byte], i: Int): Int =
-    if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Fraction, i + 1) else to(Plain, i)
+    if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Parameter, i + 1) else to(Plain, i)
 
+  /** In the digits of a parameter or of an exponent, after which neither a dot nor an exponent belongs to it. */
   private def parameter(bytes: Array[Byte], i: Int): Int = ByteClass.of(bytes(i)) match
     case ByteClass.Digit => i + 1
     case ByteClass.Letter => to(Plain, i + 1)

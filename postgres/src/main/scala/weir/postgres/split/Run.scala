@@ -36,4 +36,4 @@ private[split] final class Run(start: Position):
     place.position
 
   /** The byte-order mark, before all that was asked for, is not to be counted as a character: no editor does. */
-  def uncountMark(): Unit = place.column -= 1
+  def uncountMark(): Unit = if place.line == 1 then place.column -= 1

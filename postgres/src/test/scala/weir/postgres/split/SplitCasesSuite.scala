@@ -118,6 +118,8 @@ class SplitCasesSuite extends WeirSuite:
   splits("the E after a parameter begins no string", "SELECT $1e'\\';c", "SELECT $1e'\\'", "c")
   splits("the E after a dollar begins a string", "SELECT $e'\\';';c", "SELECT $e'\\';'", "c")
   splits("numbers with exponents", "SELECT 1e+5.5e-3e'\\';c", "SELECT 1e+5.5e-3e'\\'", "c")
+  splits("a number has one exponent", "SELECT 1e5E--;\n;c", "SELECT 1e5E--;\n", "c")
+  fails("28: nor is it one in the line after it", "\ufeff\n '", "2:2: unterminated")
   splits("a dollar after a number opens", "SELECT 1$$;$$;c", "SELECT 1$$;$$", "c")
   splits("dollars within dollars", "DO $a$ $$;$$ $a $a$;c", "DO $a$ $$;$$ $a $a$", "c")
   splits("slashes and stars", "SELECT //*;**//*/;*/2;c", "SELECT //*;**//*/;*/2", "c")
