@@ -16,9 +16,9 @@ import weir.sync.WaitList
   *   - **Invariant**: `held` is the size of what is queued or in the batch, and of `used`. It is at most `limit`, or it is one
   *     element that is larger; last words, which may not wait, come on top.
   *   - **The race we fear**: a producer waits for room that nobody will give back, and the consumer for an element. The consumer
-  *     waits only with an empty batch, so `used` is 0 by then, and `held` the size of what is queued: nothing, or it would
-  *     not wait. So the last `giveBack` has seen `held == 0`, under the lock, at which every producer that was in the list has
-  *     been let go on, one at least, and none joins the list at `held == 0`.
+  *     waits only with an empty batch and an empty queue, so its last `giveBack` has left `held` at 0, under the lock, and
+  *     has let go on whoever had waited longest, whatever its size; at `held == 0` nobody begins to wait. The one that
+  *     goes on puts its element, unless it is cancelled; and only the consumer cancels one that waits here, when it closes.
   */
 private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
   private val giveBackAt = math.max(1L, limit / 4)

@@ -18,8 +18,13 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
 
   property("the same elements, whoever is faster") {
     forAll(kinds, Gen.choose(1, 9)) { (kinds, n) =>
-      val stream = Stream.emits(kinds).evalTap(yields).prefetchN(n).evalTap(k => yields(3 - k))
-      assertEquals(stream.toList.runSync(), kinds)
+      val source = Stream.emits(kinds).evalTap(yields)
+      for ahead <- List(
+          source.prefetchN(n),
+          source.prefetchBytes(n)(k => 2 * k),
+          source.prefetchStrict
+        )
+      do assertEquals(ahead.evalTap(k => yields(3 - k)).toList.runSync(), kinds)
       assertEquals(
         Stream.emits(kinds).chunkN(n).flatMap(Stream.emits).prefetchN(n).toList.runSync(),
         kinds
@@ -128,6 +133,30 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
     val source = log.resource("a")(log.resource("b")(Stream.emits(1 to 3)))
     for take <- List(0, 1, 2, 3, 4) do source.prefetchN(1).take(take).drain.runSync()
     log.assertNested()
+
+  test("a size of nothing is refused, with its value and the rule"):
+    for (make, message) <- List[(() => Stream[Int], String)](
+        (
+            () => Stream.emit(1).prefetchN(0)
+        ) -> "Stream.prefetchN: the size was 0. It must be at least 1.",
+        (() => Stream.emit(1).prefetchBytes(0)(_ => 1)) ->
+          "Stream.prefetchBytes: the limit was 0. It must be at least 1."
+      )
+    do
+      val error = intercept[IllegalArgumentException](make())
+      assert(error.getMessage.contains(message), error.getMessage)
+
+  test("an element whose size is below 0, or throws, fails in its place"):
+    val boom = Boom()
+    val source = Stream.emits(1 to 5)
+    assertEquals(
+      seen(source.prefetchBytes(10)(i => if i == 3 then throw boom else i)).runSync(),
+      List(1, 2, boom)
+    )
+    seen(source.prefetchBytes(10)(i => if i == 3 then -7 else i)).runSync() match
+      case List(1, 2, error: IllegalArgumentException) =>
+        assert(error.getMessage.contains("was -7. It must be at least 0."), error.getMessage)
+      case other => fail(other.toString)
 
   test("a million elements leave nothing behind"):
     val stream = Stream.unfold(0)(i => Some((i, i + 1))).prefetchN(64).take(500_000)
