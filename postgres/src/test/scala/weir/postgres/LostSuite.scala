@@ -16,10 +16,18 @@ class LostSuite extends ServerSuite:
     val pid = connection.driver.getBackendPID
     death match
       case Death.Terminated => on.ask("postgres")(s"SELECT pg_terminate_backend($pid)"): Unit
-      case Death.BackendKilled => signal(pid)
+      case Death.BackendKilled =>
+        // The server ends all its processes then, before it recovers.
+        on.admin("postgres") { other =>
+          signal(pid)
+          eventually("it has noticed")(Try(on.execute(other, "SELECT 1")).isFailure)
+        }
       case Death.PostmasterKilled =>
         signal(on.postmaster)
         eventually("its children have noticed")(!ProcessHandle.of(pid).filter(_.isAlive).isPresent)
+
+  private def recovered(): Unit =
+    eventually("the server has recovered")(Try(server.ask("postgres")("SELECT 1")).isSuccess)
 
   private def signal(pid: Long): Unit =
     val killed = ProcessHandle.of(pid)
@@ -100,7 +108,7 @@ class LostSuite extends ServerSuite:
       val error = dies(Death.BackendKilled, where, server, url)
       check(error)
       assert(error.detail.exists(_.nonEmpty), error.detail)
-      eventually("the server has recovered")(Try(server.ask("postgres")("SELECT 1")).isSuccess)
+      recovered()
 
   // A process of the server that is busy with a COPY does not look whether its parent is still there.
   for where <- List("a statement", "a COPY that waits", "idle") do
@@ -124,13 +132,14 @@ class LostSuite extends ServerSuite:
     withSession(url) { (connection, session) =>
       Task.direct {
         serverError(session.run("SELECT 1/0")).await: Unit
-        connection.abort()
+        kill(Death.BackendKilled, server, connection)
         assertEquals(
           serverError(session.run("SELECT 1")).await.problem,
           "the connection to the server was lost"
         )
       }
     }
+    recovered()
 
   test(
     "a server that is not there, and one that lets nobody in, are one clear error without the password"

@@ -16,6 +16,7 @@ private[postgres] final class Applying(
   private var script = ""
   private var current: Piece.Statement | Null = null
   private var copy: Copy | Null = null
+  private var committing = false
 
   /** Where the statement that runs now begins. */
   def position: Option[Position] = Option(current).map(_.start)
@@ -132,13 +133,14 @@ private[postgres] final class Applying(
         script,
         Some(statement.positionOfByte(at)),
         f"the byte 0x${statement.text(at) & 0xff}%02x is not valid $encoding",
-        hint = Some(
-          "If the script is in another encoding, begin it with SET client_encoding = '…', or set PGCLIENTENCODING."
-        )
+        hint =
+          Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
       )
 
   private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
-    if options.singleTransaction then session.run("COMMIT").await: Unit
+    if options.singleTransaction then
+      committing = true
+      session.run("COMMIT").await: Unit
     else if !inTransaction && session.transaction != Session.Transaction.Idle then
       throw ScriptException(
         script,
@@ -163,11 +165,14 @@ private[postgres] final class Applying(
       None,
       s"${error.severity}: ${error.problem}",
       error.detail,
-      error.hint,
+      if committing && error.connectionLost then Some(Applying.Unknown) else error.hint,
       error
     )
 
 private[postgres] object Applying:
+  private val Unknown =
+    "Whether the server has committed before is not known. Look whether what the script makes is there."
+
   /** A COPY whose data is coming. */
   private final class Copy(val statement: Piece.Statement, val begunNanos: Long):
     var firstDataLine = 0L

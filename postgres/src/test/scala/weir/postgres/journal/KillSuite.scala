@@ -54,7 +54,8 @@ class KillSuite extends ResumeSuite:
   private def start(database: String, file: Path, jobs: Int, place: Option[String]): Process =
     val java = ProcessHandle.current().info().command().orElse("java")
     val options = List("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx200m")
-    val program = List("-cp", System.getProperty("java.class.path"), "weir.postgres.journal.ResumeProgram")
+    val program =
+      List("-cp", System.getProperty("java.class.path"), "weir.postgres.journal.ResumeProgram")
     val args = List(server.unix(database), file.toString, s"$jobs") ++ place
     ProcessBuilder((java :: options ::: program ::: args).asJava)
       .redirectErrorStream(true)
