@@ -30,7 +30,8 @@ private[postgres] object StatementKind:
       case ("COMMIT" | "ROLLBACK") :: "PREPARED" :: _ => Plain
       case ("COMMIT" | "END") :: rest => Commit(chained(rest))
       case ("ROLLBACK" | "ABORT") :: rest => if rest.contains("TO") then Control else Rollback
-      case ("BEGIN" | "START" | "SAVEPOINT" | "RELEASE" | "LOCK" | "DECLARE" | "LISTEN") :: _ => Control
+      case ("BEGIN" | "START" | "SAVEPOINT" | "RELEASE" | "LOCK" | "DECLARE" | "LISTEN") :: _ =>
+        Control
       case "SET" :: ("LOCAL" | "TRANSACTION" | "CONSTRAINTS") :: _ => Control
       case _ => Plain
 

@@ -32,7 +32,10 @@ class JobsSuite extends ResumeSuite:
     for count <- Seq(1, 2, 3, 8) do
       val (database, summary) = run(text, count)
       check(database, rows)
-      assertEquals((summary.parallelCopies, summary.rows), (if count == 1 then 0L else 1L, rows.toLong))
+      assertEquals(
+        (summary.parallelCopies, summary.rows),
+        (if count == 1 then 0L else 1L, rows.toLong)
+      )
       val connections = ask(database)("SELECT count(DISTINCT xmin::text) FROM t")
       assertEquals(connections, math.min(count, 8).toString)
 
@@ -42,8 +45,9 @@ class JobsSuite extends ResumeSuite:
     assertEquals((summary.parallelCopies, summary.singleCopies), (0L, Map.empty[String, Long]))
 
   test("a COPY without rows, and several one after the other"):
-    val text = head + "\\.\nCOPY t FROM STDIN;\n" + data(10000) + "\\.\nTRUNCATE t;\nCOPY t FROM STDIN;\n" +
-      data(12000) + "\\.\nCOPY t FROM STDIN;\n\\.\n"
+    val text =
+      head + "\\.\nCOPY t FROM STDIN;\n" + data(10000) + "\\.\nTRUNCATE t;\nCOPY t FROM STDIN;\n" +
+        data(12000) + "\\.\nCOPY t FROM STDIN;\n\\.\n"
     val (database, summary) = run(text)
     check(database, 12000)
     assertEquals(summary.parallelCopies, 2L)
@@ -62,7 +66,11 @@ class JobsSuite extends ResumeSuite:
 
   private def single(text: String, reason: String): Unit =
     val (database, summary) = run(text)
-    assertEquals((summary.parallelCopies, summary.singleCopies), (0L, Map(reason -> 1L)), text.take(200))
+    assertEquals(
+      (summary.parallelCopies, summary.singleCopies),
+      (0L, Map(reason -> 1L)),
+      text.take(200)
+    )
     check(database, 8000)
 
   test("where the data cannot be cut, or others would not see the table, one connection is enough"):
@@ -75,25 +83,33 @@ class JobsSuite extends ResumeSuite:
     )
     single("BEGIN;\n" + head + rows + "COMMIT;\n", "it stands in a transaction of the script")
     single(
-      head.replace("b text", "b text, UNIQUE (a), c int DEFAULT 1 REFERENCES t (a)").replace("COPY t", "COPY t (a, b)") + rows,
+      head
+        .replace("b text", "b text, UNIQUE (a), c int DEFAULT 1 REFERENCES t (a)")
+        .replace("COPY t", "COPY t (a, b)") + rows,
       "rows of the table refer to others of it"
     )
-    val shadowed = "CREATE TABLE public.t (a int, b text);\nCREATE TEMP TABLE t (a int, b text);\nCOPY t FROM STDIN;\n" +
-      rows + "INSERT INTO public.t SELECT * FROM t;\n"
+    val shadowed =
+      "CREATE TABLE public.t (a int, b text);\nCREATE TEMP TABLE t (a int, b text);\nCOPY t FROM STDIN;\n" +
+        rows + "INSERT INTO public.t SELECT * FROM t;\n"
     single(shadowed, "the table is temporary")
 
   test("the other connections have the settings and the role of the script"):
     val database = server.newDatabase()
     val role = s"j_$database"
-    val text = s"CREATE ROLE $role;\nCREATE SCHEMA s;\nGRANT ALL ON SCHEMA s TO $role;\nSET my.x = 'seven';\n" +
-      s"SET search_path = s;\nSET ROLE $role;\n" +
-      "CREATE TABLE t (a int, b text, c text DEFAULT current_user || current_setting('my.x'));\n" +
-      "COPY t (a, b) FROM STDIN;\n" + data(8000) + "\\.\nSET my.x = 'eight';\nRESET ROLE;\nCOPY t (a, b) FROM STDIN;\n" +
-      data(8000) + "\\.\nALTER TABLE s.t SET SCHEMA public;\n"
+    val text =
+      s"CREATE ROLE $role;\nCREATE SCHEMA s;\nGRANT ALL ON SCHEMA s TO $role;\nSET my.x = 'seven';\n" +
+        s"SET search_path = s;\nSET ROLE $role;\n" +
+        "CREATE TABLE t (a int, b text, c text DEFAULT current_user || current_setting('my.x'));\n" +
+        "COPY t (a, b) FROM STDIN;\n" + data(
+          8000
+        ) + "\\.\nSET my.x = 'eight';\nRESET ROLE;\nCOPY t (a, b) FROM STDIN;\n" +
+        data(8000) + "\\.\nALTER TABLE s.t SET SCHEMA public;\n"
     val summary = apply(database, text, jobs(database, 2))
     assertEquals(summary.parallelCopies, 2L)
     assertEquals(
-      ask(database)("SELECT string_agg(c || ' ' || n, ', ' ORDER BY c) FROM (SELECT c, count(*) AS n FROM t GROUP BY c) x"),
+      ask(database)(
+        "SELECT string_agg(c || ' ' || n, ', ' ORDER BY c) FROM (SELECT c, count(*) AS n FROM t GROUP BY c) x"
+      ),
       s"${role}seven 8000, postgreseight 8000"
     )
 
@@ -112,7 +128,8 @@ class JobsSuite extends ResumeSuite:
 
   test("after an error the next statements run, if that is wanted"):
     val database = server.newDatabase()
-    val text = head + data(20000).toString.replace("\n15000\t", "\nx\t") + "\\.\nCOPY t FROM STDIN;\n" + data(9000) +
+    val text = head + data(20000).toString
+      .replace("\n15000\t", "\nx\t") + "\\.\nCOPY t FROM STDIN;\n" + data(9000) +
       "\\.\n"
     val options = jobs(database, 2, ApplyOptions(OnError.Continue))
     val summary = apply(database, text, options)
@@ -120,38 +137,50 @@ class JobsSuite extends ResumeSuite:
     check(database, 9000)
 
   test("two rows of one key on two connections are an error, and no wait for ever"):
-    val text = head.replace("a int", "a int UNIQUE") + data(20000).toString.replace("\n15000\t", "\n14\t") + "\\.\n"
+    val text = head.replace("a int", "a int UNIQUE") + data(20000).toString
+      .replace("\n15000\t", "\n14\t") + "\\.\n"
     val database = server.newDatabase()
     val error = refused(database, text, jobs(database, 4))
-    assert(error.getMessage.contains("same lock") || error.getMessage.contains("duplicate key"), error.getMessage)
+    assert(
+      error.getMessage.contains("same lock") || error.getMessage.contains("duplicate key"),
+      error.getMessage
+    )
     assertEquals(ask(database)("SELECT count(*) FROM t"), "0")
 
   test("a trigger that changes one row for all is an error, and no wait for ever"):
-    val text = "CREATE TABLE n (n int);\nINSERT INTO n VALUES (0);\nCREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS " +
-      "$$ BEGIN UPDATE n SET n = n + 1; RETURN NEW; END $$;\nCREATE TABLE t (a int, b text);\n" +
-      "CREATE TRIGGER g AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION f();\nCOPY t FROM STDIN;\n" +
-      data(8000) + "\\.\n"
+    val text =
+      "CREATE TABLE n (n int);\nINSERT INTO n VALUES (0);\nCREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS " +
+        "$$ BEGIN UPDATE n SET n = n + 1; RETURN NEW; END $$;\nCREATE TABLE t (a int, b text);\n" +
+        "CREATE TRIGGER g AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION f();\nCOPY t FROM STDIN;\n" +
+        data(8000) + "\\.\n"
     val database = server.newDatabase()
     val error = refused(database, text, jobs(database, 2))
     assert(error.hint.exists(_.contains("--jobs 1")), s"$error ${error.hint}")
     assertEquals(ask(database)("SELECT count(*) FROM t"), "0")
 
   test("what is deferred to the commit is checked before anybody commits"):
-    val text = "CREATE TABLE p (a int PRIMARY KEY);\nINSERT INTO p SELECT generate_series(1, 19999);\n" +
-      head.replace("a int", "a int REFERENCES p DEFERRABLE INITIALLY DEFERRED") + data(20000) + "\\.\n"
+    val text =
+      "CREATE TABLE p (a int PRIMARY KEY);\nINSERT INTO p SELECT generate_series(1, 19999);\n" +
+        head.replace("a int", "a int REFERENCES p DEFERRABLE INITIALLY DEFERRED") + data(
+          20000
+        ) + "\\.\n"
     val database = server.newDatabase()
     val error = refused(database, text, jobs(database, 3))
     assert(error.getMessage.contains("foreign key"), error.getMessage)
     assertEquals(ask(database)("SELECT count(*) FROM t"), "0")
 
   test("several connections and one transaction do not go together"):
-    val error = intercept[IllegalArgumentException](jobs("x", 2, ApplyOptions(singleTransaction = true)))
+    val error =
+      intercept[IllegalArgumentException](jobs("x", 2, ApplyOptions(singleTransaction = true)))
     assert(error.getMessage.contains("Use one of the two"), error.getMessage)
 
   test("a COPY of which some connections had committed is completed, with whatever number of them"):
     val rows = 20000
     val text = head + data(rows) + "\\.\n"
-    for (count, committed) <- Seq(2 -> Set(1), 3 -> Set(1), 3 -> Set(1, 2), 4 -> Set(2)); again <- Seq(1, 3) do
+    for
+      (count, committed) <- Seq(2 -> Set(1), 3 -> Set(1), 3 -> Set(1, 2), 4 -> Set(2));
+      again <- Seq(1, 3)
+    do
       val database = server.newDatabase()
       halfDone(database, text, count, committed)
       apply(database, text, jobs(database, again, resuming)): Unit
@@ -189,7 +218,9 @@ class JobsSuite extends ResumeSuite:
 
   private def sumOfFirst(text: String): String =
     val bytes = text.take(text.indexOf(";") + 1).getBytes
-    java.util.HexFormat.of().formatHex(java.security.MessageDigest.getInstance("SHA-256").digest(bytes))
+    java.util.HexFormat
+      .of()
+      .formatHex(java.security.MessageDigest.getInstance("SHA-256").digest(bytes))
 
   /** The first and last number of each chunk of the data. */
   private def cut(text: String): Seq[(Int, Int, Int)] =

@@ -32,7 +32,9 @@ class SessionStateSuite extends ResumeSuite:
           |RESET lock_timeout;
           |DO $$ BEGIN PERFORM pg_catalog.set_config('statement_timeout', '70s', false); END $$;
           |""".stripMargin +
-        List("work_mem", "search_path", "my.x", "lock_timeout", "statement_timeout").map(note).mkString,
+        List("work_mem", "search_path", "my.x", "lock_timeout", "statement_timeout")
+          .map(note)
+          .mkString,
       12,
       "7MB  a=b'c\\d 0 70s"
     )
@@ -52,7 +54,9 @@ class SessionStateSuite extends ResumeSuite:
           |SELECT pg_catalog.set_config('hash_mem_multiplier', '3', true);
           |COMMIT;
           |""".stripMargin +
-        List("work_mem", "maintenance_work_mem", "temp_buffers", "hash_mem_multiplier").map(note).mkString,
+        List("work_mem", "maintenance_work_mem", "temp_buffers", "hash_mem_multiplier")
+          .map(note)
+          .mkString,
       16,
       "4MB 9MB 8MB 1"
     )
@@ -118,7 +122,8 @@ class SessionStateSuite extends ResumeSuite:
 
   test("a temporary table that ends with its transaction is no hindrance"):
     val database = server.newDatabase()
-    val text = table + "BEGIN;\nCREATE TEMP TABLE x (a int) ON COMMIT DROP;\nCOMMIT;\n" + note("work_mem")
+    val text =
+      table + "BEGIN;\nCREATE TEMP TABLE x (a int) ON COMMIT DROP;\nCOMMIT;\n" + note("work_mem")
     dies(database, text, 4)
     assertEquals(apply(database, text).statements, 1L)
 

@@ -1,6 +1,5 @@
 package weir.postgres.journal
 
-
 /** What a script does with transactions of its own, and with statements that cannot be in one. */
 class TransactionSuite extends ResumeSuite:
   private def rows(database: String) =
@@ -127,7 +126,8 @@ class TransactionSuite extends ResumeSuite:
   private val index = "CREATE INDEX CONCURRENTLY i ON t (a)"
 
   test("killed within one of those, it is said that it may have been applied, and how to go on"):
-    val text = s"CREATE TABLE t (a int);\n$index;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2);\n"
+    val text =
+      s"CREATE TABLE t (a int);\n$index;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2);\n"
     val database = killedInLine2(text)
     val error = refused(database, text)
     assertEquals(error.position.map(_.toString), Some("2:1"))
@@ -151,7 +151,13 @@ class TransactionSuite extends ResumeSuite:
     assertEquals(apply(database, text).statements, 0L)
 
   test("one of those that may be repeated is repeated"):
-    for statement <- Seq("VACUUM t", "REINDEX TABLE t", "/* c */ DISCARD ALL", "ALTER SYSTEM RESET work_mem") do
+    for statement <- Seq(
+        "VACUUM t",
+        "REINDEX TABLE t",
+        "/* c */ DISCARD ALL",
+        "ALTER SYSTEM RESET work_mem"
+      )
+    do
       val text = s"CREATE TABLE t (a int);\n$statement;\nINSERT INTO t VALUES (1);\n"
       val database = killedInLine2(text)
       assertEquals(apply(database, text).statements, 2L)
