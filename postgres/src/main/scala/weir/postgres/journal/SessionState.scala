@@ -111,12 +111,14 @@ private[postgres] object SessionState:
   /** Statements that change neither settings nor what is bound to the session, unless by way of a function. */
   private val quiet =
     Set("INSERT", "UPDATE", "DELETE", "MERGE", "COPY", "ALTER", "DROP", "COMMENT") ++
-      Set("GRANT", "REVOKE", "TRUNCATE", "VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")
+      Set("GRANT", "REVOKE", "TRUNCATE", "VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH") ++
+      Set("BEGIN", "START", "SAVEPOINT", "RELEASE", "COMMIT", "END", "LOCK")
 
   /** True if this statement may change what `read` returns. */
   def mayChange(statement: Piece.Statement): Boolean =
     Tokens.leading(statement.text, 4) match
-      case "CREATE" :: rest => rest.exists(Set("TEMP", "TEMPORARY"))
+      case "CREATE" :: rest =>
+        rest.exists(Set("TEMP", "TEMPORARY")) || Tokens.mention(statement.text, Set("PG_TEMP"))
       case "SELECT" :: _ =>
         // A SELECT by itself changes nothing; the functions that do are known, but for the script's own.
         !Tokens.mention(statement.text, Set("SETVAL")) ||

@@ -20,7 +20,7 @@ private[postgres] object Deliveries:
       scripts: List[(String, Option[Checksum] => Stream[Piece])],
       options: ApplyOptions,
       listener: ApplyListener
-  ): Task[ApplySummary] =
+  ): Task[ApplySummary] = Task.defer {
     val sums = scripts.map(_ => options.resume.map(_ => Checksum()))
     val streams = scripts.zip(sums).map { case ((name, pieces), sum) => (name, pieces(sum)) }
     def run(delivery: Session => Delivery) =
@@ -33,11 +33,18 @@ private[postgres] object Deliveries:
             summary.copy(parallelCopies = jobs.parallel, singleCopies = jobs.single)
         }
       )
+  }
 
   private def jobs(options: ApplyOptions): Resource[Jobs] = options.jobs match
     case None => Jobs.resource(1, Resource.eval(Task.fail(IllegalStateException("one connection"))))
     case Some(jobs) =>
-      Jobs.resource(jobs.count, jobs.open.map(more => Lane(more, Session(more, _ => ()))))
+      Jobs.resource(
+        jobs.count,
+        jobs.open.map(more => Lane(more, Session(more, _ => ()))).evalTap(quiet)
+      )
+
+  /** What Applying does for the script's own session. */
+  private def quiet(lane: Lane): Task[Unit] = lane.run("SET client_min_messages = warning")
 
   private def delivery(
       lane: Lane,

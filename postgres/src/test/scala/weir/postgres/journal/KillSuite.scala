@@ -104,9 +104,14 @@ class KillSuite extends ResumeSuite:
       try
         val clean = server.newDatabase()
         apply(clean, text): Unit
-        val killed = server.newDatabase()
-        val hits = runKilled(killed, file, jobs, random, kills)
-        println(s"jobs $jobs, seed $seed: killed $hits times at work")
-        assertEquals(state(killed), state(clean), s"-Dweir.sql.seed=$seed")
-        assertEquals(ask(killed)("SELECT count(*) FROM weir_sql.part"), "0")
+        val expected = state(clean)
+        var hits = 0
+        var databases = 0
+        while hits < kills do
+          val killed = server.newDatabase()
+          databases += 1
+          hits += runKilled(killed, file, jobs, random, kills - hits)
+          assertEquals(state(killed), expected, s"-Dweir.sql.seed=$seed")
+          assertEquals(ask(killed)("SELECT count(*) FROM weir_sql.part"), "0")
+        println(s"jobs $jobs, seed $seed: killed $hits times at work, $databases databases")
       finally Files.deleteIfExists(file): Unit
