@@ -36,6 +36,8 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     * '''Fails''' with [[weir.cli.BadInput]] before anything has been changed.
     */
   def run(): Int =
+    // Loading the driver may take a while on a slow machine; that is nothing for a user of the program.
+    weir.Runtime.default.onSpin(_ => ())
     try
       Foreground.run(if settings.isDryRun then dryRun else onDatabase, SqlJob.stopTime) match
         case Foreground.Ended.Done(code) => code
