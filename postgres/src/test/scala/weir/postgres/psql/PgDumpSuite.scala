@@ -78,6 +78,21 @@ class PgDumpSuite extends munit.FunSuite:
         assertSame()
       }
 
+  test("pg_dump with a journal, which is no part of the dump; a second run changes nothing"):
+    withTarget() { target =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        dumpTo(file, "source", Nil)
+        for _ <- 1 to 2 do assertEquals(WeirRunner(server, resumes = true)(file, target, Mode.Stop), None)
+      }
+      assertLines(dump(target, List("--exclude-schema=weir_sql")), dump("source", Nil))
+    }
+
+  test("pg_dump over three connections: the same rows"):
+    withTarget() { _ =>
+      apply(Nil, Mode.Stop, WeirRunner(server, jobs = 3))
+      assertLines(dump("target", Nil).sorted, dump("source", Nil).sorted)
+    }
+
   for options <- List(
       "--inserts --quote-all-identifiers",
       "--column-inserts --no-privileges",
