@@ -195,7 +195,7 @@ lazy val benchCe2 = project
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, testkit)
+  .dependsOn(core, slf4j, testkit, postgres)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")

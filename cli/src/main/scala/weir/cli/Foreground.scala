@@ -2,6 +2,7 @@ package weir.cli
 
 import java.util.concurrent.{CompletableFuture, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
 
 import weir.app.Signals
 import weir.{Outcome, Task}
@@ -21,17 +22,21 @@ object Foreground:
     case Stopped(exitCode: Int, isClean: Boolean)
 
   /** Less than the second in which Ctrl-C must work, with time to say what is left. */
-  private val stopMillis = 800L
+  private val stopTime = 800.millis
 
-  /** '''Fails''' with the error of the task. */
-  def run[A](task: Task[A]): Ended[A] =
+  /** '''Fails''' with the error of the task.
+    *
+    * @param stopTime
+    *   how long the task may take to end after a signal
+    */
+  def run[A](task: Task[A], stopTime: FiniteDuration = stopTime): Ended[A] =
     val ended = CompletableFuture[Option[Outcome[A]]]()
     val exitCode = AtomicInteger()
     val cancel = task.runAsync: outcome =>
       val _ = ended.complete(Some(outcome))
     val signals = Signals.handle: (_, code) =>
       if !exitCode.compareAndSet(0, code) then Runtime.getRuntime.halt(code)
-      val _ = ended.completeOnTimeout(None, stopMillis, TimeUnit.MILLISECONDS)
+      val _ = ended.completeOnTimeout(None, stopTime.toMillis, TimeUnit.MILLISECONDS)
       cancel()
     try
       ended.get() match

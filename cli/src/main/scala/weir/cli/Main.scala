@@ -22,6 +22,7 @@ import weir.cli.command.{
   Gather,
   Load,
   Sleepers,
+  Sql,
   Test
 }
 
@@ -35,6 +36,7 @@ object Main:
     */
   private def commands: Seq[AnyRef] = Seq(
     new Feeds,
+    new Sql,
     new Compare,
     new Clients,
     new Burst,
@@ -49,14 +51,14 @@ object Main:
   def main(args: Array[String]): Unit =
     sys.exit(run(args.toSeq, new PrintWriter(System.out, true), new PrintWriter(System.err, true)))
 
-  /** The exit code: the command's own, or 2 after one line about what is wrong with `args`. */
+  /** The exit code: the command's own, or 2 after one line about what is wrong with `args`; for `weir sql` that is 1. */
   private[cli] def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
     val line = new CommandLine(new Weir)
     commands.foreach(line.addSubcommand)
     line.getSubcommands.values.forEach(command => addHelp(command.getCommandSpec))
     line.setOut(out).setErr(err).setParameterExceptionHandler { (problem, _) =>
       err.println(explain(problem))
-      ExitCode.USAGE
+      problem.getCommandLine.getCommandSpec.exitCodeOnInvalidInput
     }
     if args.isEmpty then
       line.usage(err)

@@ -1,6 +1,7 @@
 package weir.cli
 
 import java.io.{BufferedReader, InputStreamReader}
+import java.lang.ProcessBuilder.Redirect
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 
@@ -35,9 +36,12 @@ final class ChildJvm private (process: Process, log: Path):
 
 object ChildJvm:
   /** `weir` with `args`; what it prints as errors goes to `log`. */
-  def weir(log: Path, args: String*): ChildJvm =
+  def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
+
+  /** The same, with options for its JVM, and with what its standard input is. */
+  def weir(log: Path, flags: Seq[String], stdin: Redirect, args: Seq[String]): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val command =
-      Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp") ++
-        Seq(sys.props("java.class.path"), "weir.cli.Main") ++ args
-    ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).start(), log)
+      Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1") ++ flags ++
+        Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
+    ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin).start(), log)

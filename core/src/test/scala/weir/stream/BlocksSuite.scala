@@ -127,6 +127,13 @@ class BlocksSuite extends StreamTests:
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
     assertEquals(closed.get, 1)
 
+  /** True if a thread of the operating system is in a read of a file. */
+  private def isReading: Boolean =
+    Thread.getAllStackTraces.values.toArray.exists {
+      case frames: Array[StackTraceElement] => frames.exists(_.getMethodName == "read0")
+      case _ => false
+    }
+
   test("a cancel ends a read of a pipe, of a file's stream too, and a prefetch of one"):
     val folder = Files.createTempDirectory("weir")
     val pipe = folder.resolve("pipe")
@@ -144,6 +151,7 @@ class BlocksSuite extends StreamTests:
         try
           writer.write(1)
           await(read)
+          eventually("a thread that can be signalled waits for the pipe")(isReading)
           fiber.cancel.runSync()
           assertEquals(fiber.join.runSync(), Outcome.Canceled)
         finally writer.close()

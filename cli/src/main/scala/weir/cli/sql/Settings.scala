@@ -3,6 +3,8 @@ package weir.cli.sql
 import java.nio.file.Path
 
 import weir.cli.BadInput
+import weir.postgres.{Prefetch, Resume, SqlScript}
+import weir.postgres.split.Limits
 
 /** What the options ask for, checked and complete.
   *
@@ -10,8 +12,8 @@ import weir.cli.BadInput
   *   in the order in which they are applied
   * @param db
   *   none means what libpq's environment variables say
-  * @param prefetch
-  *   how much may be read ahead of what is sent: pieces on the left, bytes on the right
+  * @param resumeAt
+  *   where to go on, whatever the journal has
   */
 final case class Settings(
     inputs: Vector[Settings.Input],
@@ -20,8 +22,9 @@ final case class Settings(
     stopsOnError: Boolean,
     isDryRun: Boolean,
     isResuming: Boolean,
+    resumeAt: Option[Resume.Place],
     jobs: Int,
-    prefetch: Either[Int, Long],
+    prefetch: Prefetch,
     maxStatementBytes: Int,
     slowest: Int,
     isKeeping: Boolean,
@@ -53,6 +56,10 @@ final case class Settings(
         "it goes on at the statement that failed, and --on-error continue passes over it.",
         "Leave out one of the two."
       )
+    if isResuming && isEmbedded then
+      refuse("--resume", "an embedded server begins empty each time.", "Leave it out.")
+    if resumeAt.nonEmpty && inputs.size > 1 then
+      refuse("--resume-at", "a place is one of a single script.", "Name one file.")
     if isKeeping && !isEmbedded then
       refuse("--keep", "only an embedded server can be kept up.", "Add --db embedded.")
 
@@ -60,12 +67,18 @@ object Settings:
   enum Input:
     case StandardInput
 
-    /** @param sizeBytes
-      *   as it stands on the disk, packed or not; none for what is no ordinary file
+    /** @param canReopen
+      *   that it is an ordinary file, not a pipe
       */
-    case File(path: Path, sizeBytes: Option[Long])
+    case File(path: Path, canReopen: Boolean)
 
     /** What errors call it. */
     def name: String = this match
       case StandardInput => "<stdin>"
       case File(path, _) => path.toString
+
+    def script(maxStatementBytes: Int): SqlScript =
+      val limits = Limits(maxStatementBytes)
+      this match
+        case StandardInput => SqlScript.standardInput(limits)
+        case File(path, _) => SqlScript.file(path, limits)

@@ -20,10 +20,16 @@ private[postgres] final class Conflicts(
   /** Never ends; '''fails''' once it has found such a wait. */
   def watch: Task[Nothing] = Task.direct {
     var last = -1L
+    var wait = patience
     while true do
-      Task.sleep(patience).await
+      Task.sleep(wait).await
       val now = written.get
-      if now == last then jobs.beside(_.rows(query)).await.foreach(found => throw conflict(found))
+      if now != last then wait = patience
+      else
+        // A server that lets nobody in any more may still end the COPY.
+        val found = jobs.beside(_.rows(query)).handleError(_ => Vector.empty).await
+        found.headOption.foreach(row => throw conflict(row))
+        wait = (wait * 2).min(Conflicts.longest)
       last = now
     throw IllegalStateException()
   }
@@ -51,3 +57,7 @@ private[postgres] final class Conflicts(
     connectionLost = false,
     cause = null
   )
+
+private[postgres] object Conflicts:
+  /** The end of a large COPY may take long without any conflict, and each look opens a connection. */
+  private val longest = 8.seconds

@@ -151,6 +151,8 @@ private[postgres] object ParallelCopy:
             case slice: Slice =>
               lane.session.write(slice.bytes, slice.from, slice.length).await
               written.addAndGet(slice.length): Unit
+              // Then the end of the COPY says why.
+              open = !lane.session.copyHasFailed
             case _: Channel.Closed => open = false
         val rows = lane.session.endCopy.await
         // What is deferred to the commit is checked before anybody commits.

@@ -89,7 +89,7 @@ private[postgres] final class Journal(
     s"UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = ${applied.bytes}, " +
       s"place = ${literal(applied.place)}, " +
       s"checksum = '${HexFormat.of().formatHex(applied.checksum)}', chain = $chain, uncertain = NULL, " +
-      s"settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp() WHERE script = $key"
+      s"settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp(), finished = NULL WHERE script = $key"
 
   /** The statement that notes one that runs outside of a transaction; with none, that it did not happen. */
   def noting(place: Option[String]): String =
@@ -108,7 +108,7 @@ private[postgres] final class Journal(
 
   /** The statement that records that the script has been applied to its end. */
   val finishing: String =
-    s"UPDATE weir_sql.journal SET finished = pg_catalog.clock_timestamp() WHERE script = $key"
+    s"UPDATE weir_sql.journal SET finished = coalesce(finished, pg_catalog.clock_timestamp()) WHERE script = $key"
 
   /** The parts of the COPY that comes after `pieces` pieces which have been committed. */
   def parts(pieces: Long): Task[Vector[Part]] = lane
@@ -172,6 +172,7 @@ private[postgres] object Journal:
   private def tryLock(key: String) =
     s"SELECT pg_catalog.pg_try_advisory_lock(${lockOf(key)}), (SELECT pid FROM pg_catalog.pg_locks " +
       s"WHERE locktype = 'advisory' AND classid = $lockClass AND objsubid = 2 AND granted " +
+      "AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) " +
       s"AND objid = (pg_catalog.hashtext($key)::bigint & 4294967295)::oid LIMIT 1)"
 
   private def relock(key: String) = s"SELECT pg_catalog.pg_advisory_lock(${lockOf(key)})"

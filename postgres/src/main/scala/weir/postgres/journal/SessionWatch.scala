@@ -25,8 +25,9 @@ private[postgres] final class SessionWatch(lane: Lane):
   def isBound: Boolean = known.bound.nonEmpty
   def readOnly: Boolean = known.settings.contains(("default_transaction_read_only", "on"))
 
+  /** Before the first statement of a script. */
   def begin()(using Task.Direct): Unit =
-    opened = lane.rows("SELECT session_user").await.head.head
+    if opened.isEmpty then opened = lane.rows("SELECT session_user").await.head.head
     look()
 
   /** Gives the session the settings of another one. */

@@ -33,7 +33,7 @@ private[postgres] final class Skipping(
   private def mustStop(entry: Entry, statement: Piece.Statement): Boolean =
     val before = uncertain
     if before ne null then throw notKnown(before, statement.start.toString)
-    if entry.uncertain.nonEmpty then
+    if entry.uncertain.nonEmpty && !StatementKind.mayRepeat(statement) then
       uncertain = statement
       true
     else if entry.bound.nonEmpty then throw bound(entry, statement)

@@ -34,6 +34,15 @@ private[postgres] object StatementKind:
       case "SET" :: ("LOCAL" | "TRANSACTION" | "CONSTRAINTS") :: _ => Control
       case _ => Plain
 
+  private val repeatable =
+    Set("VACUUM", "ANALYZE", "ANALYSE", "REINDEX", "CLUSTER", "CHECKPOINT", "DISCARD")
+
+  /** True if it does no harm to run the statement twice. */
+  def mayRepeat(statement: Piece.Statement): Boolean =
+    Tokens.leading(statement.text, 2) match
+      case "ALTER" :: "SYSTEM" :: _ => true
+      case words => words.headOption.exists(repeatable)
+
   private def chained(words: List[String]) = words.contains("CHAIN") && !words.contains("NO")
 
   /** True if after a `;` outside of parentheses a statement begins or ends a transaction. */

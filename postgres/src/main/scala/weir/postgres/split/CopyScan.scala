@@ -11,6 +11,7 @@ import weir.postgres.{Piece, Position}
 private[split] final class CopyScan:
   private var atLineStart = true
   private var held = 0 // bytes of the marker, at the end of what has been read
+  private var refused = 0 // how many were held that are data after all
   private var heldAt = Position.start
   private var newlines = 0 // since the last position
 
@@ -37,8 +38,12 @@ private[split] final class CopyScan:
         if !run.isSpent then hold(run)
         null
 
-  /** The end of the script. False if the data has not ended there. */
-  def finish(): Boolean = held >= 2
+  /** The end of the script, which ends a marker as a newline does. What was held and is none comes back. */
+  def finish(): Piece | Null =
+    val count = held
+    held = 0
+    isEnded = count >= 2
+    if count == 1 then data(1) else null
 
   def end(endOffset: Long): Piece.CopyEnd =
     isEnded = true
@@ -95,13 +100,11 @@ private[split] final class CopyScan:
 
   private def decide(run: Run): Piece | Null =
     step(run)
-    if held > 0 || isEnded then null
-    else
-      val count = notMarker
-      notMarker = 0
-      Piece.CopyData(CopyScan.marker.clone(), 0, count, heldAt, heldAt.offset + count)
+    if held > 0 || isEnded then null else data(refused)
 
-  private var notMarker = 0 // how many bytes were held that are data after all
+  /** Bytes that were held are data after all. */
+  private def data(count: Int): Piece =
+    Piece.CopyData(CopyScan.marker.clone(), 0, count, heldAt, heldAt.offset + count)
 
   /** Takes bytes of the marker until it is clear what they are. */
   private def step(run: Run): Unit =
@@ -117,7 +120,7 @@ private[split] final class CopyScan:
         run.index += 1
         held += 1
       else
-        notMarker = held
+        refused = held
         held = 0
         atLineStart = false
         open = false

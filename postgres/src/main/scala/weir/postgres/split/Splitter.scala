@@ -60,8 +60,11 @@ final class Splitter(script: String, limits: Limits = Limits.default):
         case Rest => goesOn = rest()
         case Data =>
           piece = copy.read(file)
-          if copy.isEnded || isFinished && (piece eq null) && file.isSpent then piece = endData()
-          else goesOn = !file.isSpent
+          if copy.isEnded then piece = endData()
+          else if piece eq null then
+            if !file.isSpent then () // the marker ended, or was none
+            else if isFinished then piece = lastData()
+            else goesOn = false
     piece
 
   private def current: Run =
@@ -109,13 +112,18 @@ final class Splitter(script: String, limits: Limits = Limits.default):
     copy.begin()
     reading = Data
 
-  private def endData(): Piece =
-    if !copy.isEnded && !copy.finish() then
+  private def lastData(): Piece =
+    val data = copy.finish()
+    if data ne null then data
+    else if copy.isEnded then endData()
+    else
       complain(
         copyStart,
         "COPY data not ended by \\.",
         Some("The copy is cancelled. Is the script cut off?")
       )
+
+  private def endData(): Piece =
     reading = Statements
     copy.end(file.offset(file.index))
 

@@ -118,32 +118,44 @@ class TransactionSuite extends ResumeSuite:
     )
 
   /** As if a run had been killed while the statement of line 2 ran. */
-  private def killedInVacuum(text: String): String =
+  private def killedInLine2(text: String): String =
     val database = server.newDatabase()
     dies(database, text, 1)
     server.admin(database)(server.execute(_, "UPDATE weir_sql.journal SET uncertain = '2:1'"))
     database
 
+  private val index = "CREATE INDEX CONCURRENTLY i ON t (a)"
+
   test("killed within one of those, it is said that it may have been applied, and how to go on"):
-    val text = "CREATE TABLE t (a int);\nVACUUM t;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2);\n"
-    val database = killedInVacuum(text)
+    val text = s"CREATE TABLE t (a int);\n$index;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2);\n"
+    val database = killedInLine2(text)
     val error = refused(database, text)
     assertEquals(error.position.map(_.toString), Some("2:1"))
-    assert(error.hint.exists(_.contains("--resume-at 3:1; if not, with --resume-at 2:1")), s"${error.hint}")
-    assertEquals(error.detail, Some("VACUUM t"))
+    assert(
+      error.hint.exists(_.contains("--resume-at 3:1; if not, with --resume-at 2:1")),
+      s"${error.hint}"
+    )
+    assertEquals(error.detail, Some(index))
     assertEquals(apply(database, text, at("3:1")).statements, 2L)
     assertEquals(rows(database), "1,2")
-    val again = killedInVacuum(text)
+    val again = killedInLine2(text)
     assertEquals(apply(again, text, at("2")).statements, 3L)
     assertEquals(rows(again), "1,2")
 
   test("the same where it is the last statement"):
-    val text = "CREATE TABLE t (a int);\nVACUUM t;\n"
-    val database = killedInVacuum(text)
+    val text = s"CREATE TABLE t (a int);\n$index;\n"
+    val database = killedInLine2(text)
     assert(refused(database, text).hint.exists(_.contains("--resume-at end")))
     assertEquals(apply(database, text, at("end")).statements, 0L)
     assertEquals(journal(database)("pieces || coalesce(uncertain, '')"), "2")
     assertEquals(apply(database, text).statements, 0L)
+
+  test("one of those that may be repeated is repeated"):
+    for statement <- Seq("VACUUM t", "REINDEX TABLE t", "/* c */ DISCARD ALL", "ALTER SYSTEM RESET work_mem") do
+      val text = s"CREATE TABLE t (a int);\n$statement;\nINSERT INTO t VALUES (1);\n"
+      val database = killedInLine2(text)
+      assertEquals(apply(database, text).statements, 2L)
+      assertEquals(rows(database), "1")
 
   test("one of those that fails is known not to have been applied"):
     val database = server.newDatabase()

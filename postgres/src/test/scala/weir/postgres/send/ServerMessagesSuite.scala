@@ -83,7 +83,8 @@ class ServerMessagesSuite extends munit.FunSuite:
   test("a notice of many megabytes is cut, and the next message is found"):
     val reader = Reader()
     val input = all(message('N', "M" + "x" * (8 << 20)), ready)
-    assertEquals(reader.feed(input, 16384).passed, ready.toList)
+    // munit would compare eight million bytes line by line.
+    assert(reader.feed(input, 16384).passed == ready.toList)
     assert(reader.notices.head.length < (2 << 20), reader.notices.head.length)
 
   test("the answer to whether the server encrypts is one byte"):

@@ -193,6 +193,11 @@ class SplitCasesSuite extends WeirSuite:
     "COPY t FROM STDIN CSV" -> "\"a\n",
     "b" -> null
   )
+  fails(
+    "35: a copy that ends with half a marker",
+    "COPY t FROM STDIN;\n\\",
+    "1:1: COPY data not ended by \\."
+  )
   copies("the end of the file ends the last line", "COPY t FROM STDIN;SELECT 1\n1\n\\.")(
     "COPY t FROM STDIN" -> "1\n",
     "SELECT 1\n" -> null

@@ -39,7 +39,7 @@ private[cli] object ErrorTerminal:
     console != null && console.isTerminal
 
   /** How wide the terminal is, as `stty` says. */
-  private def columns(): Int =
+  def columns(): Int =
     try
       val stty = ProcessBuilder("stty", "size").redirectInput(Redirect.INHERIT).start()
       if stty.waitFor(1, TimeUnit.SECONDS) then

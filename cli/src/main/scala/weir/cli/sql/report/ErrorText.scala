@@ -1,19 +1,27 @@
 package weir.cli.sql.report
 
+import weir.postgres.Position
+
 /** An error in a script as the terminal shows it: where, what, the line with a caret, and what the server added. */
 final class ErrorText(columns: Int, isColoured: Boolean):
   import ErrorText.*
 
   /** The lines; `source` is the line of the script, if it could be found. */
   def lines(problem: Problem, source: Option[SourceLine]): Vector[String] =
-    val place = s"${problem.script}${problem.position.fold("")(at => s":$at")}:"
+    val place = s"${problem.script}${problem.position.fold("")(at => s":${placeIn(at)}")}:"
     val severity = paint(red, s"${problem.severity}:")
     val first = s"${paint(bold, place)} $severity ${printable(problem.message)}"
     val quoted = source.toVector.flatMap: line =>
       val excerpt = Excerpt.of(line.before, line.after, columns)
-      Vector(excerpt.line, " " * excerpt.caret + paint(red, "^"))
+      val caret = Option.when(hasColumn(problem))(" " * excerpt.caret + paint(red, "^"))
+      excerpt.line +: caret.toVector
     first +: (quoted ++ part("DETAIL", problem.detail) ++ part("HINT", problem.hint) ++
       part("CONTEXT", problem.context))
+
+  private def hasColumn(problem: Problem): Boolean = problem.position.exists(_.column > 0)
+
+  private def placeIn(position: Position): String =
+    if position.column > 0 then position.toString else position.line.toString
 
   /** As psql: the first line behind the word, others as they are. */
   private def part(word: String, text: Option[String]): Vector[String] =

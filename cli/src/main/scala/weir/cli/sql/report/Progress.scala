@@ -51,10 +51,10 @@ object Progress:
   private[sql] def words(tally: Tally.Snapshot, elapsed: FiniteDuration): String =
     import tally.*
     val of = totalBytes.fold("")(total => s" of ${SizeText.show(total)}")
-    val rate = SizeText.show(doneBytes * 1000 / elapsed.toMillis.max(1))
+    val rate = SizeText.show(readBytes * 1000 / elapsed.toMillis.max(1))
     val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
-    s"${SizeText.show(doneBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
+    s"${SizeText.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
       s"${Text.count(rows, "row")}$wrong"
 
   /** How much longer it will take, if the rest goes as fast as what is done; none at the start. */
@@ -96,7 +96,7 @@ object Progress:
       val (bar, _) = shown.getOrElse(begin())
       share = tally.doneShare
       bar.setExtraMessage(words(tally, elapsed))
-      val _ = bar.stepTo(tally.doneBytes)
+      val _ = bar.stepTo(tally.readBytes)
 
     def say(lines: Seq[String]): Unit = synchronized:
       shown.foreach((_, terminal) => terminal.clear())

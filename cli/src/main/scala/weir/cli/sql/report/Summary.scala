@@ -12,15 +12,17 @@ import weir.cli.sql.run.Tally
   * @param columns
   *   how wide the screen is
   */
-final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, jobs: Int, columns: Int):
+final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, columns: Int):
   def print(out: PrintWriter): Unit =
     import tally.*
     out.println(line)
     if parallelCopies > 0 then
       out.println(
-        s"${Text.grouped(parallelCopies)} of ${Text.count(copies, "COPY")} went over $jobs connections. " +
-          "This was not one transaction: had it failed, a part of the rows would have stayed."
+        s"${Text.grouped(parallelCopies)} of ${Text.count(copies, "COPY")} went over several connections at once. That " +
+          "is not one transaction: had one failed, a part of its rows might have stayed."
       )
+    for (reason, count) <- singleCopies.toVector.sortBy(-_._2) do
+      out.println(s"${Text.count(count, "COPY")} went over one connection: $reason")
     if slowest.nonEmpty then
       out.println()
       out.println(

@@ -1,0 +1,181 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+
+import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.sql.{ExitCode, Settings, SqlJob}
+import weir.cli.sql.input.{InputFiles, SizeText}
+import weir.postgres.{Prefetch, Resume}
+
+/** `weir sql`: its options, and nothing else. */
+@Command(
+  name = "sql",
+  sortOptions = false,
+  exitCodeOnInvalidInput = ExitCode.own,
+  description = Array(
+    "Apply SQL scripts of any size to a Postgres database, such as those that pg_dump writes: as " +
+      "psql -f does, in constant memory, with the exact position of an error.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "A size is written like 512kB, 16MB or 1GB.",
+    "Exit code, as psql's: 0 when all was applied, 1 for bad input or an error of the program's own, " +
+      "2 when there was no connection or it was lost, 3 when the script failed; 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Sql extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Parameters(
+    paramLabel = "FILE",
+    arity = "1..*",
+    description = Array(
+      "Scripts, applied in this order; - is standard input. One that is packed by gzip or zstd is read as it is."
+    )
+  )
+  private[command] var files: Array[String] = Array.empty
+
+  @Opt(
+    names = Array("--db"),
+    paramLabel = "URL",
+    description = Array(
+      "postgresql://USER@HOST/DATABASE, or what else psql takes, or jdbc:postgresql:…; embedded is a " +
+        "server of the program's own, for trying out. Default: what psql's variables say, PGHOST, PGDATABASE and so on."
+    )
+  )
+  private[command] var db: String | Null = null
+
+  @Opt(
+    names = Array("-1", "--single-transaction"),
+    description = Array("Apply all of it, or nothing.")
+  )
+  private[command] var isSingleTransaction: Boolean = false
+
+  @Opt(
+    names = Array("--on-error"),
+    paramLabel = "stop|continue",
+    description = Array(
+      "What to do when a statement fails. Default: $" + "{DEFAULT-VALUE}; psql's is continue."
+    )
+  )
+  private[command] var onError: String = "stop"
+
+  @Opt(
+    names = Array("--dry-run"),
+    description = Array("Split and count only. No database is needed.")
+  )
+  private[command] var isDryRun: Boolean = false
+
+  @Opt(
+    names = Array("--resume"),
+    description = Array(
+      "Keep a journal in the database, and go on where an earlier run with --resume has ended, whatever ended it."
+    )
+  )
+  private[command] var isResuming: Boolean = false
+
+  @Opt(
+    names = Array("--resume-at"),
+    paramLabel = "LINE[:COLUMN]|end",
+    description = Array(
+      "As --resume, but go on at the first statement that begins there or later, whatever the journal says."
+    )
+  )
+  private[command] var resumeAt: String | Null = null
+
+  @Opt(
+    names = Array("--jobs"),
+    paramLabel = "N",
+    description = Array(
+      "Send the data of large COPYs over N connections at once. That is not one transaction. Default: $" +
+        "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var jobs: String = "1"
+
+  @Opt(
+    names = Array("--prefetch"),
+    paramLabel = "N|SIZE",
+    description = Array(
+      "Read at most N pieces, or so many bytes, ahead of what is sent. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var prefetch: String = "1MB"
+
+  @Opt(
+    names = Array("--max-statement"),
+    paramLabel = "SIZE",
+    description = Array(
+      "The longest statement, which has to fit into memory; COPY data has no limit. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var maxStatement: String = "16MB"
+
+  @Opt(
+    names = Array("--slowest"),
+    paramLabel = "N",
+    description = Array("List the N slowest statements. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var slowest: String = "5"
+
+  @Opt(
+    names = Array("--keep"),
+    description = Array("With --db embedded: leave the server up until Ctrl-C, and print its URL.")
+  )
+  private[command] var isKeeping: Boolean = false
+
+  @Opt(
+    names = Array("-q", "--quiet"),
+    description = Array("Print errors only.")
+  )
+  private[command] var isQuiet: Boolean = false
+
+  @Opt(
+    names = Array("--json"),
+    paramLabel = "FILE",
+    description = Array("Write the results there as JSON, too.")
+  )
+  private[command] var json: String | Null = null
+
+  def call(): Int =
+    val line = spec.commandLine
+    try SqlJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        ExitCode.own
+
+  private def settings: Settings =
+    val checked = Settings(
+      inputs = InputFiles.check(files.toSeq),
+      db = Option(db),
+      isSingleTransaction = isSingleTransaction,
+      stopsOnError = OptionValue.choice("--on-error", onError, "stop" -> true, "continue" -> false),
+      isDryRun = isDryRun,
+      isResuming = isResuming || resumeAt != null,
+      resumeAt = Option(resumeAt).map(place),
+      jobs = OptionValue.count("--jobs", jobs, 1, 64),
+      prefetch = SizeText.countOrBytes("--prefetch", prefetch, 1024, 1_000_000_000L) match
+        case Left(0) => Prefetch.Off
+        case Left(count) => Prefetch.Pieces(count)
+        case Right(bytes) => Prefetch.Bytes(bytes),
+      maxStatementBytes = SizeText.parse("--max-statement", maxStatement, 1, 1_000_000_000L).toInt,
+      slowest = OptionValue.count("--slowest", slowest, 0, 1000),
+      isKeeping = isKeeping,
+      isQuiet = isQuiet,
+      json = Option(json).map(OptionValue.target("--json", _))
+    )
+    checked.refuseConflicts()
+    checked
+
+  private def place(text: String): Resume.Place =
+    Resume.Place
+      .parse(text)
+      .getOrElse:
+        throw BadInput("--resume-at", s"'$text' is no place.", "Write it like 120, 120:1 or end.")

@@ -1,0 +1,20 @@
+package weir.cli.sql
+
+import weir.{Resource, Task}
+
+/** The database that a run goes to: one that is there, or one of the program's own. */
+object Database:
+  /** What `ScriptConnection.open` takes. */
+  def url(settings: Settings): Resource[String] =
+    if settings.isEmbedded then EmbeddedServer.resource.map(_.url)
+    else Resource.pure(settings.db.getOrElse(""))
+
+  /** Says where the server is, and leaves it up until it is cancelled. */
+  def keepUp(url: String, say: String => Unit): Task[Nothing] =
+    Task
+      .delay:
+        say("")
+        say(s"The server is up until Ctrl-C:")
+        say(s"  psql '$url'")
+        say(s"  ./weir sql FILE --db '$url'")
+      .flatMap(_ => Task.never)

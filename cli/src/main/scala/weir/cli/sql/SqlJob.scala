@@ -1,0 +1,150 @@
+package weir.cli.sql
+
+import java.io.PrintWriter
+import java.util.concurrent.atomic.AtomicReference
+import scala.concurrent.duration.*
+import scala.util.control.NonFatal
+
+import weir.{Resource, Stream, Task}
+import weir.cli.{BadInput, Foreground}
+import weir.cli.feeds.report.ErrorTerminal
+import weir.cli.lab.LabReport
+import weir.cli.sql.input.Reopened
+import weir.cli.sql.report.*
+import weir.cli.sql.run.*
+import weir.postgres.*
+
+/** The whole of `weir sql`: applies the scripts, or only splits them, and says what came of it. */
+final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
+  private val scripts = settings.inputs.map(_.script(settings.maxStatementBytes))
+  private val tally = Tally(scripts, settings.slowest)
+  private val clock = RunClock()
+  private val isTerminal = ErrorTerminal.isThere
+  private val columns = if isTerminal then ErrorTerminal.columns() else SqlJob.usualColumns
+  private val progress = Progress.on(err, settings.isQuiet)
+  private val errors = ErrorReport(
+    ErrorText(columns, ErrorText.isColoured(isTerminal, sys.env)),
+    name => settings.inputs.find(_.name == name).flatMap(Reopened.of)
+  )
+  private val listener = RunListener(tally, progress, errors)
+
+  /** The exit code, once the run is over and only a server is kept up. */
+  private val ended = AtomicReference[Option[Int]](None)
+
+  /** The exit code.
+    *
+    * '''Fails''' with [[weir.cli.BadInput]] before anything has been changed.
+    */
+  def run(): Int =
+    try
+      Foreground.run(if settings.isDryRun then dryRun else onDatabase, SqlJob.stopTime) match
+        case Foreground.Ended.Done(code) => code
+        case Foreground.Ended.Stopped(code, isClean) =>
+          ended.get.getOrElse:
+            Interruption.lines(settings, tally.snapshot()).foreach(err.println)
+            if !isClean then Runtime.getRuntime.halt(code)
+            code
+    catch
+      case bad: BadInput => throw bad
+      case NonFatal(error) => failed(error)
+      case _: OutOfMemoryError =>
+        failed("the memory does not suffice. Give it more with WEIR_JAVA_OPTS=-Xmx256m")
+
+  private def onDatabase: Task[Int] =
+    Database
+      .url(settings)
+      .use: url =>
+        val connections = connection(url)
+        val applied = connections
+          .use(one => Progress.during(progress, tally, applyTo(one, connections)))
+          .attempt
+          .map(tell)
+        if !settings.isKeeping then applied
+        else
+          applied
+            .map(code => ended.set(Some(code)))
+            .flatMap(_ => Database.keepUp(url, out.println))
+
+  private def connection(url: String): Resource[ScriptConnection] =
+    ScriptConnection
+      .open(url)
+      .handleErrorWith:
+        case bad: IllegalArgumentException =>
+          Resource.eval(Task.fail(BadInput("--db", s"${bad.getMessage}", "See weir sql --help.")))
+        case other => Resource.eval(Task.fail(other))
+
+  private def applyTo(connection: ScriptConnection, more: Resource[ScriptConnection]): Task[Unit] =
+    val options = ApplyOptions(
+      onError = if settings.stopsOnError then OnError.Stop else OnError.Continue,
+      singleTransaction = settings.isSingleTransaction,
+      prefetch = settings.prefetch,
+      slowest = 0, // kept here, so that they are known when the run fails
+      resume = Option.when(settings.isResuming)(Resume(at = settings.resumeAt, found = tellFound)),
+      jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more))
+    )
+    SqlScripts
+      .applyTo(connection, scripts.toList, options, listener, timed)
+      .map(summary => tally.ended(summary.parallelCopies, summary.singleCopies))
+
+  private def tellFound(script: String, before: Option[Resume.Before]): Unit =
+    if !settings.isQuiet then before.foreach(found => err.println(Resumption.line(script, found)))
+
+  /** The exit code, after what there is to say. */
+  private def tell(result: Either[Throwable, Unit]): Int =
+    if listener.noticesLeftOut > 0 then
+      err.println(s"and ${listener.noticesLeftOut} more of that kind")
+    result match
+      case Right(()) =>
+        val summary = Summary(tally.snapshot(), clock.elapsed, columns)
+        if !settings.isQuiet then summary.print(out)
+        write(summary)
+        ExitCode.done
+      case Left(error: ScriptException) =>
+        errors.lines(Problem.of(error)).foreach(err.println)
+        Interruption.lines(settings, tally.snapshot()).foreach(err.println)
+        val isLost = error.server.exists(_.connectionLost)
+        if isLost then ExitCode.connection else ExitCode.script
+      case Left(error: ServerError) =>
+        err.println(s"weir sql: ${error.problem}")
+        (error.detail ++ error.hint).foreach(err.println)
+        ExitCode.connection
+      case Left(error) => throw error
+
+  private def dryRun: Task[Int] =
+    val counted = Counted()
+    val counting = Task.direct:
+      for script <- scripts do
+        var end = 0L
+        for piece <- timed(script.pieces) do
+          counted.add(piece)
+          end = piece.endOffset
+        counted.ended(end)
+    Progress
+      .during(progress, tally, counting)
+      .attempt
+      .map:
+        case Right(()) =>
+          val summary = DrySummary(counted, clock.elapsed)
+          if !settings.isQuiet then summary.print(out)
+          ExitCode.done
+        case left => tell(left)
+
+  private def timed(pieces: Stream[Piece]): Stream[Piece] = pieces.map: piece =>
+    clock.read()
+    piece
+
+  private def write(summary: Summary): Unit =
+    settings.json.foreach: file =>
+      LabReport.of("sql", 0, SummaryResults.of(summary, clock.millisToFirstByte)).writeJson(file)
+
+  private def failed(error: Throwable): Int = failed(error.toString)
+
+  private def failed(why: String): Int =
+    err.println(s"weir sql: the run failed: $why".linesIterator.mkString(" "))
+    ExitCode.own
+
+object SqlJob:
+  private val usualColumns = 120
+
+  /** The server is asked to cancel, and answers; then what is open is rolled back. */
+  private val stopTime = 3.seconds

@@ -1,0 +1,29 @@
+package weir.cli.sql.report
+
+import java.io.PrintWriter
+import scala.concurrent.duration.*
+
+import weir.cli.{DurationText, Text}
+import weir.cli.sql.input.SizeText
+import weir.cli.sql.run.Counted
+
+/** What scripts hold, and how fast they were split. */
+final case class DrySummary(counted: Counted, taken: FiniteDuration):
+  def print(out: PrintWriter): Unit =
+    import counted.*
+    val copied =
+      if copies == 0 then ""
+      else
+        s", ${Text.count(copies, "COPY")} with ${Text.count(rows, "row")} in ${SizeText.show(dataBytes)}"
+    val rate = (sizeBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
+    out.println(s"${Text.count(statements, "statement")}$copied")
+    out.println(
+      s"${SizeText.show(sizeBytes)} read and split in ${DurationText.show(taken)}, ${SizeText.show(rate)}/s; nothing was sent"
+    )
+    val kinds = kindCounts
+    if kinds.nonEmpty then
+      out.println()
+      val width = kinds.map((_, count) => Text.grouped(count).length).max
+      for (kind, count) <- kinds do
+        val number = Text.grouped(count)
+        out.println(s"  ${" " * (width - number.length)}$number  $kind")

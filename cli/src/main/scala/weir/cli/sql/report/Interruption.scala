@@ -1,0 +1,18 @@
+package weir.cli.sql.report
+
+import weir.cli.Text
+import weir.cli.sql.Settings
+import weir.cli.sql.run.Tally
+
+/** What is left of a run that did not come to its end, and how to go on. */
+object Interruption:
+  def lines(settings: Settings, tally: Tally.Snapshot): Vector[String] =
+    import tally.*
+    val share = doneShare.fold("")(share => s" (${(share * 100).toInt} % read)")
+    val far = s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")} applied$share"
+    val left =
+      if settings.isDryRun then "; nothing was sent."
+      else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
+      else if settings.isResuming then "; the same command goes on where it ended."
+      else "; what was in a transaction that is not committed has been rolled back."
+    Vector(far + left)

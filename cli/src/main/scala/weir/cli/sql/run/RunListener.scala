@@ -1,0 +1,39 @@
+package weir.cli.sql.run
+
+import java.util.concurrent.atomic.AtomicLong
+
+import weir.cli.sql.report.{ErrorReport, Problem, Progress}
+import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
+
+/** Counts what is applied, and tells what the user has to know while it is. */
+final class RunListener(tally: Tally, progress: Progress, errors: ErrorReport)
+    extends ApplyListener:
+  private val told = AtomicLong()
+
+  override def usedUp(script: String, offset: Long): Unit = tally.usedUp(script, offset)
+
+  override def statementDone(
+      script: String,
+      statement: Piece.Statement,
+      done: Done,
+      nanos: Long
+  ): Unit = tally.statementDone(script, statement, done.rows, nanos)
+
+  override def failed(error: ScriptException): Unit =
+    tally.failed()
+    progress.say(errors.lines(Problem.of(error)))
+
+  override def noticed(
+      script: String,
+      position: Option[Position],
+      notice: ServerNotice
+  ): Unit =
+    if told.getAndIncrement() < RunListener.mostNotices then
+      progress.say(errors.lines(Problem.of(script, position, notice)))
+
+  /** How many notices there were more than have been told. */
+  def noticesLeftOut: Long = (told.get - RunListener.mostNotices).max(0)
+
+object RunListener:
+  /** More of them tell nobody anything. */
+  private val mostNotices = 100

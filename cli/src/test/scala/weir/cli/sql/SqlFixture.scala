@@ -1,0 +1,48 @@
+package weir.cli.sql
+
+import java.io.{PrintWriter, StringWriter}
+import java.nio.file.Path
+import java.util.concurrent.atomic.AtomicInteger
+
+import munit.FunSuite
+
+import weir.Task
+import weir.cli.{Main, TempFolder}
+import weir.postgres.ScriptConnection
+
+/** `weir sql` as a user meets it, on a server that the tests of a suite share. */
+trait SqlFixture extends TempFolder:
+  self: FunSuite =>
+
+  final case class Result(code: Int, out: String, err: String)
+
+  private lazy val (server, stop) = EmbeddedServer.resource.allocated.runSync()
+  private val databases = AtomicInteger()
+
+  override def afterAll(): Unit = stop.runSync()
+
+  /** The URL of a new, empty database. */
+  def newDatabase(): String =
+    val name = s"test${databases.incrementAndGet()}"
+    execute(server.url, s"CREATE DATABASE $name")
+    server.url(name)
+
+  def execute(url: String, statement: String): Unit =
+    withConnection(url)(_.createStatement().execute(statement): Unit)
+
+  /** The first column of each row, as text. */
+  def query(url: String, query: String): Vector[String] = withConnection(url): connection =>
+    val rows = connection.createStatement().executeQuery(query)
+    Iterator.continually(rows).takeWhile(_.next()).map(_.getString(1)).toVector
+
+  private def withConnection[A](url: String)(use: java.sql.Connection => A): A =
+    ScriptConnection.open(url).use(connection => Task(use(connection.jdbc))).runSync()
+
+  def weir(args: String*): Result =
+    val (out, err) = (StringWriter(), StringWriter())
+    val code = Main.run("sql" +: args, PrintWriter(out, true), PrintWriter(err, true))
+    Result(code, out.toString, err.toString)
+
+  /** Applies `script` to a database. */
+  def applied(folder: Path, url: String, script: String, args: String*): Result =
+    weir(Seq("--db", url, write(folder, "script.sql", script).toString) ++ args*)

@@ -1,0 +1,96 @@
+package weir.cli.sql
+
+import java.lang.ProcessBuilder.Redirect
+import java.nio.file.{Files, Path}
+import scala.concurrent.duration.*
+
+import munit.FunSuite
+
+import weir.cli.ChildJvm
+
+/** What the process does: its standard input, its exit code, and how it takes signals: a polite kill, as Ctrl-C, which does
+  * not reach what a shell has put into the background.
+  */
+class SqlProcessSuite extends FunSuite with SqlFixture:
+  override val munitTimeout: Duration = 2.minutes
+
+  private def start(folder: Path, args: String*): ChildJvm =
+    ChildJvm.weir(folder.resolve("log.txt"), embedded, Redirect.PIPE, "sql" +: args)
+
+  private def embedded = Seq(s"-Dweir.embedded=${sys.props("weir.embedded")}")
+
+  private def errors(folder: Path): String = Files.readString(folder.resolve("log.txt"))
+
+  private def eventually(what: String)(condition: => Boolean): Unit =
+    val deadline = 30.seconds.fromNow
+    while !condition do
+      if deadline.isOverdue() then fail(s"not so after 30 s: $what")
+      Thread.sleep(10)
+
+  folder.test("standard input is a script"): folder =>
+    val url = newDatabase()
+    val script =
+      write(folder, "a.sql", "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n7\n\\.\nSELECT x;")
+    val child = ChildJvm.weir(
+      folder.resolve("log.txt"),
+      Nil,
+      Redirect.from(script.toFile),
+      Seq("sql", "--db", url, "-")
+    )
+    child.readRest(): Unit
+    assertEquals(child.exitCode(), 3)
+    assert(clue(errors(folder)).startsWith("<stdin>:5:8: ERROR: column \"x\" does not exist\n"))
+    assertEquals(query(url, "SELECT a FROM t"), Vector("7"))
+
+  folder.test("Ctrl-C cancels what runs on the server, rolls back, and says how far it came"):
+    folder =>
+      val url = newDatabase()
+      val script =
+        "CREATE TABLE t (a int);\nBEGIN;\nINSERT INTO t VALUES (1);\nSELECT pg_sleep(600);\n"
+      val child = start(folder, "--db", url, write(folder, "a.sql", script).toString)
+      val sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(%'"
+      eventually("the statement runs")(query(url, sleeping) == Vector("1"))
+      child.terminate()
+      val signalled = System.nanoTime()
+      assertEquals(child.readRest(), "")
+      assertEquals(child.exitCode(), 143)
+      val took = (System.nanoTime() - signalled) / 1_000_000
+      assert(took < 1500, s"$took ms")
+      assert(clue(errors(folder)).startsWith("3 statements, 1 row applied"))
+      eventually("the server has stopped")(query(url, sleeping) == Vector("0"))
+      assertEquals(query(url, "SELECT a FROM t"), Vector())
+
+  folder.test("--keep leaves the embedded server up until Ctrl-C"): folder =>
+    val script = write(folder, "a.sql", "CREATE TABLE t AS SELECT 5 AS a").toString
+    val child = start(folder, "--db", "embedded", "--keep", script)
+    val url = serverOf(child)
+    assertEquals(query(url, "SELECT a FROM t"), Vector("5"))
+    child.terminate()
+    child.readRest(): Unit
+    assertEquals(child.exitCode(), 0)
+    assert(!Files.exists(folderOf(url)))
+
+  folder.test("the embedded server ends with the program, even if that is killed"): folder =>
+    val script = write(folder, "a.sql", "SELECT 1").toString
+    val child = start(folder, "--db", "embedded", "--keep", script)
+    val at = folderOf(serverOf(child))
+    val server = Files.readString(at.resolve("data/postmaster.pid")).linesIterator.next().toLong
+    assert(ProcessHandle.of(server).isPresent)
+    child.kill()
+    eventually("its folder is gone")(!Files.exists(at))
+    eventually("it has ended")(!ProcessHandle.of(server).filter(_.isAlive).isPresent)
+
+  /** The URL that `--keep` prints. */
+  private def serverOf(child: ChildJvm): String =
+    Iterator
+      .continually(child.readLine())
+      .takeWhile(_.nonEmpty)
+      .flatten
+      .collectFirst { case SqlProcessSuite.url(url) => url }
+      .getOrElse(fail("no URL"))
+
+  private def folderOf(url: String): Path =
+    Path.of(url.replaceFirst(".*host=([^&]*).*", "$1"))
+
+object SqlProcessSuite:
+  private val url = " *psql '(.*)'".r
