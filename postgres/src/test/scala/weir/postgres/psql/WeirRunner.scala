@@ -30,7 +30,8 @@ final class WeirRunner(
     )
     val script =
       if blockBytes == 0 then SqlScript.file(file)
-      else SqlScript.fromInputStream("script")(DribblingInput(Files.newInputStream(file), blockBytes))
+      else
+        SqlScript.fromInputStream("script")(DribblingInput(Files.newInputStream(file), blockBytes))
     open.use(script.applyTo(_, options)).attempt.runSync() match
       case Right(_) => None
       case Left(error: ScriptException) => Some(error.toString)
