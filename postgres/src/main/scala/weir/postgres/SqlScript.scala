@@ -5,7 +5,6 @@ import java.nio.file.{Files, Path}
 import weir.{Stream, Task}
 import weir.postgres.input.{ScriptInput, ScriptSource}
 import weir.postgres.journal.Checksum
-import weir.postgres.send.Deliveries
 import weir.postgres.split.Limits
 import weir.stream.Pull
 
@@ -40,45 +39,14 @@ final class SqlScript private (
       private[weir] def open(): Pull =
         ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum)
 
-<<<<<<< HEAD
   /** What applying this script has come to: see `SqlScripts.applyTo`. */
-=======
-  /** What applying this script has come to. See `SqlScript.applyAll`. */
->>>>>>> i5-send
   def applyTo(
       connection: ScriptConnection,
       options: ApplyOptions = ApplyOptions(),
       listener: ApplyListener = ApplyListener.none
-<<<<<<< HEAD
   ): Task[ApplySummary] = SqlScripts.applyTo(connection, List(this), options, listener)
-=======
-  ): Task[ApplySummary] = SqlScript.applyAll(List(this), connection, options, listener)
->>>>>>> i5-send
 
 object SqlScript:
-  /** What applying these scripts has come to, one after the other.
-    *
-    * Each statement is sent alone, as psql does, so without BEGIN each is a transaction. For as long as a script sets no other,
-    * `client_min_messages` is `warning`.
-    *
-    * '''Waits''' for the server, with `options.prefetch` of the scripts split ahead. '''Cancelled''': asks the server to
-    * cancel what it does, and rolls back what is open. '''Fails''' with a `ScriptException` with the place of the first error,
-    * whose `server` says whether the connection was lost; what is open has been rolled back then. A script that leaves a
-    * transaction open fails at its end, so that nothing is lost in silence.
-    */
-  def applyAll(
-      scripts: List[SqlScript],
-      connection: ScriptConnection,
-      options: ApplyOptions = ApplyOptions(),
-      listener: ApplyListener = ApplyListener.none
-  ): Task[ApplySummary] =
-    Deliveries(
-      connection,
-      scripts.map(script => script.name -> script.piecesSummed),
-      options,
-      listener
-    )
-
   /** The script in a file. */
   def file(path: Path, limits: Limits = Limits.default): SqlScript =
     val size = Option.when(Files.isRegularFile(path))(Files.size(path))

@@ -8,7 +8,13 @@ object SqlScripts:
   /** What it has come to, once all scripts have been applied, one after the other, over one connection, and with `options.jobs`
     * over more.
     *
-    * '''Cancelled''' and '''Fails''', with a `ScriptException`: what is open on the server has been cancelled and rolled back.
+    * Each statement is sent alone, as psql does, so without BEGIN each is a transaction. For as long as a script sets no other,
+    * `client_min_messages` is `warning`.
+    *
+    * '''Waits''' for the server, with `options.prefetch` of the scripts split ahead. '''Cancelled''': asks the server to cancel
+    * what it does, and rolls back what is open. '''Fails''' with a `ScriptException` with the place of the first error, whose
+    * `server` says whether the connection was lost; what is open has been rolled back then. A script that leaves a
+    * transaction open fails at its end, so that nothing is lost in silence.
     *
     * @param through
     *   what the pieces of each script go through before they are applied; it must leave all of them, in their order
