@@ -97,7 +97,6 @@ object LoggedServer:
     "log_disconnections" -> "on",
     "log_error_verbosity" -> "default",
     "max_prepared_transactions" -> "4",
-    "synchronous_commit" -> "off",
     "full_page_writes" -> "off",
     "autovacuum" -> "off",
     "timezone" -> "Asia/Kathmandu"
