@@ -97,7 +97,7 @@ object LoggedServer:
     "log_disconnections" -> "on",
     "log_error_verbosity" -> "default",
     "max_prepared_transactions" -> "4",
-    "full_page_writes" -> "off",
     "autovacuum" -> "off",
+    "synchronous_commit" -> "on", // what a suite has seen committed is there after a crash
     "timezone" -> "Asia/Kathmandu"
   )
