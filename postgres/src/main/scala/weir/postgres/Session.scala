@@ -4,6 +4,7 @@ import java.sql.SQLException
 import org.postgresql.copy.{CopyIn, CopyManager}
 import org.postgresql.core.TransactionState
 import org.postgresql.util.ServerErrorMessage
+import scala.concurrent.duration.*
 import weir.Task
 import weir.postgres.send.{DriverCall, NoticeDesk, SimpleQuery}
 
@@ -95,6 +96,11 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
         catch case error: SQLException if !executor.isClosed && !isBroken(error) => ()
       }
   }
+
+  /** `task`; the connection is closed where it takes half as long as a cancel may, which ends it. */
+  private[postgres] def inShort(task: Task[Unit]): Task[Unit] =
+    val giveUp = Task.sleep((graceMillis / 2).millis).andThen(Task(connection.abort()))
+    giveUp.background.use(_ => task)
 
   private def copyFailed: Boolean =
     val socket = connection.watchedSocket

@@ -150,13 +150,18 @@ private[postgres] final class Applying(
           Some("Is a COMMIT missing? Without BEGIN each statement is a transaction of its own.")
       )
 
+  /** The network may be gone without a word: nobody waits for that, and a lost connection has nothing to undo. */
   private def undo(inTransaction: Boolean): Task[Unit] = Task.defer {
     if session.connectionLost then Task.unit
     else
-      delivery.abortCopy.andThen(Task.defer {
+      val undone = delivery.abortCopy.andThen(Task.defer {
         if inTransaction || session.transaction == Session.Transaction.Idle then Task.unit
         else session.run("ROLLBACK").void
       })
+      session.inShort(undone).handleErrorWith {
+        case error: ServerError if error.connectionLost => Task.unit
+        case other => Task.fail(other)
+      }
   }
 
   private def unplaced(error: ServerError): ScriptException =

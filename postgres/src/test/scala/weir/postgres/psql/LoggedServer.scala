@@ -8,8 +8,7 @@ import scala.util.Using
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 
 /** A real server for a suite. It logs every statement that it is sent, and listens on TCP and on a Unix socket. */
-final class LoggedServer private (val folder: Path, config: Map[String, String])
-    extends AutoCloseable:
+final class LoggedServer private (val folder: Path) extends AutoCloseable:
   private val data = folder.resolve("data")
 
   private val embedded: EmbeddedPostgres =
@@ -18,9 +17,8 @@ final class LoggedServer private (val folder: Path, config: Map[String, String])
       .setDataDirectory(data)
       .setCleanDataDirectory(false)
       .setLocaleConfig("locale", "C")
-    (LoggedServer.logging(folder) ++ config).foreach((name, value) =>
-      builder.setServerConfig(name, value)
-    )
+      .setRegisterShutdownHook(false)
+    LoggedServer.logging(folder).foreach((name, value) => builder.setServerConfig(name, value))
     builder.start()
 
   val port: Int = embedded.getPort
@@ -62,18 +60,18 @@ final class LoggedServer private (val folder: Path, config: Map[String, String])
   def drop(database: String): Unit =
     execute("postgres", s"DROP DATABASE IF EXISTS $database WITH (FORCE)")
 
-  /** The process that starts all others. */
-  def postmaster: ProcessHandle =
-    val pid = Files.readString(data.resolve("postmaster.pid")).linesIterator.next().trim.toLong
-    ProcessHandle.of(pid).orElseThrow()
-
   def close(): Unit =
     embedded.close()
     Using.resource(Files.walk(folder))(_.sorted(Comparator.reverseOrder()).forEach(Files.delete(_)))
 
 object LoggedServer:
-  def start(config: (String, String)*): LoggedServer =
-    LoggedServer(Files.createTempDirectory("weir-psql"), config.toMap)
+  private def start() = LoggedServer(Files.createTempDirectory("weir-psql"))
+
+  /** One for all suites of a JVM, which ends with it. */
+  lazy val shared: LoggedServer =
+    val server = start()
+    sys.addShutdownHook(server.close()): Unit
+    server
 
   /** What `query` returns, as [[LoggedServer.rows]]. */
   def rows(connection: Connection, query: String): Vector[String] =
@@ -99,8 +97,7 @@ object LoggedServer:
     "log_disconnections" -> "on",
     "log_error_verbosity" -> "default",
     "max_prepared_transactions" -> "4",
-    "synchronous_commit" -> "off",
-    "full_page_writes" -> "off",
     "autovacuum" -> "off",
+    "synchronous_commit" -> "on", // what a suite has seen committed is there after a crash
     "timezone" -> "Asia/Kathmandu"
   )

@@ -11,7 +11,7 @@ class PgDumpSuite extends munit.FunSuite:
 
   private val psql = Programs.find("psql")
   private val pgDump = Programs.find("pg_dump").filter(Programs.majorVersion(_) >= 15)
-  private lazy val server = LoggedServer.start()
+  private lazy val server = LoggedServer.shared
   private lazy val model = PsqlRunner(server, psql.get)
   private lazy val weir = WeirRunner(server)
 
@@ -28,8 +28,6 @@ class PgDumpSuite extends munit.FunSuite:
     val script = Path.of(getClass.getResource(resource).toURI)
     assertEquals(model(script, database, Mode.Stop), None)
 
-  override def afterAll(): Unit = if psql.isDefined && pgDump.isDefined then server.close()
-
   private def dumpTo(file: Path, database: String, options: Seq[String]): Unit =
     val command = Vector(s"${pgDump.get}", "-d", database, "-f", s"$file") ++ options
     val result = Programs.run(command, server.environment)
@@ -39,8 +37,10 @@ class PgDumpSuite extends munit.FunSuite:
   private def dump(database: String, options: Seq[String]): Vector[String] =
     ScriptRunner.withFile(Array.empty) { file =>
       dumpTo(file, database, options)
-      lines(file).filterNot(_.matches("\\\\(un)?restrict .*"))
+      withoutKey(lines(file))
     }
+
+  private def withoutKey(lines: Vector[String]) = lines.filterNot(_.matches("\\\\(un)?restrict .*"))
 
   private def lines(file: Path): Vector[String] =
     String(Files.readAllBytes(file), "ISO-8859-1").split("\n").toVector
@@ -51,18 +51,17 @@ class PgDumpSuite extends munit.FunSuite:
     try body("target")
     finally server.drop("target")
 
+  /** Applies a dump of the source to the target, and gives it. */
   private def apply(
       options: Seq[String],
       mode: Mode = Mode.Stop,
       runner: ScriptRunner = weir
-  ): Unit =
+  ): Vector[String] =
     ScriptRunner.withFile(Array.empty) { file =>
       dumpTo(file, "source", options)
       assertEquals(runner(file, "target", mode), None)
+      withoutKey(lines(file))
     }
-
-  private def assertSame(options: String*): Unit =
-    assertLines(dump("target", options), dump("source", options))
 
   private def assertLines(found: Vector[String], expected: Vector[String]): Unit =
     val line = found.zipAll(expected, "", "").indexWhere(_ != _)
@@ -74,28 +73,41 @@ class PgDumpSuite extends munit.FunSuite:
   for mode <- List(Mode.Stop, Mode.Continue) do
     test(s"pg_dump, $mode"):
       withTarget() { _ =>
-        apply(Nil, mode)
-        assertSame()
+        val applied = apply(Nil, mode)
+        assertLines(dump("target", Nil), applied)
       }
 
+  test("pg_dump with a journal, which is no part of the dump; a second run changes nothing"):
+    withTarget() { target =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        dumpTo(file, "source", Nil)
+        for _ <- 1 to 2 do
+          assertEquals(WeirRunner(server, resumes = true)(file, target, Mode.Stop), None)
+      }
+      assertLines(dump(target, List("--exclude-schema=weir_sql")), dump("source", Nil))
+    }
+
+  test("pg_dump over three connections: the same rows"):
+    withTarget() { _ =>
+      val applied = apply(Nil, Mode.Stop, WeirRunner(server, jobs = 3))
+      assertLines(dump("target", Nil).sorted, applied.sorted)
+    }
+
   for options <- List(
-      "--inserts --quote-all-identifiers",
-      "--column-inserts --no-privileges",
-      "--inserts --rows-per-insert=50 --on-conflict-do-nothing",
-      "--no-owner --no-comments --no-publications",
-      "--schema-only"
+      "--inserts --rows-per-insert=50 --on-conflict-do-nothing --quote-all-identifiers",
+      "--column-inserts --no-privileges --no-owner --no-comments --no-publications"
     )
   do
     test(s"pg_dump $options"):
       withTarget() { _ =>
-        apply(options.split(' ').toSeq)
-        assertSame(options.split(' ')*)
+        val applied = apply(options.split(' ').toSeq)
+        assertLines(dump("target", options.split(' ').toSeq), applied)
       }
 
   test("pg_dump --no-blobs as a single transaction"):
     withTarget() { _ =>
-      apply(List("--no-blobs"), Mode.Single)
-      assertSame("--no-blobs")
+      val applied = apply(List("--no-blobs"), Mode.Single)
+      assertLines(dump("target", List("--no-blobs")), applied)
     }
 
   test("pg_dump with large objects is refused as a single transaction, and leaves nothing"):
@@ -147,18 +159,19 @@ class PgDumpSuite extends munit.FunSuite:
     assertLines(dumps(0), dumps(1))
 
   test("pg_dump --clean --if-exists over a database that holds the same"):
-    assertAsPsql("source")(apply(List("--clean", "--if-exists"), Mode.Stop, _))
+    assertAsPsql("source")(apply(List("--clean", "--if-exists"), Mode.Stop, _): Unit)
 
   test("pg_dump --data-only --disable-triggers into a schema without rows"):
     assertAsPsql("template0") { runner =>
-      apply(List("--schema-only"), Mode.Stop, model)
-      apply(List("--data-only", "--disable-triggers"), Mode.Stop, runner)
+      apply(List("--schema-only"), Mode.Stop, model): Unit
+      apply(List("--data-only", "--disable-triggers"), Mode.Stop, runner): Unit
     }
 
   test("pg_dump, section by section"):
     withTarget() { _ =>
-      for section <- List("pre-data", "data", "post-data") do apply(List(s"--section=$section"))
-      assertSame()
+      for section <- List("pre-data", "data", "post-data") do
+        apply(List(s"--section=$section")): Unit
+      assertLines(dump("target", Nil), dump("source", Nil))
     }
 
   test("pg_dump, packed by gzip"):
@@ -169,5 +182,5 @@ class PgDumpSuite extends munit.FunSuite:
         Using.resource(GZIPOutputStream(Files.newOutputStream(file)))(_.write(plain))
         assertEquals(weir(file, target, Mode.Stop), None)
       }
-      assertSame()
+      assertLines(dump("target", Nil), dump("source", Nil))
     }

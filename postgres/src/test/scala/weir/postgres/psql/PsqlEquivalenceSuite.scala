@@ -7,20 +7,23 @@ class PsqlEquivalenceSuite extends munit.FunSuite:
   override def munitTimeout: Duration = 2.hours
 
   private val psql = Programs.find("psql")
-  private lazy val server = LoggedServer.start()
+  private lazy val server = LoggedServer.shared
   private lazy val comparison =
     List("by_psql", "by_weir").foreach(server.create)
-    Comparison(server, PsqlRunner(server, psql.get), WeirRunner(server))
+    Comparison(server, PsqlRunner(server, psql.get))
 
   private val seed = sys.props.get("weir.sql.seed").fold(System.nanoTime())(_.toLong)
-  private val scripts = sys.props.get("weir.sql.scripts").fold(40)(_.toInt)
+  private val scripts = sys.props.get("weir.sql.scripts").fold(15)(_.toInt)
 
   override def beforeAll(): Unit = assume(psql.isDefined, "There is no psql on this machine.")
-  override def afterAll(): Unit = if psql.isDefined then server.close()
 
   for mode <- Mode.values do
     test(s"random scripts: the same statements, errors, rows and outcome as with psql, $mode"):
-      for i <- 0 until scripts do check(seed + i, mode)
+      for i <- 0 until scripts do check(seed + i, mode, 0)
+
+  for blockBytes <- List(1, 2, 3, 7) do
+    test(s"random scripts that are read $blockBytes bytes at a time"):
+      for i <- 0 until (scripts / 8).max(2) do check(seed + i, Mode.Stop, blockBytes)
 
   test(
     "a script sees the settings that it sees under psql, those of the role and the database, too"
@@ -41,18 +44,19 @@ class PsqlEquivalenceSuite extends munit.FunSuite:
       comparison: Unit
       server.execute("postgres", s"ALTER DATABASE $database SET $set")
     val script = Script(Vector(Script.Part(settings)))
-    try assertEquals(comparison.difference(script, Mode.Stop), None)
+    try assertEquals(comparison.difference(script, Mode.Stop, WeirRunner(server)), None)
     finally
       List("by_psql", "by_weir").foreach(name =>
         server.execute("postgres", s"ALTER DATABASE $name RESET ALL")
       )
 
-  private def check(seed: Long, mode: Mode): Unit =
+  private def check(seed: Long, mode: Mode, blockBytes: Int): Unit =
+    val weir = WeirRunner(server, blockBytes)
     val script =
       if mode == Mode.Single then withoutTransactionEnds(RandomScript(seed)) else RandomScript(seed)
-    comparison.difference(script, mode).foreach { _ =>
-      val small = Shrinking(script)(comparison.difference(_, mode).isDefined)
-      val found = comparison.difference(small, mode).getOrElse("nothing any more")
+    comparison.difference(script, mode, weir).foreach { _ =>
+      val small = Shrinking(script)(comparison.difference(_, mode, weir).isDefined)
+      val found = comparison.difference(small, mode, weir).getOrElse("nothing any more")
       fail(
         s"-Dweir.sql.seed=$seed -Dweir.sql.scripts=1, $mode: $found\n\nThe script:\n${small.show}"
       )

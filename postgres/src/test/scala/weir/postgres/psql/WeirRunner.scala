@@ -4,35 +4,35 @@ import java.io.InputStream
 import java.nio.file.{Files, Path}
 
 import weir.postgres.*
-import weir.postgres.send.{Applying, PlainDelivery}
 
 /** Weir, over the Unix socket as psql.
   *
   * @param blockBytes
   *   how much of the script each read gives: all that fits, if it is 0
+  * @param resumes
+  *   keeps a journal in the database
+  * @param jobs
+  *   how many connections take the data of a COPY
   */
-final class WeirRunner(server: LoggedServer, blockBytes: Int = 0) extends ScriptRunner:
+final class WeirRunner(
+    server: LoggedServer,
+    blockBytes: Int = 0,
+    resumes: Boolean = false,
+    jobs: Int = 1
+) extends ScriptRunner:
   def apply(file: Path, database: String, mode: Mode): Option[String] =
+    val open = ScriptConnection.open(server.url(database))
     val options = ApplyOptions(
       onError = if mode == Mode.Continue then OnError.Continue else OnError.Stop,
-      singleTransaction = mode == Mode.Single
+      singleTransaction = mode == Mode.Single,
+      resume = Option.when(resumes)(Resume()),
+      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open))
     )
     val script =
       if blockBytes == 0 then SqlScript.file(file)
       else
         SqlScript.fromInputStream("script")(DribblingInput(Files.newInputStream(file), blockBytes))
-    val applied = ScriptConnection
-      .open(server.url(database))
-      .use(
-        Applying.scripts(
-          _,
-          List((script.name, script.pieces)),
-          options,
-          ApplyListener.none,
-          PlainDelivery(_)
-        )
-      )
-    applied.attempt.runSync() match
+    open.use(script.applyTo(_, options)).attempt.runSync() match
       case Right(_) => None
       case Left(error: ScriptException) => Some(error.toString)
       case Left(other) => throw AssertionError(s"It failed with $other", other)

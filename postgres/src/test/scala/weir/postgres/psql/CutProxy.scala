@@ -1,0 +1,59 @@
+package weir.postgres.psql
+
+import java.io.{IOException, InputStream, OutputStream}
+import java.net.{InetAddress, ServerSocket, Socket}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.AtomicLong
+
+/** Stands between a client and a server, counts, and can be cut. */
+final class CutProxy(serverPort: Int) extends AutoCloseable:
+  private val listening = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
+  private val sockets = ConcurrentLinkedQueue[Socket]()
+  private val released = CountDownLatch(1)
+  @volatile private var stalled = false
+
+  val port: Int = listening.getLocalPort
+
+  /** How many bytes the server has been sent. */
+  val sentBytes: AtomicLong = AtomicLong()
+
+  Thread.ofPlatform().daemon().name("proxy").start { () =>
+    try while true do join(listening.accept())
+    catch case _: IOException => ()
+  }: Unit
+
+  /** Closes all connections on both sides. New ones are taken. */
+  def cut(): Unit =
+    sockets.forEach(_.close())
+    sockets.clear()
+
+  /** Takes no more bytes from either side, without closing anything. */
+  def stall(): Unit = stalled = true
+
+  def close(): Unit =
+    released.countDown()
+    listening.close()
+    cut()
+
+  private def join(client: Socket): Unit =
+    val server = Socket(InetAddress.getLoopbackAddress, serverPort)
+    sockets.add(client)
+    sockets.add(server)
+    carry(client.getInputStream, server.getOutputStream, sentBytes)
+    carry(server.getInputStream, client.getOutputStream, AtomicLong())
+
+  private def carry(from: InputStream, to: OutputStream, count: AtomicLong): Unit =
+    Thread.ofPlatform().daemon().name("proxy").start { () =>
+      val bytes = new Array[Byte](64 << 10)
+      try
+        var length = from.read(bytes)
+        while length > 0 do
+          if stalled then released.await()
+          to.write(bytes, 0, length)
+          count.addAndGet(length)
+          length = from.read(bytes)
+      catch case _: IOException => ()
+      finally
+        from.close()
+        to.close()
+    }: Unit
