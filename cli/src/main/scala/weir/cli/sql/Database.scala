@@ -6,7 +6,8 @@ import weir.{Resource, Task}
 object Database:
   /** What `ScriptConnection.open` takes. */
   def url(settings: Settings): Resource[String] =
-    if settings.isEmbedded then EmbeddedServer.resource.map(_.url)
+    if Rehearsal.isOne then Rehearsal.resource
+    else if settings.isEmbedded then EmbeddedServer.resource.map(_.url)
     else Resource.pure(settings.db.getOrElse(""))
 
   /** Says where the server is, and leaves it up until it is cancelled. */
