@@ -126,6 +126,21 @@ class JobsSuite extends ResumeSuite:
       assert(error.getMessage.contains("column a"), error.getMessage)
       assertEquals(ask(database)("SELECT count(*) FROM t"), "0")
 
+  test("a bad row on any connection ends the COPY long before the end of the data"):
+    for chunk <- Seq(0, 1, 2) do
+      val rows = 400000
+      val bad = chunk * 2700 + 100
+      val text = head + data(rows).toString.replace(s"\n$bad\t", "\nx\t") + "\\.\n"
+      val database = server.newDatabase()
+      var used = 0L
+      val listener = new ApplyListener:
+        override def usedUp(script: String, offset: Long): Unit = used = offset
+      val error = intercept[ScriptException](
+        apply(database, text, jobs(database, 3), listener = listener)
+      )
+      assertEquals(error.position.map(_.line), Some(bad + 2L))
+      assert(used < 20_000_000, s"$used of ${text.length} bytes, part $chunk")
+
   test("after an error the next statements run, if that is wanted"):
     val database = server.newDatabase()
     val text = head + data(20000).toString

@@ -123,6 +123,22 @@ class TransactionSuite extends ResumeSuite:
     server.admin(database)(server.execute(_, "UPDATE weir_sql.journal SET uncertain = '2:1'"))
     database
 
+  test("one of those is noted before it runs, and the note is gone once it has run"):
+    val database = server.newDatabase()
+    apply(
+      database,
+      "CREATE TABLE seen (a text);\nCREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN " +
+        "INSERT INTO seen SELECT uncertain FROM weir_sql.journal; COMMIT; END $$;\nCALL p();\n"
+    ): Unit
+    assertEquals(ask(database)("SELECT a FROM seen"), "3:1")
+    assertEquals(journal(database)("uncertain IS NULL"), "t")
+
+  test("a script that gives up all locks has that of its journal again"):
+    val database = server.newDatabase()
+    val count = "SELECT count(*)::int AS a FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    apply(database, s"DISCARD ALL;\nCREATE TABLE t AS $count;\n"): Unit
+    assertEquals(rows(database), "1")
+
   private val index = "CREATE INDEX CONCURRENTLY i ON t (a)"
 
   test("killed within one of those, it is said that it may have been applied, and how to go on"):
