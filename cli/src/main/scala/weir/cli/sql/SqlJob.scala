@@ -126,8 +126,9 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       .attempt
       .map:
         case Right(()) =>
-          val summary = DrySummary(counted, clock.elapsed)
-          if !settings.isQuiet then summary.print(out)
+          val taken = clock.elapsed
+          if !settings.isQuiet then DrySummary(counted, taken).print(out)
+          write(Summary(counted.in(tally.snapshot()), taken, columns))
           ExitCode.done
         case left => tell(left)
 

@@ -94,6 +94,7 @@ class SqlCommandSuite extends FunSuite with SqlFixture:
       val all = Seq(write(folder, "a.sql", script).toString, "--json", file.toString) ++ args
       assertEquals(weir(all*).code, 0)
       val json = ujson.read(Files.readString(file))
+      Files.delete(file)
       assertEquals(json("command").str, "sql")
       val results = json("results").arr.map(one => one("case").str -> one("value").num).toMap
       assertEquals(results("statements"), 4.0)
@@ -101,6 +102,47 @@ class SqlCommandSuite extends FunSuite with SqlFixture:
       assert(results("rows") >= 2, results)
       assert(results("seconds") > 0, results)
       assert(results("start to first byte") > 0, results)
+
+  folder.test("--resume applies once what is given twice, and goes on at what failed"): folder =>
+    val url = newDatabase()
+    val bad = applied(folder, url, script + "SELECT x;\nINSERT INTO t VALUES (4);", "--resume")
+    assertEquals(bad.code, 3)
+    assert(clue(bad.err).contains("the same command goes on where it ended"))
+    val mended = applied(folder, url, script + "SELECT 9;\nINSERT INTO t VALUES (4);", "--resume")
+    assertEquals(mended.code, 0, mended.err)
+    assert(clue(mended.err).contains("4 statements, the last of them at 7:1, had been applied by"))
+    assertEquals(rows(url), Vector("1", "2", "3", "4"))
+
+  folder.test("--resume-at goes on where it is told to"): folder =>
+    val url = newDatabase()
+    val bad = applied(folder, url, script + "SELECT x;\nINSERT INTO t VALUES (4);", "--resume")
+    assertEquals(bad.code, 3)
+    val passed = weir("--db", url, s"$folder/script.sql", "--resume-at", "9")
+    assertEquals(passed.code, 0, passed.err)
+    assertEquals(rows(url), Vector("1", "2", "3", "4"))
+
+  folder.test("--jobs sends the data of a large COPY over several connections, and says so"):
+    folder =>
+      val url = newDatabase()
+      val data = (1 to 200_000).map(i => s"$i\ta row\n").mkString
+      val large = s"CREATE TABLE t (a int, b text);\nCOPY t FROM stdin;\n$data\\.\n"
+      val result = applied(folder, url, large, "--jobs", "2")
+      assertEquals(result.code, 0, result.err)
+      assertEquals(
+        query(url, "SELECT count(*) || ' ' || sum(a) FROM t"),
+        Vector("200000 20000100000")
+      )
+      assert(
+        clue(result.out).contains(
+          "1 of 1 COPY went over several connections at once. That is not one"
+        )
+      )
+
+  folder.test("every --prefetch applies the same"): folder =>
+    for prefetch <- List("0", "1", "8", "1B", "4MB") do
+      val url = newDatabase()
+      assertEquals(applied(folder, url, script, "--prefetch", prefetch).code, 0, prefetch)
+      assertEquals(rows(url), Vector("1", "2", "3"), prefetch)
 
   folder.test("--db embedded starts a server, which is gone afterwards"): folder =>
     val before = folders()

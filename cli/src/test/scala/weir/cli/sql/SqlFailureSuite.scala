@@ -18,7 +18,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       s"""$folder/script.sql:3:2: ERROR: relation "u" does not exist
          |        u VALUES (1);
          |        ^
-         |1 statement, 0 rows applied (100 % read); what was in a transaction that is not committed has been rolled back.
+         |1 statement, 0 rows applied (100 % read); what was not committed is rolled back. A run with --resume could go on there.
          |""".stripMargin
     )
     assertEquals(

@@ -14,5 +14,5 @@ object Interruption:
       if settings.isDryRun then "; nothing was sent."
       else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
       else if settings.isResuming then "; the same command goes on where it ended."
-      else "; what was in a transaction that is not committed has been rolled back."
+      else "; what was not committed is rolled back. A run with --resume could go on there."
     Vector(far + left)
