@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import scala.util.Using
+import scala.util.{Try, Using}
 
 import weir.{Outcome, WeirSuite}
 import weir.postgres.*
@@ -66,9 +66,7 @@ class OutageSuite extends WeirSuite:
       .use(script.applyTo(_, options(resumes)))
       .runSync(): Unit
 
-  private def isReady(database: String): Boolean =
-    try server.rows(database, "SELECT 1") == Vector("1")
-    catch case _: java.sql.SQLException => false
+  private def isReady(database: String): Boolean = Try(server.rows(database, "SELECT 1")).isSuccess
 
   private def log(database: String) = server.rows(database, "SELECT what FROM log ORDER BY ctid")
   private def count(database: String) = server.rows(database, "SELECT count(*), sum(a) FROM big")
@@ -128,7 +126,6 @@ class OutageSuite extends WeirSuite:
           server.execute("postgres", "DROP TABLESPACE tiny")
       }
 
-
   test("a server that stops answering holds nobody who cancels, and the journal goes on"):
     val database = newDatabase()
     val stalled = CountDownLatch(1)
@@ -148,7 +145,6 @@ class OutageSuite extends WeirSuite:
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
     }
     assertHalf(database, resumes = true)
-
 
   test("a COPY whose first row is bad is sent at most 16 MB of the rest"):
     val database = newDatabase()
@@ -171,7 +167,11 @@ class OutageSuite extends WeirSuite:
     val query = s"SELECT pid FROM pg_stat_progress_copy WHERE datname = '$database'"
     eventually("the COPY runs")(server.rows(database, query).nonEmpty)
     val pid = server.rows(database, query).head
-    Programs.run(Vector("kill", "-9", pid), Map.empty): Unit
+    server.admin("postgres") { other =>
+      Programs.run(Vector("kill", "-9", pid), Map.empty): Unit
+      // Until then it answers as if nothing had happened.
+      eventually("the server has noticed")(Try(LoggedServer.rows(other, "SELECT 1")).isFailure)
+    }
 
 /** A file system that is soon full, where one may make such a thing: as root on Linux. */
 private final class TinyDisk(val folder: Path):
