@@ -19,7 +19,8 @@ object Verify {
     Global / testListeners += Counts
   )
 
-  private val modules = Seq("lab", "core", "testkit", "slf4j", "postgres", "cli", "bench", "benchCe2")
+  private val modules =
+    Seq("lab", "core", "testkit", "slf4j", "postgres", "cli", "bench", "benchCe2")
   private val failedSteps = List.newBuilder[String]
   private val unfinished = List.newBuilder[String]
 
