@@ -18,6 +18,30 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner):
     val right = effect(psql, "by_psql", script.withoutDataOf(refused.flatten.toSet), mode)
     Comparison.difference(left, right)
 
+  /** Where Weir says that the first error is, if the server says that it is somewhere else. */
+  def misplaced(script: Script, weir: ScriptRunner): Option[String] =
+    val left = effect(weir, "by_weir", script.bytes, Mode.Stop)
+    for
+      case Failed(query = query, position = position) <- left.events.lastOption if position.nonEmpty
+      said <- left.failure
+      place <- ":(\\d+):(\\d+): ".r.findFirstMatchIn(said)
+      meant = Comparison.fromCharacter(query, position.toInt).takeWhile(_ != '\n')
+      line = String(script.bytes, script.charset)
+        .stripPrefix("\ufeff")
+        .split("\n", -1)(place.group(1).toInt - 1)
+      text = Comparison.fromCharacter(line, place.group(2).toInt)
+      if !text.replace("\\;", ";").startsWith(meant)
+    yield s"$said\n  there: $text\n  meant: $meant"
+
+  /** The same, of what is left alone: the rows in any order, and whether there was an error. */
+  def differenceLeft(script: Script, mode: Mode, weir: ScriptRunner): Option[String] =
+    val left = effect(weir, "by_weir", script.bytes, mode)
+    val right = effect(psql, "by_psql", script.bytes, mode)
+    def only(effect: Effect) =
+      val own = effect.contents.filterNot(_.contains("weir")).sorted
+      effect.copy(events = Vector.empty, contents = own)
+    Comparison.difference(only(left), only(right))
+
   private[psql] def effect(
       runner: ScriptRunner,
       database: String,
@@ -43,6 +67,9 @@ object Comparison:
     else
       val line = weir.contents.zipAll(psql.contents, "nothing", "nothing").find(_ != _)
       line.map((left, right) => s"the database:\n  Weir: $left\n  psql: $right")
+
+  private def fromCharacter(text: String, character: Int): String =
+    text.substring(text.offsetByCodePoints(0, character - 1))
 
   /** What Weir finds wrong with a script that psql rolls back without a word. */
   private val leftOpen = "the script has ended in the middle of a transaction"

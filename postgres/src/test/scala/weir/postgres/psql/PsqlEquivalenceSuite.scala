@@ -50,17 +50,31 @@ class PsqlEquivalenceSuite extends munit.FunSuite:
         server.execute("postgres", s"ALTER DATABASE $name RESET ALL")
       )
 
+  for (how, weir) <- List[(String, () => ScriptRunner)](
+      "with a journal" -> (() => WeirRunner(server, resumes = true)),
+      "over two connections" -> (() => WeirRunner(server, jobs = 2))
+    )
+  do
+    test(s"random scripts $how: the same rows and outcome as with psql"):
+      for i <- 0 until scripts do
+        judge(seed + i, Mode.Stop, comparison.differenceLeft(_, Mode.Stop, weir()))
+
+  test("an error is at the place in the file that the server means"):
+    for i <- 0 until scripts do
+      judge(seed + i, Mode.Stop, comparison.misplaced(_, WeirRunner(server)))
+
   private def check(seed: Long, mode: Mode, blockBytes: Int): Unit =
-    val weir = WeirRunner(server, blockBytes)
+    judge(seed, mode, comparison.difference(_, mode, WeirRunner(server, blockBytes)))
+
+  private def judge(seed: Long, mode: Mode, difference: Script => Option[String]): Unit =
+    val all = RandomScript(seed)
     val script =
-      if mode == Mode.Single then withoutTransactionEnds(RandomScript(seed)) else RandomScript(seed)
-    comparison.difference(script, mode, weir).foreach { _ =>
-      val small = Shrinking(script)(comparison.difference(_, mode, weir).isDefined)
-      val found = comparison.difference(small, mode, weir).getOrElse("nothing any more")
+      if mode != Mode.Single then all
+      else all.copy(parts = all.parts.filterNot(_.endsTransaction))
+    difference(script).foreach { first =>
+      val small = Shrinking(script)(difference(_).isDefined)
+      val found = difference(small).getOrElse(s"nothing any more. It was $first")
       fail(
         s"-Dweir.sql.seed=$seed -Dweir.sql.scripts=1, $mode: $found\n\nThe script:\n${small.show}"
       )
     }
-
-  private def withoutTransactionEnds(script: Script): Script =
-    script.copy(parts = script.parts.filterNot(_.endsTransaction))

@@ -97,8 +97,11 @@ final class RandomStatement(text: RandomText, newline: String):
     case 9 => sql"CREATE TYPE ${name("e", next())} AS ENUM ( ${string("x")} , ${string("y;")})"
     case _ => sql"ALTER TABLE $table ADD COLUMN IF NOT EXISTS ${pick("c", "\"c;\"")} int DEFAULT 5"
 
+  /** The body of a function. What would close it too early, or stay open to the end of the file, Weir refuses to split. */
   private def dollar(body: String): String =
-    pick(s"$$$$$body$$$$", s"$$_$$$body$$_$$", s"$$body$$ $body$$body$$")
+    val tags = Vector("$$", "$_$", "$body$").filter(tag => (body + tag).indexOf(tag) == body.length)
+    val tag = pick(tags*)
+    tag + body + tag
 
   private def setting(): String = pick(
     sql"SET client_min_messages = ${pick("warning", "error", "notice")}",
