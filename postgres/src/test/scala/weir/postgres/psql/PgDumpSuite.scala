@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import scala.util.Using
 
 /** What pg_dump writes, applied to an empty database and dumped again, is the same. */
-class PgDumpSuite extends munit.FunSuite:
+class PgDumpSuite extends NeedsPrograms:
   override def munitTimeout: Duration = 5.minutes
 
   private val psql = Programs.find("psql")
@@ -15,11 +15,15 @@ class PgDumpSuite extends munit.FunSuite:
   private lazy val model = PsqlRunner(server, psql.get)
   private lazy val weir = WeirRunner(server)
 
-  override def beforeAll(): Unit =
-    assume(
-      psql.isDefined && pgDump.isDefined,
+  protected def missing: Option[String] =
+    Option.when(psql.isEmpty || pgDump.isEmpty)(
       "There are no psql and pg_dump of version 15 or newer."
     )
+
+  override def beforeAll(): Unit =
+    if missing.isEmpty then fillSource()
+
+  private def fillSource(): Unit =
     server.execute("postgres", "CREATE ROLE \"weir; reader\"")
     server.create("source")
     fill("source", "dumped.sql")

@@ -3,7 +3,7 @@ package weir.postgres.psql
 import scala.concurrent.duration.*
 
 /** Weir does with any script what psql does with it. */
-class PsqlEquivalenceSuite extends munit.FunSuite:
+class PsqlEquivalenceSuite extends NeedsPrograms:
   override def munitTimeout: Duration = 2.hours
 
   private val psql = Programs.find("psql")
@@ -15,7 +15,8 @@ class PsqlEquivalenceSuite extends munit.FunSuite:
   private val seed = sys.props.get("weir.sql.seed").fold(System.nanoTime())(_.toLong)
   private val scripts = sys.props.get("weir.sql.scripts").fold(15)(_.toInt)
 
-  override def beforeAll(): Unit = assume(psql.isDefined, "There is no psql on this machine.")
+  protected def missing: Option[String] =
+    Option.when(psql.isEmpty)("There is no psql on this machine.")
 
   for mode <- Mode.values do
     test(s"random scripts: the same statements, errors, rows and outcome as with psql, $mode"):
