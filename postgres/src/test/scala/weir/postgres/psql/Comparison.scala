@@ -42,7 +42,8 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner):
       effect.copy(events = Vector.empty, contents = own)
     Comparison.difference(only(left), only(right))
 
-  private[psql] def effect(
+  /** What `runner` does with the script in an empty database. */
+  def effect(
       runner: ScriptRunner,
       database: String,
       script: Array[Byte],

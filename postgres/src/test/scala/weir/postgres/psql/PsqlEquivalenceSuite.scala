@@ -64,6 +64,19 @@ class PsqlEquivalenceSuite extends NeedsPrograms:
     for i <- 0 until scripts do
       judge(seed + i, Mode.Stop, comparison.misplaced(_, WeirRunner(server)))
 
+  for copy <- List("COPY t FROM STDOUT", "COPY t FROM PROGRAM 'echo 3'") do
+    test(s"as with psql: $copy"):
+      val data = if copy.contains("PROGRAM") then "" else "1\n2\n\\.\n"
+      val sql = s"CREATE TABLE t (a int);\n$copy;\n${data}INSERT INTO t VALUES (4);\n"
+      val script = Script(Vector(Script.Part(sql)))
+      assertEquals(comparison.difference(script, Mode.Stop, WeirRunner(server)), None)
+
+  test("a COPY with data that is joined to another statement is refused before it is sent"):
+    val sql = "CREATE TABLE t (a int);\nSELECT 1\\; COPY t FROM STDIN;\n1\n\\.\n"
+    val effect = comparison.effect(WeirRunner(server), "by_weir", sql.getBytes, Mode.Stop)
+    assert(effect.failure.exists(_.contains(":2:")), effect.failure.toString)
+    assert(!effect.events.exists(_.toString.contains("COPY")), effect.events.toString)
+
   private def check(seed: Long, mode: Mode, blockBytes: Int): Unit =
     judge(seed, mode, comparison.difference(_, mode, WeirRunner(server, blockBytes)))
 
