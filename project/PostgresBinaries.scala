@@ -55,7 +55,9 @@ object PostgresBinaries {
 
   private def extract(archive: File, to: Path): Unit = {
     val tar = new TarArchiveInputStream(
-      new XZCompressorInputStream(new java.io.BufferedInputStream(Files.newInputStream(archive.toPath)))
+      new XZCompressorInputStream(
+        new java.io.BufferedInputStream(Files.newInputStream(archive.toPath))
+      )
     )
     try Iterator.continually(tar.getNextEntry).takeWhile(_ != null).foreach(write(tar, _, to))
     finally tar.close()

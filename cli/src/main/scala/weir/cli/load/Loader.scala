@@ -67,7 +67,7 @@ object Loader:
   private def weirCommand: Seq[String] =
     val cache = sys.props.get("weir.lab").map(state => s"-XX:AOTCache=$state/sql.aot")
     Seq(Children.java, "--enable-native-access=ALL-UNNAMED", "-Xlog:aot=off", "-Xlog:cds=off") ++
-      Seq("-XX:+UseSerialGC", "-Xmx64m") ++ cache ++
+      Seq("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx64m") ++ cache ++
       Seq("-cp", sys.props("java.class.path"), "weir.cli.Main", "sql")
 
   def run(loader: Loader, files: LoadFiles, database: LoadDatabase): Either[String, Took] =

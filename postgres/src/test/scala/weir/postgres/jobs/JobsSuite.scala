@@ -175,7 +175,7 @@ class JobsSuite extends ResumeSuite:
 
   test("what is deferred to the commit is checked before anybody commits"):
     val text =
-      "CREATE TABLE p (a int PRIMARY KEY);\nINSERT INTO p SELECT generate_series(1, 19999);\n" +
+      "CREATE TABLE p (a int PRIMARY KEY);\nINSERT INTO p SELECT generate_series(2, 20000);\n" +
         head.replace("a int", "a int REFERENCES p DEFERRABLE INITIALLY DEFERRED") + data(
           20000
         ) + "\\.\n"

@@ -135,7 +135,8 @@ class TransactionSuite extends ResumeSuite:
 
   test("a script that gives up all locks has that of its journal again"):
     val database = server.newDatabase()
-    val count = "SELECT count(*)::int AS a FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    val count =
+      "SELECT count(*)::int AS a FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
     apply(database, s"DISCARD ALL;\nCREATE TABLE t AS $count;\n"): Unit
     assertEquals(rows(database), "1")
 
