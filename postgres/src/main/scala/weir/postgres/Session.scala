@@ -11,7 +11,7 @@ import weir.postgres.send.{DriverCall, NoticeDesk, SimpleQuery}
 /** One connection, to which statements and COPY data are sent one after the other. It decides nothing: `SqlScript.applyTo` does.
   *
   * '''Cancelled''': each of these tasks asks the server to cancel, and waits until it has answered, so that the connection is of
-  * use again; a server that does not answer within ten seconds has its connection closed. '''Fails''' with a `ServerError`. An
+  * use again; a server that does not answer within eight seconds has its connection closed. '''Fails''' with a `ServerError`. An
   * error in the middle of a transaction leaves it failed, as the server does.
   */
 final class Session private (connection: ScriptConnection, desk: NoticeDesk, graceMillis: Long):

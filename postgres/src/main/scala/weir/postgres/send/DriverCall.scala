@@ -46,7 +46,8 @@ private[postgres] final class DriverCall(connection: ScriptConnection, graceMill
     catch case _: SQLException => () // then the grace ends it
 
 private[postgres] object DriverCall:
-  val GraceMillis = 10000L
+  /** Less than the ten seconds that a program has after a signal before it is ended with a dump. */
+  val GraceMillis = 8000L
 
   private enum State:
     case Waiting, Running, Ended
