@@ -39,6 +39,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
 
+  /** The error that `await` threw last. It is not the work of a cancel, not even where one has been asked for since. */
+  private[weir] var thrown: Throwable | Null = null
+
   /** The innermost mask that has not been taken off, if it is one of `uncancelable`. */
   private var innermost: FiberPoll | Null = null
 
@@ -184,6 +187,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           if isCancel(error) then awaitInLoop(CancelSelf)
+          thrown = error
           throw error
     case _ => awaitInLoop(task)
 
@@ -201,6 +205,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       case RunLoop.Failed =>
         val error = failure.nn
         failure = null
+        thrown = error
         throw error
       case RunLoop.Canceled => throw CancelSignal
       case _ => result.asInstanceOf[A]

@@ -83,9 +83,13 @@ private object Producer:
       case CancelSignal =>
         buffer.force(canceled(fiber)) // nobody takes it if it was the consumer who canceled
         throw CancelSignal
-      case error: Throwable =>
-        // What an interrupt has made of the code that it hit is no error.
-        if fiber.shouldCancel then buffer.force(canceled(fiber)) else buffer.force(Failed(error))
+      case error: Throwable => buffer.force(failed(error, fiber))
+
+  /** The last word of a fiber whose code has thrown `error`. What an interrupt has made of plain code that it hit is no error;
+    * of tasks the run loop has told them apart already, and the cancel has come later.
+    */
+  def failed(error: Throwable, fiber: RunLoop): Failed =
+    if fiber.shouldCancel && (fiber.thrown ne error) then canceled(fiber) else Failed(error)
 
   /** If `message` is an error of a producer, to which its consumer has not come: goes under the consumer's own error, and is
     * reported where there is none. It would not have come about in a stream without a fiber of its own, so it must not

@@ -99,8 +99,7 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
       case CancelSignal =>
         answer(Producer.canceled(fiber))
         throw CancelSignal
-      case error: Throwable =>
-        answer(if fiber.shouldCancel then Producer.canceled(fiber) else Producer.Failed(error))
+      case error: Throwable => answer(Producer.failed(error, fiber))
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))

@@ -23,11 +23,11 @@ class SleepersCommandSuite extends FunSuite with TempFolder:
     folder =>
       val file = folder.resolve("out.json")
       val systems = Vector("weir", "zio")
-      val small = Seq("--only", "weir,zio", "--asleep", "3000", "--wake", "300")
+      val small = Seq("--only", "weir,zio", "--asleep", "20000", "--wake", "300")
       val ran = weir(small ++ Seq("--json", file.toString)*)
       assertEquals((ran.code, ran.err), (0, ""))
       val results = ujson.read(Files.readString(file))("results").arr.toVector
-      for (unit, name) <- List("bytes" -> "sleeping: 3000", "ms" -> "late: 300") do
+      for (unit, name) <- List("bytes" -> "sleeping: 20000", "ms" -> "late: 300") do
         val own = results.filter(_("unit").str == unit)
         assertEquals(own.map(_("system").str), systems, unit)
         assertEquals(own.map(_("case").str).distinct, Vector(name))

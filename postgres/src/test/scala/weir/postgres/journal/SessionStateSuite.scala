@@ -58,7 +58,7 @@ class SessionStateSuite extends ResumeSuite:
           .map(note)
           .mkString,
       16,
-      "4MB 9MB 8MB 1"
+      "4MB 9MB 8MB 2"
     )
 
   test("the role of the script is set again, though it has no right to the journal"):
