@@ -1,15 +1,13 @@
 package weir.postgres.jobs
 
-import java.lang.invoke.MethodHandles
-import java.nio.ByteOrder
+import weir.postgres.split.WordScan
 
 /** Where the rows of a COPY body in text format end: it cuts the body into chunks of whole rows.
   *
   * A chunk ends at the first row end at or after `chunkBytes`. That depends on the bytes of the body alone, not on how they
   * arrive, so the same body is always cut at the same places. A row ends at a newline that no backslash escapes.
   *
-  * It looks at eight bytes at a time: `zeros` marks the bytes of a word that are zero, exactly, so that their number is
-  * the number of newlines. Only a backslash makes it look closer.
+  * It looks at eight bytes at a time, and closer only at a backslash.
   */
 final class RowCutter(chunkBytes: Long):
   require(chunkBytes >= 1, s"RowCutter: a chunk had $chunkBytes bytes. It must have at least 1.")
@@ -52,9 +50,9 @@ final class RowCutter(chunkBytes: Long):
         step(bytes(i))
         i += 1
       else
-        val word = RowCutter.words.get(bytes, i).asInstanceOf[Long]
-        val newlines = RowCutter.zeros(word ^ RowCutter.newline)
-        val slashes = RowCutter.zeros(word ^ RowCutter.backslash)
+        val word = WordScan.load(bytes, i)
+        val newlines = WordScan.matches(word, WordScan.Newlines)
+        val slashes = WordScan.matches(word, WordScan.Backslashes)
         if slashes == 0 then
           rows += java.lang.Long.bitCount(newlines)
           i += 8
@@ -86,13 +84,3 @@ final class RowCutter(chunkBytes: Long):
     else
       escaped = byte == '\\'
       false
-
-object RowCutter:
-  private val words =
-    MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
-  private val newline = 0x0a0a0a0a0a0a0a0aL
-  private val backslash = 0x5c5c5c5c5c5c5c5cL
-  private val low = 0x7f7f7f7f7f7f7f7fL
-
-  /** The top bit of each byte that is zero; no carry goes from one byte to the next. */
-  private inline def zeros(word: Long): Long = ~(((word & low) + low) | word | low)

@@ -4,7 +4,7 @@ import java.lang.invoke.{MethodHandles, VarHandle}
 import java.nio.ByteOrder
 
 /** Eight bytes at a time: which of them equal a given one. */
-private[split] object WordScan:
+private[postgres] object WordScan:
   final val Newlines = 0x0a0a0a0a0a0a0a0aL
   final val Backslashes = 0x5c5c5c5c5c5c5c5cL
   final val Dots = 0x2e2e2e2e2e2e2e2eL
