@@ -54,12 +54,12 @@ final class RowCutter(chunkBytes: Long):
         val newlines = WordScan.matches(word, WordScan.Newlines)
         val slashes = WordScan.matches(word, WordScan.Backslashes)
         if slashes == 0 then
-          rows += java.lang.Long.bitCount(newlines)
+          rows += WordScan.count(newlines)
           i += 8
         else
           // Up to the first backslash nothing is escaped; the byte after it is.
           val first = java.lang.Long.numberOfTrailingZeros(slashes)
-          rows += java.lang.Long.bitCount(newlines & ((1L << first) - 1))
+          rows += WordScan.count(newlines & ((1L << first) - 1))
           i += (first >> 3) + 1
           escaped = true
     until

@@ -75,7 +75,7 @@ private[split] final class CopyScan:
       if candidates != 0 then
         candidates &= WordScan.matches(word, WordScan.Dots) >>> 8 | Long.MinValue
       before = ends >>> 56
-      count += java.lang.Long.bitCount(ends)
+      count += WordScan.count(ends)
       i += 8
     if candidates != 0 then
       // the newlines of this word that come after the candidate are counted when it is gone on from there
