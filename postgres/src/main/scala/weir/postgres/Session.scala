@@ -35,7 +35,7 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
   def isCopying: Boolean = copy ne null
 
   /** The server has said no to the COPY that is open. It takes more data, and throws it away; `endCopy` fails with the error.
-    * Always false where `ScriptConnection.isWatched` is.
+    * Always false where `ScriptConnection.isWatched` is false.
     */
   def copyHasFailed: Boolean =
     val socket = connection.watchedSocket

@@ -2,7 +2,7 @@ package weir.postgres.jobs
 
 import java.nio.charset.StandardCharsets.UTF_8
 import weir.postgres.Piece
-import weir.postgres.journal.Tokens
+import weir.postgres.split.Tokens
 
 /** What a `COPY … FROM STDIN` says about itself.
   *

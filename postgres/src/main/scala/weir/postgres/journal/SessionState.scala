@@ -2,6 +2,7 @@ package weir.postgres.journal
 
 import weir.Task
 import weir.postgres.Piece
+import weir.postgres.split.Tokens
 
 /** What a script has changed of its session: settings, which another session can be given, and things that end with
   * the session.

@@ -2,6 +2,7 @@ package weir.postgres.journal
 
 import weir.Task
 import weir.postgres.Piece
+import weir.postgres.split.Tokens
 
 /** What the session of a script is known to have, kept up to date: it asks the server only after statements that may
   * have changed it.

@@ -1,6 +1,7 @@
 package weir.postgres.journal
 
 import weir.postgres.Piece
+import weir.postgres.split.Tokens
 
 /** What a statement does to the transaction that it stands in, as far as its words tell. */
 private[postgres] enum StatementKind:

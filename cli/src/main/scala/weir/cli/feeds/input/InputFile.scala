@@ -1,8 +1,7 @@
 package weir.cli.feeds.input
 
-import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{AccessDeniedException, Files, NoSuchFileException, Path}
+import java.nio.file.{Files, Path}
 
 import weir.cli.BadInput
 
@@ -17,18 +16,12 @@ object InputFile:
     */
   def bytes(path: Path): Array[Byte] =
     def bad(problem: String, hint: String) = throw BadInput(path.toString, problem, hint)
-    try
+    BadInput.whileReading(path.toString):
       if Files.isDirectory(path) then
         bad("this is a folder, not a file.", "Name the file inside it.")
       else if Files.size(path) > limitBytes then
         bad(s"it is larger than ${ByteSize.show(limitBytes)}.", "Split it and run once for each.")
       else Files.readAllBytes(path)
-    catch
-      case _: NoSuchFileException => bad("there is no such file.", "Check the name.")
-      case _: AccessDeniedException =>
-        bad("it may not be read.", "Give yourself the right to read it.")
-      case error: IOException =>
-        bad(s"it cannot be read (${error.getMessage}).", "Check the file and its disk.")
 
   /** The lines of `path`, which must be UTF-8; a byte order mark is left out. */
   def lines(path: Path): Vector[String] =

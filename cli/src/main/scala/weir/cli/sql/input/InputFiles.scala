@@ -1,7 +1,6 @@
 package weir.cli.sql.input
 
-import java.io.IOException
-import java.nio.file.{AccessDeniedException, Files, NoSuchFileException}
+import java.nio.file.{Files, NoSuchFileException}
 
 import weir.cli.{BadInput, OptionValue}
 import weir.cli.sql.Settings.Input
@@ -19,7 +18,7 @@ object InputFiles:
   private def file(name: String): Input =
     def bad(problem: String, hint: String) = throw BadInput(name, problem, hint)
     val path = OptionValue.path("FILE", name)
-    try
+    BadInput.whileReading(name):
       if Files.isDirectory(path) then
         val isDump = Files.exists(path.resolve("toc.dat"))
         if isDump then bad("this is a dump in directory format.", "Use pg_restore for it.")
@@ -35,9 +34,3 @@ object InputFiles:
             bad("this is a dump in custom format, not a script.", "Use pg_restore for it.")
         finally in.close()
         Input.File(path, canReopen = true)
-    catch
-      case _: NoSuchFileException => bad("there is no such file.", "Check the name.")
-      case _: AccessDeniedException =>
-        bad("it may not be read.", "Give yourself the right to read it.")
-      case error: IOException =>
-        bad(s"it cannot be read (${error.getMessage}).", "Check the file and its disk.")

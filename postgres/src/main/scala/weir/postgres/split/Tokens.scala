@@ -1,4 +1,4 @@
-package weir.postgres.journal
+package weir.postgres.split
 
 /** The tokens of one statement, as far as it takes to see what kind of statement it is: words, quoted names, single
   * characters. White space and comments are skipped; a string is one token of no word.
