@@ -75,6 +75,9 @@ private[weir] final class Ring(capacity: Int):
   /** True if no push has begun that no poll has taken. */
   def isEmpty: Boolean = positions.get(tailAt) == positions.get(headAt)
 
+  /** How many have been taken so far. */
+  def taken: Long = positions.get(headAt)
+
   /** The jobs that are queued, as far as they can be seen without taking them. */
   def jobs: Iterator[Job] = cells.iterator.flatMap(Option(_))
 

@@ -1,7 +1,7 @@
 package weir.runtime
 
 import java.lang.invoke.{MethodHandles, VarHandle}
-import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicReferenceArray
 import scala.annotation.static
 import scala.jdk.CollectionConverters.*
@@ -31,8 +31,7 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   private val slots = AtomicReferenceArray[Worker](carriers)
   private val idle = AtomicReferenceArray[Worker](carriers * Tuning.idleWorkersPerCarrier)
 
-  /** Workers whose threads have begun and not ended, blocked ones too. */
-  private val workers = ConcurrentHashMap.newKeySet[Worker]()
+  private val workers = WorkerList(carriers)
 
   /** Callers of `runSync` that run a slice now, each in a place that its thread's number gives: the last one to come is seen. */
   private val callers = AtomicReferenceArray[Caller](Tuning.callers)
@@ -66,6 +65,33 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
       if !shards((home + i) & shardMask).isEmpty then return true
       i += 1
     !inbox.isEmpty
+
+  /** The shard of the only job that is queued, as far as one look can tell; -1 if there is none, or more than one. */
+  def onlyJobAt: Int =
+    var at = -1
+    var sum = 0
+    var i = 0
+    while i <= shardMask do
+      val size = shards(i).size
+      if size > 0 then at = i
+      sum += size
+      i += 1
+    if sum == 1 && inbox.isEmpty then at else -1
+
+  /** How many jobs have been taken from `shard`. */
+  def takenFrom(shard: Int): Long = shards(shard).taken
+
+  /** True if some worker runs jobs, and none that should is blocked. */
+  def allRun: Boolean =
+    var running = false
+    var i = 0
+    while i < carriers do
+      val holder = slots.get(i)
+      if holder ne null then
+        if !holder.isRunnable then return false
+        running = true
+      i += 1
+    running
 
   /** As `hasWork`, by one read where all is quiet; false also for a moment while work is queued and nobody has become the standby
     * for it yet. For fibers that would give way, which can as well do it the next time.
@@ -167,8 +193,8 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   // ---- who is there ----
 
-  def enter(worker: Worker): Unit = workers.add(worker): Unit
-  def leave(worker: Worker): Unit = workers.remove(worker): Unit
+  def enter(worker: Worker, slot: Int): Unit = workers.enter(worker, slot)
+  def leave(worker: Worker): Unit = workers.leave(worker)
 
   /** Shows a caller until `leave`. Returns the one that was seen in its place. */
   def enter(caller: Caller): Caller | Null =
@@ -193,7 +219,7 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
     (0 until Tuning.callers).iterator.map(callers.getOpaque).filter(_ ne null)
 
   /** All threads that are in the middle of a slice, blocked ones too, as far as they can be seen. */
-  def hosts: Iterator[Host] = workers.iterator.asScala ++ callerHosts
+  def hosts: Iterator[Host] = workers.iterator ++ callerHosts
 
   /** The jobs that are queued; some may be missing that are on their way. */
   def queued: Iterator[Job] = shards.iterator.flatMap(_.jobs) ++ inbox.iterator.asScala

@@ -27,6 +27,11 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
   // shared
   @volatile private var invited = false
 
+  // the list's
+  private[runtime] var stripe = -1
+  private[runtime] var previous: Worker | Null = null
+  private[runtime] var following: Worker | Null = null
+
   def home: Int = slot
 
   def start(): Unit = thread.start()
@@ -42,7 +47,6 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
   def run(): Unit = ScopedValue.where(Host.current, this).run(() => live())
 
   private def live(): Unit =
-    scheduler.enter(this)
     try liveOn()
     finally scheduler.leave(this)
 
@@ -61,11 +65,12 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
   private def becomeActive(): Boolean =
     var rounds = 0
     while rounds < Tuning.searchRounds do
-      if scheduler.hasWork then
+      if scheduler.hasWork && !isTakenByAnother() then
         val claimed = scheduler.claimSlot(this)
         if claimed >= 0 then
           slot = claimed
           if takeNeeded() then
+            if stripe < 0 then scheduler.enter(this, claimed)
             scheduler.leaveStandby()
             scheduler.watch.wake() // after the claim of the slot: see Watch
             return true
@@ -95,6 +100,17 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
       need = if looks < Tuning.watchLooks then Job.Now else job.nn.need
     first = if need == Job.Now then job else null
     need == Job.Now
+
+  /** Leaves the only job that is queued to those who run jobs, for a moment: a fiber that wakes another one and then waits would
+    * go back and forth between two carriers with it. True if one of them has taken it.
+    */
+  private def isTakenByAnother(): Boolean =
+    val shard = scheduler.onlyJobAt
+    shard >= 0 && scheduler.allRun && {
+      val before = scheduler.takenFrom(shard)
+      pause(Tuning.leaveSpins) // without a look: each would slow down the one who runs
+      scheduler.takenFrom(shard) != before || !scheduler.hasWork
+    }
 
   private def pause(spins: Int): Unit =
     var left = spins

@@ -1,0 +1,45 @@
+package weir.runtime
+
+/** The workers that have run a job and not ended, blocked ones too: for those who look from outside.
+  *
+  * In a burst of tasks that block each brings a worker of its own, so entering and leaving have to cost next to nothing: the
+  * workers themselves are linked to a list, under a lock that is held for a few instructions. Each slot has a list, so that
+  * carriers seldom meet.
+  */
+private[runtime] final class WorkerList(slots: Int):
+  private val stripes = Array.fill(slots)(WorkerList.Stripe())
+
+  /** To be called once by `worker`, which holds `slot`. */
+  def enter(worker: Worker, slot: Int): Unit =
+    worker.stripe = slot
+    stripes(slot).add(worker)
+
+  /** To be called by `worker` as it ends. */
+  def leave(worker: Worker): Unit = if worker.stripe >= 0 then stripes(worker.stripe).remove(worker)
+
+  def iterator: Iterator[Worker] = stripes.iterator.flatMap(_.workers)
+
+private[runtime] object WorkerList:
+  private final class Stripe:
+    // shared, under this object's lock, as are the links of the workers in it
+    private var first: Worker | Null = null
+
+    def add(worker: Worker): Unit = synchronized {
+      val next = first
+      worker.following = next
+      if next ne null then next.previous = worker
+      first = worker
+    }
+
+    def remove(worker: Worker): Unit = synchronized {
+      val previous = worker.previous
+      val next = worker.following
+      if previous eq null then first = next else previous.following = next
+      if next ne null then next.previous = previous
+      worker.previous = null
+      worker.following = null
+    }
+
+    def workers: List[Worker] = synchronized {
+      Iterator.iterate(first)(_.nn.following).takeWhile(_ ne null).map(_.nn).toList
+    }
