@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
 import weir.kernel.{FiberCore, RunLoop}
-import weir.runtime.Host
+import weir.runtime.{Host, Tuning}
 
 /** Reports of what computes for long. PAINS row 1. */
 class SpinsSuite extends WeirSuite:
@@ -248,3 +248,42 @@ class SpinsSuite extends WeirSuite:
     // Where other programs have the processors meanwhile, it has hardly computed.
     val rounds = LazyList.continually(found()).take(4)
     assert(rounds.contains(1), s"reports: $rounds")
+
+  private final class Here(at: => Thread) extends Host(Runtime.default.scheduler):
+    def thread = at
+    def pooled = true
+    def home = 0
+
+  /** How long it takes until a host is seen that begins in the moment in which the watch asks for the `n`-th time who runs, too late
+    * to be told. All others are blocked.
+    */
+  private def seenAfter(n: Int): FiniteDuration =
+    val seen = CountDownLatch(1)
+    val blocked = Here(Thread.ofPlatform().unstarted(() => ()))
+    val newcomer = Here {
+      seen.countDown() // asked for at the second look: the first one finds that it is new
+      Thread.ofPlatform().unstarted(() => ())
+    }
+    var asked = 0
+    var running = List(blocked)
+    var begun = 0L
+    lazy val watch: Watch = Watch(
+      () => {
+        val told = running
+        asked += 1
+        if asked == n then
+          running = List(blocked, newcomer)
+          begun = System.nanoTime()
+          watch.wake()
+        told.iterator
+      },
+      Spins(_ => ())
+    )
+    watch.wake()
+    await(seen)
+    (System.nanoTime() - begun).nanos
+
+  test("who begins to run just when the watch gets slow is seen at once"):
+    for n <- Tuning.idleLooks to Tuning.idleLooks + 2 do
+      val rounds = LazyList.continually(seenAfter(n)).take(4)
+      assert(rounds.exists(_ < 500.millis), s"begun at look $n: $rounds")
