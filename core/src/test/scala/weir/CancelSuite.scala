@@ -1,9 +1,11 @@
 package weir
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.collection.View
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.kernel.RunLoop
 
 class CancelSuite extends WeirSuite:
 
@@ -78,8 +80,69 @@ class CancelSuite extends WeirSuite:
       val canceled = started.join.runSync() == Outcome.Canceled
       assert(released.get == 1 || round % 2 == 1 && !canceled, s"round $round: ${released.get}")
 
+  /** What of `body`, made with a way to note lines, runs in a fiber that is cancelled before it begins. */
+  private def runsThoughCanceled(body: (String => Task[Unit]) => Task[Any]): List[String] =
+    val log = ConcurrentLinkedQueue[String]()
+    val fiber = RunLoop(Runtime.default, body(line => Task(log.add(line)).void))
+    fiber.requestCancel()
+    Runtime.default.scheduler.submit(fiber)
+    assertEquals(fiber.awaitEnd(), Outcome.Canceled)
+    log.asScala.toList
+
+  for (kind, whole, polled) <- List[
+      (String, Task[Unit] => Task[Unit], (Task[Unit], Task[Unit]) => Task[Unit])
+    ](
+      (
+        "an uncancelable",
+        body => Task.uncancelable(_ => body),
+        (body, finalizer) => Task.uncancelable(poll => poll(body).onCancel(finalizer))
+      ),
+      (
+        "what is acquired by a bracket",
+        body => body.bracket(_ => Task.unit)(_ => Task.unit),
+        (body, finalizer) => Task.unit.bracket(_ => body)(_ => finalizer)
+      )
+    )
+  do
+    test(s"cancelled right before $kind at the head of a fiber, that runs whole, and nothing else"):
+      def lines(write: String => Task[Unit]) = whole(write("one").andThen(write("two")))
+      assertEquals(runsThoughCanceled(lines), List("one", "two"))
+      for wrap <- List[Task[Unit] => Task[Any]](_.map(_ => ()), _.attempt, _.onCancel(Task.unit)) do
+        assertEquals(runsThoughCanceled(write => wrap(lines(write))), List("one", "two"))
+      assertEquals(
+        runsThoughCanceled(write => lines(write).andThen(write("after"))),
+        List("one", "two")
+      )
+      assertEquals(
+        runsThoughCanceled(write => polled(write("polled"), write("finalizer"))),
+        List("finalizer")
+      )
+
+    test(s"cancelled before the function that makes $kind, none of it runs"):
+      for before <- List(Task.unit, Task(()), Task.cede, Task.sleep(1.milli)) do
+        assertEquals(
+          runsThoughCanceled(write => before.flatMap(_ => whole(write("inside")))),
+          Nil
+        )
+      assertEquals(runsThoughCanceled(write => Task.defer(whole(write("inside")))), Nil)
+
+    test(s"cancelled by the function that makes $kind, it runs whole"):
+      val self = CompletableFuture[RunLoop]()
+      val inside = AtomicBoolean()
+      val fiber = RunLoop(
+        Runtime.default,
+        Task.unit.flatMap { _ =>
+          self.get().requestCancel()
+          whole(Task(inside.set(true)))
+        }
+      )
+      self.complete(fiber): Unit
+      Runtime.default.scheduler.submit(fiber)
+      assertEquals(fiber.awaitEnd(), Outcome.Canceled)
+      assert(inside.get)
+
   test("onCancel finalizers run once each, innermost first, and only on a cancel"):
-    val log = java.util.concurrent.ConcurrentLinkedQueue[Int]()
+    val log = ConcurrentLinkedQueue[Int]()
     def add(n: Int) = Task(log.add(n)).void
     Task.unit.onCancel(add(0)).runSync()
     Task.fail(Boom()).onCancel(add(0)).attempt.runSync(): Unit
@@ -95,7 +158,7 @@ class CancelSuite extends WeirSuite:
   test("guaranteeCase is told each of the three outcomes, once"):
     val boom = Boom()
     def told(task: Task[Int]) =
-      val seen = java.util.concurrent.ConcurrentLinkedQueue[Outcome[Int]]()
+      val seen = ConcurrentLinkedQueue[Outcome[Int]]()
       val guarded = task.guaranteeCase(outcome => Task(seen.add(outcome)).void)
       guarded.start.flatMap(_.join).runSync(): Unit
       seen.toArray.toList
@@ -205,7 +268,7 @@ class CancelSuite extends WeirSuite:
 
   test("a fiber that cancels itself through its own handle ends canceled, finalizers run"):
     val released = AtomicInteger()
-    val self = java.util.concurrent.CompletableFuture[Fiber[Unit]]()
+    val self = CompletableFuture[Fiber[Unit]]()
     val task = Task.defer(self.get().cancel).guarantee(Task(released.incrementAndGet()).void)
     val fiber = task.start.runSync()
     self.complete(fiber): Unit

@@ -94,6 +94,14 @@ class FairnessSuite extends WeirSuite:
     assertEquals(turns.get % 20, 0L)
     assert(max < 100.millis, s"at most $max, median $median")
 
+  test("on one carrier the user's virtual threads run beside endless loops, in a JVM of its own"):
+    val (output, code) = WeirSuite.child(
+      "weir.OneCarrierLoops",
+      "-Djdk.virtualThreadScheduler.parallelism=1",
+      "-Djdk.virtualThreadScheduler.maxPoolSize=1"
+    )
+    assertEquals((output.linesIterator.toList, code), (List("ran 100"), 0))
+
   test("a virtual thread of the user that yields keeps its share of the carriers"):
     val turns = AtomicLong()
     val stop = AtomicBoolean()

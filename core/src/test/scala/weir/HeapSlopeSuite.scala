@@ -22,15 +22,29 @@ class HeapSlopeSuite extends StreamTests:
   private val never = Deferred.unsafe[Unit]
   private val semaphore = Semaphore.unsafe(0)
   private val empty = Queue.unsafe[Int](1)
-  private val other = Task.never.start.runSync()
+  private val channel, second = Channel.unsafe[Int](0)
+  private val keys = KeyedMutex.unsafe[Int]()
+  private val cache = Cache.unsafe[Int, Int]()
+  private val limiter = RateLimiter.unsafe(1, 1.hour)
+  private val others = List(Task.never, keys.withLock(0)(Task.never)).map(_.start.runSync())
 
-  override def afterAll(): Unit = other.cancel.runSync()
+  override def beforeAll(): Unit =
+    assert(limiter.tryAcquire.runSync())
+    eventually("the key is taken")(keys.isLocked(0).runSync())
+
+  override def afterAll(): Unit = others.foreach(_.cancel.runSync())
 
   for (name, wait) <- List[(String, Task[Any])](
       "Deferred.get" -> never.get,
       "Semaphore.acquire" -> semaphore.acquire,
       "take of an empty queue" -> empty.take,
-      "join" -> other.join,
+      "Channel.receive" -> channel.receive,
+      "Channel.send" -> channel.send(1),
+      "Channel.select" -> Channel.select(channel.receiveClause, second.receiveClause),
+      "KeyedMutex.withLock" -> keys.withLock(0)(Task.unit),
+      "Cache.get" -> cache.get(0)(Task.never),
+      "RateLimiter.acquire" -> limiter.acquire,
+      "join" -> others.head.join,
       "sleep" -> Task.sleep(1.hour),
       "never" -> Task.never,
       "a race" -> Task.race(never.get, Task.sleep(1.hour))
@@ -45,6 +59,13 @@ class HeapSlopeSuite extends StreamTests:
     assert(needless < megabyte / 2, s"$needless bytes are left of ${operations / 2} timeouts")
     val needed = slope(never.get.timeoutTo(Duration.Zero, Task.unit))
     assert(needed < megabyte / 2, s"$needed bytes are left of ${operations / 2} timeouts")
+
+  test("row 14: a circuit breaker keeps nothing of the calls that fail or are refused"):
+    for refusing <- List(false, true) do
+      val failures = if refusing then 1 else Int.MaxValue
+      val breaker = CircuitBreaker.unsafe(failures, 1.hour)
+      val grown = slope(breaker.protect(Task.fail(Boom())).attempt)
+      assert(grown < megabyte / 2, s"$grown bytes are left of ${operations / 2} calls")
 
   private val numbers = Stream.unfold(0L)(i => Some((i, i + 1)))
 

@@ -17,6 +17,9 @@ abstract class PrimitiveRig(val name: String):
   /** One operation of the fiber `id`. No two fibers have the same one at the same time. */
   def operation(id: Int, random: SplittableRandom): Task[Any]
 
+  /** True if an operation that nobody cancels ends, as long as the other fibers go on. */
+  def operationsEnd: Boolean = true
+
   /** Called when all fibers have ended: notes what is wrong, by `wrong`. */
   def finish()(using Runtime): Unit
 

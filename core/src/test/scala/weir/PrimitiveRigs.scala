@@ -2,6 +2,7 @@ package weir
 
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong, AtomicReference}
+import scala.concurrent.duration.*
 
 /** The primitives under stress. A new one is a line in `all`. */
 object PrimitiveRigs:
@@ -20,7 +21,20 @@ object PrimitiveRigs:
     () => QueueRig("unbounded", Queue.unbounded),
     () => QueueRig("synchronous", Queue.synchronous),
     () => QueueRig("dropping(2)", Queue.dropping(2)),
-    () => QueueRig("sliding(2)", Queue.sliding(2), slides = true)
+    () => QueueRig("sliding(2)", Queue.sliding(2), slides = true),
+    () => ChannelRig(0),
+    () => ChannelRig(1),
+    () => ChannelRig(16),
+    () => ClosedChannelRig(0),
+    () => ClosedChannelRig(1),
+    () => ClosedChannelRig(16),
+    () => KeyedMutexRig(),
+    () => CacheRig("all", Duration.Inf, Int.MaxValue),
+    () => CacheRig("for a moment", 20.micros, Int.MaxValue),
+    () => CacheRig("two", Duration.Inf, 2),
+    () => CacheRig("nothing", Duration.Zero, Int.MaxValue),
+    () => RateLimiterRig(),
+    () => CircuitBreakerRig()
   )
 
 private final class RefRig extends PrimitiveRig("Ref"):
@@ -58,6 +72,7 @@ private final class DeferredRig extends PrimitiveRig("Deferred"):
         .flatMap(_ => sometimes(random))
 
   override def fibers: Int = 6
+  override def operationsEnd: Boolean = false
 
   def finish()(using Runtime): Unit = expect("completes that were the first", sets.get, rounds.get)
 

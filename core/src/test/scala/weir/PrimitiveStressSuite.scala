@@ -1,7 +1,7 @@
 package weir
 
 import java.util.SplittableRandom
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 import scala.concurrent.duration.*
 
 /** Every primitive, used by fibers that are cancelled at random points and started anew, again and again.
@@ -17,7 +17,9 @@ class PrimitiveStressSuite extends StreamTests:
   private val rigs = PrimitiveRigs.all.filter(_().name.startsWith(only))
   private val each = seconds.seconds / rigs.size.toLong
 
-  override def limit: FiniteDuration = if operations > 0 then 1.hour else each * 2 + 60.seconds
+  // So long that only what hangs takes longer.
+  override def limit: FiniteDuration =
+    if operations > 0 then 2.minutes + (operations / 2).millis else each * 2 + 60.seconds
 
   for make <- rigs do
     val name = make().name
@@ -32,6 +34,7 @@ class PrimitiveStressSuite extends StreamTests:
       val before = heap()
       stress.runUntil(half = false)
       val grown = heap() - before
+      standstill()
       rig.finish()
       assertEquals(rig.allErrors, Nil, s"-Dweir.stress.seed=$seed")
       assert(grown < megabyte, s"the heap grew by $grown bytes in ${stress.done} operations")
@@ -42,40 +45,46 @@ class PrimitiveStressSuite extends StreamTests:
   /** The fibers of a rig, and one for each that cancels it. All end when it is time, and can be started again. */
   private final class Stress(rig: PrimitiveRig)(using runtime: Runtime):
     private val operated, canceled = AtomicLong()
+    private val waitingFor = AtomicInteger()
     private var turn = 0
+    @volatile private var deadline = Deadline.now
+    @volatile private var most = 0L
 
     def done: Long = operated.get
     def cancels: Long = canceled.get
 
     def runUntil(half: Boolean): Unit =
       turn += 1
-      val deadline = (each / 2).fromNow
-      def goesOn =
-        if operations > 0 then operated.get < (if half then operations / 2 else operations)
-        else deadline.hasTimeLeft()
+      deadline = (each / 2).fromNow
+      most = if half then operations / 2 else operations
       Task
         .parForeach(rig.fibers)(0 until rig.fibers) { id =>
           val random = SplittableRandom(seed + id * 31 + turn)
           def again: Task[Unit] =
-            if goesOn then life(id, random).flatMap(_ => again) else Task.unit
+            if goesOn || waitingFor.get > 0 then life(id, random).flatMap(_ => again) else Task.unit
           again
         }
         .start
         .flatMap(_.joinOrFail)
         .runSync()
 
+    private def goesOn: Boolean =
+      if operations > 0 then operated.get < most else deadline.hasTimeLeft()
+
     /** Starts the fiber `id`, lets it run for a while, and cancels it: before it begins, or between any two of its steps. */
     private def life(id: Int, random: SplittableRandom): Task[Unit] =
       val inner = random.split()
+      val own = AtomicLong()
       val body = Task
         .defer(rig.operation(id, inner))
         .flatMap { _ =>
+          own.incrementAndGet()
           operated.incrementAndGet()
           if inner.nextInt(16) == 0 then Task.cede else Task.unit // where no operation ever waits
         }
         .forever
       body.start.flatMap { fiber =>
-        linger(random)
+        linger(random, own)
           .andThen(fiber.cancel)
           .andThen(fiber.join)
           .map {
@@ -86,12 +95,26 @@ class PrimitiveStressSuite extends StreamTests:
       }
 
     /** For a while, on the carrier or off it. */
-    private def linger(random: SplittableRandom): Task[Unit] = random.nextInt(4) match
-      case 0 => Task.unit
-      case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
-      case 2 => Task.sleep(random.nextInt(1, 200).micros)
-      case _ =>
-        Task {
-          val until = System.nanoTime() + random.nextInt(30_000)
-          while System.nanoTime() < until do Thread.onSpinWait()
-        }
+    private def linger(random: SplittableRandom, own: AtomicLong): Task[Unit] =
+      random.nextInt(5) match
+        case 0 => Task.unit
+        case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
+        case 2 => Task.sleep(random.nextInt(1, 200).micros)
+        case 3 if rig.operationsEnd && goesOn => untilNext(own)
+        case _ =>
+          Task {
+            val until = System.nanoTime() + random.nextInt(30_000)
+            while System.nanoTime() < until do Thread.onSpinWait()
+          }
+
+    /** Until the next operation has ended, for as long as that takes: the others go on meanwhile. Where nobody wakes this fiber, the
+      * test does not end.
+      */
+    private def untilNext(own: AtomicLong): Task[Unit] =
+      val before = own.get
+      def wait: Task[Unit] = Task.defer(
+        if own.get == before then Task.sleep(10.micros).andThen(wait) else Task.unit
+      )
+      Task(waitingFor.incrementAndGet())
+        .andThen(wait)
+        .guarantee(Task(waitingFor.decrementAndGet()).void)

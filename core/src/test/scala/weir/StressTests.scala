@@ -1,11 +1,9 @@
 package weir
 
 import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
-import scala.util.Random
 
-/** What stress suites share: a seed that is printed and taken back, a time, and fibers that are cancelled at random points. */
+/** What stress suites share: a seed that is printed and taken back, and a time. */
 trait StressTests extends StreamTests:
   /** How long each test goes on. */
   val time: FiniteDuration = Integer.getInteger("weir.stress.seconds", 2).intValue.seconds
@@ -31,21 +29,3 @@ trait StressTests extends StreamTests:
     threads.foreach(_.join())
     val first = errors.poll()
     if first != null then throw first
-
-  /** Starts `task` again and again until the deadline, and cancels it after a random while. Returns how many of the cancels
-    * came in time.
-    */
-  def canceledAtRandom(deadline: Deadline, random: Random, mostNanos: Int = 30_000)(
-      task: Task[Any]
-  )(using Runtime): Int =
-    val cancels = AtomicInteger()
-    while deadline.hasTimeLeft() do
-      val fiber = task.start.runSync()
-      val until = System.nanoTime() + random.nextInt(mostNanos)
-      while System.nanoTime() < until do Thread.onSpinWait()
-      fiber.cancel.runSync()
-      fiber.join.runSync() match
-        case Outcome.Canceled => cancels.incrementAndGet(): Unit
-        case Outcome.Succeeded(_) => ()
-        case Outcome.Failed(error) => throw error
-    cancels.get

@@ -12,7 +12,7 @@ import weir.runtime.{Host, Tuning}
   * }}}
   *
   *   - **Shared**: `mode`, written under the lock. Whoever begins to run makes that visible, then reads `mode`; the watch
-  *     writes `Asleep`, then looks whether anybody runs. So one of the two sees the other.
+  *     writes `Slow` or `Asleep`, then looks who runs. So one of the two sees the other.
   *   - **Slow**: where all that run are blocked or have been reported, it looks once a second, and whoever begins to run
   *     wakes it.
   *   - A caller of `runSync` is seen by a plain look; missing one delays its report, and nothing else.
@@ -63,11 +63,11 @@ private[weir] final class Watch(hosts: () => Iterator[Host], spins: Spins):
       catch case error: Throwable => error.printStackTrace(System.err)
 
   private def look(nanos: Long): Unit =
-    val running = hosts().toList
-    val busy = spins.look(running.iterator, nanos)
+    // Before it asks who runs: the other half of wake.
+    if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow)
+    val busy = spins.look(hosts(), nanos)
     idleLooks = if busy then 0 else idleLooks + 1
     if busy then change(Watch.Slow, Watch.Fast)
-    else if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow)
 
   /** False once nobody has run for a while: then this thread ends. */
   private def isHere: Boolean =

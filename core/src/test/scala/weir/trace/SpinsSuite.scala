@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
 import weir.kernel.{FiberCore, RunLoop}
-import weir.runtime.Host
+import weir.runtime.{Host, Tuning}
 
 /** Reports of what computes for long. PAINS row 1. */
 class SpinsSuite extends WeirSuite:
@@ -201,3 +201,89 @@ class SpinsSuite extends WeirSuite:
       Task(Thread.sleep(1)).start.flatMap(_.join).runSync()(using runtime): Unit
       assert(!watch.isAsleep)
       eventually("the watch is asleep")(watch.isAsleep)
+
+  /** Until the watch has not looked for 200 ms: ten times as long as while anything gets on, and long before it looks again. */
+  private def untilSlow(watch: Watch): Unit =
+    var ticks = watch.ticks
+    var since = System.nanoTime()
+    eventually("the watch looks seldom") {
+      val now = watch.ticks
+      if now != ticks then
+        ticks = now
+        since = System.nanoTime()
+      System.nanoTime() - since > 200_000_000
+    }
+    assert(!watch.isAsleep)
+
+  /** `body` on a runtime of its own, once all that runs there has been blocked for long. */
+  private def whileBlocked(body: Runtime ?=> Unit): Unit =
+    val released = CountDownLatch(1)
+    given runtime: Runtime = Runtime.make(2, 64)
+    val blocked = Task(released.await()).start.runSync()
+    untilSlow(runtime.scheduler.watch)
+    body
+    released.countDown()
+    blocked.join.runSync(): Unit
+
+  test("whoever begins to run brings the watch's clock up to date, also where it looks seldom"):
+    whileBlocked {
+      val watch = summon[Runtime].scheduler.watch
+      val before = Watch.now
+      Task.cede.start.flatMap(_.join).runSync(): Unit
+      assert(watch.ticks - before >= 0, s"the clock is at ${watch.ticks}, it was $before before")
+    }
+
+  test("row 1: what computes for 500 ms is reported also where all else has been blocked for long"):
+    def found() =
+      reported.clear()
+      whileBlocked {
+        summon[Runtime].onSpin(spin => reported.add(spin): Unit)
+        val compute = Task {
+          val end = System.nanoTime() + 500_000_000
+          while System.nanoTime() < end do Thread.onSpinWait()
+        }
+        compute.start.flatMap(_.join).runSync(): Unit
+      }
+      reported.size
+    // Where other programs have the processors meanwhile, it has hardly computed.
+    val rounds = LazyList.continually(found()).take(4)
+    assert(rounds.contains(1), s"reports: $rounds")
+
+  private final class Here(at: => Thread) extends Host(Runtime.default.scheduler):
+    def thread = at
+    def pooled = true
+    def home = 0
+
+  /** How long it takes until a host is seen that begins in the moment in which the watch asks for the `n`-th time who runs, too late
+    * to be told. All others are blocked.
+    */
+  private def seenAfter(n: Int): FiniteDuration =
+    val seen = CountDownLatch(1)
+    val blocked = Here(Thread.ofPlatform().unstarted(() => ()))
+    val newcomer = Here {
+      seen.countDown() // asked for at the second look: the first one finds that it is new
+      Thread.ofPlatform().unstarted(() => ())
+    }
+    var asked = 0
+    var running = List(blocked)
+    var begun = 0L
+    lazy val watch: Watch = Watch(
+      () => {
+        val told = running
+        asked += 1
+        if asked == n then
+          running = List(blocked, newcomer)
+          begun = System.nanoTime()
+          watch.wake()
+        told.iterator
+      },
+      Spins(_ => ())
+    )
+    watch.wake()
+    await(seen)
+    (System.nanoTime() - begun).nanos
+
+  test("who begins to run just when the watch gets slow is seen at once"):
+    for n <- Tuning.idleLooks to Tuning.idleLooks + 2 do
+      val rounds = LazyList.continually(seenAfter(n)).take(4)
+      assert(rounds.exists(_ < 500.millis), s"begun at look $n: $rounds")

@@ -7,7 +7,7 @@ import weir.runtime.{Alarm, AlarmHeap, Timers}
   *
   * '''Shared, under `lock`''': the alarms. They ring outside of it, on the thread that moves the clock.
   */
-private[testkit] final class VirtualClock extends Timers:
+private[weir] final class VirtualClock extends Timers:
   private val lock = SpinLock()
   private val alarms = AlarmHeap()
 

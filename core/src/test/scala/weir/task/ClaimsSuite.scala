@@ -1,0 +1,61 @@
+package weir.task
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
+import scala.jdk.CollectionConverters.*
+import weir.kernel.{RunLoop, Suspend}
+import weir.runtime.{Job, Scheduler, SystemTimers, Tuning}
+import weir.{Runtime, Task, WeirSuite}
+
+/** When an invited runner says that it is needed. */
+class ClaimsSuite extends WeirSuite:
+
+  /** Two children that are ready. At each look, `claimedBetween` more seem to have been claimed. */
+  private final class Group(claimedBetween: Long) extends Claims(limit = 2):
+    private val next = AtomicInteger()
+    private val claimed = AtomicLong()
+    def claim(runner: Runner): Boolean = next.incrementAndGet() <= 2
+    def hasMore: Boolean = next.get < 2
+    override def claimedCount: Long = claimed.getAndAdd(claimedBetween)
+    def child(runner: Runner): Task[Any] = Task.unit
+    def store(runner: Runner, value: Any): Unit = ()
+    def result: Any = ()
+
+  /** Asks each job that is queued until it says something else than `Later`, as the standby does. */
+  private final class Asking extends Scheduler(1, 16):
+    private val answers = ConcurrentLinkedQueue[(Int, Int)]()
+
+    /** How often each has said `Later`, and what it has said then. */
+    def all: List[(Int, Int)] = answers.asScala.toList
+
+    override def submit(job: Job, home: Int): Unit =
+      var later = 0
+      var answer = job.need
+      while answer == Job.Later && later < 1000 do
+        later += 1
+        answer = job.need
+      answers.add((later, answer)): Unit
+      super.submit(job, home)
+
+  /** How often the invited runner of such a group says that it is not needed yet. */
+  private def laterWith(claimedBetween: Long): Int =
+    val scheduler = Asking()
+    val group = Group(claimedBetween)
+    val run = new Suspend[Any]:
+      def begin(fiber: RunLoop): Any = group.start(fiber)
+    run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
+    eventually("the invited runner has ended too")(scheduler.isQuiet)
+    scheduler.all match
+      case List((later, Job.Now)) => later
+      case other => fail(s"There should be one invited runner, needed in the end, not $other")
+
+  test("an invited runner is needed at once where the others have claimed nothing meanwhile"):
+    assertEquals(laterWith(0), 0)
+
+  test("an invited runner is needed at the second look where the others claim few"):
+    assertEquals(laterWith(1), 1)
+    assertEquals(laterWith(Tuning.watchedClaims - 1), 1)
+
+  test("an invited runner is needed after a while, however fast the others get on"):
+    assertEquals(laterWith(Tuning.watchedClaims), Tuning.watchRounds)
+    assertEquals(laterWith(1_000_000), Tuning.watchRounds)
