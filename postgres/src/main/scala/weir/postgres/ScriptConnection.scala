@@ -17,8 +17,8 @@ final class ScriptConnection private[postgres] (
     private[postgres] val socket: (java.net.Socket & WatchedSocket) | Null,
     private[postgres] val notices: ScriptConnection.Notices
 ):
-  /** Whether errors are noticed while COPY data is sent. They are not if it is encrypted, or if the connection was opened by
-    * somebody else: then the server's answer is read after the last row.
+  /** Whether errors are noticed while COPY data is sent. They are not if the connection was opened by somebody else, or is
+    * encrypted by an `sslfactory` of the address's: then the server's answer is read after the last row.
     */
   def isWatched: Boolean = watchedSocket ne null
 
@@ -37,7 +37,7 @@ final class ScriptConnection private[postgres] (
   /** Closes without a word to the server. What waits for it ends with an error. */
   private[postgres] def abort(): Unit =
     val own = socket
-    if own ne null then own.close()
+    if own ne null then own.abort()
     else driver.getQueryExecutor.abort()
 
 object ScriptConnection:

@@ -54,6 +54,7 @@ private[postgres] object Connecting:
     set("gssEncMode", "disable")
     set("socketFactory", classOf[WatchedSocketFactory].getName)
     set("socketFactoryArg", key)
+    set("sslfactory", classOf[WatchedTlsFactory].getName)
     if url.socketFile.nonEmpty then set("sslmode", "disable")
     url.user.foreach(set("user", _))
     url.password.foreach(set("password", _))

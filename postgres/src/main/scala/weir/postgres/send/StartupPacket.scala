@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
   *
   * It sets `TimeZone` to the JVM's and `DateStyle` to ISO. Under psql both are those of the server, the database or the role, and a
   * time without a zone, or a date such as 01/02/2024, means something else under others. They cannot be reset later, since the
-  * server takes what it has been told here for what a reset goes back to. Over TLS the packet is out of reach.
+  * server takes what it has been told here for what a reset goes back to.
   */
 private[postgres] object StartupPacket:
   private val left = Set("TimeZone", "DateStyle", "extra_float_digits")

@@ -4,10 +4,13 @@ import java.io.{IOException, InputStream, OutputStream}
 import java.net.{Socket, SocketImpl}
 
 /** A socket whose incoming bytes go through an `Inbox`, and outgoing ones through an `Outbox`. */
-private[postgres] sealed trait WatchedSocket:
+private[postgres] trait WatchedSocket:
   self: Socket =>
   def inbox: Inbox
   def outbox: Outbox
+
+  /** Closes without a word to the server, whoever is reading or writing. */
+  def abort(): Unit = close()
 
   /** What the server has said last may still be there where nothing can be sent to it any more. */
   protected def hearLastWord(): Unit =
