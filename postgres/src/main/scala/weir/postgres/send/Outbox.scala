@@ -14,6 +14,7 @@ import java.io.{IOException, OutputStream}
 private[postgres] final class Outbox(
     raw: OutputStream,
     messages: ServerMessages,
+    startup: StartupPacket,
     onBroken: () => Unit
 ) extends OutputStream:
   private var begun = false
@@ -28,7 +29,7 @@ private[postgres] final class Outbox(
     if !begun then
       negotiate(bytes, offset, length)
       val packet = java.util.Arrays.copyOfRange(bytes, offset, offset + length)
-      val first = if messages.isOpaque then packet else StartupPacket.of(packet)
+      val first = if messages.isOpaque then packet else startup.of(packet)
       put(first, 0, first.length)
     else if instead eq null then put(bytes, offset, length)
 

@@ -13,12 +13,14 @@ import javax.net.ssl.{HandshakeCompletedListener, SSLParameters, SSLSession, SSL
 private[postgres] final class TlsSocket(
     under: Socket,
     tls: SSLSocket,
-    notice: Array[Byte] => Unit
+    notice: Array[Byte] => Unit,
+    startup: StartupPacket
 ) extends SSLSocket,
       WatchedSocket:
   // Not before the handshake, until which there are no streams.
   lazy val inbox: Inbox = Inbox(tls.getInputStream, () => getSoTimeout, notice)
-  lazy val outbox: Outbox = Outbox(tls.getOutputStream, inbox.messages, () => hearLastWord())
+  lazy val outbox: Outbox =
+    Outbox(tls.getOutputStream, inbox.messages, startup, () => hearLastWord())
 
   override def getInputStream: InputStream = inbox
   override def getOutputStream: OutputStream = outbox

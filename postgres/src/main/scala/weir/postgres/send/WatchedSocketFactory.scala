@@ -46,7 +46,7 @@ private[postgres] object WatchedSocketFactory:
     if opening eq null then tls else opening.tlsSocket(under, tls)
 
   /** A connection that is being opened: over TCP, or to the socket file at `unix`. */
-  final class Opening(unix: Option[Path], notice: Array[Byte] => Unit):
+  final class Opening(unix: Option[Path], notice: Array[Byte] => Unit, startup: StartupPacket):
     @volatile private var last: (Socket & WatchedSocket) | Null = null
     @volatile private var opened = false
     @volatile private var aborted = false
@@ -57,12 +57,14 @@ private[postgres] object WatchedSocketFactory:
       */
     def newSocket(): Socket =
       val socket = unix match
-        case Some(path) => UnixSocket(path, notice)
-        case None => TcpSocket(notice)
+        case Some(path) => UnixSocket(path, notice, startup)
+        case None => TcpSocket(notice, startup)
       made(socket)
 
     /** Encrypts what `under` sends, which the driver has connected. */
-    def tlsSocket(under: Socket, tls: SSLSocket): Socket = made(TlsSocket(under, tls, notice))
+    def tlsSocket(under: Socket, tls: SSLSocket): Socket = made(
+      TlsSocket(under, tls, notice, startup)
+    )
 
     private def made(socket: Socket & WatchedSocket): Socket =
       if !opened then

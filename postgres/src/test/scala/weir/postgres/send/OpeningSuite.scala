@@ -1,7 +1,7 @@
 package weir.postgres.send
 
 class OpeningSuite extends munit.FunSuite:
-  private def opening() = WatchedSocketFactory.Opening(None, _ => ())
+  private def opening() = WatchedSocketFactory.Opening(None, _ => (), StartupPacket(Map.empty))
 
   test("aborted, it closes the socket that it made last, and each that it makes afterwards"):
     val aborted = opening()
