@@ -106,6 +106,15 @@ class PostgresUrlSuite extends munit.FunSuite:
     parse(tcp, "PGSSLMINPROTOCOLVERSION" -> "TLSv1.2"): Unit
     parse(unix, "PGSSLCRL" -> "/x"): Unit
 
+  test("require looks at the certificate where there is one to trust, as libpq does"):
+    val file = java.nio.file.Files.createTempFile("weir-root", ".crt")
+    def mode(words: String) = parse(s"postgresql://h/d?$words").properties("sslmode")
+    try
+      assertEquals(mode(s"sslmode=require&sslrootcert=$file"), "verify-ca")
+      assertEquals(mode(s"sslmode=prefer&sslrootcert=$file"), "prefer")
+      assertEquals(mode(s"sslmode=require&sslrootcert=$file.none"), "require")
+    finally java.nio.file.Files.delete(file)
+
   test("a service is what its file says, behind the address and before the environment"):
     val file = java.nio.file.Files.createTempFile("weir-service", ".conf")
     try

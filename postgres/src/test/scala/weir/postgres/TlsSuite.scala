@@ -37,7 +37,7 @@ class TlsSuite extends ServerSuite:
     "a certificate that nobody has signed whom the client knows is refused, as is another's name"
   ):
     val other = server.clientCertificate.certificate
-    for mode <- List("verify-ca", "verify-full") do
+    for mode <- List("require", "verify-ca", "verify-full") do
       val unknown = refused(server.at("postgres", s"sslmode=$mode&sslrootcert=$other"))
       assert(unknown.connectionLost && unknown.detail.exists(_.contains("path")), unknown.detail)
     val root = s"sslrootcert=${server.certificate.certificate}"

@@ -1,5 +1,7 @@
 package weir.postgres.send
 
+import java.nio.file.{Files, Path}
+
 /** What libpq calls the parameters of a connection, in addresses and in the environment, and where each of them goes here. */
 private[postgres] object LibpqWords:
   enum Goes:
@@ -94,13 +96,23 @@ private[postgres] object LibpqWords:
       )
       .toMap
 
-  def driver(words: Map[String, String]): Map[String, String] =
+  def driver(given_ : Map[String, String]): Map[String, String] =
+    val words = given_ ++ stricter(given_)
     all
       .collect { case Word(Some(word), _, Driver(property)) =>
         words.get(word).map(value => property -> driverValue(word, value))
       }
       .flatten
       .toMap
+
+  /** For libpq `require` is `verify-ca` where there is a file of certificates to trust; for the driver it is not. */
+  private def stricter(words: Map[String, String]): Option[(String, String)] =
+    val root = words
+      .get("sslrootcert")
+      .fold(Path.of(System.getProperty("user.home"), ".postgresql", "root.crt"))(Path.of(_))
+    Option.when(words.get("sslmode").contains("require") && Files.exists(root))(
+      "sslmode" -> "verify-ca"
+    )
 
   /** The driver's value for one of libpq's. */
   private def driverValue(word: String, value: String): String = (word, value) match
