@@ -46,10 +46,18 @@ object ChildJvm:
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
 
-  /** The same, with options for its JVM, and with what its standard input is. */
-  def weir(log: Path, flags: Seq[String], stdin: Redirect, args: Seq[String]): ChildJvm =
+  /** The same, with options for its JVM, with what its standard input is, and with more in its environment. */
+  def weir(
+      log: Path,
+      flags: Seq[String],
+      stdin: Redirect,
+      args: Seq[String],
+      environment: Map[String, String] = Map.empty
+  ): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val command =
       Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1") ++ flags ++
         Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
-    ChildJvm(ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin).start(), log)
+    val builder = ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin)
+    environment.foreach((name, value) => builder.environment.put(name, value))
+    ChildJvm(builder.start(), log)

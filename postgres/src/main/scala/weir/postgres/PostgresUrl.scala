@@ -1,7 +1,9 @@
 package weir.postgres
 
 import java.nio.file.{Files, Path}
-import weir.postgres.send.UrlWords
+import org.postgresql.jdbcurlresolver.PgPassParser
+import weir.postgres.send.{LibpqWords, ServiceFile, UrlWords}
+import weir.postgres.split.Refused
 
 /** Where a database is, and as whom to go there, as the driver wants it.
   *
@@ -11,13 +13,16 @@ import weir.postgres.send.UrlWords
   *   of the Unix domain socket, if it is not TCP
   * @param properties
   *   more for the driver
+  * @param settings
+  *   that the session begins with
   */
 final class PostgresUrl private[postgres] (
     val jdbc: String,
     val socketFile: Option[Path],
     val user: Option[String],
     val password: Option[String],
-    val properties: Map[String, String]
+    val properties: Map[String, String],
+    val settings: Map[String, String]
 ):
   /** For messages: holds no password. */
   override def toString: String =
@@ -40,7 +45,10 @@ object PostgresUrl:
         else if text.contains('=') then UrlWords.ofKeywords(text)
         else if text.isEmpty then Map.empty
         else Map("dbname" -> text)
-      ofWords(UrlWords.ofEnvironment(environment) ++ given_)
+      val usual = LibpqWords.ofEnvironment(environment)
+      val service = given_.get("service").orElse(usual.get("service"))
+      val served = service.fold(Map.empty)(ServiceFile.words(_, environment))
+      ofWords(usual ++ served ++ given_, environment)
 
   private def ofJdbc(text: String, environment: Map[String, String]): PostgresUrl =
     require(
@@ -53,10 +61,11 @@ object PostgresUrl:
       None,
       Option.when(!names("user"))(environment.get("PGUSER")).flatten,
       Option.when(!names("password"))(environment.get("PGPASSWORD")).flatten,
+      Map.empty,
       Map.empty
     )
 
-  private def ofWords(words: Map[String, String]): PostgresUrl =
+  private def ofWords(words: Map[String, String], environment: Map[String, String]): PostgresUrl =
     val user = words.getOrElse("user", System.getProperty("user.name"))
     val database = words.getOrElse("dbname", user)
     val hosts = words.get("host").orElse(words.get("hostaddr")).fold(List(""))(_.split(',').toList)
@@ -74,6 +83,10 @@ object PostgresUrl:
           "several hosts, of which one is a folder of sockets. Give one of them alone."
         )
         None
+    LibpqWords.refuse(environment, socket.nonEmpty)
+    val settings = LibpqWords.session(words, environment)
+    for encoding <- settings.get("client_encoding"); problem <- Refused.encoding(encoding) do
+      throw IllegalArgumentException(s"$problem. ${Refused.hint}")
     val authority = targets
       .map((host, port) =>
         s"${if host.isEmpty || socket.nonEmpty then "localhost" else host}:$port"
@@ -83,12 +96,19 @@ object PostgresUrl:
       s"jdbc:postgresql://$authority/${encode(database)}",
       socket,
       Some(user),
-      words.get("password"),
-      words.collect {
-        case (name, value) if UrlWords.toDriver.contains(name) =>
-          UrlWords.toDriver(name) -> UrlWords.driverValue(name, value)
-      }
+      words.get("password").orElse(socket.flatMap(passwordOf(_, ports.head, database, user))),
+      LibpqWords.driver(words),
+      settings
     )
+
+  /** What is in `~/.pgpass` for the folder of a socket; the driver looks there for `localhost`. */
+  private def passwordOf(
+      socket: Path,
+      port: String,
+      database: String,
+      user: String
+  ): Option[String] =
+    Option(PgPassParser.getPassword(s"${socket.getParent}", port, database, user))
 
   private def portOf(text: String): String =
     val valid = text.toIntOption.exists(port => port >= 1 && port <= 65535)

@@ -17,8 +17,8 @@ final class ScriptConnection private[postgres] (
     private[postgres] val socket: (java.net.Socket & WatchedSocket) | Null,
     private[postgres] val notices: ScriptConnection.Notices
 ):
-  /** Whether errors are noticed while COPY data is sent. They are not if it is encrypted, or if the connection was opened by
-    * somebody else: then the server's answer is read after the last row.
+  /** Whether errors are noticed while COPY data is sent. They are not if the connection was opened by somebody else, or is
+    * encrypted by an `sslfactory` of the address's: then the server's answer is read after the last row.
     */
   def isWatched: Boolean = watchedSocket ne null
 
@@ -37,14 +37,13 @@ final class ScriptConnection private[postgres] (
   /** Closes without a word to the server. What waits for it ends with an error. */
   private[postgres] def abort(): Unit =
     val own = socket
-    if own ne null then own.close()
+    if own ne null then own.abort()
     else driver.getQueryExecutor.abort()
 
 object ScriptConnection:
   /** A connection to the database that `database` names, as psql would open it: a `postgresql://` address with libpq's
     * parameters, a `jdbc:postgresql:` address, words such as `host=/run/postgresql dbname=shop`, or the name of a database.
-    * What it does not say comes from `PGHOST`, `PGPORT`, `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGSSLMODE`, `PGOPTIONS`,
-    * `~/.pgpass`, and is then as psql has it: a Unix domain socket, if there is one.
+    * What it does not say comes from libpq's environment variables, `PGHOST`, `PGTZ` and so on, and `~/.pgpass`, and is then as psql has it: a Unix domain socket, if there is one.
     *
     * '''Cancelled''': stops connecting; closes the connection once it is there. '''Fails''' with a `ServerError` whose
     * `connectionLost` is true if the server cannot be reached or does not let one in, and with an

@@ -86,6 +86,9 @@ object ServerError:
   private def reasonOf(error: SQLException): String = error.getCause match
     case null => error.getMessage
     case _: java.io.EOFException => "The server has closed it without a word. Its log may say why."
+    // What the driver makes by name, such as what encrypts, could not be made.
+    case made: java.lang.reflect.InvocationTargetException if made.getCause ne null =>
+      Option(made.getCause.getMessage).getOrElse(error.getMessage)
     case cause => Option(cause.getMessage).getOrElse(error.getMessage)
 
   private def of(

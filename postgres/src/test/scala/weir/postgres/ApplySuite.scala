@@ -101,6 +101,15 @@ class ApplySuite extends ServerSuite:
     )
     assertEquals(server.ask(database)("SELECT count(*) FROM t"), "1")
 
+  over("a COPY after errors, of a statement and of another COPY, is applied whole"):
+    (database, url) =>
+      val data = (1 to 50000).map(i => s"$i\n").mkString
+      val script = s"CREATE TABLE t (i int);\nSELECT nix;\nCOPY t FROM STDIN;\n$data\\.\n" +
+        s"COPY t FROM STDIN;\nbad\n$data\\.\nCOPY t FROM STDIN;\n$data\\.\n"
+      val summary = apply(url, script, ApplyOptions(OnError.Continue))
+      assertEquals((summary.statements, summary.rows, summary.errors), (3L, 100000L, 2L))
+      assertEquals(server.ask(database)("SELECT count(*) FROM t"), "100000")
+
   test("under stop the rest does not run, and what is open is rolled back"):
     val (database, url) = fresh()
     ScriptConnection

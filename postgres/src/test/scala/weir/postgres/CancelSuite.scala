@@ -75,7 +75,9 @@ class CancelSuite extends ServerSuite:
       Task.direct {
         slowTable(session)
         session.beginCopy(sql("COPY t FROM STDIN")).await
-        val writing = session.write(data, 0, data.length).forever
+        // One call, for which no system has buffers: it has begun when the first row is there, and cannot end.
+        val much = Array.fill(512)(data).flatten
+        val writing = session.write(much, 0, much.length).forever
         val took = canceledAt(connection, "wait_event = 'PgSleep'")(writing)
         assert(took < 5.seconds, took)
         assert(session.isCopying)
@@ -177,6 +179,17 @@ class CancelSuite extends ServerSuite:
       fiber.cancel.timeout(5.seconds).runSync()
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
     finally silent.close()
+
+  test("connecting that is cancelled does not go on at the next address"):
+    val silent = List.fill(2)(java.net.ServerSocket(0))
+    try
+      val hosts = silent.map(s => s"localhost:${s.getLocalPort}").mkString(",")
+      val url = s"postgresql://me@$hosts/shop?sslmode=disable"
+      val fiber = ScriptConnection.open(url).use(_ => Task.unit).start.runSync()
+      silent.head.accept(): Unit
+      fiber.cancel.timeout(5.seconds).runSync()
+      assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    finally silent.foreach(_.close())
 
   over("a connection that is there when connecting is cancelled is closed"): (database, url) =>
     val seed = Option(System.getProperty("weir.sql.seed")).fold(System.nanoTime())(_.toLong)

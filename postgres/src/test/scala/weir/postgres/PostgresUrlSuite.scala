@@ -57,6 +57,79 @@ class PostgresUrlSuite extends munit.FunSuite:
     assertEquals(parse("", "PGHOST" -> "h").jdbc, s"jdbc:postgresql://h:5432/$me")
     assertEquals(parse("", "PGHOST" -> "h", "PGUSER" -> "u").jdbc, "jdbc:postgresql://h:5432/u")
 
+  test("psql's variables for the driver, and for what the session begins with"):
+    val url = parse(
+      "postgresql://h/d?application_name=mine",
+      "PGAPPNAME" -> "other",
+      "PGCONNECT_TIMEOUT" -> "3",
+      "PGOPTIONS" -> "-c work_mem=8MB",
+      "PGCHANNELBINDING" -> "require",
+      "PGTARGETSESSIONATTRS" -> "read-write",
+      "PGTZ" -> "Asia/Kathmandu",
+      "PGDATESTYLE" -> "German",
+      "PGGEQO" -> "default",
+      "PGCLIENTENCODING" -> "LATIN1"
+    )
+    assertEquals(
+      url.properties,
+      Map(
+        "ApplicationName" -> "mine",
+        "connectTimeout" -> "3",
+        "options" -> "-c work_mem=8MB",
+        "channelBinding" -> "require",
+        "targetServerType" -> "primary"
+      )
+    )
+    assertEquals(
+      url.settings,
+      Map(
+        "TimeZone" -> "Asia/Kathmandu",
+        "DateStyle" -> "German",
+        "client_encoding" -> "LATIN1"
+      )
+    )
+    val own = parse("host=h client_encoding=UTF8", "PGCLIENTENCODING" -> "LATIN1", "PGTZ" -> "")
+    assertEquals(own.settings, Map("client_encoding" -> "UTF8"))
+    assertEquals(parse("host=h", "PGCLIENTENCODING" -> "auto").settings, Map.empty[String, String])
+
+  test(
+    "a variable whose silence would make a connection less safe is refused, and so is an encoding"
+  ):
+    def message(url: String, environment: (String, String)) =
+      intercept[IllegalArgumentException](parse(url, environment)).getMessage
+    val (tcp, unix) = ("postgresql://h/d", "postgresql:///d?host=/run/pg")
+    assert(message(unix, "PGREQUIREPEER" -> "postgres").contains("PGREQUIREPEER is postgres"))
+    assert(message(tcp, "PGSSLCRL" -> "/x").contains("PGSSLCRL is /x"))
+    assert(message(tcp, "PGSSLMINPROTOCOLVERSION" -> "TLSv1.3").contains("TLSv1.3"))
+    assert(message(tcp, "PGCLIENTENCODING" -> "SJIS").contains("client_encoding SJIS is not"))
+    parse(tcp, "PGREQUIREPEER" -> "postgres"): Unit
+    parse(tcp, "PGSSLMINPROTOCOLVERSION" -> "TLSv1.2"): Unit
+    parse(unix, "PGSSLCRL" -> "/x"): Unit
+
+  test("require looks at the certificate where there is one to trust, as libpq does"):
+    val file = java.nio.file.Files.createTempFile("weir-root", ".crt")
+    def mode(words: String) = parse(s"postgresql://h/d?$words").properties("sslmode")
+    try
+      assertEquals(mode(s"sslmode=require&sslrootcert=$file"), "verify-ca")
+      assertEquals(mode(s"sslmode=prefer&sslrootcert=$file"), "prefer")
+      assertEquals(mode(s"sslmode=require&sslrootcert=$file.none"), "require")
+    finally java.nio.file.Files.delete(file)
+
+  test("a service is what its file says, behind the address and before the environment"):
+    val file = java.nio.file.Files.createTempFile("weir-service", ".conf")
+    try
+      java.nio.file.Files.writeString(
+        file,
+        "# mine\n[other]\nhost=o\n\n[shop]\nhost = s\nport=7\n#x\nuser=u\n\n[last]\nhost=l\n"
+      ): Unit
+      val env = List("PGSERVICEFILE" -> s"$file", "PGPORT" -> "8", "PGDATABASE" -> "d")
+      val url = parse("postgresql://me@/", ("PGSERVICE" -> "shop") :: env*)
+      assertEquals((url.jdbc, url.user), ("jdbc:postgresql://s:7/d", Some("me")))
+      assertEquals(parse("service=last", env*).jdbc, "jdbc:postgresql://l:8/d")
+      val none = intercept[IllegalArgumentException](parse("service=none", env*)).getMessage
+      assert(none.contains("the service none is not in") && none.contains(s"$file"), none)
+    finally java.nio.file.Files.delete(file)
+
   test("a jdbc: address is the driver's as it is"):
     val url =
       parse("jdbc:postgresql://h/d?user=a&password=secret", "PGUSER" -> "b", "PGPASSWORD" -> "p")

@@ -20,10 +20,15 @@ trait ServerSuite extends munit.FunSuite, WeirSuite:
 
   /** A test over each kind of connection, in a database of its own. */
   def over(name: String)(body: (String, String) => Any): Unit =
-    for kind <- List("unix", "tcp") do
+    val kinds = List[(String, String => String)](
+      "unix" -> server.unix,
+      "tcp" -> server.tcp,
+      "tls" -> server.tls
+    )
+    for (kind, url) <- kinds do
       test(s"$name ($kind)") {
         val database = server.newDatabase()
-        body(database, if kind == "unix" then server.unix(database) else server.tcp(database)): Unit
+        body(database, url(database)): Unit
       }
 
   /** 64 KB of rows with the same text in it, which is to divide that. */

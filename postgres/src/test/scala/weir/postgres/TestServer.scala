@@ -6,7 +6,7 @@ import java.sql.{Connection, DriverManager}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters.*
 
-/** A Postgres of the tests' own, over TCP and a Unix domain socket. */
+/** A Postgres of the tests' own, over TCP, with and without TLS, and a Unix domain socket. */
 final class TestServer extends AutoCloseable:
   private val folder = Files.createTempDirectory("weir-pg")
   private val data = Files.createTempDirectory("weir-pgdata")
@@ -15,9 +15,18 @@ final class TestServer extends AutoCloseable:
   folder.toFile.setWritable(true, false): Unit
   folder.toFile.setExecutable(true, false): Unit
 
+  /** What the server shows, and the one that a client shows as the user `postgres`. */
+  val certificate: TestCertificate =
+    TestCertificate.make(folder, "localhost", Some("dns:localhost"))
+  val clientCertificate: TestCertificate = TestCertificate.make(folder, "postgres", None)
+
   private val server = EmbeddedPostgres
     .builder()
     .setServerConfig("unix_socket_directories", folder.toString)
+    .setServerConfig("ssl", "on")
+    .setServerConfig("ssl_cert_file", certificate.certificate.toString)
+    .setServerConfig("ssl_key_file", certificate.key.toString)
+    .setServerConfig("ssl_ca_file", clientCertificate.certificate.toString)
     .setServerConfig("fsync", "off")
     .setServerConfig("log_min_messages", "panic")
     .start()
@@ -31,9 +40,18 @@ final class TestServer extends AutoCloseable:
     name
 
   def unix(database: String): String = s"postgresql://postgres@/$database?host=$folder&port=$port"
-  def tcp(database: String): String = s"postgresql://postgres:postgres@localhost:$port/$database"
+  def tcp(database: String): String = at(database, "sslmode=disable")
+
+  /** The server's name, and that its certificate is what it should be, are looked at. */
+  def tls(database: String): String =
+    at(database, s"sslmode=verify-full&sslrootcert=${certificate.certificate}")
+
+  /** Over TCP, with these words for the driver. */
+  def at(database: String, words: String): String =
+    s"postgresql://postgres:postgres@localhost:$port/$database?$words"
+
   def jdbc(database: String): String =
-    s"jdbc:postgresql://localhost:$port/$database?user=postgres&password=postgres"
+    s"jdbc:postgresql://localhost:$port/$database?user=postgres&password=postgres&sslmode=disable"
 
   /** What `body` returns for a connection that has nothing to do with what is tested. */
   def admin[A](database: String)(body: Connection => A): A =

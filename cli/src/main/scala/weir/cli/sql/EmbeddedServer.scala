@@ -17,8 +17,9 @@ final class EmbeddedServer private (val folder: Path, process: Process, errors: 
   val user = "postgres"
   val port = 5432
 
-  /** What `psql` and `--db` take for its database `database`. */
-  def url(database: String): String = s"postgresql:///$database?host=$folder&user=$user"
+  /** What `psql` and `--db` take for its database `database`, whatever psql's variables say. */
+  def url(database: String): String =
+    s"postgresql:///$database?host=$folder&port=$port&user=$user"
 
   def url: String = url("postgres")
 
@@ -68,11 +69,12 @@ object EmbeddedServer:
     val name = s"weir-postgres-${ProcessHandle.current.pid}-"
     val folder = Files.createTempDirectory(name)
     val errors = Files.createTempFile(name, ".log")
-    val process = ProcessBuilder("sh", "-c", script, "embedded", s"$postgres", s"$folder")
+    val builder = ProcessBuilder("sh", "-c", script, "embedded", s"$postgres", s"$folder")
       .redirectOutput(ProcessBuilder.Redirect.DISCARD)
       .redirectError(errors.toFile)
-      .start()
-    EmbeddedServer(folder, process, errors)
+    // A server takes its port, its data and more from psql's variables, which speak of another one.
+    builder.environment.keySet.removeIf(_.startsWith("PG")): Unit
+    EmbeddedServer(folder, builder.start(), errors)
 
   private def script: String =
     val file = classOf[EmbeddedServer].getResourceAsStream("embedded.sh")

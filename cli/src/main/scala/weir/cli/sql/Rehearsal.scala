@@ -28,7 +28,7 @@ object Rehearsal:
           server.close()
           Files.delete(socket(folder))
       )
-    yield s"postgresql:///rehearsal?host=$folder&user=rehearsal"
+    yield s"postgresql:///rehearsal?host=$folder&port=5432&user=rehearsal"
 
   private def socket(folder: Path): Path = folder.resolve(".s.PGSQL.5432")
 

@@ -21,6 +21,9 @@ trait SqlFixture extends TempFolder:
 
   override def afterAll(): Unit = stop.runSync()
 
+  /** What is the server's own: its socket, and `data`. */
+  def serverFolder: Path = server.folder
+
   /** The URL of a new, empty database. */
   def newDatabase(): String =
     val name = s"test${databases.incrementAndGet()}"

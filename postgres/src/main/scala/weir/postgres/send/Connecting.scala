@@ -16,7 +16,11 @@ private[postgres] object Connecting:
   /** A cancel closes the socket, which ends the attempt; a connection that was made all the same is closed. */
   private def connect(url: PostgresUrl): Task[ScriptConnection] = Task.defer {
     val notices = ScriptConnection.Notices()
-    val opening = WatchedSocketFactory.Opening(url.socketFile, body => notices.receive(body))
+    val opening = WatchedSocketFactory.Opening(
+      url.socketFile,
+      body => notices.receive(body),
+      StartupPacket(url.settings)
+    )
     val made = AtomicReference[ScriptConnection | Null]()
     Task
       .uninterruptible {
@@ -54,8 +58,13 @@ private[postgres] object Connecting:
     set("gssEncMode", "disable")
     set("socketFactory", classOf[WatchedSocketFactory].getName)
     set("socketFactoryArg", key)
-    if url.socketFile.nonEmpty then set("sslmode", "disable")
+    set("sslfactory", classOf[WatchedTlsFactory].getName)
     url.user.foreach(set("user", _))
     url.password.foreach(set("password", _))
     url.properties.foreach(set)
+    // As in libpq, what is said about encryption is not about the sockets of one machine.
+    if url.socketFile.nonEmpty then
+      set("sslmode", "disable")
+      set("sslNegotiation", "postgres")
+      set("gssEncMode", "disable")
     properties

@@ -8,11 +8,13 @@ import java.io.{IOException, OutputStream}
   * long, in UTF-8 for COPY whatever the encoding. So it is given a short text, and what it sends for that is replaced.
   *
   * @param onBroken
-  *   is called where the socket cannot be written, before the driver hears of it, which closes it at once
+  *   is called where the socket cannot be written, before the driver hears of it, which closes it at once; not where the bytes
+  *   are encrypted, since what can still be read there is for who decrypts it
   */
 private[postgres] final class Outbox(
     raw: OutputStream,
     messages: ServerMessages,
+    startup: StartupPacket,
     onBroken: () => Unit
 ) extends OutputStream:
   private var begun = false
@@ -27,7 +29,7 @@ private[postgres] final class Outbox(
     if !begun then
       negotiate(bytes, offset, length)
       val packet = java.util.Arrays.copyOfRange(bytes, offset, offset + length)
-      val first = if messages.isOpaque then packet else StartupPacket.of(packet)
+      val first = if messages.isOpaque then packet else startup.of(packet)
       put(first, 0, first.length)
     else if instead eq null then put(bytes, offset, length)
 
@@ -62,7 +64,7 @@ private[postgres] final class Outbox(
     try raw.write(bytes, offset, length)
     catch
       case error: IOException =>
-        onBroken()
+        if !messages.isOpaque then onBroken()
         throw error
 
   private def fillHeader(message: Array[Byte], size: Int): Unit =

@@ -6,10 +6,13 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
   *
   * It sets `TimeZone` to the JVM's and `DateStyle` to ISO. Under psql both are those of the server, the database or the role, and a
   * time without a zone, or a date such as 01/02/2024, means something else under others. They cannot be reset later, since the
-  * server takes what it has been told here for what a reset goes back to. Over TLS the packet is out of reach.
+  * server takes what it has been told here for what a reset goes back to.
+  *
+  * @param settings
+  *   that the session is to begin with instead
   */
-private[postgres] object StartupPacket:
-  private val left = Set("TimeZone", "DateStyle", "extra_float_digits")
+private[postgres] final class StartupPacket(settings: Map[String, String]):
+  private val left = Set("TimeZone", "DateStyle", "extra_float_digits") ++ settings.keySet
 
   /** The packet as it is to be sent. What is no whole startup packet stays as it is. */
   def of(packet: Array[Byte]): Array[Byte] =
@@ -19,11 +22,11 @@ private[postgres] object StartupPacket:
     else
       // After length and version: a name and a value each, all of them ended by a zero, and one more zero.
       val words = String(packet, 8, packet.length - 9, ISO_8859_1).split("\u0000", -1).dropRight(1)
-      val kept =
-        words.grouped(2).filterNot(pair => left(pair(0))).flatten.map(_ + "\u0000").mkString
-      val settings = (kept + "\u0000").getBytes(ISO_8859_1)
-      val shorter = new Array[Byte](8 + settings.length)
-      Bytes.putInt(shorter, 0, shorter.length)
-      System.arraycopy(packet, 4, shorter, 4, 4)
-      System.arraycopy(settings, 0, shorter, 8, settings.length)
-      shorter
+      val kept = words.grouped(2).filterNot(pair => left(pair(0))).flatten
+      val more = settings.iterator.flatMap((name, value) => List(name, value))
+      val body = ((kept ++ more).map(_ + "\u0000").mkString + "\u0000").getBytes(ISO_8859_1)
+      val anew = new Array[Byte](8 + body.length)
+      Bytes.putInt(anew, 0, anew.length)
+      System.arraycopy(packet, 4, anew, 4, 4)
+      System.arraycopy(body, 0, anew, 8, body.length)
+      anew

@@ -2,51 +2,8 @@ package weir.postgres.send
 
 import java.net.URLDecoder
 
-/** The connection parameters of libpq, however they were written. */
+/** The connection parameters of libpq in an address, however it was written. */
 private[postgres] object UrlWords:
-
-  /** What the driver calls them. */
-  val toDriver: Map[String, String] = Map(
-    "connect_timeout" -> "connectTimeout",
-    "sslmode" -> "sslmode",
-    "sslrootcert" -> "sslrootcert",
-    "sslcert" -> "sslcert",
-    "sslkey" -> "sslkey",
-    "sslpassword" -> "sslpassword",
-    "sslnegotiation" -> "sslNegotiation",
-    "channel_binding" -> "channelBinding",
-    "application_name" -> "ApplicationName",
-    "options" -> "options",
-    "keepalives" -> "tcpKeepAlive",
-    "gssencmode" -> "gssEncMode",
-    "target_session_attrs" -> "targetServerType",
-    "load_balance_hosts" -> "loadBalanceHosts"
-  )
-
-  private val places = Set("host", "hostaddr", "port", "dbname", "user", "password")
-
-  private val variables = Map(
-    "PGHOST" -> "host",
-    "PGHOSTADDR" -> "hostaddr",
-    "PGPORT" -> "port",
-    "PGDATABASE" -> "dbname",
-    "PGUSER" -> "user",
-    "PGPASSWORD" -> "password",
-    "PGSSLMODE" -> "sslmode",
-    "PGSSLROOTCERT" -> "sslrootcert",
-    "PGSSLCERT" -> "sslcert",
-    "PGSSLKEY" -> "sslkey",
-    "PGOPTIONS" -> "options",
-    "PGAPPNAME" -> "application_name",
-    "PGCONNECT_TIMEOUT" -> "connect_timeout",
-    "PGTARGETSESSIONATTRS" -> "target_session_attrs"
-  )
-
-  def ofEnvironment(environment: Map[String, String]): Map[String, String] =
-    for
-      (variable, name) <- variables
-      value <- environment.get(variable) if value.nonEmpty
-    yield name -> value
 
   /** `postgresql://user:password@host:port,host:port/database?name=value`, where all parts may be left out. */
   def ofUri(text: String): Map[String, String] =
@@ -84,7 +41,7 @@ private[postgres] object UrlWords:
       .filter(_.nonEmpty)
       .map { word =>
         val (name, value) = word.span(_ != '=')
-        known(decode(name)) -> decode(value.drop(1))
+        LibpqWords.known(decode(name)) -> decode(value.drop(1))
       }
       .toMap
 
@@ -99,27 +56,8 @@ private[postgres] object UrlWords:
     )
     found.map { m =>
       val raw = Option(m.group(2)).getOrElse(m.group(3))
-      known(m.group(1)) -> raw.replaceAll("""\\(.)""", "$1")
+      LibpqWords.known(m.group(1)) -> raw.replaceAll("""\\(.)""", "$1")
     }.toMap
-
-  /** The driver's value for one of libpq's. */
-  def driverValue(name: String, value: String): String = (name, value) match
-    case ("keepalives", "0") => "false"
-    case ("keepalives", _) => "true"
-    case ("target_session_attrs", "read-write") => "primary"
-    case ("target_session_attrs", "read-only" | "standby") => "secondary"
-    case ("target_session_attrs", "prefer-standby") => "preferSecondary"
-    case ("load_balance_hosts", "random") => "true"
-    case ("load_balance_hosts", _) => "false"
-    case _ => value
-
-  private def known(name: String): String =
-    require(
-      places(name) || toDriver.contains(name),
-      s"the address has the parameter $name, which is not supported. These are: " +
-        (places ++ toDriver.keySet).toList.sorted.mkString(", ") + "."
-    )
-    name
 
   private def decode(text: String): String =
     try URLDecoder.decode(text.replace("+", "%2B"), "UTF-8")

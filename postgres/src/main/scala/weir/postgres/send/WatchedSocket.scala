@@ -4,10 +4,13 @@ import java.io.{IOException, InputStream, OutputStream}
 import java.net.{Socket, SocketImpl}
 
 /** A socket whose incoming bytes go through an `Inbox`, and outgoing ones through an `Outbox`. */
-private[postgres] sealed trait WatchedSocket:
+private[postgres] trait WatchedSocket:
   self: Socket =>
   def inbox: Inbox
   def outbox: Outbox
+
+  /** Closes without a word to the server, whoever is reading or writing. */
+  def abort(): Unit = close()
 
   /** What the server has said last may still be there where nothing can be sent to it any more. */
   protected def hearLastWord(): Unit =
@@ -20,22 +23,28 @@ private object WatchedSocket:
   private val LastWordMillis = 1000
 
 /** The JDK's own TCP socket, watched. */
-private[postgres] final class TcpSocket(notice: Array[Byte] => Unit) extends Socket, WatchedSocket:
+private[postgres] final class TcpSocket(notice: Array[Byte] => Unit, startup: StartupPacket)
+    extends Socket,
+      WatchedSocket:
   lazy val inbox: Inbox = Inbox(super.getInputStream, () => getSoTimeout, notice)
-  lazy val outbox: Outbox = Outbox(super.getOutputStream, inbox.messages, () => hearLastWord())
+  lazy val outbox: Outbox =
+    Outbox(super.getOutputStream, inbox.messages, startup, () => hearLastWord())
 
   override def getInputStream: InputStream = inbox
   override def getOutputStream: OutputStream = outbox
 
 /** A Unix domain socket as the driver wants its sockets: a `java.net.Socket`, whatever address it is told to connect to. */
-private[postgres] final class UnixSocket(path: java.nio.file.Path, notice: Array[Byte] => Unit)
-    extends Socket(null: SocketImpl),
+private[postgres] final class UnixSocket(
+    path: java.nio.file.Path,
+    notice: Array[Byte] => Unit,
+    startup: StartupPacket
+) extends Socket(null: SocketImpl),
       WatchedSocket:
   private val streams = UnixStreams(path)
   @volatile private var readTimeoutMillis = 0
 
   val inbox: Inbox = Inbox(streams.input(() => readTimeoutMillis), () => readTimeoutMillis, notice)
-  val outbox: Outbox = Outbox(streams.output, inbox.messages, () => hearLastWord())
+  val outbox: Outbox = Outbox(streams.output, inbox.messages, startup, () => hearLastWord())
 
   override def connect(address: java.net.SocketAddress, timeoutMillis: Int): Unit =
     streams.connect()

@@ -4,6 +4,7 @@ import java.net.{InetAddress, Socket}
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentHashMap
 import javax.net.SocketFactory
+import javax.net.ssl.SSLSocket
 
 /** Makes the sockets of one connection for the driver, which makes the factory itself, by name, with a word of ours: the key of
   * the connection that is being opened.
@@ -37,8 +38,15 @@ private[postgres] object WatchedSocketFactory:
     require(opening ne null, s"WatchedSocketFactory: no connection is being opened with key $key.")
     opening
 
+  /** `tls`, watched for the connection that is being opened with this key; as it is if there is none, since the user has told
+    * the driver to make its sockets in another way.
+    */
+  private[send] def tlsSocket(key: String | Null, under: Socket, tls: SSLSocket): Socket =
+    val opening = if key eq null then null else openings.get(key)
+    if opening eq null then tls else opening.tlsSocket(under, tls)
+
   /** A connection that is being opened: over TCP, or to the socket file at `unix`. */
-  final class Opening(unix: Option[Path], notice: Array[Byte] => Unit):
+  final class Opening(unix: Option[Path], notice: Array[Byte] => Unit, startup: StartupPacket):
     @volatile private var last: (Socket & WatchedSocket) | Null = null
     @volatile private var opened = false
     @volatile private var aborted = false
@@ -49,11 +57,19 @@ private[postgres] object WatchedSocketFactory:
       */
     def newSocket(): Socket =
       val socket = unix match
-        case Some(path) => UnixSocket(path, notice)
-        case None => TcpSocket(notice)
+        case Some(path) => UnixSocket(path, notice, startup)
+        case None => TcpSocket(notice, startup)
+      made(socket)
+
+    /** Encrypts what `under` sends, which the driver has connected. */
+    def tlsSocket(under: Socket, tls: SSLSocket): Socket = made(
+      TlsSocket(under, tls, notice, startup)
+    )
+
+    private def made(socket: Socket & WatchedSocket): Socket =
       if !opened then
         last = socket
-        if aborted then socket.close() // the driver cannot connect it any more
+        if aborted then socket.abort() // the driver cannot connect it any more
       socket
 
     def register(): Unit = openings.put(key, this): Unit
@@ -67,5 +83,5 @@ private[postgres] object WatchedSocketFactory:
     /** Ends an attempt to connect, and those that would follow it. */
     def abort(): Unit =
       aborted = true
-      val socket = last // pairs with the write in newSocket, after which that reads `aborted`
-      if socket ne null then socket.close()
+      val socket = last // pairs with the write in `made`, after which that reads `aborted`
+      if socket ne null then socket.abort()

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.util.regex.Pattern
 
 /** The settings after which a script could not be split as it is: a backslash would mean another thing. */
-private[split] object Refused:
+private[postgres] object Refused:
 
   /** What is wrong with a statement that begins with SET, if something is. */
   def problem(statement: Array[Byte]): Option[String] =
@@ -15,10 +15,13 @@ private[split] object Refused:
       val value = matched.group("value")
       if matched.group("strings") != null then
         Option.when(isFalse(value))(s"standard_conforming_strings = $value is not supported")
-      else
-        Option.when(trailing(value.toLowerCase.filter(_.isLetterOrDigit)))(
-          s"client_encoding $value is not supported: a byte of a character may be a backslash in it"
-        )
+      else encoding(value)
+
+  /** What is wrong with this `client_encoding`, if something is. */
+  def encoding(name: String): Option[String] =
+    Option.when(trailing(name.toLowerCase.filter(_.isLetterOrDigit)))(
+      s"client_encoding $name is not supported: a byte of a character may be a backslash in it"
+    )
 
   val hint: String =
     "Write the script anew in UTF-8, with standard strings: pg_dump -E UTF8 of a current server makes such a one."

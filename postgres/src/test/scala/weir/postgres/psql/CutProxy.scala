@@ -3,7 +3,7 @@ package weir.postgres.psql
 import java.io.{IOException, InputStream, OutputStream}
 import java.net.{InetAddress, ServerSocket, Socket}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
 /** Stands between a client and a server, counts, and can be cut. */
 final class CutProxy(serverPort: Int) extends AutoCloseable:
@@ -11,8 +11,12 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
   private val sockets = ConcurrentLinkedQueue[Socket]()
   private val released = CountDownLatch(1)
   @volatile private var stalled = false
+  @volatile private var holding = false
 
   val port: Int = listening.getLocalPort
+
+  /** How many connections have come. */
+  val accepted: AtomicInteger = AtomicInteger()
 
   /** How many bytes the server has been sent. */
   val sentBytes: AtomicLong = AtomicLong()
@@ -27,8 +31,14 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
     sockets.forEach(_.close())
     sockets.clear()
 
+  /** That it has taken bytes which it keeps, because it stands still. */
+  @volatile var keepsBytes = false
+
   /** Takes no more bytes from either side, without closing anything. */
   def stall(): Unit = stalled = true
+
+  /** Takes new connections, of which the server hears nothing. */
+  def hold(): Unit = holding = true
 
   def close(): Unit =
     released.countDown()
@@ -36,11 +46,13 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
     cut()
 
   private def join(client: Socket): Unit =
-    val server = Socket(InetAddress.getLoopbackAddress, serverPort)
+    accepted.incrementAndGet(): Unit
     sockets.add(client)
-    sockets.add(server)
-    carry(client.getInputStream, server.getOutputStream, sentBytes)
-    carry(server.getInputStream, client.getOutputStream, AtomicLong())
+    if !holding then
+      val server = Socket(InetAddress.getLoopbackAddress, serverPort)
+      sockets.add(server)
+      carry(client.getInputStream, server.getOutputStream, sentBytes)
+      carry(server.getInputStream, client.getOutputStream, AtomicLong())
 
   private def carry(from: InputStream, to: OutputStream, count: AtomicLong): Unit =
     Thread.ofPlatform().daemon().name("proxy").start { () =>
@@ -48,7 +60,9 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
       try
         var length = from.read(bytes)
         while length > 0 do
-          if stalled then released.await()
+          if stalled then
+            keepsBytes = true
+            released.await()
           to.write(bytes, 0, length)
           count.addAndGet(length)
           length = from.read(bytes)

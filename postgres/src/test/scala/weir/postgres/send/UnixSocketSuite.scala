@@ -12,7 +12,7 @@ class UnixSocketSuite extends munit.FunSuite, WeirSuite:
     val folder = Files.createTempDirectory("weir-unix")
     val path = folder.resolve("socket")
     val listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX)
-    val socket = UnixSocket(path, _ => ())
+    val socket = UnixSocket(path, _ => (), StartupPacket(Map.empty))
     try
       listening.bind(UnixDomainSocketAddress.of(path)): Unit
       socket.connect(UnixDomainSocketAddress.of(path))

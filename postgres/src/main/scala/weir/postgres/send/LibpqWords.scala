@@ -1,0 +1,135 @@
+package weir.postgres.send
+
+import java.nio.file.{Files, Path}
+
+/** What libpq calls the parameters of a connection, in addresses and in the environment, and where each of them goes here. */
+private[postgres] object LibpqWords:
+  enum Goes:
+    /** Into where, and as whom, one connects. */
+    case Place
+
+    /** To the driver, under this name. */
+    case Driver(property: String)
+
+    /** To the server, as a setting that the session begins with. */
+    case Session(setting: String)
+
+  import Goes.*
+
+  /** @param word
+    *   in an address; none if it can only be in the environment
+    */
+  final case class Word(word: Option[String], variable: Option[String], goes: Goes)
+
+  private def both(word: String, variable: String, goes: Goes) =
+    Word(Some(word), Some(variable), goes)
+
+  val all: List[Word] = List(
+    both("host", "PGHOST", Place),
+    both("hostaddr", "PGHOSTADDR", Place),
+    both("port", "PGPORT", Place),
+    both("dbname", "PGDATABASE", Place),
+    both("user", "PGUSER", Place),
+    both("password", "PGPASSWORD", Place),
+    both("service", "PGSERVICE", Place),
+    both("connect_timeout", "PGCONNECT_TIMEOUT", Driver("connectTimeout")),
+    both("sslmode", "PGSSLMODE", Driver("sslmode")),
+    both("sslnegotiation", "PGSSLNEGOTIATION", Driver("sslNegotiation")),
+    both("sslrootcert", "PGSSLROOTCERT", Driver("sslrootcert")),
+    both("sslcert", "PGSSLCERT", Driver("sslcert")),
+    both("sslkey", "PGSSLKEY", Driver("sslkey")),
+    Word(Some("sslpassword"), None, Driver("sslpassword")),
+    both("channel_binding", "PGCHANNELBINDING", Driver("channelBinding")),
+    both("require_auth", "PGREQUIREAUTH", Driver("requireAuth")),
+    both("gssencmode", "PGGSSENCMODE", Driver("gssEncMode")),
+    both("application_name", "PGAPPNAME", Driver("ApplicationName")),
+    both("options", "PGOPTIONS", Driver("options")),
+    Word(Some("keepalives"), None, Driver("tcpKeepAlive")),
+    both("target_session_attrs", "PGTARGETSESSIONATTRS", Driver("targetServerType")),
+    both("load_balance_hosts", "PGLOADBALANCEHOSTS", Driver("loadBalanceHosts")),
+    both("client_encoding", "PGCLIENTENCODING", Session("client_encoding")),
+    Word(None, Some("PGTZ"), Session("TimeZone")),
+    Word(None, Some("PGDATESTYLE"), Session("DateStyle")),
+    Word(None, Some("PGGEQO"), Session("geqo"))
+  )
+
+  /** What an address may say. */
+  val inAddress: Set[String] = all.flatMap(_.word).toSet
+
+  /** Variables that make a connection safer, where they do: with the values that it follows anyway. */
+  private val refusedOverTcp = Map(
+    "PGSSLCRL" -> Set.empty[String],
+    "PGSSLCRLDIR" -> Set.empty[String],
+    "PGSSLCERTMODE" -> Set("allow"),
+    "PGSSLMINPROTOCOLVERSION" -> Set("TLSv1", "TLSv1.1", "TLSv1.2") // the JDK speaks nothing older
+  )
+  private val refusedOverUnix = Map("PGREQUIREPEER" -> Set.empty[String])
+
+  /** '''Fails''' where passing over a variable would make the connection less safe than psql's. */
+  def refuse(environment: Map[String, String], isUnix: Boolean): Unit =
+    for
+      (variable, harmless) <- if isUnix then refusedOverUnix else refusedOverTcp
+      value <- environment.get(variable) if value.nonEmpty && !harmless(value)
+    do
+      throw IllegalArgumentException(
+        s"$variable is $value, which is not supported. Unset it if the connection may do without."
+      )
+
+  /** What the variables say, by their words. */
+  def ofEnvironment(environment: Map[String, String]): Map[String, String] =
+    all
+      .filter(_.word.nonEmpty)
+      .flatMap(one => environment.get(one.variable.getOrElse("")).map(one.word.get -> _))
+      .filter(_._2.nonEmpty)
+      .toMap
+
+  /** What the session begins with: what the words say, and variables that have no word. */
+  def session(words: Map[String, String], environment: Map[String, String]): Map[String, String] =
+    all
+      .collect { case Word(word, variable, Session(setting)) =>
+        word.fold(environment.get(variable.getOrElse("")))(words.get).map(setting -> _)
+      }
+      .flatten
+      // As libpq, for which such a word leaves the server's; `auto` is the encoding of the terminal.
+      .filterNot((_, value) =>
+        value.isEmpty || value.equalsIgnoreCase("default") || value == "auto"
+      )
+      .toMap
+
+  def driver(given_ : Map[String, String]): Map[String, String] =
+    val words = given_ ++ stricter(given_)
+    all
+      .collect { case Word(Some(word), _, Driver(property)) =>
+        words.get(word).map(value => property -> driverValue(word, value))
+      }
+      .flatten
+      .toMap
+
+  /** For libpq `require` is `verify-ca` where there is a file of certificates to trust; for the driver it is not. */
+  private def stricter(words: Map[String, String]): Option[(String, String)] =
+    val root = words
+      .get("sslrootcert")
+      .fold(Path.of(System.getProperty("user.home"), ".postgresql", "root.crt"))(Path.of(_))
+    Option.when(words.get("sslmode").contains("require") && Files.exists(root))(
+      "sslmode" -> "verify-ca"
+    )
+
+  /** The driver's value for one of libpq's. */
+  private def driverValue(word: String, value: String): String = (word, value) match
+    case ("keepalives", "0") => "false"
+    case ("keepalives", _) => "true"
+    case ("target_session_attrs", "read-write") => "primary"
+    case ("target_session_attrs", "read-only" | "standby") => "secondary"
+    case ("target_session_attrs", "prefer-standby") => "preferSecondary"
+    case ("load_balance_hosts", "random") => "true"
+    case ("load_balance_hosts", _) => "false"
+    case _ => value
+
+  /** `name`, if an address may have it. */
+  def known(name: String): String =
+    require(
+      inAddress(name),
+      s"the address has the parameter $name, which is not supported. These are: " +
+        inAddress.toList.sorted.mkString(", ") + "."
+    )
+    name
