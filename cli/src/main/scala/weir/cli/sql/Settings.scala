@@ -67,18 +67,15 @@ object Settings:
   enum Input:
     case StandardInput
 
-    /** @param canReopen
-      *   that it is an ordinary file, not a pipe
-      */
-    case File(path: Path, canReopen: Boolean)
+    case File(path: Path)
 
     /** What errors call it. */
     def name: String = this match
       case StandardInput => "<stdin>"
-      case File(path, _) => path.toString
+      case File(path) => path.toString
 
     def script(maxStatementBytes: Int): SqlScript =
       val limits = Limits(maxStatementBytes)
       this match
         case StandardInput => SqlScript.standardInput(limits)
-        case File(path, _) => SqlScript.file(path, limits)
+        case File(path) => SqlScript.file(path, limits)

@@ -66,6 +66,16 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     assert(clue(result.out).startsWith("2 statements, 1 row, 2 errors; "))
     assertEquals(query(url, "SELECT a FROM t"), Vector("1"))
 
+  folder.test(
+    "--json tells of a script that failed, too, in place of what an earlier run has left there"
+  ): folder =>
+    val json = write(folder, "results.json", "of an earlier run")
+    val script = "CREATE TABLE t (a int);\nINSERT INTO t VALUES (1), (2);\nSELECT x;"
+    assertEquals(applied(folder, newDatabase(), script, "--json", s"$json").code, 3)
+    val results = ujson.read(Files.readString(json))("results").arr
+    val figures = results.map(result => result("case").str -> result("value").num).toMap
+    assertEquals((figures("statements"), figures("rows"), figures("errors")), (2.0, 2.0, 1.0))
+
   folder.test("--single-transaction applies all or nothing"): folder =>
     val url = newDatabase()
     val good = write(folder, "good.sql", "CREATE TABLE t (a int);")

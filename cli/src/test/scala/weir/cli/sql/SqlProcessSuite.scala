@@ -4,6 +4,7 @@ import java.lang.ProcessBuilder.Redirect
 import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 
+import com.github.luben.zstd.Zstd
 import munit.FunSuite
 
 import weir.cli.ChildJvm
@@ -39,8 +40,32 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
     )
     child.readRest(): Unit
     assertEquals(child.exitCode(), 3)
-    assert(clue(errors(folder)).startsWith("<stdin>:5:8: ERROR: column \"x\" does not exist\n"))
+    val expected =
+      "<stdin>:5:8: ERROR: column \"x\" does not exist\nSELECT x;\n       ^\n1 statement"
+    assert(clue(errors(folder)).startsWith(expected.replace("1 statement", "2 statements")))
     assertEquals(query(url, "SELECT a FROM t"), Vector("7"))
+
+  folder.test("an error on standard input, packed or not, shows its line as one in a file does"):
+    folder =>
+      val rows = "1\n" * 100_000
+      val copy = "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n"
+      for
+        (script, line, place) <- List(
+          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1"),
+          (s"$copy$rows\\.\n  SELECT 'open\n$rows", "  SELECT 'open\n         ^", "100004:10"),
+          (s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;", "SELECT x, 1; SELECT 2;", "100002:21")
+        )
+        isPacked <- List(false, true)
+      do
+        val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
+        val file = Files.write(folder.resolve("a.sql"), bytes)
+        val flags = Seq("sql", "--db", newDatabase(), "-")
+        val child =
+          ChildJvm.weir(folder.resolve("log.txt"), Nil, Redirect.from(file.toFile), flags)
+        child.readRest(): Unit
+        assertEquals(child.exitCode(), 3)
+        assert(clue(errors(folder)).startsWith(s"<stdin>:$place"))
+        assert(clue(errors(folder)).contains(line))
 
   folder.test("Ctrl-C cancels what runs on the server, rolls back, and says how far it came"):
     folder =>

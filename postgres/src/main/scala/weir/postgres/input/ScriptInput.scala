@@ -21,9 +21,12 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
   def packed: Option[String] = Option(packing)
 
   /** As `InputStream.read`. */
-  def read(block: Array[Byte]): Int =
+  def read(block: Array[Byte]): Int = stream.read(block, 0, block.length)
+
+  /** What `read` reads. */
+  def stream: InputStream =
     if unpacked eq null then unpacked = unpack()
-    unpacked.nn.read(block, 0, block.length)
+    unpacked.nn
 
   private def unpack(): InputStream =
     if file.beginsWith(0x1f, 0x8b) then

@@ -1,5 +1,7 @@
 package weir.postgres.journal
 
+import weir.postgres.{ApplyListener, Piece}
+
 class JournalSuite extends ResumeSuite:
   private val text =
     """CREATE TABLE t (a int);
@@ -34,6 +36,17 @@ class JournalSuite extends ResumeSuite:
     val summary = apply(database, text)
     assertEquals((summary.statements, summary.rows), (0L, 0L))
     assertEquals(numbers(database), all)
+
+  test("of a COPY that had been applied no lines are told as sent"):
+    val database = server.newDatabase()
+    val script = "CREATE TABLE t (a int);\nCOPY t FROM STDIN;\n" + "7\n" * 50_000 + "\\.\n"
+    for isFirst <- List(true, false) do
+      var told = false
+      val listener = new ApplyListener:
+        override def copying(script: String, statement: Piece.Statement, lines: Long): Unit =
+          told = true
+      apply(database, script, listener = listener): Unit
+      assertEquals(told, isFirst)
 
   test("a script that was cut off after any of its statements goes on after it"):
     for statements <- 1 to 8 do
