@@ -78,7 +78,8 @@ object SqlScript:
 
   /** The script that `open` gives, which is closed. It is opened again for each run of `pieces`.
     *
-    * '''Cancelled''' while it is read: as soon as the read returns.
+    * '''Cancelled''' while it is read: as soon as the read returns; at once if it is a `FileInputStream`, also of a pipe that
+    * says nothing.
     */
   def fromInputStream(name: String, limits: Limits = Limits.default)(
       open: => InputStream

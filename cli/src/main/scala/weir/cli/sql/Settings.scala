@@ -1,6 +1,6 @@
 package weir.cli.sql
 
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 
 import weir.cli.BadInput
 import weir.postgres.{Prefetch, Resume, SqlScript}
@@ -32,6 +32,10 @@ final case class Settings(
     json: Option[Path]
 ):
   def isEmbedded: Boolean = db.contains(EmbeddedServer.name)
+
+  /** Whether a run with these settings could keep a journal for the next one. */
+  def canResume: Boolean =
+    inputs.forall(_.isOrdinary) && stopsOnError && !isEmbedded
 
   /** '''Fails''' with [[BadInput]] if the options do not go together. */
   def refuseConflicts(): Unit =
@@ -68,6 +72,11 @@ object Settings:
     case StandardInput
 
     case File(path: Path)
+
+    /** A file that holds the same once more, which a pipe does not. */
+    def isOrdinary: Boolean = this match
+      case StandardInput => false
+      case File(path) => Files.isRegularFile(path)
 
     /** What errors call it. */
     def name: String = this match

@@ -1,6 +1,6 @@
 package weir.cli.sql
 
-import java.io.PrintWriter
+import java.io.{IOException, PrintWriter}
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
@@ -71,7 +71,15 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       .open(url)
       .handleErrorWith:
         case bad: IllegalArgumentException =>
-          Resource.eval(Task.fail(BadInput("--db", s"${bad.getMessage}", "See weir sql --help.")))
+          Resource.eval(
+            Task.fail(
+              BadInput(
+                "--db",
+                bad.getMessage.stripPrefix("requirement failed: "),
+                "See weir sql --help."
+              )
+            )
+          )
         case other => Resource.eval(Task.fail(other))
 
   private def applyTo(
@@ -89,7 +97,8 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     SqlScripts.applyTo(connection, scripts.toList, options, listener, timed)
 
   private def tellFound(script: String, before: Option[Resume.Before]): Unit =
-    if !settings.isQuiet then before.foreach(found => err.println(Resumption.line(script, found)))
+    if !settings.isQuiet then
+      before.flatMap(Resumption.line(script, _, settings.resumeAt)).foreach(err.println)
 
   /** The exit code, after what there is to say. */
   private def tell(result: Either[Throwable, ApplySummary]): Int =
@@ -140,7 +149,12 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def write(summary: Summary): Unit =
     settings.json.foreach: file =>
-      LabReport.of("sql", 0, SummaryResults.of(summary, clock.millisToFirstByte)).writeJson(file)
+      val report = LabReport.of("sql", 0, SummaryResults.of(summary, clock.millisToFirstByte))
+      try report.writeJson(file)
+      catch
+        case error: IOException =>
+          val hint = "That is all that failed: what is said above of the scripts is so."
+          throw BadInput(s"--json $file", s"it cannot be written (${error.getMessage}).", hint)
 
   private def failed(error: Throwable): Int = failed(error.toString)
 

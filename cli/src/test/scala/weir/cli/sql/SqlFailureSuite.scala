@@ -18,7 +18,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       s"""$folder/script.sql:3:2: ERROR: relation "u" does not exist
          |        u VALUES (1);
          |        ^
-         |1 statement, 0 rows applied (100 % read); what was not committed is rolled back. A run with --resume could go on there.
+         |1 statement, 0 rows applied (100 % read); what was not committed is rolled back. Begun with --resume, the same command would go on there.
          |""".stripMargin
     )
     assertEquals(
@@ -101,6 +101,35 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       assert(clue(result.err).contains("--max-statement"))
       assert(clue(result.err).contains("WEIR_JAVA_OPTS"))
 
+  folder.test("how --resume could have helped is said only where it could"): folder =>
+    val advice = "Begun with --resume, the same command would go on there."
+    def isAdvised(script: String, args: String*) =
+      applied(folder, newDatabase(), script, args*).err.contains(advice)
+    assert(isAdvised("SELECT 1;\nSELECT x;"))
+    assert(!isAdvised("SELECT x;"))
+    assert(!isAdvised("SELECT 1;\n'", "--on-error", "continue"))
+    val result = weir("--db", "embedded", write(folder, "a.sql", "SELECT 1;\nSELECT x;").toString)
+    assert(!clue(result.err).contains(advice))
+
+  folder.test("--resume-at in a database without a journal tells of none"): folder =>
+    val url = newDatabase()
+    val script = "SELECT x;\nCREATE TABLE t (a int);\nSELECT y;"
+    assertEquals(applied(folder, url, script, "--resume-at", "2").code, 3)
+    val again = applied(folder, url, script.replace("SELECT y", "SELECT 1"), "--resume-at", "3")
+    assert(
+      clue(again.err).matches(
+        ".*script.sql: 2 statements, the last of them at 2:1, had been applied by .{23}; going on where --resume-at says\n"
+      )
+    )
+    val fresh = applied(folder, newDatabase(), "SELECT x;\nSELECT 1;", "--resume-at", "2")
+    assertEquals((fresh.code, fresh.err), (0, ""))
+
+  folder.test("results that cannot be written are told as that, after the summary"): folder =>
+    val result = applied(folder, newDatabase(), "SELECT 1;", "--json", "/dev/full")
+    assertEquals(result.code, 1)
+    assert(clue(result.out).startsWith("1 statement, 1 row;"))
+    assert(clue(result.err).startsWith("--json /dev/full: it cannot be written (No space left"))
+
   folder.test("warnings of the server are shown where they came from"): folder =>
     val script = "SELECT 1;\nDO $$ BEGIN RAISE WARNING 'take care'; END $$;\n"
     val result = applied(folder, newDatabase(), script)
@@ -158,7 +187,9 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
         Seq(good, "--slowest", "few") -> "--slowest:",
         Seq(good, "--keep") -> "--keep:",
         Seq(good, "--json", s"$folder/none/x.json") -> s"--json $folder/none/x.json:",
-        Seq(good, "--db", "jdbc:mysql://x/y") -> "--db:",
+        Seq(good, "--db", "jdbc:mysql://x/y") -> "--db: the",
+        Seq(good, "--db", "postgresql://x:y/z") -> "--db: the port was y.",
+        Seq(good, "") -> "FILE:",
         Seq(good, "--bogus") -> "weir sql:"
       )
     do

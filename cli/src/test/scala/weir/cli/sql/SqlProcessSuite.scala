@@ -85,6 +85,27 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       eventually("the server has stopped")(query(url, sleeping) == Vector("0"))
       assertEquals(query(url, "SELECT a FROM t"), Vector())
 
+  folder.test("Ctrl-C while it waits for standard input, or for a pipe, ends it at once"): folder =>
+    val pipe = folder.resolve("pipe")
+    assertEquals(ProcessBuilder("mkfifo", pipe.toString).start().waitFor(), 0)
+    val url = newDatabase()
+    for name <- List("-", pipe.toString) do
+      val table = if name == "-" then "t" else "u"
+      val child = start(folder, "--db", url, name)
+      val out =
+        if name == "-" then child.stdin else java.io.FileOutputStream(pipe.toFile)
+      out.write(s"CREATE TABLE $table (a int);\nBEGIN;\nINSERT INTO".getBytes)
+      out.flush()
+      eventually("what there is has been applied"):
+        query(url, s"SELECT count(*) FROM pg_tables WHERE tablename = '$table'") == Vector("1")
+      val signalled = System.nanoTime()
+      child.terminate()
+      assertEquals(child.exitCode(), 143)
+      val took = (System.nanoTime() - signalled) / 1_000_000
+      assert(took < 2000, s"$name: $took ms")
+      assert(clue(errors(folder)).contains(" applied"))
+      out.close()
+
   folder.test("--keep leaves the embedded server up until Ctrl-C"): folder =>
     val script = write(folder, "a.sql", "CREATE TABLE t AS SELECT 5 AS a").toString
     val child = start(folder, "--db", "embedded", "--keep", script)

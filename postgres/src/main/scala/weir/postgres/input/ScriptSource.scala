@@ -2,7 +2,7 @@ package weir.postgres.input
 
 import java.io.IOException
 import java.util.Arrays
-import weir.Outcome
+import weir.{Outcome, Task}
 import weir.kernel.RunLoop
 import weir.postgres.journal.Checksum
 import weir.postgres.split.{Limits, Splitter}
@@ -31,7 +31,7 @@ private[postgres] final class ScriptSource(
     fiber.checkpoint()
     var piece = splitter.next()
     while (piece eq null) && !isRead do
-      read()
+      read(fiber)
       piece = splitter.next()
       fiber.checkpoint()
     if piece eq null then Pull.End
@@ -39,11 +39,14 @@ private[postgres] final class ScriptSource(
       recent.foreach(_.pieceEnds(piece.endOffset))
       piece
 
-  private def read(): Unit =
+  private def read(fiber: RunLoop): Unit =
     // Data goes out as parts of the block, so that each block is a new one.
     val space = new Array[Byte](ScriptSource.BlockBytes)
     val length =
-      try opened().read(space)
+      try
+        val input = opened()
+        if !input.mayWait then input.read(space)
+        else fiber.await(Task.onPlatformThread(input.read(space)))
       catch case error: IOException => throw complaint(error)
     if length >= 0 then
       // A pipe may give little at a time, and what waits for the server is counted by what is in the blocks.

@@ -17,6 +17,7 @@ object InputFiles:
 
   private def file(name: String): Input =
     def bad(problem: String, hint: String) = throw BadInput(name, problem, hint)
+    if name.isEmpty then throw BadInput("FILE", "'' is no name.", "Is a variable empty?")
     val path = OptionValue.path("FILE", name)
     BadInput.whileReading(name):
       if Files.isDirectory(path) then

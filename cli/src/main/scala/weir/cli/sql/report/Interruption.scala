@@ -14,5 +14,11 @@ object Interruption:
       if settings.isDryRun then "; nothing was sent."
       else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
       else if settings.isResuming then "; the same command goes on where it ended."
-      else "; what was not committed is rolled back. A run with --resume could go on there."
+      else "; what was not committed is rolled back." + advice(settings, tally)
     Vector(far + left)
+
+  /** Where a journal would have been of use, and could have been kept. */
+  private def advice(settings: Settings, tally: Tally.Snapshot): String =
+    if tally.statements > 0 && settings.canResume then
+      " Begun with --resume, the same command would go on there."
+    else ""
