@@ -25,7 +25,8 @@ object SqlScripts:
       options: ApplyOptions = ApplyOptions(),
       listener: ApplyListener = ApplyListener.none,
       through: Stream[Piece] => Stream[Piece] = identity
-  ): Task[ApplySummary] =
+  ): Task[ApplySummary] = Task.defer {
+    options.resume.foreach(resume => refuseSameName(scripts.map(s => resume.name(s.name))))
     val sources = scripts.map(script =>
       (
         script.name,
@@ -34,3 +35,12 @@ object SqlScripts:
       )
     )
     Deliveries(connection, sources, options, listener)
+  }
+
+  private def refuseSameName(names: List[String]): Unit =
+    val twice = names.diff(names.distinct).headOption
+    require(
+      twice.isEmpty,
+      s"SqlScripts.applyTo: two scripts are called ${twice.getOrElse("")} in the journal, which would take the second for the " +
+        "first, and leave it out. Give Resume a name for each."
+    )

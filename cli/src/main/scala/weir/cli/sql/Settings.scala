@@ -64,6 +64,17 @@ final case class Settings(
       refuse("--resume", "an embedded server begins empty each time.", "Leave it out.")
     if resumeAt.nonEmpty && inputs.size > 1 then
       refuse("--resume-at", "a place is one of a single script.", "Name one file.")
+    if isResuming then
+      val names = inputs.map(input => Resume.fileName(input.name))
+      names
+        .diff(names.distinct)
+        .headOption
+        .foreach: name =>
+          refuse(
+            "--resume",
+            s"two of the files are called $name, and the journal knows a file by its name.",
+            "Rename one of them."
+          )
     if isKeeping && !isEmbedded then
       refuse("--keep", "only an embedded server can be kept up.", "Add --db embedded.")
 

@@ -112,10 +112,12 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         ExitCode.done
       case Left(error: ScriptException) =>
         errors.lines(Problem.of(error)).foreach(err.println)
-        Interruption.lines(settings, tally.snapshot()).foreach(err.println)
+        val isLost = error.server.exists(_.connectionLost)
+        // What has no place in the script is its transaction.
+        val isUncertain = isLost && error.position.isEmpty
+        Interruption.lines(settings, tally.snapshot(), isUncertain).foreach(err.println)
         tally.failed()
         write(Summary(tally.snapshot(), error.summary, clock.elapsed, columns))
-        val isLost = error.server.exists(_.connectionLost)
         if isLost then ExitCode.connection else ExitCode.script
       case Left(error: ServerError) =>
         err.println(s"weir sql: ${error.problem}")
@@ -131,6 +133,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         for piece <- timed(script.pieces) do
           counted.add(piece)
           end = piece.endOffset
+          tally.split(counted.statements, counted.rows)
         counted.ended(end)
     Progress
       .during(progress, tally, counting)

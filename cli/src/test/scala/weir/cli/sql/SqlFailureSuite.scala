@@ -166,6 +166,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     val dump = write(folder, "dump", "PGDMP.....").toString
     val folderDump = Files.createDirectory(folder.resolve("dumps"))
     write(folderDump, "toc.dat", ""): Unit
+    write(Files.createDirectory(folder.resolve("again")), "good.sql", "SELECT 1"): Unit
     for (args, place) <- List(
         Seq() -> "weir sql:",
         Seq(s"$folder") -> s"$folder:",
@@ -180,6 +181,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
         Seq("-", "--resume") -> "--resume:",
         Seq(good, "--resume", "--on-error", "continue") -> "--resume:",
         Seq(good, "--resume", "--db", "embedded") -> "--resume:",
+        Seq(good, s"$folder/again/good.sql", "--resume") -> "--resume: two of",
         Seq(good, "--resume-at", "here") -> "--resume-at:",
         Seq(good, good, "--resume-at", "3") -> "--resume-at:",
         Seq(good, "--prefetch", "lots") -> "--prefetch:",

@@ -1,6 +1,6 @@
 package weir.postgres.journal
 
-import weir.postgres.{ApplyListener, Piece}
+import weir.postgres.*
 
 class JournalSuite extends ResumeSuite:
   private val text =
@@ -36,6 +36,19 @@ class JournalSuite extends ResumeSuite:
     val summary = apply(database, text)
     assertEquals((summary.statements, summary.rows), (0L, 0L))
     assertEquals(numbers(database), all)
+
+  test("two scripts of one name are refused: the second would be left out"):
+    val database = server.newDatabase()
+    val scripts = List("x/s.sql", "y/s.sql").map(name =>
+      SqlScript.fromInputStream(name)(java.io.ByteArrayInputStream("SELECT 1".getBytes))
+    )
+    def applyAll(resume: Resume) = ScriptConnection
+      .open(server.unix(database))
+      .use(SqlScripts.applyTo(_, scripts, ApplyOptions(resume = Some(resume))))
+      .runSync()
+    val error = intercept[IllegalArgumentException](applyAll(Resume()))
+    assert(error.getMessage.contains("called s.sql"), error.getMessage)
+    assertEquals(applyAll(Resume(name = identity)).statements, 2L)
 
   test("of a COPY that had been applied no lines are told as sent"):
     val database = server.newDatabase()

@@ -29,6 +29,11 @@ final class Tally(scripts: Seq[SqlScript]):
     rowsOnTheirWay = 0
     if statement.copies then copies += 1
 
+  /** So much has been split, where nothing is applied. */
+  def split(statements: Long, rows: Long): Unit = synchronized:
+    this.statements = statements
+    this.rows = rows
+
   def failed(): Unit = synchronized:
     errors += 1
     rowsOnTheirWay = 0
