@@ -64,7 +64,7 @@ object Loader:
       .map(Path.of(parent, _, below))
 
   /** The JVM's options are those that the launcher starts `weir sql` with; it says which. */
-  private def weirCommand: Seq[String] =
+  private[load] def weirCommand: Seq[String] =
     val flags = sys.props.get("weir.sql.flags").toSeq.flatMap(_.split(" "))
     val cache = sys.props.get("weir.sql.cache").map(file => s"-XX:AOTCache=$file")
     Seq(Children.java) ++ flags ++ cache ++

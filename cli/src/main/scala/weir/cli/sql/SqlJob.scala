@@ -49,7 +49,10 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       case bad: BadInput => throw bad
       case NonFatal(error) => failed(error)
       case _: OutOfMemoryError =>
-        failed("the memory does not suffice. Give it more with WEIR_JAVA_OPTS=-Xmx256m")
+        failed(
+          "the memory does not suffice, which it does for statements of 6 MB. Give the JVM ten times as much as the longest " +
+            "is: WEIR_JAVA_OPTS=-Xmx160m for 16 MB"
+        )
 
   private def onDatabase: Task[Int] =
     Database
@@ -163,6 +166,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def failed(why: String): Int =
     err.println(s"weir sql: the run failed: $why".linesIterator.mkString(" "))
+    Interruption.lines(settings, tally.snapshot()).foreach(err.println)
     ExitCode.own
 
 object SqlJob:

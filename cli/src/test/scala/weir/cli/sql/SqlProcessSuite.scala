@@ -36,7 +36,7 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       folder.resolve("log.txt"),
       Nil,
       Redirect.from(script.toFile),
-      Seq("sql", "--db", url, "-")
+      Seq("sql", "--quiet", "--db", url, "-")
     )
     child.readRest(): Unit
     assertEquals(child.exitCode(), 3)
@@ -59,7 +59,7 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       do
         val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
         val file = Files.write(folder.resolve("a.sql"), bytes)
-        val flags = Seq("sql", "--db", newDatabase(), "-")
+        val flags = Seq("sql", "--quiet", "--db", newDatabase(), "-")
         val child =
           ChildJvm.weir(folder.resolve("log.txt"), Nil, Redirect.from(file.toFile), flags)
         child.readRest(): Unit
