@@ -137,6 +137,27 @@ class CancelSuite extends WeirSuite:
     assertEquals((inside.get, after.get), (true, false))
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
+  for (what, ends) <- List[(String, Task[Int])](
+      "succeeds" -> Task.uncancelable(_ => Task(1)).flatMap(Task.pure),
+      "throws" -> Task.uncancelable[Int](_ => throw Boom()).flatMap(Task.pure),
+      "is ready and fails" -> Task.uncancelable(_ => Task[Int](throw Boom())).flatMap(Task.pure),
+      "suspends and fails" ->
+        Task.uncancelable[Int](_ => Task.cede.andThen(Task.fail(Boom()))).flatMap(Task.pure),
+      "succeeds, and what follows throws" ->
+        Task.uncancelable(_ => Task(1)).flatMap(_ => throw Boom())
+    )
+  do
+    test(s"after a mask whose body $what, code can be cancelled, and the next mask masks"):
+      assertCanceled(startUntil(signal => ends.attempt.andThen(signal).andThen(Task(block()))))
+      val through = AtomicBoolean()
+      val masked = startUntil: signal =>
+        val body = signal.andThen(Task(Thread.sleep(20))).andThen(Task(through.set(true)))
+        ends.attempt.andThen(Task.uncancelable(_ => body))
+      assertCanceled(masked)
+      assert(through.get)
+
+  private def block(): Unit = Thread.sleep(3_600_000)
+
   test("poll unmasks where its uncancelable is the innermost, and only there"):
     val polled = startUntil(signal => Task.uncancelable(poll => poll(signal.andThen(Task.never))))
     assertCanceled(polled)

@@ -5,8 +5,14 @@ import java.lang.ProcessBuilder.Redirect
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 
-/** The program in a process of its own, to be killed. */
+/** The program in a process of its own, to be killed. It is killed after some minutes in any case, so that a test which
+  * waits for a line that never comes fails.
+  */
 final class ChildJvm private (process: Process, log: Path):
+  process.onExit
+    .orTimeout(ChildJvm.longestMinutes, TimeUnit.MINUTES)
+    .exceptionally(_ => process.destroyForcibly()): Unit
+
   private val lines = BufferedReader(InputStreamReader(process.getInputStream))
 
   def pid: Long = process.pid
@@ -38,6 +44,8 @@ final class ChildJvm private (process: Process, log: Path):
     process.exitValue
 
 object ChildJvm:
+  private val longestMinutes = 4
+
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
 

@@ -59,7 +59,7 @@ private[weir] abstract class Enter[A](tag: Int = Tag.Enter) extends Task[A](tag)
   def need: Int = Job.Now
 
 /** A mask: what its body is given, and the frame of its end. `outer` is the mask around it that is not taken off. */
-private[weir] final class FiberPoll(val fiber: RunLoop, val depth: Int, val outer: FiberPoll | Null)
+private[weir] final class FiberPoll(val depth: Int, val outer: FiberPoll | Null)
     extends Node(Tag.LeaveMask),
       Poll:
   def apply[A](task: Task[A]): Task[A] = Unmasked(task, this)

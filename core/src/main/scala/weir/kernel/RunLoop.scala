@@ -232,6 +232,14 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   // ---- masks ----
 
+  private def mask(): FiberPoll =
+    enterMask()
+    FiberPoll(masks, innermost)
+
+  private def pushMask(poll: FiberPoll): Unit =
+    innermost = poll
+    push(poll)
+
   /** The end of what a poll has unmasked. */
   private def maskAgain(poll: FiberPoll): Unit =
     innermost = poll
@@ -284,6 +292,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     var current: Task[Any] | Null = first
     var waiter: Waiter | Null = resumed
     var value: Any = null
+    var entering: FiberPoll | Null = null // a mask that is on and has no frame
     var overflows = 0 // of unwinding, one after the other
     while true do
       try
@@ -395,6 +404,20 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesToNobody() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
+                else if source.tag == Tag.Uncancelable && mayGoOn then
+                  // A body that is ready runs in place, under a mask without a frame.
+                  val poll = mask()
+                  entering = poll
+                  current = source.asInstanceOf[Uncancelable[Any]].body(poll)
+                  if current.nn.tag == Tag.Delay && !outOfBudget then
+                    value = current.asInstanceOf[Delay[Any]].thunk()
+                    entering = null
+                    leaveMask()
+                    current = if shouldCancel then CancelSelf else flatMap.f(value)
+                  else
+                    entering = null
+                    push(flatMap)
+                    pushMask(poll)
                 else if outOfBudget then
                   if giveWay(task, asked = false, base) then return RunLoop.Suspended
                 else
@@ -449,10 +472,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   current = null
 
               case Tag.Uncancelable =>
-                enterMask()
-                val poll = FiberPoll(this, masks, innermost)
-                innermost = poll
-                push(poll)
+                val poll = mask()
+                pushMask(poll)
                 current = task.asInstanceOf[Uncancelable[Any]].body(poll)
 
               case Tag.Unmasked =>
@@ -486,6 +507,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
+          if entering ne null then
+            pushMask(entering.nn)
+            entering = null
           if error.isInstanceOf[StackOverflowError] && isUnwinding(current) then
             overflows += 1
             if base == 0 && isOnCallersStack then

@@ -19,10 +19,11 @@ init() {
   $as "$postgres/bin/initdb" -D "$folder/data" -N -A trust -U postgres -E UTF8 "--locale=$1"
 }
 
+# A server that has not come up yet cannot be stopped: so it waits for that, which the program finds out by itself, sooner.
 # No machine lacks the locale C. With the server's own small buffers two COPYs at once wait for each other to write the log.
 start() {
   init C.UTF-8 || init C || return 1
-  $as "$postgres/bin/pg_ctl" start -W -s -D "$folder/data" -l "$folder/server.log" -o "-k '$folder' \
+  $as "$postgres/bin/pg_ctl" start -w -s -D "$folder/data" -l "$folder/server.log" -o "-k '$folder' \
     -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
     -c shared_buffers=256MB -c wal_buffers=64MB -c max_wal_size=4GB"
 }

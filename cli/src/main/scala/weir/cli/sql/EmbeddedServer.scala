@@ -65,8 +65,9 @@ object EmbeddedServer:
 
   private def start(): EmbeddedServer =
     val postgres = home
-    val folder = Files.createTempDirectory("weir-postgres")
-    val errors = Files.createTempFile("weir-postgres", ".log")
+    val name = s"weir-postgres-${ProcessHandle.current.pid}-"
+    val folder = Files.createTempDirectory(name)
+    val errors = Files.createTempFile(name, ".log")
     val process = ProcessBuilder("sh", "-c", script, "embedded", s"$postgres", s"$folder")
       .redirectOutput(ProcessBuilder.Redirect.DISCARD)
       .redirectError(errors.toFile)

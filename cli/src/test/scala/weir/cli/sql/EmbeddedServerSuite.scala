@@ -24,19 +24,10 @@ class EmbeddedServerSuite extends FunSuite:
       one.get(0).toChar
     finally channel.close()
 
-  private def folders: Set[Path] =
-    val list = Files.list(Path.of(sys.props("java.io.tmpdir")))
-    try
-      list
-        .filter(_.getFileName.toString.startsWith("weir-postgres"))
-        .toList
-        .toArray
-        .toSet
-        .asInstanceOf[Set[Path]]
-    finally list.close()
-
   private def begun(before: Set[Path]): Task[Unit] =
-    Task.sleep(5.millis).flatMap(_ => if folders == before then begun(before) else Task.unit)
+    Task
+      .sleep(5.millis)
+      .flatMap(_ => if EmbeddedFolders.now() == before then begun(before) else Task.unit)
 
   test("it takes connections, also as root, and is gone with its folder afterwards"):
     val folder = EmbeddedServer.resource
@@ -57,7 +48,7 @@ class EmbeddedServerSuite extends FunSuite:
       .runSync()
 
   test("cancelled while it starts, it leaves nothing"):
-    val before = folders
+    val before = EmbeddedFolders.now()
     val outcome = (for
       fiber <- EmbeddedServer.resource.use(_ => Task.never).start
       _ <- begun(before)
@@ -65,7 +56,7 @@ class EmbeddedServerSuite extends FunSuite:
       outcome <- fiber.join
     yield outcome).runSync()
     assertEquals(outcome, Outcome.Canceled)
-    assertEquals(folders, before)
+    assertEquals(EmbeddedFolders.now(), before)
 
   test("a Postgres that does not start is one line that says why"):
     val known = sys.props("weir.embedded")

@@ -2,7 +2,7 @@ package weir.cli.sql
 
 import com.github.luben.zstd.Zstd
 import java.io.ByteArrayOutputStream
-import java.nio.file.{Files, Path}
+import java.nio.file.Files
 import java.util.zip.GZIPOutputStream
 
 import munit.FunSuite
@@ -145,21 +145,11 @@ class SqlCommandSuite extends FunSuite with SqlFixture:
       assertEquals(rows(url), Vector("1", "2", "3"), prefetch)
 
   folder.test("--db embedded starts a server, which is gone afterwards"): folder =>
-    val before = folders()
+    val before = EmbeddedFolders.now()
     val result = weir("--db", "embedded", write(folder, "a.sql", script).toString)
     assertEquals(result.code, 0, result.err)
     assert(clue(result.out).startsWith("4 statements, 6 rows; "))
-    assertEquals(folders(), before)
-
-  private def folders(): Set[Path] =
-    val list = Files.list(Path.of(sys.props("java.io.tmpdir")))
-    try
-      list
-        .filter(_.getFileName.toString.startsWith("weir-postgres"))
-        .toArray
-        .toSet
-        .asInstanceOf[Set[Path]]
-    finally list.close()
+    assertEquals(EmbeddedFolders.now(), before)
 
   test("the help names every option and the exit codes"):
     val help = weir("--help")
