@@ -111,7 +111,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     val result = weir("--db", "embedded", write(folder, "a.sql", "SELECT 1;\nSELECT x;").toString)
     assert(!clue(result.err).contains(advice))
 
-  folder.test("--resume-at in a database without a journal tells of none"): folder =>
+  folder.test("--resume-at says what had been applied, if anything had been"): folder =>
     val url = newDatabase()
     val script = "SELECT x;\nCREATE TABLE t (a int);\nSELECT y;"
     assertEquals(applied(folder, url, script, "--resume-at", "2").code, 3)
@@ -121,8 +121,11 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
         ".*script.sql: 2 statements, the last of them at 2:1, had been applied by .{23}; going on where --resume-at says\n"
       )
     )
-    val fresh = applied(folder, newDatabase(), "SELECT x;\nSELECT 1;", "--resume-at", "2")
-    assertEquals((fresh.code, fresh.err), (0, ""))
+    val other = newDatabase()
+    val failing = "SELECT x;\nSELECT 1;"
+    assertEquals(applied(folder, other, failing, "--resume").code, 3)
+    val behind = applied(folder, other, failing, "--resume-at", "2")
+    assertEquals((behind.code, behind.err), (0, ""))
 
   folder.test("results that cannot be written are told as that, after the summary"): folder =>
     val result = applied(folder, newDatabase(), "SELECT 1;", "--json", "/dev/full")
