@@ -1,6 +1,6 @@
 package weir.cli
 
-import java.io.{BufferedReader, InputStreamReader}
+import java.io.{BufferedReader, InputStreamReader, OutputStream}
 import java.lang.ProcessBuilder.Redirect
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
@@ -16,6 +16,9 @@ final class ChildJvm private (process: Process, log: Path):
   private val lines = BufferedReader(InputStreamReader(process.getInputStream))
 
   def pid: Long = process.pid
+
+  /** What it reads as its standard input. */
+  def stdin: OutputStream = process.getOutputStream
 
   /** The next line it prints, or none when it has ended. */
   def readLine(): Option[String] = Option(lines.readLine())

@@ -5,6 +5,11 @@ trait ApplyListener:
   /** `offset` bytes of the script have been used up. */
   def usedUp(script: String, offset: Long): Unit = ()
 
+  /** Of the COPY that begins at `statement`, so many lines of data have been sent. They are rows once it is done, and none if it
+    * fails.
+    */
+  def copying(script: String, statement: Piece.Statement, lines: Long): Unit = ()
+
   /** A statement has run, with its data if it is a COPY. */
   def statementDone(script: String, statement: Piece.Statement, done: Done, nanos: Long): Unit = ()
 

@@ -16,6 +16,12 @@ enum Prefetch:
   /** Pieces of up to so many bytes together wait. */
   case Bytes(limit: Long)
 
+  /** How far the reader is ahead, where statements are not very long. */
+  private[postgres] def mostBytes: Long = this match
+    case Off => 0
+    case Pieces(count) => count * 65536L
+    case Bytes(limit) => limit
+
   /** The same pieces, read ahead. */
   private[postgres] def of(pieces: Stream[Piece]): Stream[Piece] = this match
     case Off => pieces

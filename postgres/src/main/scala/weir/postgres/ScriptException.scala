@@ -25,6 +25,17 @@ final class ScriptException(
       cause
     ):
 
+  @volatile private var before = Option.empty[ApplySummary]
+
+  /** What had been done before it, some of which may have been rolled back; none if nothing was to be applied, as in
+    * `SqlScript.pieces`, and of errors that an `ApplyListener` is told.
+    */
+  def summary: Option[ApplySummary] = before
+
+  private[postgres] def after(summary: ApplySummary): this.type =
+    before = Some(summary)
+    this
+
   /** What the server has said, if it is the server that has refused something. */
   def server: Option[ServerError] = getCause match
     case error: ServerError => Some(error)

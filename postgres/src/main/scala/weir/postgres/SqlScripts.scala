@@ -13,7 +13,7 @@ object SqlScripts:
     *
     * '''Waits''' for the server, with `options.prefetch` of the scripts split ahead. '''Cancelled''': asks the server to cancel
     * what it does, and rolls back what is open. '''Fails''' with a `ScriptException` with the place of the first error, whose
-    * `server` says whether the connection was lost; what is open has been rolled back then. A script that leaves a
+    * `server` says whether the connection was lost, and whose `summary` what was done before; what is open has been rolled back then. A script that leaves a
     * transaction open fails at its end, so that nothing is lost in silence.
     *
     * @param through
@@ -25,8 +25,22 @@ object SqlScripts:
       options: ApplyOptions = ApplyOptions(),
       listener: ApplyListener = ApplyListener.none,
       through: Stream[Piece] => Stream[Piece] = identity
-  ): Task[ApplySummary] =
+  ): Task[ApplySummary] = Task.defer {
+    options.resume.foreach(resume => refuseSameName(scripts.map(s => resume.name(s.name))))
     val sources = scripts.map(script =>
-      (script.name, (sum: Option[journal.Checksum]) => through(script.piecesSummed(sum)))
+      (
+        script.name,
+        (sum: Option[journal.Checksum]) =>
+          through(script.piecesSummed(sum, options.prefetch.mostBytes))
+      )
     )
     Deliveries(connection, sources, options, listener)
+  }
+
+  private def refuseSameName(names: List[String]): Unit =
+    val twice = names.diff(names.distinct).headOption
+    require(
+      twice.isEmpty,
+      s"SqlScripts.applyTo: two scripts are called ${twice.getOrElse("")} in the journal, which would take the second for the " +
+        "first, and leave it out. Give Resume a name for each."
+    )

@@ -11,8 +11,11 @@ class ApplySuite extends ServerSuite:
   class Told extends ApplyListener:
     val errors = mutable.ListBuffer.empty[ScriptException]
     val notices = mutable.ListBuffer.empty[(Option[Position], ServerNotice)]
+    val lines = mutable.ListBuffer.empty[Long]
     var used = 0L
     override def failed(error: ScriptException): Unit = errors += error
+    override def copying(script: String, statement: Piece.Statement, lines: Long): Unit =
+      this.lines += lines
     override def usedUp(script: String, offset: Long): Unit = used = offset
     override def noticed(script: String, position: Option[Position], notice: ServerNotice): Unit =
       notices += position -> notice
@@ -53,6 +56,30 @@ class ApplySuite extends ServerSuite:
     assertEquals(summary.slowest.map(_.position.line).sorted, List(1L, 2L, 6L))
     assertEquals(summary.slowest.map(_.time), summary.slowest.map(_.time).sorted.reverse)
     assertEquals(server.ask(database)("SELECT sum(i) FROM t"), "6")
+
+  test("while the data of a COPY is sent, the listener is told how many lines have been"):
+    val (_, url) = fresh()
+    val told = Told()
+    val script = "CREATE TABLE t (i int);\nCOPY t FROM STDIN;\n" + "12345\n" * 100_000 + "\\.\n"
+    apply(url, script, told = told): Unit
+    assertEquals(told.lines.size, 10) // blocks of 64 KB
+    assertEquals(told.lines.toList, told.lines.toList.sorted)
+    assertEquals(told.lines.head, 0L)
+    assertEquals(told.lines.last, (9 * 65_536 - script.indexOf("12345")) / 6L)
+
+  test("an error says what had been done before it"):
+    val (_, url) = fresh()
+    val script = "CREATE TABLE t (i int);\nINSERT INTO t VALUES (1), (2);\nSELECT x;\nSELECT 1;"
+    val summary = error(url, script).summary.get
+    assertEquals((summary.statements, summary.rows, summary.errors), (2L, 2L, 0L))
+    assertEquals(summary.slowest.map(_.position.line).sorted, List(1L, 2L))
+    val told = Told()
+    val tail = "SELECT x;\nSELECT 1;\n)'"
+    val end = intercept[ScriptException](
+      apply(url, tail, ApplyOptions(onError = OnError.Continue), told)
+    )
+    assertEquals(end.summary.map(s => (s.statements, s.errors)), Some((1L, 1L)))
+    assertEquals(told.errors.map(_.summary).toList, List(None))
 
   test("the server's error position is a position in the file"):
     val (_, url) = fresh()

@@ -94,6 +94,13 @@ class SqlScriptSuite extends WeirSuite:
     val pieces = file(script).pieces.toList.runSync().collect { case data: Piece.CopyData => data }
     assert(pieces.forall(_.bytes.length == 65_536))
 
+  test("what a pipe gives little by little takes no more memory than it has bytes"):
+    val slow = SqlScript.fromInputStream("s")(Slow(script.take(1000)))
+    val kept = slow.pieces.handleErrorWith(_ => Stream.empty).toList.runSync().collect {
+      case data: Piece.CopyData => data.bytes.length
+    }
+    assert(kept.sum > 900 && kept.sum < 1100, kept.sum)
+
   private def file(bytes: Array[Byte]): SqlScript =
     val path = Files.createTempFile("weir-split", ".sql")
     path.toFile.deleteOnExit()

@@ -132,7 +132,7 @@ final class Sql extends Callable[Int]:
 
   @Opt(
     names = Array("-q", "--quiet"),
-    description = Array("Print errors only.")
+    description = Array("Print errors, and warnings of the server, only.")
   )
   private[command] var isQuiet: Boolean = false
 

@@ -63,11 +63,11 @@ object Loader:
       .sortBy(name => -name.filter(_.isDigit).toIntOption.getOrElse(0))
       .map(Path.of(parent, _, below))
 
-  /** The JVM's options are those that `./weir sql` starts with. */
-  private def weirCommand: Seq[String] =
-    val cache = sys.props.get("weir.lab").map(state => s"-XX:AOTCache=$state/sql.aot")
-    Seq(Children.java, "--enable-native-access=ALL-UNNAMED", "-Xlog:aot=off", "-Xlog:cds=off") ++
-      Seq("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx64m") ++ cache ++
+  /** The JVM's options are those that the launcher starts `weir sql` with; it says which. */
+  private[load] def weirCommand: Seq[String] =
+    val flags = sys.props.get("weir.sql.flags").toSeq.flatMap(_.split(" "))
+    val cache = sys.props.get("weir.sql.cache").map(file => s"-XX:AOTCache=$file")
+    Seq(Children.java) ++ flags ++ cache ++
       Seq("-cp", sys.props("java.class.path"), "weir.cli.Main", "sql")
 
   def run(loader: Loader, files: LoadFiles, database: LoadDatabase): Either[String, Took] =

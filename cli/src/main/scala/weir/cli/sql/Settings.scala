@@ -1,6 +1,6 @@
 package weir.cli.sql
 
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 
 import weir.cli.BadInput
 import weir.postgres.{Prefetch, Resume, SqlScript}
@@ -33,6 +33,10 @@ final case class Settings(
 ):
   def isEmbedded: Boolean = db.contains(EmbeddedServer.name)
 
+  /** Whether a run with these settings could keep a journal for the next one. */
+  def canResume: Boolean =
+    inputs.forall(_.isOrdinary) && stopsOnError && !isEmbedded
+
   /** '''Fails''' with [[BadInput]] if the options do not go together. */
   def refuseConflicts(): Unit =
     def refuse(place: String, problem: String, hint: String) = throw BadInput(place, problem, hint)
@@ -60,6 +64,17 @@ final case class Settings(
       refuse("--resume", "an embedded server begins empty each time.", "Leave it out.")
     if resumeAt.nonEmpty && inputs.size > 1 then
       refuse("--resume-at", "a place is one of a single script.", "Name one file.")
+    if isResuming then
+      val names = inputs.map(input => Resume.fileName(input.name))
+      names
+        .diff(names.distinct)
+        .headOption
+        .foreach: name =>
+          refuse(
+            "--resume",
+            s"two of the files are called $name, and the journal knows a file by its name.",
+            "Rename one of them."
+          )
     if isKeeping && !isEmbedded then
       refuse("--keep", "only an embedded server can be kept up.", "Add --db embedded.")
 
@@ -67,18 +82,20 @@ object Settings:
   enum Input:
     case StandardInput
 
-    /** @param canReopen
-      *   that it is an ordinary file, not a pipe
-      */
-    case File(path: Path, canReopen: Boolean)
+    case File(path: Path)
+
+    /** A file that holds the same once more, which a pipe does not. */
+    def isOrdinary: Boolean = this match
+      case StandardInput => false
+      case File(path) => Files.isRegularFile(path)
 
     /** What errors call it. */
     def name: String = this match
       case StandardInput => "<stdin>"
-      case File(path, _) => path.toString
+      case File(path) => path.toString
 
     def script(maxStatementBytes: Int): SqlScript =
       val limits = Limits(maxStatementBytes)
       this match
         case StandardInput => SqlScript.standardInput(limits)
-        case File(path, _) => SqlScript.file(path, limits)
+        case File(path) => SqlScript.file(path, limits)

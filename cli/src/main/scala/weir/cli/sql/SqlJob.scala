@@ -1,6 +1,6 @@
 package weir.cli.sql
 
-import java.io.PrintWriter
+import java.io.{IOException, PrintWriter}
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
@@ -9,7 +9,6 @@ import weir.{Resource, Stream, Task}
 import weir.cli.{BadInput, Foreground}
 import weir.cli.feeds.report.ErrorTerminal
 import weir.cli.lab.LabReport
-import weir.cli.sql.input.Reopened
 import weir.cli.sql.report.*
 import weir.cli.sql.run.*
 import weir.postgres.*
@@ -17,14 +16,14 @@ import weir.postgres.*
 /** The whole of `weir sql`: applies the scripts, or only splits them, and says what came of it. */
 final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   private val scripts = settings.inputs.map(_.script(settings.maxStatementBytes))
-  private val tally = Tally(scripts, settings.slowest)
+  private val tally = Tally(scripts)
   private val clock = RunClock()
   private val isTerminal = ErrorTerminal.isThere
   private val columns = if isTerminal then ErrorTerminal.columns() else SqlJob.usualColumns
   private val progress = Progress.on(err, settings.isQuiet)
   private val errors = ErrorReport(
     ErrorText(columns, ErrorText.isColoured(isTerminal, sys.env)),
-    name => settings.inputs.find(_.name == name).flatMap(Reopened.of)
+    (name, position) => scripts.find(_.name == name).flatMap(_.lineAt(position))
   )
   private val listener = RunListener(tally, progress, errors)
 
@@ -50,7 +49,10 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       case bad: BadInput => throw bad
       case NonFatal(error) => failed(error)
       case _: OutOfMemoryError =>
-        failed("the memory does not suffice. Give it more with WEIR_JAVA_OPTS=-Xmx256m")
+        failed(
+          "the memory does not suffice, which it does for statements of 6 MB. Give the JVM ten times as much as the longest " +
+            "is: WEIR_JAVA_OPTS=-Xmx160m for 16 MB"
+        )
 
   private def onDatabase: Task[Int] =
     Database
@@ -72,39 +74,53 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       .open(url)
       .handleErrorWith:
         case bad: IllegalArgumentException =>
-          Resource.eval(Task.fail(BadInput("--db", s"${bad.getMessage}", "See weir sql --help.")))
+          Resource.eval(
+            Task.fail(
+              BadInput(
+                "--db",
+                bad.getMessage.stripPrefix("requirement failed: "),
+                "See weir sql --help."
+              )
+            )
+          )
         case other => Resource.eval(Task.fail(other))
 
-  private def applyTo(connection: ScriptConnection, more: Resource[ScriptConnection]): Task[Unit] =
+  private def applyTo(
+      connection: ScriptConnection,
+      more: Resource[ScriptConnection]
+  ): Task[ApplySummary] =
     val options = ApplyOptions(
       onError = if settings.stopsOnError then OnError.Stop else OnError.Continue,
       singleTransaction = settings.isSingleTransaction,
       prefetch = settings.prefetch,
-      slowest = 0, // kept here, so that they are known when the run fails
+      slowest = settings.slowest,
       resume = Option.when(settings.isResuming)(Resume(at = settings.resumeAt, found = tellFound)),
       jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more))
     )
-    SqlScripts
-      .applyTo(connection, scripts.toList, options, listener, timed)
-      .map(summary => tally.ended(summary.parallelCopies, summary.singleCopies))
+    SqlScripts.applyTo(connection, scripts.toList, options, listener, timed)
 
   private def tellFound(script: String, before: Option[Resume.Before]): Unit =
-    if !settings.isQuiet then before.foreach(found => err.println(Resumption.line(script, found)))
+    if !settings.isQuiet then
+      before.flatMap(Resumption.line(script, _, settings.resumeAt)).foreach(err.println)
 
   /** The exit code, after what there is to say. */
-  private def tell(result: Either[Throwable, Unit]): Int =
+  private def tell(result: Either[Throwable, ApplySummary]): Int =
     if listener.noticesLeftOut > 0 then
       err.println(s"and ${listener.noticesLeftOut} more of that kind")
     result match
-      case Right(()) =>
-        val summary = Summary(tally.snapshot(), clock.elapsed, columns)
+      case Right(applied) =>
+        val summary = Summary(tally.snapshot(), Some(applied), clock.elapsed, columns)
         if !settings.isQuiet then summary.print(out)
         write(summary)
         ExitCode.done
       case Left(error: ScriptException) =>
         errors.lines(Problem.of(error)).foreach(err.println)
-        Interruption.lines(settings, tally.snapshot()).foreach(err.println)
         val isLost = error.server.exists(_.connectionLost)
+        // What has no place in the script is its transaction.
+        val isUncertain = isLost && error.position.isEmpty
+        Interruption.lines(settings, tally.snapshot(), isUncertain).foreach(err.println)
+        tally.failed()
+        write(Summary(tally.snapshot(), error.summary, clock.elapsed, columns))
         if isLost then ExitCode.connection else ExitCode.script
       case Left(error: ServerError) =>
         err.println(s"weir sql: ${error.problem}")
@@ -120,6 +136,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         for piece <- timed(script.pieces) do
           counted.add(piece)
           end = piece.endOffset
+          tally.split(counted.statements, counted.rows)
         counted.ended(end)
     Progress
       .during(progress, tally, counting)
@@ -128,9 +145,9 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         case Right(()) =>
           val taken = clock.elapsed
           if !settings.isQuiet then DrySummary(counted, taken).print(out)
-          write(Summary(counted.in(tally.snapshot()), taken, columns))
+          write(Summary(counted.in(tally.snapshot()), None, taken, columns))
           ExitCode.done
-        case left => tell(left)
+        case Left(error) => tell(Left(error))
 
   private def timed(pieces: Stream[Piece]): Stream[Piece] = pieces.map: piece =>
     clock.read()
@@ -138,12 +155,18 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def write(summary: Summary): Unit =
     settings.json.foreach: file =>
-      LabReport.of("sql", 0, SummaryResults.of(summary, clock.millisToFirstByte)).writeJson(file)
+      val report = LabReport.of("sql", 0, SummaryResults.of(summary, clock.millisToFirstByte))
+      try report.writeJson(file)
+      catch
+        case error: IOException =>
+          val hint = "That is all that failed: what is said above of the scripts is so."
+          throw BadInput(s"--json $file", s"it cannot be written (${error.getMessage}).", hint)
 
   private def failed(error: Throwable): Int = failed(error.toString)
 
   private def failed(why: String): Int =
     err.println(s"weir sql: the run failed: $why".linesIterator.mkString(" "))
+    Interruption.lines(settings, tally.snapshot()).foreach(err.println)
     ExitCode.own
 
 object SqlJob:

@@ -87,6 +87,7 @@ class SqlCommandSuite extends FunSuite with SqlFixture:
     val result = weir("--dry-run", file.toString)
     assertEquals(result.code, 3)
     assert(clue(result.err).startsWith(s"$file:2:8: ERROR: unterminated dollar-quoted string"))
+    assert(clue(result.err).endsWith("1 statement, 0 rows split (100 % read); nothing was sent.\n"))
 
   folder.test("the results are written as JSON"): folder =>
     val file = folder.resolve("out.json")

@@ -18,7 +18,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       s"""$folder/script.sql:3:2: ERROR: relation "u" does not exist
          |        u VALUES (1);
          |        ^
-         |1 statement, 0 rows applied (100 % read); what was not committed is rolled back. A run with --resume could go on there.
+         |1 statement, 0 rows applied (100 % read); what was not committed is rolled back. Begun with --resume, the same command would go on there.
          |""".stripMargin
     )
     assertEquals(
@@ -66,6 +66,16 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     assert(clue(result.out).startsWith("2 statements, 1 row, 2 errors; "))
     assertEquals(query(url, "SELECT a FROM t"), Vector("1"))
 
+  folder.test(
+    "--json tells of a script that failed, too, in place of what an earlier run has left there"
+  ): folder =>
+    val json = write(folder, "results.json", "of an earlier run")
+    val script = "CREATE TABLE t (a int);\nINSERT INTO t VALUES (1), (2);\nSELECT x;"
+    assertEquals(applied(folder, newDatabase(), script, "--json", s"$json").code, 3)
+    val results = ujson.read(Files.readString(json))("results").arr
+    val figures = results.map(result => result("case").str -> result("value").num).toMap
+    assertEquals((figures("statements"), figures("rows"), figures("errors")), (2.0, 2.0, 1.0))
+
   folder.test("--single-transaction applies all or nothing"): folder =>
     val url = newDatabase()
     val good = write(folder, "good.sql", "CREATE TABLE t (a int);")
@@ -90,6 +100,38 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       assert(clue(result.err).startsWith(s"$folder/script.sql:2:1: ERROR: "))
       assert(clue(result.err).contains("--max-statement"))
       assert(clue(result.err).contains("WEIR_JAVA_OPTS"))
+
+  folder.test("how --resume could have helped is said only where it could"): folder =>
+    val advice = "Begun with --resume, the same command would go on there."
+    def isAdvised(script: String, args: String*) =
+      applied(folder, newDatabase(), script, args*).err.contains(advice)
+    assert(isAdvised("SELECT 1;\nSELECT x;"))
+    assert(!isAdvised("SELECT x;"))
+    assert(!isAdvised("SELECT 1;\n'", "--on-error", "continue"))
+    val result = weir("--db", "embedded", write(folder, "a.sql", "SELECT 1;\nSELECT x;").toString)
+    assert(!clue(result.err).contains(advice))
+
+  folder.test("--resume-at says what had been applied, if anything had been"): folder =>
+    val url = newDatabase()
+    val script = "SELECT x;\nCREATE TABLE t (a int);\nSELECT y;"
+    assertEquals(applied(folder, url, script, "--resume-at", "2").code, 3)
+    val again = applied(folder, url, script.replace("SELECT y", "SELECT 1"), "--resume-at", "3")
+    assert(
+      clue(again.err).matches(
+        ".*script.sql: 2 statements, the last of them at 2:1, had been applied by .{23}; going on where --resume-at says\n"
+      )
+    )
+    val other = newDatabase()
+    val failing = "SELECT x;\nSELECT 1;"
+    assertEquals(applied(folder, other, failing, "--resume").code, 3)
+    val behind = applied(folder, other, failing, "--resume-at", "2")
+    assertEquals((behind.code, behind.err), (0, ""))
+
+  folder.test("results that cannot be written are told as that, after the summary"): folder =>
+    val result = applied(folder, newDatabase(), "SELECT 1;", "--json", "/dev/full")
+    assertEquals(result.code, 1)
+    assert(clue(result.out).startsWith("1 statement, 1 row;"))
+    assert(clue(result.err).startsWith("--json /dev/full: it cannot be written (No space left"))
 
   folder.test("warnings of the server are shown where they came from"): folder =>
     val script = "SELECT 1;\nDO $$ BEGIN RAISE WARNING 'take care'; END $$;\n"
@@ -127,6 +169,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     val dump = write(folder, "dump", "PGDMP.....").toString
     val folderDump = Files.createDirectory(folder.resolve("dumps"))
     write(folderDump, "toc.dat", ""): Unit
+    write(Files.createDirectory(folder.resolve("again")), "good.sql", "SELECT 1"): Unit
     for (args, place) <- List(
         Seq() -> "weir sql:",
         Seq(s"$folder") -> s"$folder:",
@@ -141,6 +184,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
         Seq("-", "--resume") -> "--resume:",
         Seq(good, "--resume", "--on-error", "continue") -> "--resume:",
         Seq(good, "--resume", "--db", "embedded") -> "--resume:",
+        Seq(good, s"$folder/again/good.sql", "--resume") -> "--resume: two of",
         Seq(good, "--resume-at", "here") -> "--resume-at:",
         Seq(good, good, "--resume-at", "3") -> "--resume-at:",
         Seq(good, "--prefetch", "lots") -> "--prefetch:",
@@ -148,7 +192,9 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
         Seq(good, "--slowest", "few") -> "--slowest:",
         Seq(good, "--keep") -> "--keep:",
         Seq(good, "--json", s"$folder/none/x.json") -> s"--json $folder/none/x.json:",
-        Seq(good, "--db", "jdbc:mysql://x/y") -> "--db:",
+        Seq(good, "--db", "jdbc:mysql://x/y") -> "--db: the",
+        Seq(good, "--db", "postgresql://x:y/z") -> "--db: the port was y.",
+        Seq(good, "") -> "FILE:",
         Seq(good, "--bogus") -> "weir sql:"
       )
     do

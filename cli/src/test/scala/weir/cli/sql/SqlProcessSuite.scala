@@ -4,6 +4,7 @@ import java.lang.ProcessBuilder.Redirect
 import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 
+import com.github.luben.zstd.Zstd
 import munit.FunSuite
 
 import weir.cli.ChildJvm
@@ -35,12 +36,36 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       folder.resolve("log.txt"),
       Nil,
       Redirect.from(script.toFile),
-      Seq("sql", "--db", url, "-")
+      Seq("sql", "--quiet", "--db", url, "-")
     )
     child.readRest(): Unit
     assertEquals(child.exitCode(), 3)
-    assert(clue(errors(folder)).startsWith("<stdin>:5:8: ERROR: column \"x\" does not exist\n"))
+    val expected =
+      "<stdin>:5:8: ERROR: column \"x\" does not exist\nSELECT x;\n       ^\n1 statement"
+    assert(clue(errors(folder)).startsWith(expected.replace("1 statement", "2 statements")))
     assertEquals(query(url, "SELECT a FROM t"), Vector("7"))
+
+  folder.test("an error on standard input, packed or not, shows its line as one in a file does"):
+    folder =>
+      val rows = "1\n" * 100_000
+      val copy = "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n"
+      for
+        (script, line, place) <- List(
+          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1"),
+          (s"$copy$rows\\.\n  SELECT 'open\n$rows", "  SELECT 'open\n         ^", "100004:10"),
+          (s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;", "SELECT x, 1; SELECT 2;", "100002:21")
+        )
+        isPacked <- List(false, true)
+      do
+        val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
+        val file = Files.write(folder.resolve("a.sql"), bytes)
+        val flags = Seq("sql", "--quiet", "--db", newDatabase(), "-")
+        val child =
+          ChildJvm.weir(folder.resolve("log.txt"), Nil, Redirect.from(file.toFile), flags)
+        child.readRest(): Unit
+        assertEquals(child.exitCode(), 3)
+        assert(clue(errors(folder)).startsWith(s"<stdin>:$place"))
+        assert(clue(errors(folder)).contains(line))
 
   folder.test("Ctrl-C cancels what runs on the server, rolls back, and says how far it came"):
     folder =>
@@ -59,6 +84,27 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       assert(clue(errors(folder)).startsWith("3 statements, 1 row applied"))
       eventually("the server has stopped")(query(url, sleeping) == Vector("0"))
       assertEquals(query(url, "SELECT a FROM t"), Vector())
+
+  folder.test("Ctrl-C while it waits for standard input, or for a pipe, ends it at once"): folder =>
+    val pipe = folder.resolve("pipe")
+    assertEquals(ProcessBuilder("mkfifo", pipe.toString).start().waitFor(), 0)
+    val url = newDatabase()
+    for name <- List("-", pipe.toString) do
+      val table = if name == "-" then "t" else "u"
+      val child = start(folder, "--db", url, name)
+      val out =
+        if name == "-" then child.stdin else java.io.FileOutputStream(pipe.toFile)
+      out.write(s"CREATE TABLE $table (a int);\nBEGIN;\nINSERT INTO".getBytes)
+      out.flush()
+      eventually("what there is has been applied"):
+        query(url, s"SELECT count(*) FROM pg_tables WHERE tablename = '$table'") == Vector("1")
+      val signalled = System.nanoTime()
+      child.terminate()
+      assertEquals(child.exitCode(), 143)
+      val took = (System.nanoTime() - signalled) / 1_000_000
+      assert(took < 2000, s"$name: $took ms")
+      assert(clue(errors(folder)).contains(" applied"))
+      out.close()
 
   folder.test("--keep leaves the embedded server up until Ctrl-C"): folder =>
     val script = write(folder, "a.sql", "CREATE TABLE t AS SELECT 5 AS a").toString

@@ -1,7 +1,8 @@
 package weir.postgres.input
 
 import com.github.luben.zstd.ZstdInputStream
-import java.io.InputStream
+import java.io.{FileInputStream, InputStream}
+import java.nio.channels.Channels
 import java.util.zip.GZIPInputStream
 
 /** The bytes of a script, unpacked.
@@ -13,17 +14,24 @@ import java.util.zip.GZIPInputStream
   */
 private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit)
     extends AutoCloseable:
-  private val file = PackedInput(raw, report)
+  private val waiting = ScriptInput.channelOf(raw)
+  private val file = PackedInput(waiting.getOrElse(raw), report)
   private var unpacked: InputStream | Null = null
   private var packing: String | Null = null
+
+  /** That a read may wait for long, and ends with an interrupt if its thread is one of the operating system. */
+  def mayWait: Boolean = waiting.nonEmpty
 
   /** What it is packed by. None before the first `read`. */
   def packed: Option[String] = Option(packing)
 
   /** As `InputStream.read`. */
-  def read(block: Array[Byte]): Int =
+  def read(block: Array[Byte]): Int = stream.read(block, 0, block.length)
+
+  /** What `read` reads. */
+  def stream: InputStream =
     if unpacked eq null then unpacked = unpack()
-    unpacked.nn.read(block, 0, block.length)
+    unpacked.nn
 
   private def unpack(): InputStream =
     if file.beginsWith(0x1f, 0x8b) then
@@ -40,3 +48,9 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
 
 private[postgres] object ScriptInput:
   private final val PackedBytes = 64 * 1024
+
+  /** A pipe or a terminal, which has no size, by its channel: that knows interrupts. */
+  private def channelOf(raw: InputStream): Option[InputStream] = raw match
+    case file: FileInputStream if file.getChannel.size() == 0 =>
+      Some(Channels.newInputStream(file.getChannel))
+    case _ => None

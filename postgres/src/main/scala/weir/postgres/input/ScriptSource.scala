@@ -1,7 +1,8 @@
 package weir.postgres.input
 
 import java.io.IOException
-import weir.Outcome
+import java.util.Arrays
+import weir.{Outcome, Task}
 import weir.kernel.RunLoop
 import weir.postgres.journal.Checksum
 import weir.postgres.split.{Limits, Splitter}
@@ -12,12 +13,15 @@ import weir.stream.Pull
   *
   * @param sum
   *   takes in what is read, unpacked
+  * @param recent
+  *   keeps the last of it
   */
 private[postgres] final class ScriptSource(
     name: String,
     limits: Limits,
     open: () => ScriptInput,
-    sum: Option[Checksum]
+    sum: Option[Checksum],
+    recent: Option[Recent]
 ) extends Pull:
   private val splitter = Splitter(name, limits)
   private var input: ScriptInput | Null = null
@@ -27,19 +31,28 @@ private[postgres] final class ScriptSource(
     fiber.checkpoint()
     var piece = splitter.next()
     while (piece eq null) && !isRead do
-      read()
+      read(fiber)
       piece = splitter.next()
       fiber.checkpoint()
-    if piece eq null then Pull.End else piece
+    if piece eq null then Pull.End
+    else
+      recent.foreach(_.pieceEnds(piece.endOffset))
+      piece
 
-  private def read(): Unit =
+  private def read(fiber: RunLoop): Unit =
     // Data goes out as parts of the block, so that each block is a new one.
-    val block = new Array[Byte](ScriptSource.BlockBytes)
+    val space = new Array[Byte](ScriptSource.BlockBytes)
     val length =
-      try opened().read(block)
+      try
+        val input = opened()
+        if !input.mayWait then input.read(space)
+        else fiber.await(Task.onPlatformThread(input.read(space)))
       catch case error: IOException => throw complaint(error)
     if length >= 0 then
+      // A pipe may give little at a time, and what waits for the server is counted by what is in the blocks.
+      val block = if length * 2 <= space.length then Arrays.copyOf(space, length) else space
       sum.foreach(_.append(block, 0, length))
+      recent.foreach(_.append(block, length))
       splitter.feed(block, length)
     else
       isRead = true

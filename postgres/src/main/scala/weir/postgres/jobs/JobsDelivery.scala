@@ -21,9 +21,10 @@ private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, co
       Some(done)
     }
 
-  def beginCopy(piece: Piece.Statement): Task[Unit] = Task.direct {
+  def beginCopy(piece: Piece.Statement): Task[Boolean] = Task.direct {
     own = lane.transaction == Session.Transaction.Idle
     copies.begin(piece, own)
+    true
   }
 
   def copyData(piece: Piece.CopyData): Task[Unit] = orUndo(Task.direct(copies.data(piece)))

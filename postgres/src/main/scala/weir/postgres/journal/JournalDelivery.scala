@@ -42,7 +42,8 @@ private[postgres] final class JournalDelivery(
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     Task.direct(current.nn.statement(piece))
 
-  def beginCopy(piece: Piece.Statement): Task[Unit] = Task.direct(current.nn.beginCopy(piece))
+  def beginCopy(piece: Piece.Statement): Task[Boolean] =
+    Task.direct(current.nn.beginCopy(piece))
 
   def copyData(piece: Piece.CopyData): Task[Unit] = Task.direct(current.nn.copyData(piece))
 

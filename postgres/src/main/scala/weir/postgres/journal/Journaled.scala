@@ -191,7 +191,8 @@ private[postgres] final class Journaled(
 
   // ---- COPY ----
 
-  def beginCopy(statement: Piece.Statement)(using Task.Direct): Unit =
+  /** False if it was applied before. */
+  def beginCopy(statement: Piece.Statement)(using Task.Direct): Boolean =
     copying = statement
     target = null
     if !skipping.passes(statement, pieces) then
@@ -208,6 +209,7 @@ private[postgres] final class Journaled(
           MissingParts(lane, chunkBytes, missing.head.parts, missing.map(_.part).toSet)
       target = to
       to.begin(statement, own)
+    target ne null
 
   def copyData(data: Piece.CopyData)(using Task.Direct): Unit =
     val to = target

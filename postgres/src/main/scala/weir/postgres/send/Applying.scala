@@ -38,7 +38,8 @@ private[postgres] final class Applying(
         case _ => undo(inTransaction)
       }
       .handleErrorWith {
-        case error: ServerError => Task.fail(unplaced(error))
+        case error: ServerError => Task.fail(unplaced(error).after(tally.summary))
+        case error: ScriptException => Task.fail(error.after(tally.summary))
         case other => Task.fail(other)
       }
   }
@@ -62,7 +63,7 @@ private[postgres] final class Applying(
       checked(statement) {
         refuseTransactionEnd(statement)
         refuseInvalid(statement)
-        if statement.copies then delivery.beginCopy(statement).await
+        if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else done(statement, delivery.statement(statement).await, begun)
       }
     case data: Piece.CopyData => deliverData(data)
@@ -78,6 +79,9 @@ private[postgres] final class Applying(
       else
         checked(open.statement)(delivery.copyData(data).await)
         open.blocks += 1
+        if open.isSent then
+          // How many lines this block has is known when the next one begins.
+          listener.copying(script, open.statement, data.start.line - open.firstDataLine)
         // Where the server takes them as fast as they come, nothing else makes this fiber give way.
         if open.blocks % 16 == 0 then Task.cede.await
 
@@ -182,6 +186,7 @@ private[postgres] object Applying:
   private final class Copy(val statement: Piece.Statement, val begunNanos: Long):
     var firstDataLine = 0L
     var blocks = 0L
+    var isSent = false
     var refused = false
 
   def scripts(

@@ -28,10 +28,15 @@ private[postgres] object Deliveries:
     if options.resume.isEmpty && options.jobs.isEmpty then run(PlainDelivery(_))
     else
       jobs(options).use(jobs =>
-        run(session => delivery(Lane(connection, session), jobs, options, sums.flatten)).map {
-          summary =>
-            summary.copy(parallelCopies = jobs.parallel, singleCopies = jobs.single)
-        }
+        def withJobs(summary: ApplySummary) =
+          summary.copy(parallelCopies = jobs.parallel, singleCopies = jobs.single)
+        run(session => delivery(Lane(connection, session), jobs, options, sums.flatten))
+          .map(withJobs)
+          .handleErrorWith {
+            case error: ScriptException =>
+              Task.fail(error.summary.fold(error)(summary => error.after(withJobs(summary))))
+            case other => Task.fail(other)
+          }
       )
   }
 

@@ -18,8 +18,8 @@ private[postgres] trait Delivery:
 
   def statement(piece: Piece.Statement): Task[Option[Done]]
 
-  /** If this fails, none of the data comes here. */
-  def beginCopy(piece: Piece.Statement): Task[Unit]
+  /** True if its data is sent, false if that has been done before. If this fails, none of the data comes here. */
+  def beginCopy(piece: Piece.Statement): Task[Boolean]
   def copyData(piece: Piece.CopyData): Task[Unit]
 
   /** The server takes no more data, and `endCopy` will say why. */
@@ -37,7 +37,7 @@ private[postgres] final class PlainDelivery(session: Session) extends Delivery:
   def end: Task[Unit] = Task.unit
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     session.execute(piece.text).map(Some(_))
-  def beginCopy(piece: Piece.Statement): Task[Unit] = session.beginCopy(piece.text)
+  def beginCopy(piece: Piece.Statement): Task[Boolean] = session.beginCopy(piece.text).as(true)
   def copyData(piece: Piece.CopyData): Task[Unit] =
     session.write(piece.bytes, piece.from, piece.length)
   def copyHasFailed: Boolean = session.copyHasFailed

@@ -2,7 +2,7 @@ package weir.postgres.split
 
 import weir.postgres.Position
 
-/** The first bytes of a script, which may say that it is none: an archive of pg_dump, or UTF-16. */
+/** The first bytes of a script, which may say that it is none: an archive of pg_dump, or UTF-16 or UTF-32. */
 private[split] final class Preamble(complain: Complaints):
   private val bytes = new Array[Byte](Preamble.most)
   private var length = 0
@@ -21,6 +21,11 @@ private[split] final class Preamble(complain: Complaints):
       refuse(
         "a custom-format dump, not an SQL script",
         "pg_restore reads it: pg_restore --file=script.sql FILE makes a script of it."
+      )
+    if begins("\u00ff\u00fe\u0000\u0000") || begins("\u0000\u0000\u00fe\u00ff") then
+      refuse(
+        "a UTF-32 file, by its byte-order mark",
+        "Convert it to UTF-8: iconv -f UTF-32 -t UTF-8."
       )
     if begins("\u00fe\u00ff") || begins("\u00ff\u00fe") then
       refuse(

@@ -151,6 +151,21 @@ class JobsSuite extends ResumeSuite:
     assertEquals((summary.errors, summary.parallelCopies), (1L, 1L))
     check(database, 9000)
 
+  test(
+    "an error says how many COPYs before it went over several connections, and how many lines went out"
+  ):
+    val database = server.newDatabase()
+    val text = head + data(20000) + "\\.\nSELECT x;"
+    var lines = 0L
+    val listener = new ApplyListener:
+      override def copying(script: String, statement: Piece.Statement, sent: Long): Unit =
+        lines = sent
+    val error = intercept[ScriptException](
+      apply(database, text, jobs(database, 2), listener = listener)
+    )
+    assertEquals(error.summary.map(s => (s.rows, s.parallelCopies)), Some((20000L, 1L)))
+    assert(lines > 19000, lines)
+
   test("two rows of one key on two connections are an error, and no wait for ever"):
     val text = head.replace("a int", "a int UNIQUE") + data(20000).toString
       .replace("\n15000\t", "\n14\t") + "\\.\n"

@@ -1,5 +1,7 @@
 package weir.postgres.journal
 
+import weir.postgres.*
+
 class JournalSuite extends ResumeSuite:
   private val text =
     """CREATE TABLE t (a int);
@@ -34,6 +36,30 @@ class JournalSuite extends ResumeSuite:
     val summary = apply(database, text)
     assertEquals((summary.statements, summary.rows), (0L, 0L))
     assertEquals(numbers(database), all)
+
+  test("two scripts of one name are refused: the second would be left out"):
+    val database = server.newDatabase()
+    val scripts = List("x/s.sql", "y/s.sql").map(name =>
+      SqlScript.fromInputStream(name)(java.io.ByteArrayInputStream("SELECT 1".getBytes))
+    )
+    def applyAll(resume: Resume) = ScriptConnection
+      .open(server.unix(database))
+      .use(SqlScripts.applyTo(_, scripts, ApplyOptions(resume = Some(resume))))
+      .runSync()
+    val error = intercept[IllegalArgumentException](applyAll(Resume()))
+    assert(error.getMessage.contains("called s.sql"), error.getMessage)
+    assertEquals(applyAll(Resume(name = identity)).statements, 2L)
+
+  test("of a COPY that had been applied no lines are told as sent"):
+    val database = server.newDatabase()
+    val script = "CREATE TABLE t (a int);\nCOPY t FROM STDIN;\n" + "7\n" * 50_000 + "\\.\n"
+    for isFirst <- List(true, false) do
+      var told = false
+      val listener = new ApplyListener:
+        override def copying(script: String, statement: Piece.Statement, lines: Long): Unit =
+          told = true
+      apply(database, script, listener = listener): Unit
+      assertEquals(told, isFirst)
 
   test("a script that was cut off after any of its statements goes on after it"):
     for statements <- 1 to 8 do

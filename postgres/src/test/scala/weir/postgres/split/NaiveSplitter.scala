@@ -52,6 +52,10 @@ object NaiveSplitter:
 
     private def preamble(): Unit =
       if chars.startsWith("PGDMP") then fail(0, "a custom-format dump, not an SQL script")
+      if chars.startsWith("\u00ff\u00fe\u0000\u0000") || chars.startsWith(
+          "\u0000\u0000\u00fe\u00ff"
+        )
+      then fail(0, "a UTF-32 file, by its byte-order mark")
       if chars.startsWith("\u00fe\u00ff") || chars.startsWith("\u00ff\u00fe") then
         fail(0, "a UTF-16 file, by its byte-order mark")
       if chars.startsWith("\u00ef\u00bb\u00bf") then i = 3

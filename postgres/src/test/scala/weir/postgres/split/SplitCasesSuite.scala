@@ -298,6 +298,12 @@ class SplitCasesSuite extends WeirSuite:
     "1:1: COPY … FROM STDIN is joined"
   )
 
+  test("UTF-32 is refused by its mark"):
+    for charset <- List("UTF-32LE", "UTF-32BE") do
+      everywhere("\uFEFFSELECT 1;".getBytes(charset))(split =>
+        assertEquals(split.error, Some("s.sql:1:1: a UTF-32 file, by its byte-order mark"))
+      )
+
   test("UTF-16 is refused by its mark"):
     val script = "SELECT 1;".getBytes("UTF-16")
     everywhere(script)(split =>

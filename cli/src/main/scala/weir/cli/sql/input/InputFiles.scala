@@ -17,6 +17,7 @@ object InputFiles:
 
   private def file(name: String): Input =
     def bad(problem: String, hint: String) = throw BadInput(name, problem, hint)
+    if name.isEmpty then throw BadInput("FILE", "'' is no name.", "Is a variable empty?")
     val path = OptionValue.path("FILE", name)
     BadInput.whileReading(name):
       if Files.isDirectory(path) then
@@ -26,11 +27,11 @@ object InputFiles:
       else if !Files.isRegularFile(path) then
         // A pipe: reading its beginning would take it away.
         if !Files.exists(path) then throw NoSuchFileException(name)
-        Input.File(path, canReopen = false)
+        Input.File(path)
       else
         val in = Files.newInputStream(path)
         try
           if in.readNBytes(customDump.length).sameElements(customDump) then
             bad("this is a dump in custom format, not a script.", "Use pg_restore for it.")
         finally in.close()
-        Input.File(path, canReopen = true)
+        Input.File(path)

@@ -1,17 +1,15 @@
 package weir.cli.sql.report
 
-import java.io.{IOException, InputStream}
+import weir.postgres.{Position, SourceLine}
 
-import weir.postgres.Position
-
-/** Errors with their lines of the scripts, which are read again for it.
+/** Errors with their lines of the scripts.
   *
-  * @param open
-  *   the script of that name from its beginning, unpacked; none if it cannot be read again
+  * @param lineAt
+  *   the line at a position of the script of that name; none if it is not there any more
   */
-final class ErrorReport(text: ErrorText, open: String => Option[InputStream]):
+final class ErrorReport(text: ErrorText, lineAt: (String, Position) => Option[SourceLine]):
   def lines(problem: Problem): Vector[String] =
-    val source = problem.position.flatMap(sourceLine(problem.script, _))
+    val source = problem.position.flatMap(lineAt(problem.script, _))
     if problem.position.forall(_.offset >= 0) then text.lines(problem, source)
     else
       val (placed, line) = inCopyData(problem, source)
@@ -30,11 +28,3 @@ final class ErrorReport(text: ErrorText, open: String => Option[InputStream]):
       problem.copy(position = place),
       source.map(_ => SourceLine(row.take(at.getOrElse(0)), row.drop(at.getOrElse(0))))
     )
-
-  /** None if the script has gone meanwhile: what the server said matters more. */
-  private def sourceLine(script: String, position: Position): Option[SourceLine] =
-    try
-      open(script).map: in =>
-        try SourceLine.at(in, position)
-        finally in.close()
-    catch case _: IOException => None

@@ -1,6 +1,6 @@
 package weir.cli.sql.report
 
-import weir.postgres.Position
+import weir.postgres.{Position, SourceLine}
 
 /** An error in a script as the terminal shows it: where, what, the line with a caret, and what the server added. */
 final class ErrorText(columns: Int, isColoured: Boolean):

@@ -6,13 +6,28 @@ import weir.cli.sql.run.Tally
 
 /** What is left of a run that did not come to its end, and how to go on. */
 object Interruption:
-  def lines(settings: Settings, tally: Tally.Snapshot): Vector[String] =
+  /** @param isUncertain
+    *   that the connection was lost while the server committed
+    */
+  def lines(
+      settings: Settings,
+      tally: Tally.Snapshot,
+      isUncertain: Boolean = false
+  ): Vector[String] =
     import tally.*
     val share = doneShare.fold("")(share => s" (${(share * 100).toInt} % read)")
-    val far = s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")} applied$share"
+    val what = if settings.isDryRun then "split" else "applied"
+    val far = s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")} $what$share"
     val left =
       if settings.isDryRun then "; nothing was sent."
+      else if isUncertain then "; whether they are committed is not known."
       else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
       else if settings.isResuming then "; the same command goes on where it ended."
-      else "; what was not committed is rolled back. A run with --resume could go on there."
+      else "; what was not committed is rolled back." + advice(settings, tally)
     Vector(far + left)
+
+  /** Where a journal would have been of use, and could have been kept. */
+  private def advice(settings: Settings, tally: Tally.Snapshot): String =
+    if tally.statements > 0 && settings.canResume then
+      " Begun with --resume, the same command would go on there."
+    else ""

@@ -42,8 +42,8 @@ object Problem:
         Problem(error.script, error.position, "ERROR", error.problem, error.detail, hint)
 
   private val tooLong =
-    "Is a quote or a parenthesis open? If it is meant to be that long, raise --max-statement, and give the JVM five times " +
-      "that: WEIR_JAVA_OPTS=-Xmx512m for 100MB."
+    "Is a quote or a parenthesis open? If it is meant to be that long, raise --max-statement, and give the JVM ten times " +
+      "that: WEIR_JAVA_OPTS=-Xmx1g for 100MB."
 
   def of(script: String, position: Option[Position], notice: ServerNotice): Problem =
     Problem(

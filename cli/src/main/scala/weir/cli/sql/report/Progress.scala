@@ -55,7 +55,7 @@ object Progress:
     val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
     s"${SizeText.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
-      s"${Text.count(rows, "row")}$wrong"
+      s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
 
   /** How much longer it will take, if the rest goes as fast as what is done; none at the start. */
   private def timeLeft(tally: Tally.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =

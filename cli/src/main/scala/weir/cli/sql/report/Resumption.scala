@@ -5,6 +5,12 @@ import weir.postgres.Resume
 
 /** What a journal has of a script. */
 object Resumption:
-  def line(script: String, before: Resume.Before): String =
-    s"$script: ${Text.count(before.statements, "statement")}, the last of them at ${before.place}, had been " +
-      s"applied by ${before.applied}; going on behind it"
+  /** @param at
+    *   where the user wants to go on, if not behind that
+    */
+  def line(script: String, before: Resume.Before, at: Option[Resume.Place]): Option[String] =
+    val going = if at.isEmpty then "going on behind it" else "going on where --resume-at says"
+    Option.when(before.statements > 0)(
+      s"$script: ${Text.count(before.statements, "statement")}, the last of them at ${before.place}, had been " +
+        s"applied by ${before.applied}; $going"
+    )

@@ -6,19 +6,30 @@ import scala.concurrent.duration.*
 import weir.cli.{DurationText, Text}
 import weir.cli.sql.input.SizeText
 import weir.cli.sql.run.Tally
+import weir.postgres.ApplySummary
 
 /** What a run came to.
   *
+  * @param applied
+  *   what the library says of it; none if nothing was to be applied
   * @param columns
   *   how wide the screen is
   */
-final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, columns: Int):
+final case class Summary(
+    tally: Tally.Snapshot,
+    applied: Option[ApplySummary],
+    taken: FiniteDuration,
+    columns: Int
+):
   def print(out: PrintWriter): Unit =
-    import tally.*
     out.println(line)
+    applied.foreach(print(_, out))
+
+  private def print(applied: ApplySummary, out: PrintWriter): Unit =
+    import applied.*
     if parallelCopies > 0 then
       out.println(
-        s"${Text.grouped(parallelCopies)} of ${Text.count(copies, "COPY")} went over several connections at once. That " +
+        s"${Text.grouped(parallelCopies)} of ${Text.count(tally.copies, "COPY")} went over several connections at once. That " +
           "is not one transaction: had one failed, a part of its rows might have stayed."
       )
     for (reason, count) <- singleCopies.toVector.sortBy(-_._2) do
@@ -29,7 +40,7 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, columns: 
         if slowest.size == 1 then "the slowest statement:"
         else s"the ${slowest.size} slowest statements:"
       )
-      val times = slowest.map(timed => DurationText.show(timed.taken))
+      val times = slowest.map(timed => DurationText.show(timed.time))
       val places = slowest.map(timed => s"${timed.script}:${timed.position.line}")
       val (timeWidth, placeWidth) = (times.map(_.length).max, places.map(_.length).max)
       for ((timed, time), place) <- slowest.zip(times).zip(places) do

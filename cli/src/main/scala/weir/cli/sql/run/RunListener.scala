@@ -12,12 +12,15 @@ final class RunListener(tally: Tally, progress: Progress, errors: ErrorReport)
 
   override def usedUp(script: String, offset: Long): Unit = tally.usedUp(script, offset)
 
+  override def copying(script: String, statement: Piece.Statement, lines: Long): Unit =
+    tally.copying(lines)
+
   override def statementDone(
       script: String,
       statement: Piece.Statement,
       done: Done,
       nanos: Long
-  ): Unit = tally.statementDone(script, statement, done.rows, nanos)
+  ): Unit = tally.statementDone(statement, done.rows)
 
   override def failed(error: ScriptException): Unit =
     tally.failed()

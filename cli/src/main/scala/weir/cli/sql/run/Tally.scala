@@ -1,17 +1,11 @@
 package weir.cli.sql.run
 
-import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable
-import scala.concurrent.duration.*
 
-import weir.postgres.{Piece, Position, SqlScript}
+import weir.postgres.{Piece, SqlScript}
 
-/** How far a run is; told by those that do the work, asked by whoever shows it.
-  *
-  * @param slowest
-  *   how many of the slowest statements to keep
-  */
-final class Tally(scripts: Seq[SqlScript], slowest: Int):
+/** How far a run is; told by those that do the work, asked by whoever shows it. */
+final class Tally(scripts: Seq[SqlScript]):
   import Tally.*
 
   // immutable
@@ -21,32 +15,28 @@ final class Tally(scripts: Seq[SqlScript], slowest: Int):
   // shared, under the monitor
   private val scriptBytes = mutable.LinkedHashMap.empty[String, Long]
   private var statements, copies, rows, errors = 0L
-  private var parallel = 0L
-  private var single = Map.empty[String, Long]
-  private val kept = mutable.PriorityQueue.empty[Timed](using Ordering.by(-_.taken.toNanos))
+  private var rowsOnTheirWay = 0L
 
   /** So much of the script has been applied. */
   def usedUp(script: String, offset: Long): Unit = synchronized { scriptBytes(script) = offset }
 
-  def statementDone(
-      script: String,
-      statement: Piece.Statement,
-      itsRows: Long,
-      nanos: Long
-  ): Unit = synchronized:
+  /** So many rows of the COPY that runs have been sent. */
+  def copying(itsRows: Long): Unit = synchronized { rowsOnTheirWay = itsRows }
+
+  def statementDone(statement: Piece.Statement, itsRows: Long): Unit = synchronized:
     statements += 1
     rows += itsRows
+    rowsOnTheirWay = 0
     if statement.copies then copies += 1
-    if slowest > 0 && (kept.size < slowest || nanos > kept.head.taken.toNanos) then
-      kept += Timed(script, statement.start, firstLine(statement.text), nanos.nanos)
-      if kept.size > slowest then kept.dequeue(): Unit
 
-  /** What the library has counted on its way. */
-  def ended(parallelCopies: Long, singleCopies: Map[String, Long]): Unit = synchronized:
-    parallel = parallelCopies
-    single = singleCopies
+  /** So much has been split, where nothing is applied. */
+  def split(statements: Long, rows: Long): Unit = synchronized:
+    this.statements = statements
+    this.rows = rows
 
-  def failed(): Unit = synchronized { errors += 1 }
+  def failed(): Unit = synchronized:
+    errors += 1
+    rowsOnTheirWay = 0
 
   def snapshot(): Snapshot = synchronized:
     Snapshot(
@@ -56,33 +46,19 @@ final class Tally(scripts: Seq[SqlScript], slowest: Int):
       statements,
       copies,
       rows,
-      errors,
-      parallel,
-      single,
-      kept.toVector.sortBy(-_.taken.toNanos)
+      rowsOnTheirWay,
+      errors
     )
 
 object Tally:
-  private val firstLineBytes = 300
-
-  /** A statement, with its first line and how long it took. */
-  final case class Timed(
-      script: String,
-      position: Position,
-      firstLine: String,
-      taken: FiniteDuration
-  )
-
   /** @param totalBytes
     *   of all scripts, as they stand on the disk; none if that is not known
     * @param readBytes
     *   of those
     * @param scriptBytes
     *   that have been applied, unpacked
-    * @param parallelCopies
-    *   how many COPYs went over several connections
-    * @param singleCopies
-    *   how many did not, though there was data enough, by the reason
+    * @param rowsOnTheirWay
+    *   that have been sent of a COPY that has not ended
     */
   final case class Snapshot(
       totalBytes: Option[Long],
@@ -91,16 +67,9 @@ object Tally:
       statements: Long,
       copies: Long,
       rows: Long,
-      errors: Long,
-      parallelCopies: Long,
-      singleCopies: Map[String, Long],
-      slowest: Vector[Timed]
+      rowsOnTheirWay: Long,
+      errors: Long
   ):
     /** How much is done, from 0 to 1; none if nobody knows how much there is. */
     def doneShare: Option[Double] =
       totalBytes.filter(_ > 0).map(total => (readBytes.toDouble / total.toDouble).min(1))
-
-  private def firstLine(statement: Array[Byte]): String =
-    String(statement, 0, statement.length.min(firstLineBytes), UTF_8).linesIterator
-      .nextOption()
-      .getOrElse("")

@@ -2,7 +2,7 @@ package weir.cli.sql.report
 
 import munit.FunSuite
 
-import weir.postgres.Position
+import weir.postgres.{Position, SourceLine}
 
 class ErrorTextSuite extends FunSuite:
   private val problem = Problem(

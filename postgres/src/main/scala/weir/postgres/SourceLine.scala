@@ -1,9 +1,7 @@
-package weir.cli.sql.report
+package weir.postgres
 
 import java.io.InputStream
 import java.nio.charset.StandardCharsets.UTF_8
-
-import weir.postgres.Position
 
 /** The line of a script around a place in it.
   *
@@ -16,23 +14,30 @@ final case class SourceLine(before: String, after: String)
 
 object SourceLine:
   /** More than any screen shows. */
-  private val reachBytes = 8192
+  private[postgres] val reachBytes = 8192
   private val blockBytes = 1 << 16
 
   /** The line at `position`, or its part within 8 KB of that; `script` is read from its beginning, unpacked. */
-  def at(script: InputStream, position: Position): SourceLine =
+  private[postgres] def at(script: InputStream, position: Position): SourceLine =
     if position.offset >= 0 then atOffset(script, position.offset) else line(script, position.line)
+
+  /** The line at the byte `place` of `bytes`.
+    *
+    * @param isCut
+    *   that `bytes` may begin in the middle of a line
+    */
+  private[postgres] def in(bytes: Array[Byte], place: Int, isCut: Boolean): SourceLine =
+    var start = place
+    while start > 0 && bytes(start - 1) != '\n' do start -= 1
+    if start == 0 && isCut then while start < place && isInside(bytes(start)) do start += 1
+    val before = String(bytes, start, place - start, UTF_8).stripPrefix("\uFEFF")
+    SourceLine(before, rest(bytes, place, bytes.length))
 
   private def atOffset(script: InputStream, offset: Long): SourceLine =
     val from = (offset - reachBytes).max(0)
     script.skipNBytes(from)
     val bytes = script.readNBytes((offset - from).toInt + reachBytes)
-    val place = (offset - from).toInt.min(bytes.length)
-    var start = place
-    while start > 0 && bytes(start - 1) != '\n' do start -= 1
-    if start == 0 && from > 0 then while start < place && isInside(bytes(start)) do start += 1
-    val before = String(bytes, start, place - start, UTF_8).stripPrefix("\uFEFF")
-    SourceLine(before, rest(bytes, place, bytes.length))
+    in(bytes, (offset - from).toInt.min(bytes.length), isCut = from > 0)
 
   /** The beginning of the line `number`, which counts from 1. */
   private def line(script: InputStream, number: Long): SourceLine =

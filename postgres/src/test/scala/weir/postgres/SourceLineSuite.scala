@@ -1,11 +1,9 @@
-package weir.cli.sql.report
+package weir.postgres
 
 import java.io.ByteArrayInputStream
 import java.nio.charset.StandardCharsets.UTF_8
 
 import munit.FunSuite
-
-import weir.postgres.Position
 
 class SourceLineSuite extends FunSuite:
   private def at(text: String, offset: Long): SourceLine =

@@ -1,0 +1,54 @@
+package weir.cli.sql.report
+
+import java.nio.file.{Files, Path}
+
+import munit.FunSuite
+
+import weir.cli.sql.Settings
+import weir.cli.sql.run.Tally
+import weir.postgres.Prefetch
+
+class InterruptionSuite extends FunSuite:
+  private val file =
+    val file = Files.createTempFile("weir-interruption", ".sql")
+    file.toFile.deleteOnExit()
+    file
+
+  private def settings(path: Path, isSingleTransaction: Boolean = false) = Settings(
+    inputs = Vector(Settings.Input.File(path)),
+    db = None,
+    isSingleTransaction = isSingleTransaction,
+    stopsOnError = true,
+    isDryRun = false,
+    isResuming = false,
+    resumeAt = None,
+    jobs = 1,
+    prefetch = Prefetch.Off,
+    maxStatementBytes = 1000,
+    slowest = 0,
+    isKeeping = false,
+    isQuiet = false,
+    json = None
+  )
+
+  private val tally = Tally.Snapshot(None, 0, 0, 2, 0, 3, 0, 0)
+  private val counts = "2 statements, 3 rows applied"
+
+  test("of a single transaction nothing is there, unless the server was lost while it committed"):
+    val single = settings(file, isSingleTransaction = true)
+    assertEquals(
+      Interruption.lines(single, tally),
+      Vector(s"$counts, and rolled back: nothing has changed.")
+    )
+    assertEquals(
+      Interruption.lines(single, tally, isUncertain = true),
+      Vector(s"$counts; whether they are committed is not known.")
+    )
+
+  test("a journal is advised where something was applied of a file that can be read again"):
+    def isAdvised(settings: Settings, tally: Tally.Snapshot) =
+      Interruption.lines(settings, tally).exists(_.contains("--resume"))
+    assert(isAdvised(settings(file), tally))
+    assert(!isAdvised(settings(file), tally.copy(statements = 0)))
+    assert(!isAdvised(settings(Path.of("/dev/null")), tally))
+    assert(!isAdvised(settings(file).copy(stopsOnError = false), tally))

@@ -1,0 +1,113 @@
+package weir.postgres.input
+
+import java.util.ArrayDeque
+import scala.jdk.CollectionConverters.*
+import weir.postgres.split.WordScan
+import weir.postgres.{Position, SourceLine}
+
+/** The last of what has been read of a script that cannot be read again, for the lines that errors are about.
+  *
+  * It keeps the reader's blocks, which nobody changes, and copies nothing. What errors are about lies behind the reader: a statement
+  * by what is read ahead, a row of a COPY by what was on its way to the server when the server read it. Of a statement that
+  * is longer than that, the block in which it begins is kept, too: it is where a quote was left open.
+  *
+  *   - '''Shared''': all under the monitor. The reader appends, and whoever has to tell of an error asks.
+  *
+  * @param keepBytes
+  *   how much at least is kept, if so much was read
+  */
+private[postgres] final class Recent(keepBytes: Long):
+  import Recent.Block
+
+  private val blocks = ArrayDeque[Block]()
+  private var kept = 0L
+  private var offset = 0L
+  private var line = 1L
+
+  // Blocks at the beginning of statements that are longer than what is kept.
+  private val beginning = ArrayDeque[Block]()
+  private var beginningBytes = 0L
+  private var begin = 0L
+
+  /** What has been read next. Nobody may change it any more. */
+  def append(bytes: Array[Byte], length: Int): Unit = synchronized:
+    val block = Block(bytes, length, offset, line)
+    blocks.addLast(block)
+    kept += length
+    offset = block.end
+    line += WordScan.newlines(bytes, 0, length)
+    while kept - blocks.getFirst.length >= keepBytes && blocks.size > 1 do
+      val oldest = blocks.removeFirst()
+      kept -= oldest.length
+      if oldest.end + SourceLine.reachBytes > begin && oldest.offset < begin + SourceLine.reachBytes
+      then
+        beginning.addLast(oldest)
+        beginningBytes += oldest.length
+        while beginningBytes > Recent.mostBeginningBytes do
+          beginningBytes -= beginning.removeFirst().length
+
+  /** A piece ends there, and so the next one begins. */
+  def pieceEnds(at: Long): Unit = synchronized:
+    begin = at
+
+  /** The line at a position; none if it was read too long ago. */
+  def lineAt(position: Position): Option[SourceLine] = synchronized:
+    val (from, until) =
+      (position.offset - SourceLine.reachBytes, position.offset + SourceLine.reachBytes)
+    if position.offset < 0 then lineOf(position.line)
+    else
+      // Those that follow each other up to the place, and on from there.
+      val near =
+        (beginning.asScala ++ blocks.asScala).filter(b => b.end > from && b.offset < until).toVector
+      val at = near.indexWhere(b => b.offset <= position.offset && position.offset <= b.end)
+      Option.when(at >= 0):
+        var first = at
+        while first > 0 && near(first - 1).end == near(first).offset do first -= 1
+        var last = at
+        while last + 1 < near.size && near(last).end == near(last + 1).offset do last += 1
+        val bytes = near.slice(first, last + 1).iterator.flatMap(_.between(from, until)).toArray
+        val start = near(first).offset.max(from)
+        SourceLine.in(bytes, (position.offset - start).toInt, isCut = start > 0)
+
+  /** A line of COPY data, of which only the number is known. */
+  private def lineOf(number: Long): Option[SourceLine] =
+    val isThere = !blocks.isEmpty && number <= line &&
+      (number > blocks.getFirst.line || blocks.getFirst.offset == 0)
+    Option.when(isThere):
+      val block = blocks.asScala.filter(b => b.offset == 0 || b.line < number).last
+      val start = block.offset + block.beginOf(number)
+      val until = start + SourceLine.reachBytes
+      val bytes = blocks.asScala.iterator
+        .filter(b => b.end > start && b.offset < until)
+        .flatMap(_.between(start, until))
+        .toArray
+      SourceLine.in(bytes, 0, isCut = false)
+
+private[postgres] object Recent:
+  /** Of the statement that runs, of one that waits, and of the one that is being read: two blocks of 64 KB each. */
+  private val mostBeginningBytes = 400_000L
+
+  /** @param line
+    *   at its first byte
+    */
+  private[input] final class Block(
+      val bytes: Array[Byte],
+      val length: Int,
+      val offset: Long,
+      val line: Long
+  ):
+    def end: Long = offset + length
+
+    /** Those of its bytes that stand between these places of the script. */
+    def between(from: Long, until: Long): Array[Byte] =
+      val first = (from - offset).max(0).toInt
+      java.util.Arrays.copyOfRange(bytes, first, (until - offset).min(length).toInt.max(first))
+
+    /** The index at which the line begins: that after so many newlines. */
+    def beginOf(number: Long): Int =
+      var left = number - line
+      var at = 0
+      while left > 0 do
+        if bytes(at) == '\n' then left -= 1
+        at += 1
+      at
