@@ -233,8 +233,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   // ---- masks ----
 
   private def mask(): FiberPoll =
+    val poll = FiberPoll(masks + 1, innermost)
     enterMask()
-    FiberPoll(masks, innermost)
+    poll
 
   private def pushMask(poll: FiberPoll): Unit =
     innermost = poll
@@ -404,20 +405,22 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesToNobody() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
-                else if source.tag == Tag.Uncancelable && mayGoOn then
-                  // A body that is ready runs in place, under a mask without a frame.
+                else if source.tag == Tag.Uncancelable && size < stack.length && mayGoOn then
+                  // A body that is ready runs in place, under a mask without a frame. The catch has room to push one: where
+                  // the thread's stack ends, it could not make any.
                   val poll = mask()
                   entering = poll
-                  current = source.asInstanceOf[Uncancelable[Any]].body(poll)
-                  if current.nn.tag == Tag.Delay && !outOfBudget then
-                    value = current.asInstanceOf[Delay[Any]].thunk()
+                  val made = source.asInstanceOf[Uncancelable[Any]].body(poll)
+                  if made.tag == Tag.Delay && !outOfBudget then
+                    value = made.asInstanceOf[Delay[Any]].thunk()
                     entering = null
                     leaveMask()
                     current = if shouldCancel then CancelSelf else flatMap.f(value)
                   else
-                    entering = null
                     push(flatMap)
                     pushMask(poll)
+                    entering = null
+                    current = made
                 else if outOfBudget then
                   if giveWay(task, asked = false, base) then return RunLoop.Suspended
                 else

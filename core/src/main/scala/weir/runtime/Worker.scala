@@ -70,8 +70,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
         if claimed >= 0 then
           slot = claimed
           if takeNeeded() then
-            if stripe < 0 then scheduler.enter(this, claimed)
             scheduler.leaveStandby()
+            if stripe < 0 then scheduler.enter(this, claimed)
             scheduler.watch.wake() // after the claim of the slot: see Watch
             return true
           scheduler.freeSlot(this, slot)

@@ -11,8 +11,8 @@ private[runtime] final class WorkerList(slots: Int):
 
   /** To be called once by `worker`, which holds `slot`. */
   def enter(worker: Worker, slot: Int): Unit =
-    worker.stripe = slot
     stripes(slot).add(worker)
+    worker.stripe = slot
 
   /** To be called by `worker` as it ends. */
   def leave(worker: Worker): Unit = if worker.stripe >= 0 then stripes(worker.stripe).remove(worker)

@@ -163,6 +163,41 @@ class ErrorTraceSuite extends WeirSuite:
     assert(!inside.exists(name => library.exists(name.startsWith)), inside.toList.toString)
     assert(path(error).distinct.size >= 4, path(error).toString)
 
+  test("what waits for a masked task that fails is named, and a masked task that has ended is not"):
+    def counted(count: => Int) = Task.cede.flatMap { _ =>
+      Task
+        .uncancelable { _ =>
+          Task {
+            hit("masked")
+            count
+          }
+        }
+        .flatMap { n =>
+          hit("waits")
+          Task(if n == 0 then boom() else n)
+        }
+        .map(n => n)
+    }
+    assertEquals(counted(1).runSync(), 1)
+    val masked = path(failing(counted(boom())))
+    assert(masked.contains("masked") && masked.contains("waits"), masked.toString)
+    def thrown(n: Int) = Task.cede.flatMap { _ =>
+      Task
+        .uncancelable { _ =>
+          Task {
+            hit("ended")
+            n
+          }
+        }
+        .flatMap { _ =>
+          hit("throws")
+          boom()
+        }
+        .map(n => n)
+    }
+    val after = path(failing(thrown(1)))
+    assert(after.contains("throws") && !after.contains("ended"), after.toString)
+
   test("runSync adds the line that has called it"):
     val task = Task.cede.andThen(Task(boom())).start.flatMap(_.joinOrFail)
     // On another thread, and away from the lines of its functions.
