@@ -143,6 +143,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
 
+  /** See `Host.takeReplacing`. */
+  private[weir] def takeReplacing(): Boolean = host.takeReplacing()
+
+  /** See `Scheduler.spawn`. */
+  private[weir] def spawn(job: Job): Unit = runtime.scheduler.spawn(job)
+
   /** The shard of this fiber's thread: see `Host.home`. */
   private[weir] def home: Int = host.home
 

@@ -35,6 +35,15 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   private var sliceStart: Long = 0
   private var sliceInstructions: Int = 0
 
+  /** True from the moment this thread has taken the slot of one that is blocked until its first job has returned, or has asked. */
+  final protected var isReplacing: Boolean = false
+
+  /** True, once, if this thread has come for one that is blocked, so that its own job may be about to block, too. */
+  final def takeReplacing(): Boolean =
+    val was = isReplacing
+    isReplacing = false
+    was
+
   /** The shard that this thread pushes to and takes from first. */
   def home: Int
 

@@ -134,6 +134,13 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. */
   def runsOn(caller: Thread): Boolean = true
 
+  /** Runs `job` on a worker that is started for it, without the standby, if there is a slot by then, and drops it if not. For
+    * jobs that all others can do without, in bursts of jobs that block.
+    */
+  def spawn(job: Job): Unit =
+    try newWorker().start(job)
+    catch case _: Throwable => () // it may have been started all the same, so it must not be queued
+
   // ---- the standby: what Worker calls, in the order of its life ----
 
   protected def newWorker(): Worker = Worker(this, Thread.ofVirtual())
@@ -161,12 +168,15 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   def claimSlot(worker: Worker): Int =
     var i = 0
     while i < carriers do
-      if (slots.get(i) eq null) && slots.compareAndSet(i, null, worker) then return i
+      if (slots.get(i) eq null) && slots.compareAndSet(i, null, worker) then
+        worker.claims(fromBlocked = false)
+        return i
       i += 1
     i = 0
     while i < carriers do
       val holder = slots.get(i)
       if (holder ne null) && !holder.isRunnable && slots.compareAndSet(i, holder, worker) then
+        worker.claims(fromBlocked = true)
         return i
       i += 1
     -1

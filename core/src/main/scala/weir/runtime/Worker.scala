@@ -34,7 +34,13 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
 
   def home: Int = slot
 
+  /** Starts this worker as the standby. */
   def start(): Unit = thread.start()
+
+  /** Starts this worker with a job in hand: see `Scheduler.spawn`. */
+  def start(job: Job): Unit =
+    first = job
+    thread.start()
 
   /** Wakes this idle worker as the standby. */
   def invite(): Unit =
@@ -52,12 +58,27 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
 
   private def liveOn(): Unit =
     var alive = true
+    if first ne null then
+      beginWithFirst()
+      alive = scheduler.tryStandby() || idleWithoutRole()
     while alive do
       if becomeActive() then
         runJobs()
         // Dry, or replaced while blocked. If nobody is the standby, stay and search as the standby.
         alive = scheduler.tryStandby() || idleWithoutRole()
       else alive = idleFromStandby()
+
+  private def beginWithFirst(): Unit =
+    val claimed = scheduler.claimSlot(this)
+    if claimed >= 0 then
+      slot = claimed
+      scheduler.enter(this, claimed)
+      scheduler.watch.wake()
+      runJobs()
+    else first = null
+
+  /** Notes, as it claims a slot, whether that was the slot of a worker that is blocked. */
+  private[runtime] def claims(fromBlocked: Boolean): Unit = isReplacing = fromBlocked
 
   /** As the standby: true with a slot, and the role given up; false, still the standby, if there is
     * nothing to do.
@@ -139,6 +160,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
       if job ne null then
         if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
         job.runSlice(this)
+        isReplacing = false
         takes += 1
         if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
       else if !scheduler.hasWork then

@@ -28,6 +28,9 @@ import weir.sync.Awaited
   *     the other, the standby only watches: a second carrier that joins 1,000 ready children makes them slower. It is
   *     needed as soon as few were claimed since the last look, so at once where children block, and in any case after a
   *     while. `invited` stays true meanwhile.
+  *   - **Spawning**: a runner on a thread that has come for a blocked one starts another runner on a worker of its own, and invites
+  *     one all the same: where children block one after the other, the way through the queue and the standby costs more than they
+  *     do, and goes from carrier to carrier. A spawned runner may be dropped, and takes part in no rule but `active`.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int) extends Awaited:
@@ -101,11 +104,11 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
     val waiter = GroupWaiter(fiber, this)
     parent = waiter
     inherited = fiber.heritage
-    fiber.handOver(runner(fiber, first = true))
+    fiber.handOver(runner(fiber, Runner.First))
     waiter
 
-  private def runner(fiber: RunLoop, first: Boolean): RunLoop =
-    val runner = RunLoop(fiber.runtime, RunnerTask(this, first))
+  private def runner(fiber: RunLoop, role: Int): RunLoop =
+    val runner = RunLoop(fiber.runtime, RunnerTask(this, role))
     runner.locals = inherited
     runner
 
@@ -129,9 +132,9 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
           first.addSuppressed(later)
         case _ => ()
 
-  private[task] final def enter(runner: Runner, first: Boolean): Unit =
-    if !first then
-      active.incrementAndGet(): Unit
+  private[task] final def enter(runner: Runner, role: Int): Unit =
+    if role != Runner.First then active.incrementAndGet(): Unit
+    if role == Runner.Invited then
       invited = false // before it looks for something to claim: pairs with the reads in invite
     link(runner)
 
@@ -144,16 +147,18 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
     * after each claim, before the child is run.
     */
   private[task] final def invite(fiber: RunLoop): Unit =
+    if limit == Int.MaxValue && fiber.takeReplacing() && hasMore then
+      fiber.spawn(runner(fiber, Runner.Spawned))
     if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
     then
       if started < limit then
         started += 1
-        fiber.submit(runner(fiber, first = false))
+        fiber.submit(runner(fiber, Runner.Invited))
       else invited = false
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =
-    fiber.submit(runner(fiber, first = true))
+    fiber.submit(runner(fiber, Runner.First))
 
   /** Waits a moment for runners that are about to end, so that the parent goes on where it was. To be called by a runner
     * whose children were ready, and so those of the others may be.
@@ -230,15 +235,15 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
   override def awaited: Awaited = claims
 
 /** What the fiber of a runner begins with. */
-private final class RunnerTask(claims: Claims, first: Boolean) extends Enter[Unit]:
+private final class RunnerTask(claims: Claims, role: Int) extends Enter[Unit]:
   /** How many were claimed when it was last looked at. */
   private var seen = claims.claimedCount
   private var looks = 0
 
-  def begin(fiber: RunLoop): Runner = Runner(claims, fiber, first)
+  def begin(fiber: RunLoop): Runner = Runner(claims, fiber, role)
 
   override def need: Int =
-    if first then Job.Now
+    if role == Runner.First then Job.Now
     else if claims.isOver then Job.Never
     else
       val now = claims.claimedCount

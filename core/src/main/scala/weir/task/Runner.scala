@@ -4,7 +4,7 @@ import weir.Task
 import weir.kernel.{CancelSelf, Fail, Loop, RunLoop, Tag}
 
 /** The frame at the bottom of a runner's stack: claims children and runs them, one after the other. */
-private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Boolean)
+private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
     extends Loop(Tag.Claiming):
 
   /** What it has claimed: set by `Claims.claim`. */
@@ -22,7 +22,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
   private var allReady = true
 
   def start(fiber: RunLoop): Task[Any] | Null =
-    claims.enter(this, first)
+    claims.enter(this, role)
     advance(fiber)
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
@@ -69,7 +69,17 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, first: Bool
     else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
-    if first && (allReady || fiber.isOnOwnThread) then claims.lingerForOthers()
+    if role == Runner.First && (allReady || fiber.isOnOwnThread) then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()
     null
+
+private[task] object Runner:
+  /** Begins the group, or goes on for one that was cancelled. */
+  inline val First = 0
+
+  /** Was queued, for whoever is free. */
+  inline val Invited = 1
+
+  /** Was started on a worker of its own, since the one before it is likely to block. */
+  inline val Spawned = 2

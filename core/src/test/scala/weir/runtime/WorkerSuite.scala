@@ -2,7 +2,7 @@ package weir.runtime
 
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
-import weir.WeirSuite
+import weir.{Runtime, Task, WeirSuite}
 
 /** What the standby does with a job that is not needed yet, and where there is no slot for it. */
 class WorkerSuite extends WeirSuite:
@@ -50,6 +50,68 @@ class WorkerSuite extends WeirSuite:
     scheduler.submit(other)
     await(job.ran)
     await(other.ran)
+
+  /** Blocks its worker until `released`. */
+  private final class Blocks(released: CountDownLatch) extends Job:
+    @volatile private var thread: Thread | Null = null
+    def isBlocked: Boolean = (thread ne null) && thread.getState == Thread.State.WAITING
+    def runSlice(host: Host): Unit =
+      thread = host.thread
+      released.await()
+
+  test(
+    "a job that is spawned runs beside a blocked one, and is dropped where there is no slot for it"
+  ):
+    assume(
+      Scheduler.carriersOfThisJvm >= 2,
+      "With one carrier nothing is spawned beside what spins."
+    )
+    val looks = AtomicInteger()
+    val scheduler = new Scheduler(1, 16):
+      override def claimSlot(worker: Worker): Int =
+        val claimed = super.claimSlot(worker)
+        looks.incrementAndGet(): Unit
+        claimed
+    val spinning, released, stop = CountDownLatch(1)
+    val blocks = Blocks(released)
+    scheduler.submit(blocks)
+    eventually("it blocks")(blocks.isBlocked)
+    val beside = needed()
+    scheduler.spawn(beside)
+    await(beside.ran)
+    scheduler.submit(Holds(spinning, stop))
+    await(spinning)
+    val dropped, later = needed()
+    val before = looks.get
+    scheduler.spawn(dropped)
+    eventually("it has looked for a slot")(looks.get > before)
+    stop.countDown()
+    scheduler.submit(later)
+    await(later.ran)
+    released.countDown()
+    eventually("nobody works any more")(scheduler.isQuiet)
+    assertEquals(dropped.ran.getCount, 1L)
+
+  test("children that block bring a worker each, and ready ones behind them none"):
+    val started = AtomicInteger()
+    val scheduler = new Scheduler(2, 64):
+      override protected def newWorker(): Worker =
+        started.incrementAndGet(): Unit
+        super.newWorker()
+    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    val blocking = 20
+    val gate = CountDownLatch(blocking)
+    val sum = Task
+      .parTraverse(1 to 10_000): i =>
+        Task:
+          if i <= blocking then
+            gate.countDown()
+            gate.await()
+          i
+      .map(_.map(_.toLong).sum)
+      .runSync()
+    assertEquals(sum, 50_005_000L)
+    assert(started.get <= blocking * 3, s"${started.get} workers")
 
   test("a standby for which there is no slot looks for one once in 200 µs, and burns no carrier"):
     assume(Scheduler.carriersOfThisJvm >= 2, "With one carrier the standby runs only in between.")
