@@ -53,6 +53,8 @@ class FairnessSuite extends WeirSuite:
       "forevers of delayed work" -> Task.delay(()).forever,
       "forevers that cede" -> Task.cede.forever,
       "groups of ready children" -> Task.both(Task.unit, Task.unit).forever,
+      "bursts of children that block" ->
+        Task.parTraverse(1 to 1000)(_ => Task(Thread.sleep(1))).forever,
       "streams" -> Stream.unfold(0)(i => Some((i, i + 1))).drain,
       "streams of effects" -> Stream.repeatEval(Task(())).drain
     )

@@ -143,8 +143,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** Queues `job`. */
   private[weir] def submit(job: Job): Unit = runtime.scheduler.submit(job, host.home)
 
-  /** See `Host.takeReplacing`. */
-  private[weir] def takeReplacing(): Boolean = host.takeReplacing()
+  /** True, once, if this fiber's thread has come for one that is blocked: see `Scheduler.spawn`. */
+  private[weir] def maySpawn(): Boolean = host.takeReplacing() && runtime.scheduler.spawns
 
   /** See `Scheduler.spawn`. */
   private[weir] def spawn(job: Job): Unit = runtime.scheduler.spawn(job)

@@ -134,6 +134,9 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. */
   def runsOn(caller: Thread): Boolean = true
 
+  /** False where all jobs have to come from the queue. */
+  def spawns: Boolean = true
+
   /** Runs `job` on a worker that is started for it, without the standby, if there is a slot by then, and drops it if not. For
     * jobs that all others can do without, in bursts of jobs that block.
     */

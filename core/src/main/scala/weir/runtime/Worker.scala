@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport
 
 /** A virtual thread that is, in turn, the standby, the holder of a slot, and idle.
   *
-  * It begins as the standby. README.md in this folder has the states and who moves which.
+  * It begins as the standby, or with a job in hand. README.md in this folder has the states and who moves which.
   */
 private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
     extends Host(scheduler),

@@ -147,7 +147,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
     * after each claim, before the child is run.
     */
   private[task] final def invite(fiber: RunLoop): Unit =
-    if limit == Int.MaxValue && fiber.takeReplacing() && hasMore then
+    if limit == Int.MaxValue && fiber.maySpawn() && hasMore then
       fiber.spawn(runner(fiber, Runner.Spawned))
     if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
     then
@@ -237,7 +237,7 @@ private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(
 /** What the fiber of a runner begins with. */
 private final class RunnerTask(claims: Claims, role: Int) extends Enter[Unit]:
   /** How many were claimed when it was last looked at. */
-  private var seen = claims.claimedCount
+  private var seen = if role == Runner.Invited then claims.claimedCount else 0
   private var looks = 0
 
   def begin(fiber: RunLoop): Runner = Runner(claims, fiber, role)

@@ -22,9 +22,6 @@ private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choice
     lock { jobs.addOne(job): Unit }
     raiseStandby()
 
-  /** All that runs is taken from the queue, in the order of the seed. */
-  override def spawn(job: Job): Unit = ()
-
   override def hasWork(home: Int): Boolean = lock(jobs.nonEmpty)
 
   override def mayHaveWork(home: Int): Boolean = hasWork(home)

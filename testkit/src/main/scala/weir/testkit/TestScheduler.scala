@@ -11,6 +11,9 @@ private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
 
   override def runsOn(caller: Thread): Boolean = false
 
+  /** The order of a seed is that of the queue, and a fiber that is dropped would look as if it hung. */
+  override def spawns: Boolean = false
+
   override protected def newWorker(): Worker = TestWorker(this, VirtualThreads.on(carriers))
 
   override def putIdle(worker: Worker): Boolean = !closed && super.putIdle(worker)

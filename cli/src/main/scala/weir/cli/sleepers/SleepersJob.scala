@@ -72,5 +72,6 @@ object SleepersJob:
 
   private val tables = Vector(
     "bytes" -> "Heap that a sleeping fiber takes, bytes",
-    "ms" -> "How late fibers wake, ms: 99 of 100 are no later"
+    "ms" -> "How late fibers wake, ms: 99 of 100 are no later",
+    "fibers" -> "Fibers that have not woken after 90 s, which count as late until then"
   )

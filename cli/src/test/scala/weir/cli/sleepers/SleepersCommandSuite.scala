@@ -32,6 +32,8 @@ class SleepersCommandSuite extends FunSuite with TempFolder:
         assertEquals(own.map(_("system").str), systems, unit)
         assertEquals(own.map(_("case").str).distinct, Vector(name))
         assert(own.forall(r => r("value").num > 0 && r("value").num < 10_000), own)
+      val asleep = results.filter(_("unit").str == "fibers")
+      assertEquals(asleep.map(r => (r("system").str, r("value").num)), systems.map((_, 0.0)))
       assert(ran.out.contains("\nHeap that a sleeping fiber takes, bytes"), ran.out)
 
   test("bad input is one line that names the option, exit code 2, and nothing is run"):

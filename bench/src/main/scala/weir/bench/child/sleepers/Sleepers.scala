@@ -15,13 +15,16 @@ object Sleepers extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =
     val sleepers = SleepSystem.of(system)
     val fibers = options.int("fibers")
-    val result = options.text("part") match
+    options.text("part") match
       case "memory" =>
-        Result(s"sleeping: $fibers", system, bytesEach(sleepers, fibers), "bytes", Result.lower)
+        val bytes = bytesEach(sleepers, fibers)
+        out.result(Result(s"sleeping: $fibers", system, bytes, "bytes", Result.lower))
       case "wake" =>
-        Result.millis(s"late: $fibers", system, lateMillis(sleepers, fibers, options.long("seed")))
+        val woken = wakeAll(sleepers, fibers, options.long("seed"))
+        val asleep = woken.asleep.toDouble
+        out.result(Result.millis(s"late: $fibers", system, woken.lateMillis))
+        out.result(Result(s"late: $fibers", system, asleep, "fibers", Result.lower))
       case other => throw IllegalArgumentException(s"sleepers has no part '$other'")
-    out.result(result)
 
   private def bytesEach(system: SleepSystem, fibers: Int): Double =
     system.startAlike(warmUpFibers, 1.day.toNanos)(() => ())
@@ -29,21 +32,26 @@ object Sleepers extends Experiment:
     system.startAlike(fibers, 1.day.toNanos)(() => ())
     (liveHeap() - before).toDouble / fibers
 
-  /** Milliseconds: 99 of 100 fibers woke no later than that after they should have. */
-  private def lateMillis(system: SleepSystem, fibers: Int, seed: Long): Double =
-    wake(system, math.min(fibers, warmUpFibers), seed): Unit
-    val late = wake(system, fibers, seed + 1)
-    java.util.Arrays.sort(late)
-    if late(0) < 0 then throw IllegalStateException(s"a fiber woke ${-late(0)} ns too early")
-    late(((fibers - 1) * 99L / 100).toInt) / 1e6
+  /** @param lateNanos
+    *   how long each fiber woke after it should have, sorted; of one that is asleep, how long ago it should have
+    * @param asleep
+    *   how many have not woken until the run was given up
+    */
+  private final class Woken(lateNanos: Array[Long], val asleep: Int):
+    /** 99 of 100 fibers woke no later than that after they should have; or later, where some are asleep. */
+    def lateMillis: Double = lateNanos(((lateNanos.length - 1) * 99L / 100).toInt) / 1e6
 
-  /** How many nanoseconds each fiber woke after it should have. */
-  private def wake(system: SleepSystem, fibers: Int, seed: Long): Array[Long] =
+  private def wakeAll(system: SleepSystem, fibers: Int, seed: Long): Woken =
+    wake(system, math.min(fibers, warmUpFibers), seed): Unit
+    wake(system, fibers, seed + 1)
+
+  private def wake(system: SleepSystem, fibers: Int, seed: Long): Woken =
     val random = SplittableRandom(seed)
     val delays = Array.fill(fibers)(random.nextLong(shortestNanos, longestNanos))
-    val due = new Array[Long](fibers)
+    val start = System.nanoTime()
+    val due = Array.fill(fibers)(start)
     val awake = CountDownLatch(fibers)
-    val late = new Array[Long](fibers)
+    val late = Array.fill(fibers)(notWoken)
     system.start(fibers) { i =>
       due(i) = System.nanoTime() + delays(i)
       delays(i)
@@ -51,9 +59,15 @@ object Sleepers extends Experiment:
       late(i) = System.nanoTime() - due(i)
       awake.countDown()
     }
-    if !awake.await(90, TimeUnit.SECONDS) then
-      throw IllegalStateException(s"${awake.getCount} of $fibers fibers did not wake within 90 s")
-    late
+    awake.await(limitSeconds, TimeUnit.SECONDS): Unit
+    val end = System.nanoTime()
+    val all = late.clone() // some may still wake
+    val early = all.find(nanos => nanos < 0 && nanos != notWoken)
+    early.foreach(nanos => throw IllegalStateException(s"a fiber woke ${-nanos} ns too early"))
+    val asleep = all.count(_ == notWoken)
+    for i <- all.indices if all(i) == notWoken do all(i) = end - due(i)
+    java.util.Arrays.sort(all)
+    Woken(all, asleep)
 
   /** The used heap without garbage, in bytes, once it has come to rest. */
   private def liveHeap(): Long =
@@ -68,6 +82,8 @@ object Sleepers extends Experiment:
     now
 
   private val warmUpFibers = 20_000
+  private val notWoken = Long.MinValue
+  private val limitSeconds = 90L
   private val shortestNanos = 2.seconds.toNanos
   private val longestNanos = 6.seconds.toNanos
   private val restBytes = 100_000
