@@ -247,6 +247,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     innermost = poll
     push(poll)
 
+  /** Takes the mask of `poll` off, in which `error` was thrown. Returns what comes of that. */
+  private def leaveFailedMask(poll: FiberPoll, error: Throwable): Task[Any] =
+    innermost = poll.outer
+    leaveMask()
+    if shouldCancel then
+      replaced = error
+      CancelSelf
+    else Fail(error)
+
   /** The end of what a poll has unmasked. */
   private def maskAgain(poll: FiberPoll): Unit =
     innermost = poll
@@ -411,9 +420,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesToNobody() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
-                else if source.tag == Tag.Uncancelable && size < stack.length && mayGoOn then
-                  // A body that is ready runs in place, under a mask without a frame. The catch has room to push one: where
-                  // the thread's stack ends, it could not make any.
+                else if source.tag == Tag.Uncancelable && mayGoOn then
+                  // A body that is ready runs in place, under a mask without a frame: the catch takes it off.
                   val poll = mask()
                   entering = poll
                   val made = source.asInstanceOf[Uncancelable[Any]].body(poll)
@@ -516,9 +524,6 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       catch
         case error: Throwable =>
           waiter = null
-          if entering ne null then
-            pushMask(entering.nn)
-            entering = null
           if error.isInstanceOf[StackOverflowError] && isUnwinding(current) then
             overflows += 1
             if base == 0 && isOnCallersStack then
@@ -526,7 +531,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               return RunLoop.Suspended
             if base > 0 && overflows == RunLoop.overflowsInARow then throw error
           else overflows = 0
-          if isCancel(error) then current = CancelSelf
+          if entering ne null then
+            ErrorTrace.add(error, this, current)
+            current = leaveFailedMask(entering.nn, error)
+            entering = null
+          else if isCancel(error) then current = CancelSelf
           else
             ErrorTrace.add(error, this, current)
             current = Fail(error)
@@ -687,11 +696,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         case Tag.Attempt => return Pure(Left(error))
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
         case Tag.LeaveMask =>
-          innermost = frame.asInstanceOf[FiberPoll].outer
-          leaveMask()
-          if shouldCancel then
-            replaced = error
-            return CancelSelf
+          val next = leaveFailedMask(frame.asInstanceOf[FiberPoll], error)
+          if next.tag == Tag.Canceled then return next
         case Tag.Unmasked => maskAgain(frame.asInstanceOf[Unmasked[Any]].poll)
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw
