@@ -43,7 +43,8 @@ final class ScriptConnection private[postgres] (
 object ScriptConnection:
   /** A connection to the database that `database` names, as psql would open it: a `postgresql://` address with libpq's
     * parameters, a `jdbc:postgresql:` address, words such as `host=/run/postgresql dbname=shop`, or the name of a database.
-    * What it does not say comes from libpq's environment variables, `PGHOST`, `PGTZ` and so on, and `~/.pgpass`, and is then as psql has it: a Unix domain socket, if there is one.
+    * What it does not say comes from libpq's environment variables, `PGHOST`, `PGTZ` and so on, and `~/.pgpass`, and is then
+    * as psql has it: a Unix domain socket, if there is one.
     *
     * '''Cancelled''': stops connecting; closes the connection once it is there. '''Fails''' with a `ServerError` whose
     * `connectionLost` is true if the server cannot be reached or does not let one in, and with an

@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicInteger
 import munit.FunSuite
 
 import weir.Task
-import weir.cli.{Main, TempFolder}
+import weir.cli.{Eventually, Main, TempFolder}
 import weir.postgres.ScriptConnection
 
 /** `weir sql` as a user meets it, on a server that the tests of a suite share. */
-trait SqlFixture extends TempFolder:
+trait SqlFixture extends TempFolder, Eventually:
   self: FunSuite =>
 
   final case class Result(code: Int, out: String, err: String)

@@ -52,12 +52,6 @@ class SqlOutageSuite extends FunSuite with SqlFixture:
     assert(lines.last.contains("applied"), lines)
     assert(lines.forall(!_.contains("Exception")), lines)
 
-  private def eventually(what: String)(condition: => Boolean): Unit =
-    val deadline = 30.seconds.fromNow
-    while !condition do
-      if deadline.isOverdue() then fail(s"not so after 30 s: $what")
-      Thread.sleep(10)
-
   /** The second run does what is left. */
   private def assertGoesOn(folder: Path, script: Path, url: String, args: String*): Unit =
     eventually("the server answers")(Try(query(url, "SELECT 1")).isSuccess)

@@ -22,12 +22,6 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
 
   private def errors(folder: Path): String = Files.readString(folder.resolve("log.txt"))
 
-  private def eventually(what: String)(condition: => Boolean): Unit =
-    val deadline = 30.seconds.fromNow
-    while !condition do
-      if deadline.isOverdue() then fail(s"not so after 30 s: $what")
-      Thread.sleep(10)
-
   folder.test("standard input is a script"): folder =>
     val url = newDatabase()
     val script =
