@@ -57,13 +57,14 @@ final class Fetcher(
     var way = Redirects.from(feed.url)
     var answer: Option[Answer] = None
     while answer.isEmpty do
-      val response = client.send(request(feed, way), HttpResponse.BodyHandlers.ofInputStream())
+      val body = OpenBody()
       try
+        val response = client.send(request(feed, way), body)
         if Redirects.isRedirect(response.statusCode) then
           way = way.follow(response.statusCode, header(response, "Location"))
           Body.discard(response)
         else answer = Some(understand(response, way))
-      finally response.body.close()
+      finally body.close()
     answer.get
 
   private def request(feed: DueFeed, way: Redirects): HttpRequest =

@@ -1,5 +1,7 @@
 package weir.cli.feeds.site
 
+import scala.concurrent.duration.*
+
 /** A number that goes up and down, and that a thread can wait for to reach a value. */
 final class Gauge:
   // guarded by this
@@ -9,6 +11,8 @@ final class Gauge:
     value += amount
     notifyAll()
 
-  /** '''Waits''' until the number is what `isReached` asks for. */
-  def await(isReached: Int => Boolean): Unit = synchronized:
-    while !isReached(value) do wait()
+  /** True once the number is what `isReached` asks for. '''Waits''' for it, at most `limit`: false then. */
+  def await(limit: FiniteDuration)(isReached: Int => Boolean): Boolean = synchronized:
+    val end = limit.fromNow
+    while !isReached(value) && end.hasTimeLeft() do wait(end.timeLeft.toMillis max 1)
+    isReached(value)

@@ -1,7 +1,9 @@
 package weir.cli.feeds.fetch
 
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.locks.LockSupport
 import scala.concurrent.duration.*
+import scala.util.Random
 
 import munit.FunSuite
 
@@ -39,9 +41,9 @@ class FetcherSuite extends FunSuite:
       case document: Answer.Document => document
       case other => fail(other.toString)
 
-  /** If the site never notices that nobody reads its body, the suite's own time-out ends this. */
+  /** A connection that stays open keeps the site sending to it for ever. */
   private def awaitClosedBodies(): Unit =
-    site.openBodies.await(_ == 0)
+    assert(site.openBodies.await(20.seconds)(_ == 0), "a connection is still open")
 
   for (kind, reason) <- List(
       Kind.NotFound -> Reason.NotFound,
@@ -89,11 +91,26 @@ class FetcherSuite extends FunSuite:
       .runAsync: result =>
         outcome = Some(result)
         ended.countDown()
-    site.openBodies.await(_ > 0)
+    assert(site.openBodies.await(20.seconds)(_ > 0))
     cancel()
     ended.await()
     assertEquals(outcome, Some(Outcome.Canceled))
     awaitClosedBodies()
+
+  test("fetches that are cancelled while their answers arrive leave no connection open"):
+    val random = Random(7)
+    val atOnce = 20
+    for _ <- 1 to 15 do
+      val ended = CountDownLatch(atOnce)
+      val cancels = Vector.fill(atOnce):
+        fetcher.fetch(of(Kind.Trickle)).runAsync(_ => ended.countDown())
+      val opened = 1 + random.nextInt(atOnce)
+      assert(site.openBodies.await(20.seconds)(_ >= opened))
+      cancels.foreach: cancel =>
+        LockSupport.parkNanos(random.nextLong(50_000))
+        cancel()
+      ended.await()
+      awaitClosedBodies()
 
   test("validators that are sent back are answered with not modified"):
     val known = feed(plan.feeds.find(f => f.kind == Kind.Plain && f.hasValidators).get.path)
