@@ -18,7 +18,8 @@ private object Items:
     var size = 0
     var left = list
     while !left.isEmpty do
-      if size == array.length then array = Arrays.copyOf(array, size * 4)
+      if size == array.length then
+        array = Arrays.copyOf(array, if size < 1024 then size * 4 else size + left.length)
       array(size) = left.head
       size += 1
       left = left.tail
