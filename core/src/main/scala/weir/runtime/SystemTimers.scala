@@ -7,10 +7,10 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
   *
   *   - **Shared, under `lock`**: the heap, so that a cancelled alarm is not kept alive until it is due.
   *   - **The thread** is a daemon of the operating system, so that alarms ring while every carrier is busy.
-  *     It starts with an alarm, and ends when there has been none for a while.
+  *     It starts with an alarm, and ends when there has been none for a while. Where it cannot be started, the alarm is refused.
   *   - **Ringing** happens outside the lock, and must neither block nor throw.
   */
-private[weir] final class SystemTimers extends Timers:
+private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extends Timers:
 
   private val lock = ReentrantLock()
 
@@ -28,9 +28,14 @@ private[weir] final class SystemTimers extends Timers:
     try
       wake = alarms.add(alarm)
       if thread eq null then
-        val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
-        thread = created
-        created.start()
+        try
+          val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
+          begin(created)
+          thread = created
+        catch
+          case error: Throwable => // the system has no thread to spare
+            alarms.remove(alarm): Unit
+            throw error
     finally lock.unlock()
     if wake then LockSupport.unpark(thread)
 

@@ -16,8 +16,14 @@ import weir.runtime.{Host, Tuning}
   *   - **Slow**: where all that run are blocked or have been reported, it looks once a second, and whoever begins to run
   *     wakes it.
   *   - A caller of `runSync` is seen by a plain look; missing one delays its report, and nothing else.
+  *   - Where the system has no thread to spare, there is no watch until somebody begins to run and there is one: fibers go on
+  *     without.
   */
-private[weir] final class Watch(hosts: () => Iterator[Host], spins: Spins):
+private[weir] final class Watch(
+    hosts: () => Iterator[Host],
+    spins: Spins,
+    begin: Thread => Unit = _.start()
+):
   // shared
   @volatile private var mode = Watch.Gone
 
@@ -45,9 +51,15 @@ private[weir] final class Watch(hosts: () => Iterator[Host], spins: Spins):
       coarse = Watch.now
       val gone = mode == Watch.Gone
       mode = Watch.Fast
-      if gone then thread = Thread.ofPlatform().daemon().name("weir-watch").start(() => watch())
-      else LockSupport.unpark(thread)
+      if gone then start() else LockSupport.unpark(thread)
   }
+
+  private def start(): Unit =
+    try
+      val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
+      begin(created)
+      thread = created
+    catch case _: Throwable => mode = Watch.Gone // the caller has a fiber to run
 
   private def watch(): Unit =
     while isHere do

@@ -31,6 +31,25 @@ class TimersSuite extends WeirSuite:
     assert(bell.rungAt >= bell.dueNanos)
     assertEquals((bell.rung.get, timers.size, timers.remove(bell)), (1, 0, false))
 
+  test("an alarm is refused where no thread can be started, and the next one is not"):
+    var refused = 0
+    val timers = SystemTimers(thread =>
+      if refused == 0 then
+        refused += 1
+        throw OutOfMemoryError("unable to create native thread")
+      else thread.start()
+    )
+    val added =
+      try
+        timers.add(Bell(1.milli))
+        true
+      catch case _: OutOfMemoryError => false
+    assert(!added)
+    assertEquals(timers.size, 0)
+    val rung = CountDownLatch(1)
+    timers.add(Bell(1.milli, _ => rung.countDown()))
+    await(rung)
+
   test("alarms ring in the order of their times, whatever the order they were set in"):
     val timers = SystemTimers()
     val compared = (1 to 20).map { seed =>

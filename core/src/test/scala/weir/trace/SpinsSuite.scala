@@ -287,3 +287,25 @@ class SpinsSuite extends WeirSuite:
     for n <- Tuning.idleLooks to Tuning.idleLooks + 2 do
       val rounds = LazyList.continually(seenAfter(n)).take(4)
       assert(rounds.exists(_ < 500.millis), s"begun at look $n: $rounds")
+
+  test("where no thread can be started, those who begin to run go on, and the next one is watched"):
+    val seen = CountDownLatch(1)
+    var refused = 0
+    val watch = Watch(
+      () =>
+        seen.countDown()
+        Iterator()
+      ,
+      Spins(_ => ()),
+      thread =>
+        if refused < 2 then
+          refused += 1
+          throw OutOfMemoryError("unable to create native thread")
+        else thread.start()
+    )
+    watch.wake()
+    watch.wake()
+    assert(watch.isAsleep)
+    watch.wake()
+    await(seen)
+    assertEquals(refused, 2)
