@@ -26,7 +26,7 @@ final class Ref[A] private (state: AtomicReference[A]):
   def modify[B](f: A => (A, B)): Task[B] = Task.delay {
     var current = state.get
     var both = f(current)
-    var pause = Tuning.backoffFirstSpins
+    var pause = Tuning.backoffFirstNanos
     while !state.compareAndSet(current, both._1) do
       pause = Backoff.pause(pause)
       current = state.get
@@ -37,7 +37,7 @@ final class Ref[A] private (state: AtomicReference[A]):
   private def change(f: A => A): A =
     var current = state.get
     var next = f(current)
-    var pause = Tuning.backoffFirstSpins
+    var pause = Tuning.backoffFirstNanos
     while !state.compareAndSet(current, next) do
       pause = Backoff.pause(pause)
       current = state.get

@@ -36,16 +36,16 @@ private[weir] object Tuning:
   /** How long a worker holds its carrier before it yields to the JDK's scheduler: 1 ms. */
   inline val yieldAfterNanos = 1_000_000L
 
-  /** Rounds that the standby searches for work before it parks, and the pause in each: about 20 µs in
+  /** Rounds that the standby searches for work before it parks, and the pause in each: 20 µs in
     * all. Shorter and every hand-over between two fibers pays for a wake-up; longer and it burns CPU.
     */
   inline val searchRounds = 16
-  inline val searchSpins = 32
+  inline val searchNanos = 1_250L
 
-  /** How long the standby leaves the only job in the queues to those who run jobs: about 2 µs, ten times what a fiber that wakes
+  /** How long the standby leaves the only job in the queues to those who run jobs: 2 µs, ten times what a fiber that wakes
     * another one needs until it waits itself. `DeferredPingPong`, `ForkJoin`.
     */
-  inline val leaveSpins = 50
+  inline val leaveNanos = 2_000L
 
   /** One yield in this many is a short park, which comes back by the JDK's common queue: see `Host.yieldIfDue`. */
   inline val yieldsPerPark = 8
@@ -89,18 +89,18 @@ private[weir] object Tuning:
   /** Callers of `runSync` that the watch and a dump can see at once; two that share a place hide one of them. */
   inline val callers = 64
 
-  /** How long the first runner of a group waits for the others before it leaves its thread: about 2 µs, which is what the
+  /** How long the first runner of a group waits for the others before it leaves its thread: 2 µs, which is what the
     * largest block of ready children takes. A parent that moves to another carrier, or wakes a caller's thread, costs
     * more. `GatherReady`.
     */
-  inline val lingerSpins = 48
+  inline val lingerNanos = 2_000L
 
-  /** How long the standby leaves a group to the runner that gets on fast by itself: 24 times about 4 µs. It looks at the group's
+  /** How long the standby leaves a group to the runner that gets on fast by itself: 24 times 4 µs. It looks at the group's
     * counters once in 4 µs, since each look slows the runner down, and into the queues four times as often. `GatherReady`.
     */
   inline val watchRounds = 24
   inline val watchLooks = 4
-  inline val watchSpins = 25
+  inline val watchNanos = 1_000L
 
   /** With fewer children than this claimed since the invitation, or the last look, the group is not getting on fast. `Blocking`. */
   inline val watchedClaims = 16
@@ -108,12 +108,12 @@ private[weir] object Tuning:
   /** The most jobs that a worker moves at once from another shard to its own. `Yields`. */
   inline val stealJobs = 64
 
-  /** Spins of a carrier that has lost a race for a lock or a Ref, the first time, and the most: about 0.5 and 4 µs. Shorter, and
+  /** How long a carrier pauses that has lost a race for a lock or a Ref, the first time, and at most: 0.5 and 4 µs. Shorter, and
     * two carriers take each other's cache lines all the time; longer, and one of them waits for nothing. `RefContention`,
     * `QueueEightToEight`.
     */
-  inline val backoffFirstSpins = 16
-  inline val backoffMostSpins = 128
+  inline val backoffFirstNanos = 500L
+  inline val backoffMostNanos = 4_000L
 
   /** How often a lock was found held when its holder must have lost its core, so that the thread gives way: about 50 µs. */
   inline val lockTriesPerYield = 16

@@ -103,7 +103,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
           rest()
       else
         rounds += 1
-        pause(Tuning.searchSpins)
+        Pause.nanos(Tuning.searchNanos)
         if (rounds & 3) == 0 then Thread.`yield`()
     false
 
@@ -116,7 +116,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
     while need == Job.Later do
       var looks = 0
       while looks < Tuning.watchLooks && !scheduler.hasWork(slot) do
-        pause(Tuning.watchSpins)
+        Pause.nanos(Tuning.watchNanos)
         looks += 1
       need = if looks < Tuning.watchLooks then Job.Now else job.nn.need
     first = if need == Job.Now then job else null
@@ -129,15 +129,9 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
     val shard = scheduler.onlyJobAt
     shard >= 0 && scheduler.allRun && {
       val before = scheduler.takenFrom(shard)
-      pause(Tuning.leaveSpins) // without a look: each would slow down the one who runs
+      Pause.nanos(Tuning.leaveNanos) // without a look: each would slow down the one who runs
       scheduler.takenFrom(shard) != before || !scheduler.hasWork
     }
-
-  private def pause(spins: Int): Unit =
-    var left = spins
-    while left > 0 do
-      Thread.onSpinWait()
-      left -= 1
 
   /** Lets the holders run, and comes back by the JDK's common queue: see `Host.yieldIfDue` for why this is not a
     * yield. Where one rest follows the other at once there is a carrier to spare (the JDK adds some during file

@@ -1,6 +1,6 @@
 package weir.sync
 
-import weir.runtime.Tuning
+import weir.runtime.{Pause, Tuning}
 
 /** What a carrier does that has lost a race for a cache line: it leaves the line to the winner for a while.
   *
@@ -9,10 +9,7 @@ import weir.runtime.Tuning
   */
 private[weir] object Backoff:
 
-  /** Waits for so many spins. How many to wait for when the race is lost again. */
-  def pause(spins: Int): Int =
-    var left = spins
-    while left > 0 do
-      Thread.onSpinWait()
-      left -= 1
-    math.min(spins * 2, Tuning.backoffMostSpins)
+  /** Waits for so many nanoseconds. How many to wait for when the race is lost again. */
+  def pause(nanos: Long): Long =
+    Pause.nanos(nanos)
+    math.min(nanos * 2, Tuning.backoffMostNanos)

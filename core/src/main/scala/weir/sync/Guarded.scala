@@ -46,7 +46,7 @@ private[weir] abstract class Guarded extends Awaited:
     if !Guarded.Held.compareAndSet(this, 0, 1) then lockHeld()
 
   private def lockHeld(): Unit =
-    var pause = Backoff.pause(Tuning.backoffFirstSpins)
+    var pause = Backoff.pause(Tuning.backoffFirstNanos)
     var tries = 0
     while held != 0 || !Guarded.Held.compareAndSet(this, 0, 1) do
       tries += 1

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.{static, tailrec}
 import weir.Task
 import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
-import weir.runtime.{Job, Tuning}
+import weir.runtime.{Job, Pause, Tuning}
 import weir.sync.Awaited
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
@@ -164,10 +164,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
     * whose children were ready, and so those of the others may be.
     */
   private[task] final def lingerForOthers(): Unit =
-    var spins = 0
-    while active.get > 1 && spins < Tuning.lingerSpins do
-      Thread.onSpinWait()
-      spins += 1
+    Pause.atMost(Tuning.lingerNanos)(active.get == 1)
 
   private[task] final def exit(fiber: RunLoop): Unit =
     if active.decrementAndGet() == 0 then

@@ -1,0 +1,16 @@
+package weir.runtime
+
+/** Short waits of a thread that keeps its carrier. By the clock: what `Thread.onSpinWait` takes differs from one processor to the
+  * next by a factor of ten.
+  */
+private[weir] object Pause:
+  /** Waits for so many nanoseconds, and for as long as one look at the clock takes. */
+  def nanos(nanos: Long): Unit =
+    val begun = System.nanoTime()
+    while System.nanoTime() - begun < nanos do Thread.onSpinWait()
+
+  /** As `nanos`, ending early when `isOver` is true. */
+  inline def atMost(nanos: Long)(inline isOver: Boolean): Unit =
+    if !isOver then
+      val begun = System.nanoTime()
+      while !isOver && System.nanoTime() - begun < nanos do Thread.onSpinWait()
