@@ -63,7 +63,11 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
       else
         val place = Place(fiber, units)
         waiting.add(place)
-        if waiting.peek eq place then serve()
+        try if (waiting.peek eq place) || (alarm eq null) then serve()
+        catch
+          case error: Throwable => // no alarm to be had: who fails must not stand in front of the others
+            waiting.remove(place)
+            throw error
         place
     }
 
@@ -105,8 +109,9 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
       if first.complete(()) then credit -= first.units
       first = waiting.peek.asInstanceOf[Place | Null]
     val before = alarm
+    alarm = null // what comes next may fail: then whoever comes next tries again
     if before ne null then timers.remove(before): Unit
-    alarm = if first eq null then null else alarmIn(nanosFor(first.units - credit))
+    if first ne null then alarm = alarmIn(nanosFor(first.units - credit))
 
   private def alarmIn(delayNanos: Long): Alarm =
     val next = new AlarmAfter(timers, delayNanos):

@@ -23,8 +23,11 @@ private[weir] final class AlarmHeap:
   /** True if the alarm is the first now. */
   def add(alarm: Alarm): Boolean =
     if count == heap.length then
-      heap = java.util.Arrays.copyOf(heap, count * 2)
-      times = java.util.Arrays.copyOf(times, count * 2)
+      // Both or none: there may be memory for one of them only.
+      val longerHeap = java.util.Arrays.copyOf(heap, count * 2)
+      val longerTimes = java.util.Arrays.copyOf(times, count * 2)
+      heap = longerHeap
+      times = longerTimes
     count += 1
     up(count - 1, alarm, alarm.dueNanos)
     alarm.place == 0

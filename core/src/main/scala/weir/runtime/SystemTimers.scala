@@ -23,10 +23,8 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
   def realTime: Instant = Instant.now()
 
   def add(alarm: Alarm): Unit =
-    var wake = false
-    lock.lock()
-    try
-      wake = alarms.add(alarm)
+    val wake = locked:
+      val isFirst = alarms.add(alarm)
       if thread eq null then
         try
           val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
@@ -36,60 +34,71 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
           case error: Throwable => // the system has no thread to spare
             alarms.remove(alarm): Unit
             throw error
-    finally lock.unlock()
+      isFirst
     if wake then LockSupport.unpark(thread)
 
-  def remove(alarm: Alarm): Boolean =
-    lock.lock()
-    try alarms.remove(alarm)
-    finally lock.unlock()
+  def remove(alarm: Alarm): Boolean = locked(alarms.remove(alarm))
 
-  def size: Int =
-    lock.lock()
-    try alarms.size
-    finally lock.unlock()
+  def size: Int = locked(alarms.size)
 
   override def sleepers: Iterator[Job] =
-    lock.lock()
-    val set =
-      try alarms.all
-      finally lock.unlock()
-    set.iterator.flatMap(alarm => Option(alarm.nn.sleeper))
+    locked(alarms.all).iterator.flatMap(alarm => Option(alarm.nn.sleeper))
+
+  /** The lock is taken inside of the `try`: where the user's stack ends within, the JDK completes the lock and throws then. */
+  private inline def locked[A](inline body: A): A =
+    try
+      lock.lock()
+      body
+    finally if lock.isHeldByCurrentThread then lock.unlock()
 
   private def ring(): Unit =
     val due = new Array[Alarm | Null](Tuning.alarmsAtOnce)
     var alive = true
     while alive do
+      // Whatever is thrown here, out of memory above all, the others must ring.
+      try alive = ringOnce(due)
+      catch case _: Throwable => LockSupport.parkNanos(this, Tuning.lookNanos)
+
+  /** Rings what is in `due`, then what is due, and waits for the next. False once there is none. */
+  private def ringOnce(due: Array[Alarm | Null]): Boolean =
+    ringAll(due)
+    var wait = Long.MaxValue
+    val count = locked:
+      val now = nanoTime
       var count = 0
-      var wait = Long.MaxValue
-      lock.lock()
-      try
-        val now = nanoTime
-        while count < due.length && isDue(now) do
-          due(count) = alarms.first
-          alarms.remove(due(count).nn): Unit
-          count += 1
-        val first = alarms.first
-        if first ne null then wait = first.dueNanos - now
-      finally lock.unlock()
-      for i <- 0 until count do
-        try due(i).nn.ring()
-        catch case error: Throwable => error.printStackTrace(System.err)
+      while count < due.length && isDue(now) do
+        due(count) = alarms.first
+        alarms.remove(due(count).nn): Unit
+        count += 1
+      val first = alarms.first
+      if first ne null then wait = first.dueNanos - now
+      count
+    if count > 0 then
+      ringAll(due)
+      true
+    else if wait == Long.MaxValue then
+      LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+      !endIfUnused()
+    else
+      LockSupport.parkNanos(this, wait)
+      true
+
+  private def ringAll(due: Array[Alarm | Null]): Unit =
+    var i = 0
+    while i < due.length do
+      val alarm = due(i)
+      if alarm ne null then
         due(i) = null
-      if count == 0 then
-        if wait == Long.MaxValue then
-          LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
-          alive = !endIfUnused()
-        else LockSupport.parkNanos(this, wait)
+        try alarm.ring()
+        catch case error: Throwable => error.printStackTrace(System.err)
+      i += 1
 
   private def isDue(now: Long): Boolean =
     val first = alarms.first
     (first ne null) && first.dueNanos - now <= 0
 
   private def endIfUnused(): Boolean =
-    lock.lock()
-    try
+    locked:
       val unused = alarms.size == 0
       if unused then thread = null // the next alarm starts another
       unused
-    finally lock.unlock()

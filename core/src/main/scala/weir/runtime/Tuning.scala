@@ -83,6 +83,9 @@ private[weir] object Tuning:
   inline val slowLookNanos = 1_000_000_000L
   inline val idleLooks = 25
 
+  /** How long the watch does without a thread where the system had none to give: 1 s. */
+  inline val watchRetryNanos = 1_000_000_000L
+
   /** How long one slice is seen computing before it is called a spin: 200 ms. */
   inline val spinNanos = 200_000_000L
 

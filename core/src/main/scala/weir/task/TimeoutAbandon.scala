@@ -20,9 +20,15 @@ import weir.{Outcome, Task}
 private[weir] final class TimeoutAbandon[A](source: Task[A], limit: FiniteDuration)
     extends Suspend[A]:
   def begin(fiber: RunLoop): Any =
-    val abandonable = Abandonable(fiber, fiber.fork(source), limit)
-    abandonable.watch()
-    abandonable
+    val child = fiber.fork(source)
+    try
+      val abandonable = Abandonable(fiber, child, limit)
+      abandonable.watch()
+      abandonable
+    catch
+      case error: Throwable => // no alarm to be had: nobody would ever limit it
+        child.requestCancel()
+        throw error
 
 /** The parent's wait. */
 private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDuration)

@@ -33,6 +33,9 @@ private[weir] final class Watch(
   // shared, under this object's lock
   private var thread: Thread | Null = null
 
+  /** When the system had no thread for the watch; 0 if it had. To try costs it 7 ms, and it prints a line each time. */
+  private var refusedAt = 0L
+
   // watch only
   private var idleLooks = 0
   private var lastLook = System.nanoTime()
@@ -47,32 +50,47 @@ private[weir] final class Watch(
   def wake(): Unit = if mode != Watch.Fast then wakeUp()
 
   private def wakeUp(): Unit = synchronized {
-    if mode != Watch.Fast then
+    if mode == Watch.Gone then start()
+    else if mode != Watch.Fast then
       coarse = Watch.now
-      val gone = mode == Watch.Gone
       mode = Watch.Fast
-      if gone then start() else LockSupport.unpark(thread)
+      LockSupport.unpark(thread)
   }
 
   private def start(): Unit =
-    try
-      val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
-      begin(created)
-      thread = created
-    catch case _: Throwable => mode = Watch.Gone // the caller has a fiber to run
+    if refusedAt == 0 || System.nanoTime() - refusedAt > Tuning.watchRetryNanos then
+      try
+        coarse = Watch.now
+        mode = Watch.Fast
+        val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
+        begin(created)
+        thread = created
+        refusedAt = 0
+      catch
+        case _: Throwable => // the caller has a fiber to run
+          mode = Watch.Gone
+          refusedAt = System.nanoTime() | 1
 
   private def watch(): Unit =
-    while isHere do
+    var here = true
+    while here do
       LockSupport.parkNanos(
         this,
         if mode == Watch.Fast then Tuning.lookNanos else Tuning.slowLookNanos
       )
-      val now = System.nanoTime()
-      val nanos = now - lastLook
-      lastLook = now
-      coarse = Watch.now
-      try look(nanos)
-      catch case error: Throwable => error.printStackTrace(System.err)
+      try
+        val now = System.nanoTime()
+        val nanos = now - lastLook
+        lastLook = now
+        coarse = Watch.now
+        look(nanos)
+        here = isHere
+      catch case error: Throwable => tell(error)
+
+  /** As far as it can be told: the error may be one of memory, or the user's own. */
+  private def tell(error: Throwable): Unit =
+    try error.printStackTrace(System.err)
+    catch case _: Throwable => ()
 
   private def look(nanos: Long): Unit =
     // Before it asks who runs: the other half of wake.

@@ -45,7 +45,9 @@ class SpinsSuite extends WeirSuite:
       fiber.join.runSync(): Unit
     }
     assertEquals(found.map(_.fiber), List(name))
-    assertEquals(found.head.trace.head.getFileName, "SpinsSuite.scala")
+    // The loop may be seen in the JDK's queue, which it asks whether it has been reported.
+    val own = found.head.trace.dropWhile(_.getClassName.startsWith("java."))
+    assertEquals(own.head.getFileName, "SpinsSuite.scala")
     assert(found.head.thread.getName == "weir-worker", found.head.toString)
     assert(found.head.toString.contains("SpinsSuite.scala:"), found.head.toString)
 
@@ -288,9 +290,11 @@ class SpinsSuite extends WeirSuite:
       val rounds = LazyList.continually(seenAfter(n)).take(4)
       assert(rounds.exists(_ < 500.millis), s"begun at look $n: $rounds")
 
-  test("where no thread can be started, those who begin to run go on, and the next one is watched"):
+  test(
+    "where no thread can be started, those who begin to run go on, and one who comes a second later is watched"
+  ):
     val seen = CountDownLatch(1)
-    var refused = 0
+    var asked = 0
     val watch = Watch(
       () =>
         seen.countDown()
@@ -298,14 +302,15 @@ class SpinsSuite extends WeirSuite:
       ,
       Spins(_ => ()),
       thread =>
-        if refused < 2 then
-          refused += 1
-          throw OutOfMemoryError("unable to create native thread")
+        asked += 1
+        if asked == 1 then throw OutOfMemoryError("unable to create native thread")
         else thread.start()
     )
     watch.wake()
     watch.wake()
     assert(watch.isAsleep)
+    assertEquals(asked, 1)
+    Thread.sleep(Tuning.watchRetryNanos / 1_000_000 + 10)
     watch.wake()
     await(seen)
-    assertEquals(refused, 2)
+    assertEquals(asked, 2)
