@@ -4,7 +4,7 @@ package weir.runtime
   * next by a factor of ten.
   */
 private[weir] object Pause:
-  /** Waits for so many nanoseconds, and for as long as one look at the clock takes. */
+  /** Waits for so many nanoseconds, and at least as long as two looks at the clock take. */
   def nanos(nanos: Long): Unit =
     val begun = System.nanoTime()
     while System.nanoTime() - begun < nanos do Thread.onSpinWait()

@@ -59,7 +59,7 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
       try alive = ringOnce(due)
       catch case _: Throwable => LockSupport.parkNanos(this, Tuning.lookNanos)
 
-  /** Rings what is in `due`, then what is due, and waits for the next. False once there is none. */
+  /** Rings what is in `due`, then puts there what is due, or waits for the next. False once there is none. */
   private def ringOnce(due: Array[Alarm | Null]): Boolean =
     ringAll(due)
     var wait = Long.MaxValue
@@ -73,9 +73,7 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
       val first = alarms.first
       if first ne null then wait = first.dueNanos - now
       count
-    if count > 0 then
-      ringAll(due)
-      true
+    if count > 0 then true
     else if wait == Long.MaxValue then
       LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
       !endIfUnused()

@@ -16,8 +16,7 @@ import weir.runtime.{Host, Tuning}
   *   - **Slow**: where all that run are blocked or have been reported, it looks once a second, and whoever begins to run
   *     wakes it.
   *   - A caller of `runSync` is seen by a plain look; missing one delays its report, and nothing else.
-  *   - Where the system has no thread to spare, there is no watch until somebody begins to run and there is one: fibers go on
-  *     without.
+  *   - Where the system has no thread to spare, fibers go on without a watch; who begins to run asks again, once a second.
   */
 private[weir] final class Watch(
     hosts: () => Iterator[Host],
