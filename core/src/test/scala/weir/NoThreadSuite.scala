@@ -8,15 +8,7 @@ import weir.runtime.{Scheduler, SystemTimers}
 class NoThreadSuite extends WeirSuite:
 
   /** A runtime whose timer gets no thread for the first time. */
-  private def poor(): Runtime =
-    var refused = false
-    val timers = SystemTimers(thread =>
-      if refused then thread.start()
-      else
-        refused = true
-        throw OutOfMemoryError("unable to create native thread")
-    )
-    Runtime(Scheduler(2, 4), timers, null)
+  private def poor(): Runtime = Runtime(Scheduler(2, 4), SystemTimers(RefusesFirst()), null)
 
   private def assertRefused(task: Task[Any])(using Runtime): Unit =
     val refused =

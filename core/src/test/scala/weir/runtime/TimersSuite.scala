@@ -4,7 +4,7 @@ import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDown
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.WeirSuite
+import weir.{RefusesFirst, WeirSuite}
 
 class TimersSuite extends WeirSuite:
 
@@ -32,13 +32,7 @@ class TimersSuite extends WeirSuite:
     assertEquals((bell.rung.get, timers.size, timers.remove(bell)), (1, 0, false))
 
   test("an alarm is refused where no thread can be started, and the next one is not"):
-    var refused = 0
-    val timers = SystemTimers(thread =>
-      if refused == 0 then
-        refused += 1
-        throw OutOfMemoryError("unable to create native thread")
-      else thread.start()
-    )
+    val timers = SystemTimers(RefusesFirst())
     val added =
       try
         timers.add(Bell(1.milli))

@@ -294,23 +294,20 @@ class SpinsSuite extends WeirSuite:
     "where no thread can be started, those who begin to run go on, and one who comes a second later is watched"
   ):
     val seen = CountDownLatch(1)
-    var asked = 0
+    val threads = RefusesFirst()
     val watch = Watch(
       () =>
         seen.countDown()
         Iterator()
       ,
       Spins(_ => ()),
-      thread =>
-        asked += 1
-        if asked == 1 then throw OutOfMemoryError("unable to create native thread")
-        else thread.start()
+      threads
     )
     watch.wake()
     watch.wake()
     assert(watch.isAsleep)
-    assertEquals(asked, 1)
+    assertEquals(threads.asked, 1)
     Thread.sleep(Tuning.watchRetryNanos / 1_000_000 + 10)
     watch.wake()
     await(seen)
-    assertEquals(asked, 2)
+    assertEquals(threads.asked, 2)
