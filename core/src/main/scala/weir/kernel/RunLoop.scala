@@ -279,7 +279,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     stack(size) = frame
     size += 1
 
-  private def pop(): Node =
+  private[weir] def pop(): Node =
     size -= 1
     val frame = stack(size)
     stack(size) = null
@@ -513,14 +513,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                     current = unwindCanceled(base)
                     if current eq null then return RunLoop.Canceled
 
-              case Tag.Enter =>
-                if shouldCancel then current = CancelSelf
+              case Tag.Enter | Tag.EnterMasked =>
+                if task.tag == Tag.Enter && shouldCancel then current = CancelSelf
                 else
                   current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
                   if current eq null then value = takeLoopResult()
-
-              case Tag.EnterMasked =>
-                current = task.asInstanceOf[Enter[Any]].begin(this).start(this)
       catch
         case error: Throwable =>
           waiter = null

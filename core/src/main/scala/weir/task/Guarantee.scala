@@ -9,7 +9,7 @@ private[weir] final class Guarantee[A](source: Task[A], release: Outcome[A] => T
   def begin(fiber: RunLoop): Loop = new FinalizerFrame(FinalizerFrame.Using):
     def start(fiber: RunLoop): Task[Any] | Null =
       fiber.push(this)
-      source
+      run(fiber, source)
     protected def keep(value: Any): Unit = ()
     protected def use(): Task[Any] = source
     protected def finalizerOf(outcome: Outcome[Any]): Task[Unit] =
@@ -26,7 +26,7 @@ private[weir] final class Bracket[A, B](
     def start(fiber: RunLoop): Task[Any] | Null =
       fiber.enterMask()
       fiber.push(this)
-      acquire
+      run(fiber, acquire)
     protected def keep(value: Any): Unit = resource = value.asInstanceOf[A]
     protected def use(): Task[Any] = body(resource.asInstanceOf[A])
     protected def finalizerOf(outcome: Outcome[Any]): Task[Unit] =
@@ -54,21 +54,38 @@ private abstract class FinalizerFrame(private var state: Int) extends Loop(Tag.C
   protected def use(): Task[Any]
   protected def finalizerOf(outcome: Outcome[Any]): Task[Unit]
 
-  def step(fiber: RunLoop, value: Any): Task[Any] | Null = state match
-    case Acquiring =>
+  def step(fiber: RunLoop, value: Any): Task[Any] | Null =
+    if state == Releasing then ended(fiber)
+    else
+      fiber.push(this)
+      run(fiber, next(fiber, value))
+
+  /** Runs `first` and what follows, without the run loop for as long as that is ready. The frame stays on the stack. */
+  final protected def run(fiber: RunLoop, first: Task[Any]): Task[Any] | Null =
+    var child = first
+    var value = Loop.ready(fiber, child)
+    while !(value.asInstanceOf[AnyRef] eq Loop.NotReady) do
+      if state == Releasing then
+        fiber.pop(): Unit
+        return ended(fiber)
+      child = next(fiber, value)
+      value = Loop.ready(fiber, child)
+    child
+
+  private def next(fiber: RunLoop, value: Any): Task[Any] =
+    if state == Acquiring then
       keep(value)
       state = Using
-      fiber.push(this)
       fiber.leaveMask()
       if fiber.shouldCancel then CancelSelf else use()
-    case Using =>
+    else
       result = value
       finish(fiber, Outcome.Succeeded(value))
-    case _ => ended(fiber)
 
   override def failed(fiber: RunLoop, thrown: Throwable): Task[Any] | Null = state match
     case Using =>
       error = thrown
+      fiber.push(this)
       finish(fiber, Outcome.Failed(thrown))
     case _ =>
       val first = error
@@ -79,7 +96,6 @@ private abstract class FinalizerFrame(private var state: Int) extends Loop(Tag.C
   private def finish(fiber: RunLoop, outcome: Outcome[Any]): Task[Any] =
     fiber.enterMask()
     state = Releasing
-    fiber.push(this)
     finalizerOf(outcome)
 
   /** Everything has run; the mask of `Acquiring` or `Releasing` comes off. */
