@@ -41,6 +41,8 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   val watch: Watch = Watch(() => activeHosts, Spins(spin => onSpin(spin)))
 
+  val invitations: Invitations = Invitations()
+
   /** Fibers that wait. */
   val roster: Roster = Roster()
 

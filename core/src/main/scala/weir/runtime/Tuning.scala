@@ -108,6 +108,25 @@ private[weir] object Tuning:
   /** With fewer children than this claimed since the invitation, or the last look, the group is not getting on fast. `Blocking`. */
   inline val watchedClaims = 16
 
+  /** After so many groups of a kind that have ended before anybody came, the next one puts its invitation off. `GatherReady`. */
+  inline val needlessInvitations = 64
+
+  /** A group whose children were all ready has needed nobody if it took less than this, since to wake somebody takes up to half
+    * of it: 200 µs.
+    */
+  inline val shortGroupNanos = 200_000L
+
+  /** How often the thread looks at invitations that were put off: 1 ms. So a child that blocks where none did before holds up the
+    * others for that long, and 64 groups before it have saved as much.
+    */
+  inline val invitationNanos = 1_000_000L
+
+  /** Looks in a row at nothing before that thread ends: 1 s in all. */
+  inline val invitationLooks = 1000
+
+  /** How many groups can put their invitations off at once: more than run on the carriers of most machines. A power of two. */
+  inline val invitationPlaces = 32
+
   /** The most jobs that a worker moves at once from another shard to its own. `Yields`. */
   inline val stealJobs = 64
 

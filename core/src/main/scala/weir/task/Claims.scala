@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.{static, tailrec}
 import weir.Task
 import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
-import weir.runtime.{Job, Pause, Tuning}
+import weir.runtime.{Invitations, Job, Pause, Tuning}
 import weir.sync.Awaited
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
@@ -31,15 +31,23 @@ import weir.sync.Awaited
   *   - **Spawning**: a runner on a thread that has come for a blocked one starts another runner on a worker of its own, and invites
   *     one all the same: where children block one after the other, the way through the queue and the standby costs more than they
   *     do, and goes from carrier to carrier. A spawned runner may be dropped, and takes part in no rule but `active`.
+  *   - **Putting off**: where groups of this kind have lately needed nobody, the first runner sets `invited` at once and leaves the
+  *     invitation to `Invitations`. Whoever takes it back makes it, or knows that the group has ended.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
-private[weir] abstract class Claims(limit: Int) extends Awaited:
+private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Group:
 
   /** What each child begins with. Written by the parent before the first runner is queued. */
   private[task] var inherited: Locals | Null = null
 
   // owner only: whoever has moved `invited` to true, until the invited runner has begun
   private var started = 1
+
+  /** Where the first runner has put its invitation off; -1 for nowhere. Its own. */
+  private var place = -1
+
+  /** When the first runner began, where it did not put its invitation off; else 0. Its own. */
+  private var begun = 0L
 
   // shared
   private val active = AtomicInteger(1)
@@ -69,6 +77,9 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
 
   /** The result of a group whose children have all succeeded. */
   def result: Any
+
+  /** Groups with the same number are likely to be alike; 0 for one that always invites at once. */
+  protected def kind: Int = 0
 
   /** A child has cancelled itself: that cancels the group, and the parent. */
   def childCanceled(): Unit = stop(Claims.Stop.Canceled)
@@ -134,6 +145,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
 
   private[task] final def enter(runner: Runner, role: Int): Unit =
     if role != Runner.First then active.incrementAndGet(): Unit
+    else putOff(runner.fiber)
     if role == Runner.Invited then
       invited = false // before it looks for something to claim: pairs with the reads in invite
     link(runner)
@@ -155,6 +167,55 @@ private[weir] abstract class Claims(limit: Int) extends Awaited:
         started += 1
         fiber.submit(runner(fiber, Runner.Invited))
       else invited = false
+
+  /** Puts the first invitation off if that may be. */
+  private def putOff(fiber: RunLoop): Unit =
+    val scheduler = fiber.runtime.scheduler
+    if kind != 0 && scheduler.spawns then
+      if scheduler.invitations.canWait(kind) && Claims.Invited.compareAndSet(this, false, true) then
+        place = scheduler.invitations.putOff(fiber.home, this)
+        if place < 0 then invited = false
+      if place < 0 then begun = System.nanoTime()
+
+  /** True, once, for the first runner, if its invitation is still put off. */
+  private def takeBack(fiber: RunLoop): Boolean =
+    val at = place
+    place = -1
+    at >= 0 && fiber.runtime.scheduler.invitations.take(at, this)
+
+  /** To be called by a runner whose child is not ready. */
+  private[task] final def inviteIfPutOff(fiber: RunLoop): Unit =
+    if place >= 0 && takeBack(fiber) then
+      if hasMore && started < limit then
+        val next = runner(fiber, Runner.Invited)
+        started += 1
+        fiber.submit(next)
+      else invited = false
+
+  final def inviteLate(): Unit =
+    val fiber = parent.nn.fiber
+    if hasMore && started < limit then
+      val next = runner(fiber, Runner.Invited)
+      started += 1
+      fiber.runtime.scheduler.submit(next)
+    else invited = false
+
+  final def isBlocked: Boolean =
+    val runner = runners.get
+    val thread = if runner eq null then null else runner.fiber.runningOn
+    (thread ne null) && thread.getState != Thread.State.RUNNABLE
+
+  /** To be called once by the first runner, when it claims no more: keeps what there is to learn from this group. */
+  private[task] final def noteFirst(first: Runner, allReady: Boolean): Unit =
+    val wasPutOff = takeBack(first.fiber)
+    if kind != 0 then
+      // One that has come may have seen no child claimed because it took the first runner's core.
+      val wasNeedless = allReady &&
+        (wasPutOff || isAlone(first) || begun != 0 && System
+          .nanoTime() - begun < Tuning.shortGroupNanos)
+      first.fiber.runtime.scheduler.invitations.learn(kind, wasNeedless)
+
+  private def isAlone(runner: Runner): Boolean = (runners.get eq runner) && (runner.next eq null)
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{RunLoop, Suspend}
+import weir.kernel.{Delay, RunLoop, Suspend}
 
 /** One child for each item, at most `limit` begun at a time; the results in the order of the items, or, where
   * `unordered`, in the order in which they come. Claims.scala has the algorithm.
@@ -33,6 +33,11 @@ private final class TraverseClaims[A, B](
 
   // Where fewer may run than there are, they begin in order, one by one.
   private val blocks = Blocks(items.size, limit >= items.size, shards)
+
+  /** By the code that makes the first child, as far as it is known before that runs, when the array has the items still. */
+  protected override val kind: Int = f.getClass.hashCode ^ (array(0) match
+    case delay: Delay[?] => delay.thunk.getClass.hashCode
+    case _ => 0)
 
   def claim(runner: Runner): Boolean = blocks.claim(runner, runner.fiber.home)
   def hasMore: Boolean = blocks.hasMore

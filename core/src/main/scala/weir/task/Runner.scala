@@ -46,6 +46,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
           fiber.push(this)
+          claims.inviteIfPutOff(fiber)
           return child
         claims.store(this, value)
     catch
@@ -57,6 +58,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
   override def parent: RunLoop | Null = claims.parentFiber
 
   override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
+    allReady = false
     claims.stop(Claims.Stop.Failed(error), by = this)
     exit(fiber)
 
@@ -64,12 +66,15 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
     val error = fiber.replaced
     if error ne null then claims.stop(Claims.Stop.Failed(error), by = this)
     if !claims.isStopped then claims.childCanceled()
+    if role == Runner.First then claims.noteFirst(this, allReady = false)
     if !claims.isStopped && claims.hasMore then
       claims.replace(fiber) // a race: somebody must claim the other
     else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
-    if role == Runner.First && (allReady || fiber.isOnOwnThread) then claims.lingerForOthers()
+    if role == Runner.First then
+      claims.noteFirst(this, allReady)
+      if allReady || fiber.isOnOwnThread then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()
     null

@@ -1,0 +1,101 @@
+package weir.runtime
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+import weir.WeirSuite
+
+/** Invitations that are put off: who makes them, and when. */
+class InvitationsSuite extends WeirSuite:
+
+  private class Group(blocked: Boolean = false) extends Invitations.Group:
+    val invited = CountDownLatch(1)
+    val times = AtomicInteger()
+    def isBlocked: Boolean = blocked
+    def inviteLate(): Unit =
+      times.incrementAndGet(): Unit
+      invited.countDown()
+
+  test("a kind can wait after so many groups that needed nobody, and not after one that did"):
+    val invitations = Invitations()
+    for _ <- 1 until Tuning.needlessInvitations do invitations.learn(7, wasNeedless = true)
+    assert(!invitations.canWait(7))
+    invitations.learn(7, wasNeedless = true)
+    assert(invitations.canWait(7))
+    assert(!invitations.canWait(8))
+    for _ <- 1 to 1000 do invitations.learn(7, wasNeedless = true)
+    assert(invitations.canWait(7))
+    invitations.learn(7, wasNeedless = false)
+    assert(!invitations.canWait(7))
+
+  test("who takes a group back has it, once; its place is free again"):
+    val invitations = Invitations(_ => ()) // nobody looks
+    val group = Group()
+    val place = invitations.putOff(3, group)
+    assert(place >= 0)
+    assertEquals(invitations.putOff(3, Group()), -1)
+    assert(invitations.take(place, group))
+    assert(!invitations.take(place, group))
+    assert(invitations.putOff(3, Group()) >= 0)
+
+  test("a group that stays is invited for, one whose thread is blocked too, each once"):
+    val invitations = Invitations()
+    val groups = List(Group(), Group(blocked = true))
+    val places = groups.zipWithIndex.map((group, i) => invitations.putOff(i, group))
+    groups.foreach(group => await(group.invited))
+    for (group, place) <- groups.zip(places) do
+      assert(!invitations.take(place, group))
+      assertEquals(group.times.get, 1)
+
+  test("an invitation for which there is no memory is made later"):
+    val invitations = Invitations()
+    val group = new Group:
+      private val isFirst = AtomicBoolean(true)
+      override def inviteLate(): Unit =
+        if isFirst.getAndSet(false) then throw OutOfMemoryError("Java heap space")
+        super.inviteLate()
+    assert(invitations.putOff(0, group) >= 0)
+    await(group.invited)
+
+  test(
+    "the thread ends when there has been nothing for a while, and the next group starts another"
+  ):
+    val started = AtomicInteger()
+    val invitations = Invitations { thread =>
+      started.incrementAndGet(): Unit
+      thread.start()
+    }
+    for i <- 1 to 2 do
+      val group = Group()
+      assert(invitations.putOff(0, group) >= 0)
+      await(group.invited)
+      assertEquals(started.get, i)
+      eventually("the thread has ended")(!invitations.isLooking)
+
+  test(
+    "stress: a thread that ends after each look at nothing forgets no group, and invites for none twice"
+  ):
+    val invitations = Invitations(nanos = 1, looks = 1)
+    val threads = for home <- 0 until 3 yield Thread.ofPlatform().start { () =>
+      for i <- 1 to 3000 do
+        val group = Group()
+        val place = invitations.putOff(home, group)
+        assert(place >= 0)
+        if i % 3 == 0 then await(group.invited)
+        else if i % 3 == 1 then
+          if !invitations.take(place, group) then await(group.invited)
+        else
+          Thread.sleep(0, i * 37 % 200_000)
+          await(group.invited)
+        assert(group.times.get <= 1)
+    }
+    val failed = AtomicInteger()
+    threads.foreach(_.setUncaughtExceptionHandler((_, _) => failed.incrementAndGet(): Unit))
+    threads.foreach(_.join())
+    assertEquals(failed.get, 0)
+
+  test("where no thread can be started, nothing is put off"):
+    val invitations = Invitations(_ => throw OutOfMemoryError("unable to create native thread"))
+    val group = Group()
+    assertEquals(invitations.putOff(0, group), -1)
+    assertEquals(invitations.putOff(0, group), -1)
+    assert(!invitations.isLooking)
