@@ -161,11 +161,15 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   private[task] final def invite(fiber: RunLoop): Unit =
     if limit == Int.MaxValue && fiber.maySpawn() && hasMore then
       fiber.spawn(runner(fiber, Runner.Spawned))
+    inviteOne(fiber)
+
+  private def inviteOne(by: RunLoop | Null): Unit =
     if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
     then
       if started < limit then
+        val next = runner(parent.nn.fiber, Runner.Invited)
         started += 1
-        fiber.submit(runner(fiber, Runner.Invited))
+        if by ne null then by.submit(next) else next.runtime.scheduler.submit(next)
       else invited = false
 
   /** Puts the first invitation off if that may be. */
@@ -177,28 +181,24 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
         if place < 0 then invited = false
       if place < 0 then begun = System.nanoTime()
 
-  /** True, once, for the first runner, if its invitation is still put off. */
-  private def takeBack(fiber: RunLoop): Boolean =
+  /** Makes the invitation that was put off if it still is: true if so. To be called by a runner whose child is not ready, and by
+    * the first one at its end, when another one may be about to open a block.
+    */
+  private[task] final def inviteIfPutOff(fiber: RunLoop): Boolean =
     val at = place
-    place = -1
-    at >= 0 && fiber.runtime.scheduler.invitations.take(at, this)
+    at >= 0 && {
+      place = -1
+      val was = fiber.runtime.scheduler.invitations.take(at, this)
+      if was then inviteNow(fiber)
+      was
+    }
 
-  /** To be called by a runner whose child is not ready. */
-  private[task] final def inviteIfPutOff(fiber: RunLoop): Unit =
-    if place >= 0 && takeBack(fiber) then
-      if hasMore && started < limit then
-        val next = runner(fiber, Runner.Invited)
-        started += 1
-        fiber.submit(next)
-      else invited = false
+  final def inviteLate(): Unit = inviteNow(null)
 
-  final def inviteLate(): Unit =
-    val fiber = parent.nn.fiber
-    if hasMore && started < limit then
-      val next = runner(fiber, Runner.Invited)
-      started += 1
-      fiber.runtime.scheduler.submit(next)
-    else invited = false
+  /** First it sets `invited` to false: whoever has left something since has seen it true. */
+  private def inviteNow(by: RunLoop | Null): Unit =
+    invited = false
+    inviteOne(by)
 
   final def isBlocked: Boolean =
     val runner = runners.get
@@ -207,7 +207,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 
   /** To be called once by the first runner, when it claims no more: keeps what there is to learn from this group. */
   private[task] final def noteFirst(first: Runner, allReady: Boolean): Unit =
-    val wasPutOff = takeBack(first.fiber)
+    val wasPutOff = inviteIfPutOff(first.fiber)
     if kind != 0 then
       // One that has come may have seen no child claimed because it took the first runner's core.
       val wasNeedless = allReady &&

@@ -46,7 +46,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
           fiber.push(this)
-          claims.inviteIfPutOff(fiber)
+          claims.inviteIfPutOff(fiber): Unit
           return child
         claims.store(this, value)
     catch
