@@ -1,5 +1,6 @@
 package weir.runtime
 
+import java.util.Arrays
 import java.util.concurrent.atomic.AtomicReferenceArray
 import java.util.concurrent.locks.LockSupport
 
@@ -9,12 +10,14 @@ import java.util.concurrent.locks.LockSupport
   * a standby that goes on searching takes a core. A group that has put it off invites as soon as a child is not ready. Where a
   * child blocks or computes, a thread of its own invites, within two of its looks.
   *
-  *   - **Places**: whoever takes a group out of its place, by CAS, has to invite for it: its runner, unless it has ended, or the
-  *     thread. Who finds the place taken invites at once.
+  *   - **Places**: whoever takes a group out of its place, by CAS, has to see to its invitation: its runner or the thread. Who finds
+  *     the place taken invites at once.
   *   - **The thread** is one of the operating system, and runs no code of users'. It ends when it has not seen any group for a while:
-  *     it writes `looking`, then looks once more; who puts a group into a place reads `looking` afterwards. So one of the two
-  *     sees the other. Where it cannot be started, nothing is put off.
+  *     it clears `looking`, then looks once more; who puts a group into a place reads `looking` afterwards. So one of the two
+  *     sees the other. `looking` is set once the thread has been started, under the same lock. Where it cannot be started, nothing
+  *     is put off.
   *   - **Kinds** share a table without any lock: what is lost or mixed up there makes a group invite too early, or one look too late.
+  *     It is cleared as the thread ends: for groups so seldom that it does not see them, it costs more than it spares.
   */
 private[weir] final class Invitations(
     begin: Thread => Unit = _.start(),
@@ -28,15 +31,19 @@ private[weir] final class Invitations(
   private val needless = new Array[Byte](kinds)
   @volatile private var looking = false
 
+  // under this object's lock
+  /** When the system had no thread to give; 0 if it had. To try costs it milliseconds, and it prints a line each time. */
+  private var refusedAt = 0L
+
   /** Whether groups of this kind have needed nobody for so long that an invitation can wait. */
   def canWait(kind: Int): Boolean = needless(kind & (kinds - 1)) >= Tuning.needlessInvitations
 
-  /** Notes whether a group of this kind has needed nobody. */
+  /** Notes whether a group of this kind has needed nobody. One that has needed somebody weighs as much as a row of others. */
   def learn(kind: Int, wasNeedless: Boolean): Unit =
     val at = kind & (kinds - 1)
     val before = needless(at)
-    if !wasNeedless then { if before != 0 then needless(at) = 0 }
-    else if before < Tuning.needlessInvitations then needless(at) = (before + 1).toByte
+    if !wasNeedless then needless(at) = math.max(0, before - Tuning.needlessInvitations).toByte
+    else if before < Byte.MaxValue then needless(at) = (before + 1).toByte
 
   /** Puts off the invitation of `group`, on the shard `home`. Returns the place for `take`; -1 if the group has to invite now. */
   def putOff(home: Int, group: Group): Int =
@@ -45,32 +52,45 @@ private[weir] final class Invitations(
     else if looking || start() || !take(place, group) then place
     else -1
 
-  /** True if the invitation of `group` is still put off: then it has to be made by the caller, if at all. */
+  /** True if the invitation of `group` was still put off; from now on it is the caller's. */
   def take(place: Int, group: Group): Boolean = places.compareAndSet(place, group, null)
 
   /** True if the thread is there. */
   def isLooking: Boolean = looking
 
   private def start(): Boolean = synchronized {
-    if !looking then
+    if !looking && (refusedAt == 0 || System.nanoTime() - refusedAt > Tuning.watchRetryNanos) then
       try
+        val seen = new Array[Group | Null](places.length)
+        begin(
+          Thread
+            .ofPlatform()
+            .daemon()
+            .name("weir-invitations")
+            .inheritInheritableThreadLocals(false)
+            .unstarted(() => look(seen))
+        )
         looking = true
-        begin(Thread.ofPlatform().daemon().name("weir-invitations").unstarted(() => look()))
-      catch case _: Throwable => looking = false // the caller can invite
+        refusedAt = 0
+      catch case _: Throwable => refusedAt = System.nanoTime() | 1 // the caller can invite
     looking
   }
 
-  private def look(): Unit =
-    val seen = new Array[Group | Null](places.length)
+  private def look(seen: Array[Group | Null]): Unit =
     var quiet = 0
     var here = true
     while here do
       LockSupport.parkNanos(this, nanos)
-      quiet = if lookAt(seen) then 0 else quiet + 1
+      quiet = if sees(seen) then 0 else quiet + 1
       if quiet >= looks then
-        looking = false
-        here = lookAt(seen) && goOn()
         quiet = 0
+        stop()
+        here = sees(seen) && goOn()
+
+  private def stop(): Unit = synchronized {
+    looking = false
+    Arrays.fill(needless, 0.toByte)
+  }
 
   /** False if another thread looks by now. */
   private def goOn(): Boolean = synchronized {
@@ -78,6 +98,11 @@ private[weir] final class Invitations(
     looking = true
     alone
   }
+
+  /** True also where it cannot be told: whatever is thrown here, out of memory above all, the thread must stay. */
+  private def sees(seen: Array[Group | Null]): Boolean =
+    try lookAt(seen)
+    catch case _: Throwable => true
 
   /** Invites for those that were there at the last look, and for those whose thread is blocked. True if there was any. */
   private def lookAt(seen: Array[Group | Null]): Boolean =
@@ -87,26 +112,31 @@ private[weir] final class Invitations(
       val group = places.get(place)
       if group ne null then
         any = true
-        if ((group eq seen(place)) || group.isBlocked) && take(place, group) then invite(group)
+        if ((group eq seen(place)) || group.isBlocked) && take(place, group) then
+          invite(place, group)
       seen(place) = group
       place += stride
     any
 
-  private def invite(group: Group): Unit =
-    var invited = false
-    while !invited do
+  /** Where there is no memory, again at the next look. */
+  private def invite(place: Int, group: Group): Unit =
+    var done = false
+    while !done do
       try
         group.inviteLate()
-        invited = true
-      catch case _: Throwable => LockSupport.parkNanos(this, nanos) // no memory
+        done = true
+      catch
+        case _: Throwable =>
+          done = places.compareAndSet(place, null, group)
+          if !done then LockSupport.parkNanos(this, nanos) // another one stands there
 
 private[weir] object Invitations:
-  /** Children that are run by one thread so far. */
+  /** Children whose invitation has been put off. */
   private[weir] trait Group:
     /** True if the thread does not run, as far as can be seen. */
     def isBlocked: Boolean
 
-    /** Makes the invitation that was put off. Called once. */
+    /** Makes the invitation that was put off. Called again where it has thrown. */
     def inviteLate(): Unit
 
   private inline val kinds = 256

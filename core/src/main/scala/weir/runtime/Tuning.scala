@@ -108,16 +108,16 @@ private[weir] object Tuning:
   /** With fewer children than this claimed since the invitation, or the last look, the group is not getting on fast. `Blocking`. */
   inline val watchedClaims = 16
 
-  /** After so many groups of a kind that have ended before anybody came, the next one puts its invitation off. `GatherReady`. */
+  /** After so many groups of a kind that have needed nobody, the next one puts its invitation off. `GatherReady`. */
   inline val needlessInvitations = 64
 
-  /** A group whose children were all ready has needed nobody if it took less than this, since to wake somebody takes up to half
-    * of it: 200 µs.
+  /** A group whose children were all ready has needed nobody if it took less than this: 200 µs. To wake somebody takes up to half of
+    * it.
     */
   inline val shortGroupNanos = 200_000L
 
   /** How often the thread looks at invitations that were put off: 1 ms. So a child that blocks where none did before holds up the
-    * others for that long, and 64 groups before it have saved as much.
+    * others for that long, once in 64 groups, which have saved as much.
     */
   inline val invitationNanos = 1_000_000L
 

@@ -32,7 +32,8 @@ import weir.sync.Awaited
   *     one all the same: where children block one after the other, the way through the queue and the standby costs more than they
   *     do, and goes from carrier to carrier. A spawned runner may be dropped, and takes part in no rule but `active`.
   *   - **Putting off**: where groups of this kind have lately needed nobody, the first runner sets `invited` at once and leaves the
-  *     invitation to `Invitations`. Whoever takes it back makes it, or knows that the group has ended.
+  *     invitation to `Invitations`. Whoever takes it from there sets `invited` to false, and looks then for something to claim or to invite for:
+  *     so what others have left, seeing `invited` true, is found.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Group:
@@ -43,10 +44,9 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   // owner only: whoever has moved `invited` to true, until the invited runner has begun
   private var started = 1
 
-  /** Where the first runner has put its invitation off; -1 for nowhere. Its own. */
+  // the first runner's
+  /** Where its invitation has been put off; -1 for nowhere. */
   private var place = -1
-
-  /** When the first runner began, where it did not put its invitation off; else 0. Its own. */
   private var begun = 0L
 
   // shared
@@ -78,7 +78,9 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   /** The result of a group whose children have all succeeded. */
   def result: Any
 
-  /** Groups with the same number are likely to be alike; 0 for one that always invites at once. */
+  /** Groups with the same number are likely to be alike; 0 for one that always invites at once. Others must have a `hasMore` that
+    * runs no code of users'.
+    */
   protected def kind: Int = 0
 
   /** A child has cancelled itself: that cancels the group, and the parent. */
@@ -145,7 +147,6 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 
   private[task] final def enter(runner: Runner, role: Int): Unit =
     if role != Runner.First then active.incrementAndGet(): Unit
-    else putOff(runner.fiber)
     if role == Runner.Invited then
       invited = false // before it looks for something to claim: pairs with the reads in invite
     link(runner)
@@ -172,50 +173,43 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
         if by ne null then by.submit(next) else next.runtime.scheduler.submit(next)
       else invited = false
 
-  /** Puts the first invitation off if that may be. */
-  private def putOff(fiber: RunLoop): Unit =
-    val scheduler = fiber.runtime.scheduler
-    if kind != 0 && scheduler.spawns then
-      if scheduler.invitations.canWait(kind) && Claims.Invited.compareAndSet(this, false, true) then
+  // ---- putting the first invitation off: for the first runner ----
+
+  /** Puts it off if that may be. */
+  private[task] final def putOff(fiber: RunLoop): Unit =
+    if kind != 0 then
+      val scheduler = fiber.runtime.scheduler
+      if scheduler.spawns && scheduler.invitations.canWait(kind) &&
+        Claims.Invited.compareAndSet(this, false, true)
+      then
         place = scheduler.invitations.putOff(fiber.home, this)
         if place < 0 then invited = false
-      if place < 0 then begun = System.nanoTime()
+      begun = System.nanoTime() // not before: that may have started a thread
 
-  /** Makes the invitation that was put off if it still is: true if so. To be called by a runner whose child is not ready, and by
-    * the first one at its end, when another one may be about to open a block.
-    */
-  private[task] final def inviteIfPutOff(fiber: RunLoop): Boolean =
+  /** Takes it back: true if it was put off until now. Then the runner has to look again for something to claim, or to `invite`. */
+  private[task] final def takeBack(fiber: RunLoop): Boolean =
     val at = place
     at >= 0 && {
       place = -1
       val was = fiber.runtime.scheduler.invitations.take(at, this)
-      if was then inviteNow(fiber)
+      if was then invited = false
       was
     }
 
-  final def inviteLate(): Unit = inviteNow(null)
+  /** Keeps what there is to learn from this group. To be called once, by the first runner, when it claims no more. */
+  private[task] final def learn(fiber: RunLoop, allReady: Boolean): Unit =
+    if kind != 0 then
+      val wasNeedless = allReady && System.nanoTime() - begun < Tuning.shortGroupNanos
+      fiber.runtime.scheduler.invitations.learn(kind, wasNeedless)
 
-  /** First it sets `invited` to false: whoever has left something since has seen it true. */
-  private def inviteNow(by: RunLoop | Null): Unit =
-    invited = false
-    inviteOne(by)
+  final def inviteLate(): Unit =
+    invited = false // then it looks: whoever has left something before has seen it true
+    if !isStopped then inviteOne(null)
 
   final def isBlocked: Boolean =
     val runner = runners.get
     val thread = if runner eq null then null else runner.fiber.runningOn
     (thread ne null) && thread.getState != Thread.State.RUNNABLE
-
-  /** To be called once by the first runner, when it claims no more: keeps what there is to learn from this group. */
-  private[task] final def noteFirst(first: Runner, allReady: Boolean): Unit =
-    val wasPutOff = inviteIfPutOff(first.fiber)
-    if kind != 0 then
-      // One that has come may have seen no child claimed because it took the first runner's core.
-      val wasNeedless = allReady &&
-        (wasPutOff || isAlone(first) || begun != 0 && System
-          .nanoTime() - begun < Tuning.shortGroupNanos)
-      first.fiber.runtime.scheduler.invitations.learn(kind, wasNeedless)
-
-  private def isAlone(runner: Runner): Boolean = (runners.get eq runner) && (runner.next eq null)
 
   /** A runner that has been cancelled leaves its place, and its share of `active`, to a new one. */
   private[task] final def replace(fiber: RunLoop): Unit =

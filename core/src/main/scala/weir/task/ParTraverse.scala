@@ -35,9 +35,12 @@ private final class TraverseClaims[A, B](
   private val blocks = Blocks(items.size, limit >= items.size, shards)
 
   /** By the code that makes the first child, as far as it is known before that runs, when the array has the items still. */
-  protected override val kind: Int = f.getClass.hashCode ^ (array(0) match
-    case delay: Delay[?] => delay.thunk.getClass.hashCode
-    case _ => 0)
+  protected override val kind: Int =
+    if math.min(limit, items.size) == 1 then 0
+    else
+      f.getClass.hashCode ^ (array(0) match
+        case delay: Delay[?] => delay.thunk.getClass.hashCode
+        case _ => 1)
 
   def claim(runner: Runner): Boolean = blocks.claim(runner, runner.fiber.home)
   def hasMore: Boolean = blocks.hasMore

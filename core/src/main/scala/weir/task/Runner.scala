@@ -23,7 +23,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
 
   def start(fiber: RunLoop): Task[Any] | Null =
     claims.enter(this, role)
-    advance(fiber)
+    advance(fiber, begins = role == Runner.First)
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
     allReady = false
@@ -33,20 +33,21 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
       // Not by the group: the thread that runs this was interrupted.
       fiber.push(this)
       CancelSelf
-    else advance(fiber)
+    else advance(fiber, begins = false)
 
-  private def advance(fiber: RunLoop): Task[Any] | Null =
+  private def advance(fiber: RunLoop, begins: Boolean): Task[Any] | Null =
     val hooked = fiber.runtime.hook ne null
     try
-      while !claims.isStopped && claims.claim(this) do
+      if begins then claims.putOff(fiber)
+      while !claims.isStopped && (claims.claim(this) || takeBack(fiber) && claims.claim(this)) do
         claims.invite(fiber)
         if hooked then
           fiber.adopt(claims.inherited) // plain code may change what the thread carries
         val child = claims.child(this)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
+          if takeBack(fiber) then claims.invite(fiber)
           fiber.push(this)
-          claims.inviteIfPutOff(fiber): Unit
           return child
         claims.store(this, value)
     catch
@@ -55,10 +56,11 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         return if fiber.isCancel(error) then CancelSelf else Fail(error)
     exit(fiber)
 
+  private def takeBack(fiber: RunLoop): Boolean = role == Runner.First && claims.takeBack(fiber)
+
   override def parent: RunLoop | Null = claims.parentFiber
 
   override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
-    allReady = false
     claims.stop(Claims.Stop.Failed(error), by = this)
     exit(fiber)
 
@@ -66,14 +68,15 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
     val error = fiber.replaced
     if error ne null then claims.stop(Claims.Stop.Failed(error), by = this)
     if !claims.isStopped then claims.childCanceled()
-    if role == Runner.First then claims.noteFirst(this, allReady = false)
+    takeBack(fiber): Unit
     if !claims.isStopped && claims.hasMore then
       claims.replace(fiber) // a race: somebody must claim the other
     else claims.exit(fiber)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
     if role == Runner.First then
-      claims.noteFirst(this, allReady)
+      takeBack(fiber): Unit // a group that was stopped
+      if !claims.isStopped then claims.learn(fiber, allReady)
       if allReady || fiber.isOnOwnThread then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()

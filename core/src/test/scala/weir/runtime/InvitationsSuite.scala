@@ -26,6 +26,11 @@ class InvitationsSuite extends WeirSuite:
     assert(invitations.canWait(7))
     invitations.learn(7, wasNeedless = false)
     assert(!invitations.canWait(7))
+    invitations.learn(7, wasNeedless = true)
+    assert(invitations.canWait(7)) // after a long row without, one is a blip
+    for _ <- 1 to 2 do invitations.learn(7, wasNeedless = false)
+    invitations.learn(7, wasNeedless = true)
+    assert(!invitations.canWait(7))
 
   test("who takes a group back has it, once; its place is free again"):
     val invitations = Invitations(_ => ()) // nobody looks
