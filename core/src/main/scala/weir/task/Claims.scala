@@ -44,11 +44,6 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   // owner only: whoever has moved `invited` to true, until the invited runner has begun
   private var started = 1
 
-  // the first runner's
-  /** Where its invitation has been put off; -1 for nowhere. */
-  private var place = -1
-  private var begun = 0L
-
   // shared
   private val active = AtomicInteger(1)
   @volatile private var invited = false
@@ -81,7 +76,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   /** Groups with the same number are likely to be alike; 0 for one that always invites at once. Others must have a `hasMore` that
     * runs no code of users'.
     */
-  protected def kind: Int = 0
+  def kind: Int = 0
 
   /** A child has cancelled itself: that cancels the group, and the parent. */
   def childCanceled(): Unit = stop(Claims.Stop.Canceled)
@@ -175,32 +170,22 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 
   // ---- putting the first invitation off: for the first runner ----
 
-  /** Puts it off if that may be. */
-  private[task] final def putOff(fiber: RunLoop): Unit =
-    if kind != 0 then
-      val scheduler = fiber.runtime.scheduler
-      if scheduler.spawns && scheduler.invitations.canWait(kind) &&
-        Claims.Invited.compareAndSet(this, false, true)
-      then
-        place = scheduler.invitations.putOff(fiber.home, this)
-        if place < 0 then invited = false
-      begun = System.nanoTime() // not before: that may have started a thread
+  /** Puts it off if that may be. Returns the place for `takeBack`, or -1. */
+  private[task] final def putOff(fiber: RunLoop): Int =
+    val scheduler = fiber.runtime.scheduler
+    if kind != 0 && scheduler.spawns && scheduler.invitations.canWait(kind) &&
+      Claims.Invited.compareAndSet(this, false, true)
+    then
+      val place = scheduler.invitations.putOff(fiber.home, this)
+      if place < 0 then invited = false
+      place
+    else -1
 
   /** Takes it back: true if it was put off until now. Then the runner has to look again for something to claim, or to `invite`. */
-  private[task] final def takeBack(fiber: RunLoop): Boolean =
-    val at = place
-    at >= 0 && {
-      place = -1
-      val was = fiber.runtime.scheduler.invitations.take(at, this)
-      if was then invited = false
-      was
-    }
-
-  /** Keeps what there is to learn from this group. To be called once, by the first runner, when it claims no more. */
-  private[task] final def learn(fiber: RunLoop, allReady: Boolean): Unit =
-    if kind != 0 then
-      val wasNeedless = allReady && System.nanoTime() - begun < Tuning.shortGroupNanos
-      fiber.runtime.scheduler.invitations.learn(kind, wasNeedless)
+  private[task] final def takeBack(fiber: RunLoop, place: Int): Boolean =
+    val was = fiber.runtime.scheduler.invitations.take(place, this)
+    if was then invited = false
+    was
 
   final def inviteLate(): Unit =
     invited = false // then it looks: whoever has left something before has seen it true

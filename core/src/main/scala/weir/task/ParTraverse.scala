@@ -35,7 +35,7 @@ private final class TraverseClaims[A, B](
   private val blocks = Blocks(items.size, limit >= items.size, shards)
 
   /** By the code that makes the first child, as far as it is known before that runs, when the array has the items still. */
-  protected override val kind: Int =
+  override val kind: Int =
     if math.min(limit, items.size) == 1 then 0
     else
       f.getClass.hashCode ^ (array(0) match

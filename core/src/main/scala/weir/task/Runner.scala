@@ -2,6 +2,7 @@ package weir.task
 
 import weir.Task
 import weir.kernel.{CancelSelf, Fail, Loop, RunLoop, Tag}
+import weir.runtime.Tuning
 
 /** The frame at the bottom of a runner's stack: claims children and runs them, one after the other. */
 private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
@@ -21,6 +22,11 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
   /** True while all that it has run was ready. */
   private var allReady = true
 
+  // the first one's
+  /** Where its invitation has been put off; -1 for nowhere. */
+  private var place = -1
+  private var begun = 0L
+
   def start(fiber: RunLoop): Task[Any] | Null =
     claims.enter(this, role)
     advance(fiber, begins = role == Runner.First)
@@ -38,7 +44,9 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
   private def advance(fiber: RunLoop, begins: Boolean): Task[Any] | Null =
     val hooked = fiber.runtime.hook ne null
     try
-      if begins then claims.putOff(fiber)
+      if begins && claims.kind != 0 then
+        place = claims.putOff(fiber)
+        begun = System.nanoTime() // not before: that may have started a thread
       while !claims.isStopped && (claims.claim(this) || takeBack(fiber) && claims.claim(this)) do
         claims.invite(fiber)
         if hooked then
@@ -56,7 +64,12 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         return if fiber.isCancel(error) then CancelSelf else Fail(error)
     exit(fiber)
 
-  private def takeBack(fiber: RunLoop): Boolean = role == Runner.First && claims.takeBack(fiber)
+  private def takeBack(fiber: RunLoop): Boolean =
+    val at = place
+    at >= 0 && {
+      place = -1
+      claims.takeBack(fiber, at)
+    }
 
   override def parent: RunLoop | Null = claims.parentFiber
 
@@ -76,7 +89,9 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
   private def exit(fiber: RunLoop): Task[Any] | Null =
     if role == Runner.First then
       takeBack(fiber): Unit // a group that was stopped
-      if !claims.isStopped then claims.learn(fiber, allReady)
+      if claims.kind != 0 && !claims.isStopped then
+        val wasNeedless = allReady && System.nanoTime() - begun < Tuning.shortGroupNanos
+        fiber.runtime.scheduler.invitations.learn(claims.kind, wasNeedless)
       if allReady || fiber.isOnOwnThread then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()
