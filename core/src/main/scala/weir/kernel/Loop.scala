@@ -19,6 +19,9 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
   /** For `Tag.Claiming` alone: the fiber that waits for the children, for a dump. */
   def parent: RunLoop | Null = null
 
+  /** For `RunLoop.staying` alone: the fiber is about to wait, or to give its thread to others. Must not throw. */
+  def leaves(fiber: RunLoop): Unit = ()
+
   /** For `Tag.Claiming` alone: a child has failed. Returns as `step`. */
   def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null = throw error
 

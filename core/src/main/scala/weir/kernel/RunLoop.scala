@@ -51,6 +51,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** Where the next slice begins: a task, or the waiter that has been completed or cancelled. */
   private var pending: AnyRef | Null = body
 
+  /** Who is to be told, once, when this fiber is about to wait or to give its thread to others: the frame at the bottom, or nobody. */
+  private[weir] var staying: Loop | Null = null
+
   /** What a `Loop` that has ended leaves behind. */
   private[weir] var loopResult: Any = null
 
@@ -586,6 +589,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     budget = host.beginSlice()
     if base == 0 && host.pooled && runtime.scheduler.mayHaveWork(host.home) then
       val host = this.host
+      leaves()
       if masks == 0 then closeGate()
       leaveThread()
       this.host = null.asInstanceOf[Host]
@@ -614,8 +618,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     lookForInterrupt(null)
     host.yieldIfDue(inSlice = true)
 
+  private def leaves(): Unit =
+    val frame = staying
+    if frame ne null then
+      staying = null
+      frame.leaves(this)
+
   /** True if the wait has ended and this thread goes on with the fiber; false if it has lost the fiber. */
   private def suspendOn(wait: Waiter, base: Int): Boolean =
+    leaves()
     val unmasked = masks == 0
     if unmasked then closeGate()
     val direct = base > 0

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport
 /** Invitations that groups of children put off, as groups of their kind have lately needed nobody.
   *
   * To invite, the runner of a group raises the standby, which takes him up to ten times as long as 1,000 ready children do, and
-  * a standby that goes on searching takes a core. A group that has put it off invites as soon as a child is not ready. Where a
+  * a standby that goes on searching takes a core. A group that has put it off invites as soon as a child waits. Where a
   * child blocks or computes, a thread of its own invites, within two of its looks.
   *
   *   - **Places**: whoever takes a group out of its place, by CAS, has to see to its invitation: its runner or the thread. Who finds
@@ -31,9 +31,8 @@ private[weir] final class Invitations(
   private val needless = new Array[Byte](kinds)
   @volatile private var looking = false
 
-  // under this object's lock
   /** When the system had no thread to give; 0 if it had. To try costs it milliseconds, and it prints a line each time. */
-  private var refusedAt = 0L
+  @volatile private var refusedAt = 0L
 
   /** Whether groups of this kind have needed nobody for so long that an invitation can wait. */
   def canWait(kind: Int): Boolean = needless(kind & (kinds - 1)) >= Tuning.needlessInvitations
@@ -48,8 +47,8 @@ private[weir] final class Invitations(
   /** Puts off the invitation of `group`, on the shard `home`. Returns the place for `take`; -1 if the group has to invite now. */
   def putOff(home: Int, group: Group): Int =
     val place = (home & (Tuning.invitationPlaces - 1)) * stride
-    if !places.compareAndSet(place, null, group) then -1
-    else if looking || start() || !take(place, group) then place
+    if !looking && !start() || !places.compareAndSet(place, null, group) then -1
+    else if looking || start() || !take(place, group) then place // it may have ended meanwhile
     else -1
 
   /** True if the invitation of `group` was still put off; from now on it is the caller's. */
@@ -58,8 +57,8 @@ private[weir] final class Invitations(
   /** True if the thread is there. */
   def isLooking: Boolean = looking
 
-  private def start(): Boolean = synchronized {
-    if !looking && (refusedAt == 0 || System.nanoTime() - refusedAt > Tuning.watchRetryNanos) then
+  private def start(): Boolean = mayStart && synchronized {
+    if !looking && mayStart then
       try
         val seen = new Array[Group | Null](places.length)
         begin(
@@ -76,11 +75,14 @@ private[weir] final class Invitations(
     looking
   }
 
+  private def mayStart: Boolean =
+    refusedAt == 0 || System.nanoTime() - refusedAt > Tuning.watchRetryNanos
+
   private def look(seen: Array[Group | Null]): Unit =
     var quiet = 0
     var here = true
     while here do
-      LockSupport.parkNanos(this, nanos)
+      pause()
       quiet = if sees(seen) then 0 else quiet + 1
       if quiet >= looks then
         quiet = 0
@@ -128,7 +130,11 @@ private[weir] final class Invitations(
       catch
         case _: Throwable =>
           done = places.compareAndSet(place, null, group)
-          if !done then LockSupport.parkNanos(this, nanos) // another one stands there
+          if !done then pause() // another one stands there
+
+  private def pause(): Unit =
+    LockSupport.parkNanos(this, nanos)
+    Thread.interrupted(): Unit // or it would not wait any more
 
 private[weir] object Invitations:
   /** Children whose invitation has been put off. */

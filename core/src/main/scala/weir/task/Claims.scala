@@ -165,7 +165,11 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
       if started < limit then
         val next = runner(parent.nn.fiber, Runner.Invited)
         started += 1
-        if by ne null then by.submit(next) else next.runtime.scheduler.submit(next)
+        try if by ne null then by.submit(next) else next.runtime.scheduler.submit(next)
+        catch
+          case error: Throwable =>
+            started -= 1 // `inviteLate` is called again
+            throw error
       else invited = false
 
   // ---- putting the first invitation off: for the first runner ----

@@ -24,8 +24,8 @@ private[weir] final class Bracket[A, B](
   def begin(fiber: RunLoop): Loop = new FinalizerFrame(FinalizerFrame.Acquiring):
     private var resource: A | Null = null
     def start(fiber: RunLoop): Task[Any] | Null =
-      fiber.enterMask()
       fiber.push(this)
+      fiber.enterMask()
       run(fiber, acquire)
     protected def keep(value: Any): Unit = resource = value.asInstanceOf[A]
     protected def use(): Task[Any] = body(resource.asInstanceOf[A])

@@ -27,6 +27,9 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
   private var place = -1
   private var begun = 0L
 
+  /** True while its fiber has not left its thread. */
+  private var stayed = true
+
   def start(fiber: RunLoop): Task[Any] | Null =
     claims.enter(this, role)
     advance(fiber, begins = role == Runner.First)
@@ -47,6 +50,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
       if begins && claims.kind != 0 then
         place = claims.putOff(fiber)
         begun = System.nanoTime() // not before: that may have started a thread
+        fiber.staying = this
       while !claims.isStopped && (claims.claim(this) || takeBack(fiber) && claims.claim(this)) do
         claims.invite(fiber)
         if hooked then
@@ -54,7 +58,6 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         val child = claims.child(this)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
-          if takeBack(fiber) then claims.invite(fiber)
           fiber.push(this)
           return child
         claims.store(this, value)
@@ -70,6 +73,13 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
       place = -1
       claims.takeBack(fiber, at)
     }
+
+  override def leaves(fiber: RunLoop): Unit =
+    stayed = false
+    try if takeBack(fiber) then claims.invite(fiber)
+    catch
+      case error: Throwable =>
+        claims.stop(Claims.Stop.Failed(error)) // the child's own handlers must not see it
 
   override def parent: RunLoop | Null = claims.parentFiber
 
@@ -88,9 +98,10 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =
     if role == Runner.First then
+      fiber.staying = null
       takeBack(fiber): Unit // a group that was stopped
       if claims.kind != 0 && !claims.isStopped then
-        val wasNeedless = allReady && System.nanoTime() - begun < Tuning.shortGroupNanos
+        val wasNeedless = stayed && System.nanoTime() - begun < Tuning.shortGroupNanos
         fiber.runtime.scheduler.invitations.learn(claims.kind, wasNeedless)
       if allReady || fiber.isOnOwnThread then claims.lingerForOthers()
     claims.exit(fiber)

@@ -1,6 +1,6 @@
 package weir.task
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CompletableFuture, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.runtime.{Invitations, Job, Scheduler, SystemTimers, Tuning}
@@ -80,13 +80,27 @@ class PutOffSuite extends WeirSuite:
       else others.countDown()
     groups.run(): Unit
 
-  test("a group whose child is not ready invites at once"):
+  test("a group whose child waits invites at once"):
     val nobodyLooks = new Counting:
       override val invitations: Invitations = Invitations(_ => ())
     val groups = ready(nobodyLooks)
+    val left = AtomicInteger(49)
+    val all = CompletableFuture[Int]()
+    groups.child = i =>
+      if i == 0 then Task.fromCompletionStage(all)
+      else Task(if left.decrementAndGet() == 0 then all.complete(0): Unit)
+    groups.run(): Unit
+
+  test(
+    "children that yield while nothing is queued invite nobody either; one that blocks then holds up none"
+  ):
+    val scheduler = Counting()
+    val groups = Groups(scheduler)
+    groups.child = i => Task.cede.as(i)
+    groups.learn(scheduler)
     val others = CountDownLatch(49)
-    groups.child =
-      i => if i == 0 then Task.cede.map(_ => others.await()) else Task(others.countDown())
+    groups.child = i =>
+      if i == 0 then Task.cede.map(_ => others.await()) else Task.cede.map(_ => others.countDown())
     groups.run(): Unit
 
   test("a group that has needed somebody is the first of its kind again"):
