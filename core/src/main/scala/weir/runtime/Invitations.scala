@@ -31,8 +31,7 @@ private[weir] final class Invitations(
   private val needless = new Array[Byte](kinds)
   @volatile private var looking = false
 
-  /** When the system had no thread to give; 0 if it had. To try costs it milliseconds, and it prints a line each time. */
-  @volatile private var refusedAt = 0L
+  private val refusals = Refusals()
 
   /** Whether groups of this kind have needed nobody for so long that an invitation can wait. */
   def canWait(kind: Int): Boolean = needless(kind & (kinds - 1)) >= Tuning.needlessInvitations
@@ -54,11 +53,11 @@ private[weir] final class Invitations(
   /** True if the invitation of `group` was still put off; from now on it is the caller's. */
   def take(place: Int, group: Group): Boolean = places.compareAndSet(place, group, null)
 
-  /** True if the thread is there. */
+  /** True if the thread is there. For tests. */
   def isLooking: Boolean = looking
 
-  private def start(): Boolean = mayStart && synchronized {
-    if !looking && mayStart then
+  private def start(): Boolean = refusals.mayAsk && synchronized {
+    if !looking && refusals.mayAsk then
       try
         val seen = new Array[Group | Null](places.length)
         begin(
@@ -70,13 +69,10 @@ private[weir] final class Invitations(
             .unstarted(() => look(seen))
         )
         looking = true
-        refusedAt = 0
-      catch case _: Throwable => refusedAt = System.nanoTime() | 1 // the caller can invite
+        refusals.granted()
+      catch case _: Throwable => refusals.refused() // the caller can invite
     looking
   }
-
-  private def mayStart: Boolean =
-    refusedAt == 0 || System.nanoTime() - refusedAt > Tuning.watchRetryNanos
 
   private def look(seen: Array[Group | Null]): Unit =
     var quiet = 0

@@ -83,8 +83,8 @@ private[weir] object Tuning:
   inline val slowLookNanos = 1_000_000_000L
   inline val idleLooks = 25
 
-  /** How long the watch does without a thread where the system had none to give: 1 s. */
-  inline val watchRetryNanos = 1_000_000_000L
+  /** How long the system is not asked again for a thread that it did not have to give: 1 s. */
+  inline val threadRetryNanos = 1_000_000_000L
 
   /** How long one slice is seen computing before it is called a spin: 200 ms. */
   inline val spinNanos = 200_000_000L
@@ -117,7 +117,7 @@ private[weir] object Tuning:
   inline val shortGroupNanos = 200_000L
 
   /** How often the thread looks at invitations that were put off: 1 ms. So a child that blocks where none did before holds up the
-    * others for that long, once in 64 groups, which have saved as much.
+    * others for that long, or twice that where it computes, once in 64 groups, which have saved as much.
     */
   inline val invitationNanos = 1_000_000L
 

@@ -174,10 +174,10 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 
   // ---- putting the first invitation off: for the first runner ----
 
-  /** Puts it off if that may be. Returns the place for `takeBack`, or -1. */
+  /** Puts it off if that may be. Returns the place for `takeBack`, or -1. Not for a group of kind 0. */
   private[task] final def putOff(fiber: RunLoop): Int =
     val scheduler = fiber.runtime.scheduler
-    if kind != 0 && scheduler.spawns && scheduler.invitations.canWait(kind) &&
+    if scheduler.spawns && scheduler.invitations.canWait(kind) &&
       Claims.Invited.compareAndSet(this, false, true)
     then
       val place = scheduler.invitations.putOff(fiber.home, this)

@@ -1,7 +1,7 @@
 package weir.trace
 
 import java.util.concurrent.locks.LockSupport
-import weir.runtime.{Host, Tuning}
+import weir.runtime.{Host, Refusals, Tuning}
 
 /** The one thread that looks at the runtime from outside: it keeps a coarse clock, and finds what spins.
   *
@@ -32,8 +32,7 @@ private[weir] final class Watch(
   // shared, under this object's lock
   private var thread: Thread | Null = null
 
-  /** When the system had no thread for the watch; 0 if it had. To try costs it 7 ms, and it prints a line each time. */
-  private var refusedAt = 0L
+  private val refusals = Refusals()
 
   // watch only
   private var idleLooks = 0
@@ -57,18 +56,18 @@ private[weir] final class Watch(
   }
 
   private def start(): Unit =
-    if refusedAt == 0 || System.nanoTime() - refusedAt > Tuning.watchRetryNanos then
+    if refusals.mayAsk then
       try
         coarse = Watch.now
         mode = Watch.Fast
         val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
         begin(created)
         thread = created
-        refusedAt = 0
+        refusals.granted()
       catch
         case _: Throwable => // the caller has a fiber to run
           mode = Watch.Gone
-          refusedAt = System.nanoTime() | 1
+          refusals.refused()
 
   private def watch(): Unit =
     var here = true

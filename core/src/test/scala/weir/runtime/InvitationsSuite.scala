@@ -80,7 +80,10 @@ class InvitationsSuite extends WeirSuite:
     "stress: a thread that ends after each look at nothing forgets no group, and invites for none twice"
   ):
     val invitations = Invitations(nanos = 1, looks = 1)
-    val threads = for home <- 0 until 3 yield Thread.ofPlatform().start { () =>
+    val failed = AtomicInteger()
+    val builder =
+      Thread.ofPlatform().uncaughtExceptionHandler((_, _) => failed.incrementAndGet(): Unit)
+    val threads = for home <- 0 until 3 yield builder.start { () =>
       for i <- 1 to 3000 do
         val group = Group()
         val place = invitations.putOff(home, group)
@@ -93,8 +96,6 @@ class InvitationsSuite extends WeirSuite:
           await(group.invited)
         assert(group.times.get <= 1)
     }
-    val failed = AtomicInteger()
-    threads.foreach(_.setUncaughtExceptionHandler((_, _) => failed.incrementAndGet(): Unit))
     threads.foreach(_.join())
     assertEquals(failed.get, 0)
 

@@ -307,7 +307,7 @@ class SpinsSuite extends WeirSuite:
     watch.wake()
     assert(watch.isAsleep)
     assertEquals(threads.asked, 1)
-    Thread.sleep(Tuning.watchRetryNanos / 1_000_000 + 10)
+    Thread.sleep(Tuning.threadRetryNanos / 1_000_000 + 10)
     watch.wake()
     await(seen)
     assertEquals(threads.asked, 2)
