@@ -14,7 +14,7 @@ import sbt.util.Logger
   * It is no part of anybody's class path: only who asks for it downloads it.
   */
 object PostgresBinaries {
-  private val version = "15.19.0"
+  private val version = "18.6.0"
 
   /** Puts `bin`, `lib` and `share` into `home`, if this version is not there yet. */
   def unpack(home: File, resolution: DependencyResolution, log: Logger): File = {
