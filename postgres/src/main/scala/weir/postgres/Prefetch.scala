@@ -1,6 +1,7 @@
 package weir.postgres
 
 import weir.Stream
+import weir.postgres.input.ScriptSource
 
 /** How much of a script is read and split ahead of what is sent.
   *
@@ -10,7 +11,7 @@ enum Prefetch:
   /** Nothing: a piece is read once the one before it has been sent. */
   case Off
 
-  /** Up to so many pieces wait, of up to 64 KB of data or one statement each. */
+  /** Up to so many pieces wait, of up to 256 KB of data or one statement each. */
   case Pieces(count: Int)
 
   /** Pieces of up to so many bytes together wait. */
@@ -19,7 +20,7 @@ enum Prefetch:
   /** How far the reader is ahead, where statements are not very long. */
   private[postgres] def mostBytes: Long = this match
     case Off => 0
-    case Pieces(count) => count * 65536L
+    case Pieces(count) => count * ScriptSource.BlockBytes.toLong
     case Bytes(limit) => limit
 
   /** The same pieces, read ahead. */

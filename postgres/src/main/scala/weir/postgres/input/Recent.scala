@@ -84,8 +84,8 @@ private[postgres] final class Recent(keepBytes: Long):
       SourceLine.in(bytes, 0, isCut = false)
 
 private[postgres] object Recent:
-  /** Of the statement that runs, of one that waits, and of the one that is being read: two blocks of 64 KB each. */
-  private val mostBeginningBytes = 400_000L
+  /** Of the statement that runs, of one that waits, and of the one that is being read: two blocks each. */
+  private val mostBeginningBytes = 6L * ScriptSource.BlockBytes
 
   /** @param line
     *   at its first byte

@@ -40,14 +40,14 @@ private[postgres] final class ScriptSource(
       piece
 
   private def read(fiber: RunLoop): Unit =
+    val input = orComplain(opened())
     // Data goes out as parts of the block, so that each block is a new one.
-    val space = new Array[Byte](ScriptSource.BlockBytes)
-    val length =
-      try
-        val input = opened()
-        if !input.mayWait then input.read(space)
-        else fiber.await(Task.onPlatformThread(input.read(space)))
-      catch case error: IOException => throw complaint(error)
+    val space =
+      new Array[Byte](if input.mayWait then ScriptSource.PipeBytes else ScriptSource.BlockBytes)
+    val length = orComplain(
+      if !input.mayWait then input.read(space)
+      else fiber.await(Task.onPlatformThread(input.read(space)))
+    )
     if length >= 0 then
       // A pipe may give little at a time, and what waits for the server is counted by what is in the blocks.
       val block = if length * 2 <= space.length then Arrays.copyOf(space, length) else space
@@ -65,6 +65,10 @@ private[postgres] final class ScriptSource(
       val now = open()
       input = now
       now
+
+  private inline def orComplain[A](inline read: A): A =
+    try read
+    catch case error: IOException => throw complaint(error)
 
   private def complaint(error: IOException): ScriptException =
     val opened = input
@@ -91,4 +95,8 @@ private[postgres] final class ScriptSource(
       catch case _: IOException => () // it was only read
 
 private[postgres] object ScriptSource:
-  private final val BlockBytes = 64 * 1024
+  /** Each block is handed from fiber to fiber and to the server, at a cost of its own. */
+  final val BlockBytes = 256 * 1024
+
+  /** What a pipe holds, so that more is never read at once. */
+  private final val PipeBytes = 64 * 1024

@@ -41,6 +41,17 @@ private[postgres] final class Jobs private (
   def lanes(main: Lane, session: SessionWatch, statement: Piece.Statement)(using
       Task.Direct
   ): Vector[Lane] =
+    // To open them takes longer than what is asked meanwhile.
+    openMissing.background
+      .use(opening => Task.direct(ready(main, session, statement, opening)))
+      .await
+
+  private def ready(
+      main: Lane,
+      session: SessionWatch,
+      statement: Piece.Statement,
+      opening: Fiber[Unit]
+  )(using Task.Direct): Vector[Lane] =
     val table = CopyHead.of(statement).table
     val found = main.rows(Jobs.look(table)).await
     val reason = found match
@@ -49,13 +60,14 @@ private[postgres] final class Jobs private (
       case Vector(_) => None
       case _ => Some("the table was not found")
     val oid = found.headOption.map(_.head)
-    val ready =
+    val lanes =
       if reason.nonEmpty then Vector.empty
       else
         session.look()
+        opening.joinOrFail.await
         prepare(session.state)
-        others.iterator.map(_.lane).toVector
-    if reason.isEmpty && ready.forall(seen(_, table) == oid) then ready
+        opened
+    if reason.isEmpty && lanes.forall(seen(_, table) == oid) then lanes
     else
       because(reason.getOrElse("other connections do not see the table")): Unit
       Vector.empty
@@ -63,20 +75,25 @@ private[postgres] final class Jobs private (
   private def seen(lane: Lane, table: String)(using Task.Direct): Option[String] =
     lane.rows(Jobs.look(table)).await.headOption.map(_.head)
 
-  /** Opens what is missing, and gives each the settings of the script's session. */
+  private def opened: Vector[Lane] = others.iterator.map(_.lane).toVector
+
+  /** Gives each the settings of the script's session. */
   private def prepare(state: SessionState)(using Task.Direct): Unit =
-    while others.size < count - 1 do add()
     others.foreach { other =>
       val change = state.change(other.state)
       if change.nonEmpty then other.lane.run(change).await
       other.state = state
     }
 
-  private def add()(using Task.Direct): Unit = Task
-    .uncancelable(poll =>
-      poll(open.allocated).map((lane, close) => others += Jobs.Other(lane, close): Unit)
+  private def openMissing: Task[Unit] =
+    Task.defer(Task.parTraverse(others.size until count - 1)(_ => add).void)
+
+  private def add: Task[Unit] = Task.uncancelable(poll =>
+    poll(open.allocated).map((lane, close) =>
+      // Several are opened at once.
+      others.synchronized(others += Jobs.Other(lane, close)): Unit
     )
-    .await
+  )
 
   /** A connection for a short while. */
   def beside[A](use: Lane => Task[A]): Task[A] = open.use(use)

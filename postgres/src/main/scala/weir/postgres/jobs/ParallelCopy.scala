@@ -97,8 +97,8 @@ private[postgres] object ParallelCopy:
   private enum Mode:
     case Holding, One, Several
 
-  /** How many blocks wait for each connection: four chunks of blocks of 64 KB. */
-  private val waiting = 16
+  /** How many parts of blocks wait for each connection: most chunks are cut from two blocks. */
+  private val waiting = 8
 
   private val deadlock = "40P01"
   private val oneJob =
