@@ -31,14 +31,21 @@ val pgjdbc = "42.7.14"
 
 lazy val root = project
   .in(file("."))
-  .aggregate(lab, core, testkit, slf4j, postgres, cli, bench, benchCe2, docs)
+  .aggregate(lab, macros, core, testkit, slf4j, postgres, cli, bench, benchCe2, docs)
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
+// What the compiler runs while it compiles calls of core: it must have been compiled before.
+lazy val macros = project
+  .settings(name := "weir-macros")
+
 // The tests of core compile the test kit with them, since sbt lets no project depend on one that depends on it.
 lazy val core = project
+  .dependsOn(macros)
   .settings(name := "weir-core")
   .settings(testSettings)
+  // "a class at each inline site": that is what Task.delay is for.
+  .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
   .settings(
     // `jcmd PID JVMTI.agent_load weir-core.jar` writes a fiber dump.
     Compile / packageBin / packageOptions +=

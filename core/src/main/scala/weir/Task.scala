@@ -5,6 +5,7 @@ import java.util.concurrent.CompletionStage
 import scala.concurrent.Future
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.kernel.*
+import weir.macros.SaysSuper
 import weir.task.*
 
 /** A description of work that ends with an `A`, fails with a `Throwable`, or is cancelled.
@@ -187,14 +188,18 @@ object Task:
   /** What `thunk` returns, evaluated each time the task runs. It may block. '''Fails''' with what it throws.
     * '''Cancelled''' while it blocks: its thread is interrupted.
     */
-  def delay[A](thunk: => A): Task[A] = Delay(() => thunk)
+  inline def delay[A](inline thunk: A): Task[A] =
+    inline if SaysSuper.in(thunk) then Thunk[A](() => thunk)
+    else
+      new Delay[A]:
+        def run(): Any = thunk
 
   /** The same as `delay`. */
-  def apply[A](thunk: => A): Task[A] = Delay(() => thunk)
+  inline def apply[A](inline thunk: A): Task[A] = delay(thunk)
 
   /** As `delay`, but a cancel does not interrupt its thread: '''Cancelled''': waits until `thunk` has returned.
     */
-  def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => delay(thunk))
+  def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => Thunk(() => thunk))
 
   /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which would hold a carrier
     * for as long as it blocks. Other code has no use for it. There are as many threads as such calls at one time.

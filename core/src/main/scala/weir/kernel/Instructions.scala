@@ -10,7 +10,18 @@ private[weir] final class Pure[A](val value: A) extends Task[A](Tag.Pure)
 
 private[weir] final class Fail(val error: Throwable) extends Task[Nothing](Tag.Fail)
 
-private[weir] final class Delay[A](val thunk: () => A) extends Task[A](Tag.Delay)
+/** The code is a method of the task: a function object besides would be two objects for each task that captures anything, 16 to
+  * 24 bytes more, and one more thing to load and to look at before it can be called. `SequenceReady`. So each call of `Task.delay`
+  * makes a class.
+  */
+private[weir] abstract class Delay[A] extends Task[A](Tag.Delay):
+
+  /** An `A`. With that type each class would have a bridge to it, which would stand in traces. */
+  def run(): Any
+
+/** Where the code cannot be a method of a class of its own. */
+private[weir] final class Thunk[A](thunk: () => A) extends Delay[A]:
+  def run(): Any = thunk()
 
 private[weir] final class Defer[A](val thunk: () => Task[A]) extends Task[A](Tag.Defer)
 

@@ -34,13 +34,13 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
 private[weir] object Loop:
   /** The result of a child that needs no run loop, or `NotReady`. Takes one instruction from the fiber's budget. */
   inline def ready(fiber: RunLoop, child: Task[Any]): Any = child match
-    case delay: Delay[?] => if fiber.mayGoOn then delay.thunk() else NotReady
+    case delay: Delay[?] => if fiber.mayGoOn then delay.run() else NotReady
     case pure: Pure[?] => if fiber.mayGoOn then pure.value else NotReady
     case _ => NotReady
 
   /** As `ready`, for loops that count the budget themselves. */
   inline def readyInBudget(fiber: RunLoop, child: Task[Any]): Any = child match
-    case delay: Delay[?] => if fiber.shouldCancel then NotReady else delay.thunk()
+    case delay: Delay[?] => if fiber.shouldCancel then NotReady else delay.run()
     case pure: Pure[?] => if fiber.shouldCancel then NotReady else pure.value
     case _ => NotReady
 

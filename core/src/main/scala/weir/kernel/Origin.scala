@@ -6,11 +6,11 @@ import weir.Task
 /** Where a task begins: the function that a trace names as the bottom of the fiber that runs it. */
 private[kernel] object Origin:
 
-  /** A function, not the task, which may keep a whole collection alive. Null where nothing at hand is one. */
+  /** A function, not the task around it, which may keep a whole collection alive. Null where nothing at hand is one. */
   def of(task: Task[Any]): AnyRef | Null = from(task, null)
 
   @tailrec private def from(task: Task[Any], after: AnyRef | Null): AnyRef | Null = task.tag match
-    case Tag.Delay => task.asInstanceOf[Delay[Any]].thunk
+    case Tag.Delay => task
     case Tag.Defer => task.asInstanceOf[Defer[Any]].thunk
     case Tag.FlatMap =>
       val flatMap = task.asInstanceOf[FlatMap[Any, Any]]

@@ -192,7 +192,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   def await[A](task: Task[A]): A = task.tag match
     case Tag.Pure => task.asInstanceOf[Pure[A]].value
     case Tag.Delay if mayGoOn =>
-      try task.asInstanceOf[Delay[A]].thunk()
+      try task.asInstanceOf[Delay[A]].run().asInstanceOf[A]
       catch
         case error: Throwable =>
           if isCancel(error) then awaitInLoop(CancelSelf)
@@ -387,7 +387,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 else if outOfBudget then
                   if giveWay(task, asked = false, base) then return RunLoop.Suspended
                 else
-                  value = task.asInstanceOf[Delay[Any]].thunk()
+                  value = task.asInstanceOf[Delay[Any]].run()
                   current = null
 
               case Tag.Defer =>
@@ -403,7 +403,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   value = map.f(source.asInstanceOf[Pure[Any]].value)
                   current = null
                 else if source.tag == Tag.Delay && mayGoOn then
-                  value = source.asInstanceOf[Delay[Any]].thunk()
+                  value = source.asInstanceOf[Delay[Any]].run()
                   if shouldCancel then
                     current = CancelSelf // where the thunk has swallowed the interrupt
                   else
@@ -419,7 +419,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                 if source.tag == Tag.Pure && mayGoOn then
                   current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
                 else if source.tag == Tag.Delay && mayGoOn then
-                  value = source.asInstanceOf[Delay[Any]].thunk()
+                  value = source.asInstanceOf[Delay[Any]].run()
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesToNobody() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
@@ -429,7 +429,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   entering = poll
                   val made = source.asInstanceOf[Uncancelable[Any]].body(poll)
                   if made.tag == Tag.Delay && !outOfBudget then
-                    value = made.asInstanceOf[Delay[Any]].thunk()
+                    value = made.asInstanceOf[Delay[Any]].run()
                     entering = null
                     leaveMask()
                     current = if shouldCancel then CancelSelf else flatMap.f(value)

@@ -34,14 +34,14 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any]) extends 
   private def run(fiber: RunLoop): Task[Any] | Null =
     holds = true
     body match
-      case delay: Delay[?] if fiber.mayGoOn => runHere(fiber, delay.thunk)
-      case pure: Pure[?] if fiber.mayGoOn => runHere(fiber, () => pure.value)
+      case delay: Delay[?] if fiber.mayGoOn => runHere(fiber, delay.run())
+      case pure: Pure[?] if fiber.mayGoOn => runHere(fiber, pure.value)
       case _ =>
         fiber.push(this)
         body
 
-  private def runHere(fiber: RunLoop, thunk: () => Any): Null =
-    try fiber.loopResult = thunk()
+  private inline def runHere(fiber: RunLoop, inline value: Any): Null =
+    try fiber.loopResult = value
     finally permits.give(fiber, n)
     null
 

@@ -39,7 +39,7 @@ private final class TraverseClaims[A, B](
     if math.min(limit, items.size) == 1 then 0
     else
       f.getClass.hashCode ^ (array(0) match
-        case delay: Delay[?] => delay.thunk.getClass.hashCode
+        case delay: Delay[?] => delay.getClass.hashCode
         case _ => 1)
 
   def claim(runner: Runner): Boolean = blocks.claim(runner, runner.fiber.home)

@@ -1,0 +1,86 @@
+package weir
+
+/** `Task.delay` makes a class of each of its calls. The code in it means what it would mean in a function. */
+class DelaySuite extends WeirSuite:
+  import DelaySuite.*
+
+  test("the code runs each time, and not before"):
+    var ran = 0
+    val task = Task.delay { ran += 1; ran }
+    assertEquals(ran, 0)
+    assertEquals(List(task.runSync(), task.runSync()), List(1, 2))
+
+  test("it stands for a function"):
+    val made: Int => Task[Int] = Task.delay(_)
+    assertEquals(List(1, 2).map(Task(_)).map(_.runSync()), List(1, 2))
+    assertEquals(made(3).runSync(), 3)
+
+  test(
+    "its code reaches what surrounds it: private members, those above, type parameters, local ones"
+  ):
+    assertEquals(Below("a").all[String]("b").runSync(), List("a", "above a", "b", "local"))
+
+  test("it may stand in what is given to a constructor"):
+    assertEquals(Given(2).task.runSync(), 3)
+    assertEquals(new Given().task.runSync(), 8)
+
+  test("in a call by name it takes the name along"):
+    var asked = 0
+    def later[A](value: => A): Task[A] = Task.delay(value)
+    val task = later { asked += 1; asked }
+    assertEquals((asked, task.runSync(), task.runSync()), (0, 1, 2))
+
+  test("in another that is inlined, and in itself"):
+    assertEquals(twice(21).runSync(), 42)
+    assertEquals(Task(Task(Task(1).runSync() + 1).runSync() + 1).runSync(), 3)
+
+  test("values of every kind come back as they are"):
+    assertEquals(Task(()).runSync(), ())
+    assertEquals(Task(1L).runSync(), 1L)
+    assertEquals(Task('c').runSync(), 'c')
+    assertEquals(Task(Meters(2.5)).runSync(), Meters(2.5))
+    assertEquals(Task(null).runSync(), null)
+    assertEquals(Task[Any](1).runSync(), 1)
+
+  test("what it throws is the failure"):
+    intercept[NoSuchElementException](Task.delay(List.empty[Int].head).runSync(): Unit): Unit
+    intercept[NotImplementedError](Task[Int](???).runSync(): Unit): Unit
+
+  test("a pattern, a local function and a lazy value in it"):
+    val task = Task:
+      val (a, b) = (1, "x")
+      lazy val c = a + 1
+      def d(n: Int): Int = if n == 0 then c else d(n - 1)
+      s"$a$b${d(3)}"
+    assertEquals(task.runSync(), "1x2")
+
+  test("it keeps nothing alive but what its code names"):
+    val reference = java.lang.ref.WeakReference(Array.ofDim[Byte](1 << 20))
+    val length = reference.get.length
+    val task = Task(length)
+    val deadline = System.nanoTime() + 10_000_000_000L
+    while reference.get ne null do
+      assert(System.nanoTime() < deadline, "the array is still there")
+      System.gc()
+    assertEquals(task.runSync(), 1 << 20)
+
+object DelaySuite:
+  opaque type Meters = Double
+  object Meters:
+    def apply(value: Double): Meters = value
+
+  inline def twice(inline n: Int): Task[Int] = Task.delay(n).map(_ => n * 2)
+
+  class Above(name: String):
+    protected def above: String = s"above $name"
+
+  class Below(private val name: String) extends Above(name):
+    override protected def above: String = "below"
+    def all[A](also: A): Task[List[Any]] =
+      val local = "local"
+      Task(List(name, super.above, also, local))
+
+  class Base(val task: Task[Int])
+
+  class Given(n: Int) extends Base(Task(n + 1)):
+    def this() = this(Task(7).runSync())
