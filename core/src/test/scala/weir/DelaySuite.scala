@@ -20,6 +20,77 @@ class DelaySuite extends WeirSuite:
   ):
     assertEquals(Below("a").all[String]("b").runSync(), List("a", "above a", "b", "local"))
 
+  test("names in it are those of where it stands, also where a task has the same"):
+    assertEquals(
+      Named().all.runSync(),
+      List("my run", "my tag", "my map", "my thunk", "local start")
+    )
+
+  test("any number of them in one another"):
+    val deep = Task(
+      Task(
+        Task(
+          Task(
+            Task(
+              Task(
+                Task(
+                  Task(
+                    Task(
+                      Task(
+                        Task(
+                          Task(
+                            Task(
+                              Task(
+                                Task(
+                                  Task(
+                                    Task(
+                                      Task(
+                                        Task(
+                                          Task(
+                                            Task(
+                                              Task(
+                                                Task(
+                                                  Task(
+                                                    Task(
+                                                      Task(
+                                                        Task(
+                                                          Task(
+                                                            Task(Task(Task(Task(Task(Task(1))))))
+                                                          )
+                                                        )
+                                                      )
+                                                    )
+                                                  )
+                                                )
+                                              )
+                                            )
+                                          )
+                                        )
+                                      )
+                                    )
+                                  )
+                                )
+                              )
+                            )
+                          )
+                        )
+                      )
+                    )
+                  )
+                )
+              )
+            )
+          )
+        )
+      )
+    )
+    var value: Any = deep
+    var depth = 0
+    while value.isInstanceOf[Task[?]] do
+      value = value.asInstanceOf[Task[Any]].runSync()
+      depth += 1
+    assertEquals((depth, value), (34, 1: Any))
+
   test("it may stand in what is given to a constructor"):
     assertEquals(Given(2).task.runSync(), 3)
     assertEquals(new Given().task.runSync(), 8)
@@ -79,6 +150,15 @@ object DelaySuite:
     def all[A](also: A): Task[List[Any]] =
       val local = "local"
       Task(List(name, super.above, also, local))
+
+  class Named:
+    def run(): String = "my run"
+    val tag = "my tag"
+    def map(n: Int): String = "my map"
+    private val thunk = "my thunk"
+    def all: Task[List[String]] =
+      def start = "local start"
+      Task(List(run(), tag, map(1), thunk, start))
 
   class Base(val task: Task[Int])
 
