@@ -40,7 +40,9 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner):
     def only(effect: Effect) =
       val own = effect.contents.filterNot(_.contains("weir")).sorted
       effect.copy(events = Vector.empty, contents = own)
-    Comparison.difference(only(left), only(right))
+    // What the journal refuses, and says so, psql takes.
+    if left.failure.exists(_.contains("joined by \\; that begin or end a transaction")) then None
+    else Comparison.difference(only(left), only(right))
 
   /** What `runner` does with the script in an empty database. */
   def effect(
