@@ -27,63 +27,11 @@ class DelaySuite extends WeirSuite:
     )
 
   test("any number of them in one another"):
-    val deep = Task(
-      Task(
-        Task(
-          Task(
-            Task(
-              Task(
-                Task(
-                  Task(
-                    Task(
-                      Task(
-                        Task(
-                          Task(
-                            Task(
-                              Task(
-                                Task(
-                                  Task(
-                                    Task(
-                                      Task(
-                                        Task(
-                                          Task(
-                                            Task(
-                                              Task(
-                                                Task(
-                                                  Task(
-                                                    Task(
-                                                      Task(
-                                                        Task(
-                                                          Task(
-                                                            Task(Task(Task(Task(Task(Task(1))))))
-                                                          )
-                                                        )
-                                                      )
-                                                    )
-                                                  )
-                                                )
-                                              )
-                                            )
-                                          )
-                                        )
-                                      )
-                                    )
-                                  )
-                                )
-                              )
-                            )
-                          )
-                        )
-                      )
-                    )
-                  )
-                )
-              )
-            )
-          )
-        )
-      )
-    )
+    // format: off
+    val deep =
+      Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(
+      Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(1
+      )))))))))))))))))))))))))))))))))) // format: on
     var value: Any = deep
     var depth = 0
     while value.isInstanceOf[Task[?]] do

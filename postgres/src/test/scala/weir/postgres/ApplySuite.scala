@@ -62,10 +62,8 @@ class ApplySuite extends ServerSuite:
     val told = Told()
     val script = "CREATE TABLE t (i int);\nCOPY t FROM STDIN;\n" + "12345\n" * 400_000 + "\\.\n"
     apply(url, script, told = told): Unit
-    assertEquals(
-      told.lines.size,
-      10
-    ) // one block of 64 KB, where it looks how the script is packed, and nine of 256 KB
+    // One block of 64 KB, in which it looks how the script is packed, and nine of 256 KB.
+    assertEquals(told.lines.size, 10)
     assertEquals(told.lines.toList, told.lines.toList.sorted)
     assertEquals(told.lines.head, 0L)
     assertEquals(told.lines.last, (65_536 + 8 * 262_144 - script.indexOf("12345")) / 6L)

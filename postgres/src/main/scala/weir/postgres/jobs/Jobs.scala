@@ -5,7 +5,7 @@ import weir.{Fiber, Resource, Task}
 import weir.postgres.Piece
 import weir.postgres.journal.{Lane, SessionState, SessionWatch}
 
-/** The connections of `--jobs` beside the script's own: opened when the first COPY is cut, and given its settings.
+/** The connections of `--jobs` beside the script's own: opened at the first COPY that is long enough to be cut, and given its settings.
   *
   * @param count
   *   how many connections there may be in all
@@ -66,7 +66,7 @@ private[postgres] final class Jobs private (
         session.look()
         opening.joinOrFail.await
         prepare(session.state)
-        opened
+        others.iterator.map(_.lane).toVector
     if reason.isEmpty && lanes.forall(seen(_, table) == oid) then lanes
     else
       because(reason.getOrElse("other connections do not see the table")): Unit
@@ -74,8 +74,6 @@ private[postgres] final class Jobs private (
 
   private def seen(lane: Lane, table: String)(using Task.Direct): Option[String] =
     lane.rows(Jobs.look(table)).await.headOption.map(_.head)
-
-  private def opened: Vector[Lane] = others.iterator.map(_.lane).toVector
 
   /** Gives each the settings of the script's session. */
   private def prepare(state: SessionState)(using Task.Direct): Unit =
@@ -85,6 +83,7 @@ private[postgres] final class Jobs private (
       other.state = state
     }
 
+  /** Nothing, once there are as many as there may be: all at once. */
   private def openMissing: Task[Unit] =
     Task.defer(Task.parTraverse(others.size until count - 1)(_ => add).void)
 
