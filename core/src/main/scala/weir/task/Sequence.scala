@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{Enter, Loop, RunLoop, Tag}
+import weir.kernel.{Delay, Enter, Loop, RunLoop, Tag}
 
 /** Runs one task for each item, in order, with one frame for all of them. Keeps the results. */
 private[weir] final class Traverse[A, B](items: Iterable[A], f: A => Task[B])
@@ -13,7 +13,9 @@ private[weir] final class Sequence[A](tasks: Iterable[Task[A]]) extends Enter[Li
   def begin(fiber: RunLoop): Loop = ListLoop(tasks.toList, null)
 
 /** Walks a list and builds one. While children are ready, its places in both and what is left of the slice's budget are in
-  * local variables: a field that is counted down for each child costs a tenth of all. `SequenceReady`.
+  * local variables: a field that is counted down for each child costs a tenth of all. And where the child after one is ready as well
+  * its result's cell is made first: a tail that is written into a cell from before goes through the collector's barrier, a tenth
+  * of all again. `SequenceReady`.
   *
   * @param f
   *   makes the children of the items; null where the items are the children, which saves a call for each.
@@ -28,13 +30,15 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
     start(fiber)
 
   def start(fiber: RunLoop): Task[Any] | Null =
+    val f = this.f
     var left = this.left
-    var last = this.last
+    var last = this.last.nn
     var budget = fiber.budget
     try
-      while !left.isEmpty do
-        val child = if f eq null then left.head.asInstanceOf[Task[Any]] else f(left.head)
-        left = left.tail
+      while left ne Nil do
+        val cell = left.asInstanceOf[::[Any]]
+        val child = if f eq null then cell.head.asInstanceOf[Task[Any]] else f(cell.head)
+        left = cell.tail
         budget -= 1
         if budget <= 0 then budget = fiber.renewBudget()
         val value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
@@ -43,7 +47,17 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
           this.last = last
           fiber.push(this)
           return child
-        last = ListCells.append(last, value)
+        left match
+          case next: ::[Any] if (f eq null) && budget > 1 =>
+            next.head match
+              case delay: Delay[?] if !fiber.shouldCancel =>
+                budget -= 1
+                left = next.tail
+                val end = new ::[Any](delay.run(), Nil)
+                ListCells.link(last, new ::(value, end))
+                last = end
+              case _ => last = ListCells.append(last, value)
+          case _ => last = ListCells.append(last, value)
     finally // after a failure too, or a loop of failures would be a slice without an end
       fiber.budget = budget
     ListTail.publish()
