@@ -59,13 +59,17 @@ object Piece:
   final case class Jump(textIndex: Int, to: Position)
 
   /** Data for the COPY before it: `length` bytes of `bytes`, from `from`. It may begin and end in the middle of a row.
+    *
+    * @param plainNewlines
+    *   how many newlines it holds, if it holds no backslash; -1 if it may
     */
   final class CopyData(
       val bytes: Array[Byte],
       val from: Int,
       val length: Int,
       val start: Position,
-      val endOffset: Long
+      val endOffset: Long,
+      private[postgres] val plainNewlines: Int = -1
   ) extends Piece:
     def sizeBytes: Int = length
 

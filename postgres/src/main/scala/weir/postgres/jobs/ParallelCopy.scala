@@ -170,6 +170,7 @@ private[postgres] object ParallelCopy:
     def feed(piece: Piece.CopyData)(using Task.Direct): Unit =
       var at = piece.from
       val until = piece.from + piece.length
+      cutter.expect(piece.plainNewlines)
       while at < until do
         if cutter.chunkEnded then numbers.begins(part)
         val end = cutter.next(piece.bytes, at, until)

@@ -13,6 +13,7 @@ final class RowCutter(chunkBytes: Long):
   require(chunkBytes >= 1, s"RowCutter: a chunk had $chunkBytes bytes. It must have at least 1.")
 
   private var escaped = false
+  private var known = -1 // what is left of the newlines that `expect` was told of
   private var inChunk = 0L
   private var ended = true
 
@@ -24,6 +25,11 @@ final class RowCutter(chunkBytes: Long):
 
   /** That what `next` has found ends the chunk. */
   def chunkEnded: Boolean = ended
+
+  /** That the bytes up to the `until` of the next call hold no backslash, and this many newlines: they need not be looked at
+    * where no chunk ends. -1 if they are not known.
+    */
+  def expect(newlines: Int): Unit = known = if escaped then -1 else newlines
 
   /** Up to where the bytes from `from` to `until` belong to the chunk: `until`, or the end of its last row.
     *
@@ -37,8 +43,16 @@ final class RowCutter(chunkBytes: Long):
       escapedNewlines = 0
     // The last byte before this is the first at which the chunk may end.
     val enough = math.min(chunkBytes - 1 - inChunk, (until - from).toLong)
-    val at = if enough > 0 then count(bytes, from, from + enough.toInt) else from
-    val end = if at < until then rowEnd(bytes, at, until) else until
+    val end =
+      if known >= 0 && from + enough == until then
+        rows += known
+        until
+      else
+        val before = rows
+        val at = if enough > 0 then count(bytes, from, from + enough.toInt) else from
+        val end = if at < until then rowEnd(bytes, at, until) else until
+        if known >= 0 then known -= (rows - before).toInt
+        end
     inChunk += end - from
     end
 

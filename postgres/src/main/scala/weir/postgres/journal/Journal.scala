@@ -40,7 +40,7 @@ private[postgres] final class Journal(
     case Vector(Vector(Journal.mark)) => ()
     case Vector(Vector(other)) =>
       val what =
-        if other.startsWith("weir sql journal") then s"is of a newer weir ($other)"
+        if other.startsWith("weir sql journal") then s"is of another version of weir ($other)"
         else "is not weir's"
       throw refused(
         s"the table weir_sql.journal in the database $what",
@@ -141,7 +141,7 @@ private[postgres] final class Journal(
     ScriptException(script, None, problem, None, Some(hint), cause)
 
 private[postgres] object Journal:
-  val mark = "weir sql journal 1"
+  val mark = "weir sql journal 2"
 
   /** The class of the advisory locks that say that a run applies a script. */
   val lockClass = 1464158546 // "WEIR"

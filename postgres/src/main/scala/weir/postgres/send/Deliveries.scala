@@ -7,10 +7,12 @@ import weir.postgres.journal.{Checksum, JournalDelivery, Lane, SessionWatch}
 
 /** Applies scripts by the delivery that the options ask for. */
 private[postgres] object Deliveries:
-  /** How long a chunk of COPY data is at least which one of several connections is given: it is also the size of the buffer in
-    * which the driver sends. A journal with parts of a COPY relies on it.
+  /** How long a chunk of COPY data is at least which one of several connections is given. A journal with parts of a COPY relies on
+    * it: another length is another version of the journal.
+    *
+    * Longer than a block, so that most blocks go to one connection whole.
     */
-  val ChunkBytes: Long = 256 << 10
+  val ChunkBytes: Long = 1 << 20
 
   /** @param scripts
     *   names, and what they are split into; the sum takes in what is read

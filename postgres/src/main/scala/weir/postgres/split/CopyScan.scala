@@ -14,6 +14,7 @@ private[split] final class CopyScan:
   private var refused = 0 // how many were held that are data after all
   private var heldAt = Position.start
   private var newlines = 0 // since the last position
+  private var plain = true // no backslash since the last position
 
   var isEnded = false
 
@@ -33,7 +34,8 @@ private[split] final class CopyScan:
         run.index = to
         atLineStart = run.bytes(to - 1) == '\n'
         run.position(to, newlines): Unit
-        Piece.CopyData(run.bytes, from, to - from, start, run.offset(to))
+        val known = if plain then newlines else -1
+        Piece.CopyData(run.bytes, from, to - from, start, run.offset(to), known)
       else
         if !run.isSpent then hold(run)
         null
@@ -52,13 +54,18 @@ private[split] final class CopyScan:
   /** The index of a line that is the marker, or may be. Counts the newlines before it. */
   private def seek(bytes: Array[Byte], from: Int, end: Int): Int =
     newlines = 0
+    plain = true
     var at = from
     var found = -1
     if atLineStart && from < end && bytes(from) == '\\' then
+      plain = false
       if CopyScan.mayEnd(bytes, from, end) then found = from else at = from + 1
     while found < 0 do
       at = nextBackslash(bytes, at, end)
-      if at == end || CopyScan.mayEnd(bytes, at, end) then found = at else at += 1
+      if at == end || CopyScan.mayEnd(bytes, at, end) then found = at
+      else
+        plain = false
+        at += 1
     found
 
   /** The index of the next backslash that is the first byte of its line, after `from`. Some that no dot follows are left out. */
@@ -66,17 +73,21 @@ private[split] final class CopyScan:
     var i = from
     var before = 0L // the highest bit of the lowest byte: the byte before this word was a newline
     var candidates = 0L
+    var slashes = 0L
     var count = 0
     while candidates == 0 && i <= end - 8 do
       val word = WordScan.load(bytes, i)
       val ends = WordScan.matches(word, WordScan.Newlines)
-      candidates = (ends << 8 | before) & WordScan.matches(word, WordScan.Backslashes)
+      val here = WordScan.matches(word, WordScan.Backslashes)
+      slashes |= here
+      candidates = (ends << 8 | before) & here
       // rows that begin with \N are many: a dot must follow, or the word be at its end
       if candidates != 0 then
         candidates &= WordScan.matches(word, WordScan.Dots) >>> 8 | Long.MinValue
       before = ends >>> 56
       count += WordScan.count(ends)
       i += 8
+    if slashes != 0 then plain = false
     if candidates != 0 then
       // the newlines of this word that come after the candidate are counted when it is gone on from there
       val at = i - 8 + (java.lang.Long.numberOfTrailingZeros(candidates) >> 3)
@@ -87,6 +98,7 @@ private[split] final class CopyScan:
       while i < end && !(isFirst && bytes(i) == '\\') do
         isFirst = bytes(i) == '\n'
         if isFirst then count += 1
+        if bytes(i) == '\\' then plain = false
         i += 1
       newlines += count
       i

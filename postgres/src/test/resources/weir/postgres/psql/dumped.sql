@@ -159,7 +159,7 @@ INSERT INTO public.escapes VALUES
   (1, NULL), (2, ''), (3, E'\\N'), (4, E'\\.'), (5, E'\n\\.\n'), (6, E'\t\b\f\v\r'), (7, E'\\'), (8, E'a\\'), (9, E'\\\n'),
   (10, repeat('x', 100000)), (11, repeat(E'\\.\n', 30000)), (12, repeat('漢', 40000)), (13, E'\\.x'), (14, ' '), (15, '$1'),
   (16, repeat('y', 65530) || E'\\.'), (17, E'\u00a0\ufeff'), (18, ');--'), (19, E'\\n'), (20, E'"a","b"');
-INSERT INTO public.escapes SELECT 100 + n, repeat(md5(n::text), n % 40) FROM generate_series(1, 3000) n;
+INSERT INTO public.escapes SELECT 100 + n, repeat(md5(n::text), n % 40) FROM generate_series(1, 5000) n;
 SELECT nextval('public.orders_id_seq');
 REFRESH MATERIALIZED VIEW "odd; schema"."mat;view";
 

@@ -7,10 +7,10 @@ import weir.postgres.journal.ResumeSuite
 class JobsSuite extends ResumeSuite:
   private val head = "CREATE TABLE t (a int, b text);\nCOPY t FROM STDIN;\n"
 
-  /** Rows of about a hundred bytes. */
+  /** Rows of over four hundred bytes: of five thousand of them the data is cut. */
   private def data(rows: Int): StringBuilder =
     val text = StringBuilder()
-    for i <- 1 to rows do text.append(i).append('\t').append("x" * 90).append('\n')
+    for i <- 1 to rows do text.append(i).append('\t').append("x" * 420).append('\n')
     text
 
   private def jobs(database: String, count: Int, from: ApplyOptions = ApplyOptions()) =
@@ -55,7 +55,7 @@ class JobsSuite extends ResumeSuite:
   test("rows with newlines in them, and rows longer than a chunk"):
     val text = StringBuilder(head)
     for i <- 1 to 8000 do text.append(s"$i\ta\\\nb${"y" * 60}\\\\\n")
-    text.append(s"8001\t${"z" * 1000000}\n8002\t${"z" * 1000000}\n\\.\n")
+    text.append(s"8001\t${"z" * 1200000}\n8002\t${"z" * 1200000}\n\\.\n")
     val (database, summary) = run(text.toString, 3)
     check(database, 8002)
     assertEquals(summary.parallelCopies, 1L)

@@ -2,17 +2,28 @@ package weir.postgres.jobs
 
 import scala.util.Random
 import weir.WeirSuite
+import weir.postgres.Piece
+import weir.postgres.split.{Limits, Splitter}
 
 class RowCutterSuite extends WeirSuite:
 
-  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows and escaped newlines. */
-  private def chunks(body: String, size: Long, cuts: Seq[Int]): List[(String, Long, Long)] =
+  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows and escaped newlines. `told`: what is known of slices
+    * without a backslash is said.
+    */
+  private def chunks(
+      body: String,
+      size: Long,
+      cuts: Seq[Int],
+      told: Boolean = false
+  ): List[(String, Long, Long)] =
     val bytes = body.getBytes("ISO-8859-1")
     val cutter = RowCutter(size)
     val found = List.newBuilder[(String, Long, Long)]
     var begun = 0
     for Seq(from, until) <- (0 +: cuts :+ bytes.length).sliding(2) do
       var at = from
+      val slice = body.substring(from, until)
+      cutter.expect(if told && !slice.contains('\\') then slice.count(_ == '\n') else -1)
       while at < until do
         at = cutter.next(bytes, at, until)
         if cutter.chunkEnded then
@@ -72,11 +83,12 @@ class RowCutterSuite extends WeirSuite:
       val body = String(Array.fill(random.nextInt(200))(letters(random.nextInt(letters.size))))
       val size = 1 + random.nextInt(40)
       val cuts = Seq.fill(random.nextInt(6))(random.nextInt(body.length + 1)).sorted
-      assertEquals(
-        chunks(body, size, cuts),
-        plainly(body, size),
-        s"seed $seed, round $round, cuts $cuts, size $size, ${body.toSeq}"
-      )
+      for told <- List(false, true) do
+        assertEquals(
+          chunks(body, size, cuts, told),
+          plainly(body, size),
+          s"seed $seed, round $round, cuts $cuts, size $size, told $told, ${body.toSeq}"
+        )
 
   test("every cut of a body with every kind of row gives the same chunks"):
     val body = "one\ttwo\n\\N\t\\\\\nthree\\\nfour\n\n\\\\\\\nx\n0123456789abcdef\n"
@@ -84,3 +96,15 @@ class RowCutterSuite extends WeirSuite:
       size <- 1 to 20
       cut <- 0 to body.length
     do assertEquals(chunks(body, size, Seq(cut)), plainly(body, size), s"$size $cut")
+
+  test("the splitter tells how many newlines data has in which nothing is escaped"):
+    val splitter = Splitter("s.sql", Limits.default)
+    val told =
+      List("COPY t FROM STDIN;\n", "one\ntwo\nth", "ree\n" * 5, "a\\tb\n", "\\.\n").flatMap:
+        block =>
+          splitter.feed(block.getBytes, block.length)
+          Iterator.continually(splitter.next()).takeWhile(_ ne null).toList
+    assertEquals(
+      told.collect { case data: Piece.CopyData => data.plainNewlines },
+      List(2, 5, -1)
+    )

@@ -21,7 +21,7 @@ class KillSuite extends ResumeSuite:
       text.append(s"CREATE TABLE $table (k int GENERATED ALWAYS AS IDENTITY, v text);\n")
     def copy(table: String, rows: Int): Unit =
       text.append(s"COPY $table (v) FROM STDIN;\n")
-      for i <- 1 to rows do text.append(s"${random.nextInt(1000)} $i ${"v" * 80}\\\\\\N\n")
+      for i <- 1 to rows do text.append(s"${random.nextInt(1000)} $i ${"v" * 340}\\\\\\N\n")
       text.append("\\.\n")
     for round <- 1 to 25 do
       def table = tables(random.nextInt(tables.size))

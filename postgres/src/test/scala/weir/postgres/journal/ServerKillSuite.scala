@@ -22,8 +22,8 @@ class ServerKillSuite extends WeirSuite:
     s"CREATE TABLE a (k int, v text);\nCREATE TABLE b (k int, v text);\nSET my.word = 'x';\n" +
       s"INSERT INTO a VALUES (-1, 'first');\nCOPY a FROM STDIN;\n${rows(0, 60_000)}",
     s"${rows(60_000, 60_000)}\\.\nINSERT INTO b VALUES (-1, 'first');\nBEGIN;\n" +
-      s"UPDATE a SET v = v || '!' WHERE k % 100 = 0;\nCOPY b FROM STDIN;\n${rows(0, 20_000)}",
-    s"${rows(20_000, 20_000)}\\.\nCOMMIT;\n" +
+      s"UPDATE a SET v = v || '!' WHERE k % 100 = 0;\nCOPY b FROM STDIN;\n${rows(0, 50_000)}",
+    s"${rows(50_000, 20_000)}\\.\nCOMMIT;\n" +
       (1 to 50).map(i => s"INSERT INTO b VALUES (-1, 'after $i');\n").mkString,
     "UPDATE b SET v = v || current_setting('my.word') WHERE k = -1;\nINSERT INTO a SELECT * FROM b;\n"
   )

@@ -50,6 +50,9 @@ object Splits:
     for piece <- pieces do
       if piece.endOffset < offset then throw AssertionError(s"${piece.endOffset} after $offset")
       offset = piece.endOffset
+      piece match
+        case data: Piece.CopyData => checkNewlines(data)
+        case _ => ()
     def go(left: List[Piece], done: List[Part]): List[Part] = left match
       case Nil => done.reverse
       case (s: Piece.Statement) :: rest if s.copies =>
@@ -66,6 +69,12 @@ object Splits:
         go(rest, Part.Statement(text(s), s.start, positions) :: done)
       case other :: _ => throw AssertionError(s"not after a copy: $other")
     go(pieces, Nil)
+
+  private def checkNewlines(data: Piece.CopyData): Unit =
+    val bytes = data.bytes.slice(data.from, data.from + data.length)
+    val real = if bytes.contains('\\'.toByte) then -1 else bytes.count(_ == '\n')
+    val said = data.plainNewlines
+    if said != real && said != -1 then throw AssertionError(s"$said newlines instead of $real")
 
   /** Each byte a character, so that no two inputs look the same. */
   def latin(bytes: Array[Byte]): String =
