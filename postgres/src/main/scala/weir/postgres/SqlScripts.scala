@@ -1,6 +1,7 @@
 package weir.postgres
 
 import weir.{Stream, Task}
+import weir.postgres.jobs.ParallelCopy
 import weir.postgres.send.Deliveries
 
 /** Scripts that belong together. */
@@ -30,12 +31,15 @@ object SqlScripts:
     val sources = scripts.map(script =>
       (
         script.name,
-        (sum: Option[journal.Checksum]) =>
-          through(script.piecesSummed(sum, options.prefetch.mostBytes))
+        (sum: Option[journal.Checksum]) => through(script.piecesSummed(sum, aheadBytes(options)))
       )
     )
     Deliveries(connection, sources, options, listener)
   }
+
+  /** How far the reader may be ahead of the server. */
+  private def aheadBytes(options: ApplyOptions): Long =
+    options.prefetch.mostBytes + options.jobs.fold(0L)(_ => ParallelCopy.aheadBytes)
 
   private def refuseSameName(names: List[String]): Unit =
     val twice = names.diff(names.distinct).headOption

@@ -11,7 +11,7 @@ import weir.postgres.journal.{Lane, SessionState, SessionWatch}
   *   how many connections there may be in all
   */
 private[postgres] final class Jobs private (
-    count: Int,
+    val count: Int,
     open: Resource[Lane]
 ):
   private val others = mutable.ArrayBuffer[Jobs.Other]()

@@ -11,11 +11,11 @@ import weir.postgres.journal.Lane
   */
 private[postgres] final class MissingParts(
     lane: Lane,
-    chunkBytes: Long,
+    chunkBytes: Int => Long,
     of: Int,
     committed: Set[Int]
 ) extends CopyTarget:
-  private val cutter = RowCutter(chunkBytes)
+  private val cutter = RowCutter(chunkBytes(of))
   private var part = 0
 
   def begin(statement: Piece.Statement, own: Boolean)(using Task.Direct): Unit =

@@ -9,20 +9,21 @@ import weir.postgres.journal.{Lane, SessionWatch}
 
 /** Cuts the data of a COPY at row ends and sends it over several connections, each in a transaction of its own.
   *
-  * The beginning of the data is held back: if it ends within a chunk, or cannot be cut, it goes over one connection. Else
+  * The beginning of the data is held back: if it ends within two chunks, or cannot be cut, it goes over one connection. Else
   * chunk i goes to connection i modulo their number, by way of a channel that holds a few blocks. Nobody commits before all
   * have ended their COPY. README.md in this folder has the protocol.
   *
   * @param chunkBytes
-  *   how long a chunk is at least
+  *   how long a chunk is at least, by the number of connections
   */
 private[postgres] final class ParallelCopy(
     main: Lane,
     session: SessionWatch,
     jobs: Jobs,
-    chunkBytes: Long,
+    chunkBytes: Int => Long,
     patience: FiniteDuration = 1.second
 ) extends CopyTarget:
+  private val mostHeldBytes = 2 * chunkBytes(jobs.count)
   private var statement: Piece.Statement | Null = null
   private val held = ArrayBuffer[Piece.CopyData]()
   private var heldBytes = 0L
@@ -45,7 +46,7 @@ private[postgres] final class ParallelCopy(
     case ParallelCopy.Mode.Holding =>
       held += piece
       heldBytes += piece.length
-      if heldBytes >= 2 * chunkBytes then release()
+      if heldBytes >= mostHeldBytes || held.size >= ParallelCopy.mostHeld then release()
     case ParallelCopy.Mode.One => write(piece)
     case ParallelCopy.Mode.Several => run.nn.feed(piece)
 
@@ -97,8 +98,23 @@ private[postgres] object ParallelCopy:
   private enum Mode:
     case Holding, One, Several
 
-  /** How many parts of blocks wait for each connection: most chunks are cut from two blocks. */
-  private val waiting = 8
+  /** How long a chunk is at least of data for so many connections. A journal with parts of a COPY relies on it: another length is
+    * another version of the journal.
+    *
+    * Longer than a block where they are few, so that most blocks go to one of them whole; shorter where they are many, as some
+    * of it waits for each.
+    */
+  def chunkBytes(connections: Int): Long =
+    math.max(256 << 10, math.min(1 << 20, (2 << 20) / connections)).toLong
+
+  /** How many parts of blocks wait for each connection: of a pipe, whose blocks are of 64 KB, about a chunk. */
+  private def waiting(connections: Int): Int = math.max(8, 32 / connections)
+
+  /** About what is held back, and waits, where the connections are few. */
+  val aheadBytes: Long = 8L << 20
+
+  /** A pipe that gives a few bytes at a time makes pieces of more than their bytes. */
+  private val mostHeld = 1000
 
   private val deadlock = "40P01"
   private val oneJob =
@@ -112,11 +128,11 @@ private[postgres] object ParallelCopy:
       statement: Piece.Statement,
       val lanes: Vector[Lane],
       jobs: Jobs,
-      chunkBytes: Long,
+      chunkBytes: Int => Long,
       patience: FiniteDuration
   ):
-    private val channels = lanes.map(_ => Channel.unsafe[Slice](waiting))
-    private val cutter = RowCutter(chunkBytes)
+    private val channels = lanes.map(_ => Channel.unsafe[Slice](waiting(lanes.size)))
+    private val cutter = RowCutter(chunkBytes(lanes.size))
     private val numbers = PartRows(lanes.size)
     private val written = AtomicLong()
     private var part = 0

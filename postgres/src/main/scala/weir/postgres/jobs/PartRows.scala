@@ -30,7 +30,7 @@ private[postgres] final class PartRows(parts: Int):
   }
 
 private[postgres] object PartRows:
-  /** Numbers that only grow: sixteen bytes for each chunk of some hundred kilobytes. */
+  /** Numbers that only grow: sixteen bytes for each chunk of 256 KB or more. */
   private final class Numbers:
     private var values = new Array[Long](16)
     private var size = 0

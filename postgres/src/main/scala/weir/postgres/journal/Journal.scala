@@ -39,13 +39,13 @@ private[postgres] final class Journal(
   private def refuseForeign(rows: Vector[Vector[String]]): Unit = rows match
     case Vector(Vector(Journal.mark)) => ()
     case Vector(Vector(other)) =>
-      val what =
-        if other.startsWith("weir sql journal") then s"is of another version of weir ($other)"
-        else "is not weir's"
-      throw refused(
-        s"the table weir_sql.journal in the database $what",
-        "Apply the script without --resume, or with the weir that made the table."
-      )
+      val table = "the table weir_sql.journal in the database"
+      throw if other.startsWith("weir sql journal") then
+        refused(
+          s"$table is of another version of weir ($other)",
+          "Apply the script with the weir that made the table. If no script is half applied: DROP SCHEMA weir_sql CASCADE."
+        )
+      else refused(s"$table is not weir's", "Apply the script without --resume.")
     case _ =>
       throw refused(
         "the table weir_sql.journal could not be found or made",

@@ -16,7 +16,7 @@ private[postgres] final class JournalDelivery(
     lane: Lane,
     session: SessionWatch,
     copies: CopyTarget,
-    chunkBytes: Long,
+    chunkBytes: Int => Long,
     resume: Resume,
     sums: Iterator[Checksum]
 ) extends Delivery:

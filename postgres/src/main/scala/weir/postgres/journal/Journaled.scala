@@ -20,7 +20,7 @@ private[postgres] final class Journaled(
     checksum: Checksum,
     session: SessionWatch,
     copies: CopyTarget,
-    chunkBytes: Long,
+    chunkBytes: Int => Long,
     go: Option[Resume.Place],
     patience: FiniteDuration
 ):

@@ -7,13 +7,6 @@ import weir.postgres.journal.{Checksum, JournalDelivery, Lane, SessionWatch}
 
 /** Applies scripts by the delivery that the options ask for. */
 private[postgres] object Deliveries:
-  /** How long a chunk of COPY data is at least which one of several connections is given. A journal with parts of a COPY relies on
-    * it: another length is another version of the journal.
-    *
-    * Longer than a block, so that most blocks go to one connection whole.
-    */
-  val ChunkBytes: Long = 1 << 20
-
   /** @param scripts
     *   names, and what they are split into; the sum takes in what is read
     */
@@ -60,9 +53,10 @@ private[postgres] object Deliveries:
       sums: List[Checksum]
   ): Delivery =
     val watch = SessionWatch(lane)
-    val copies = ParallelCopy(lane, watch, jobs, ChunkBytes)
+    val chunkBytes = options.jobs.fold(ParallelCopy.chunkBytes)(_.chunkBytes)
+    val copies = ParallelCopy(lane, watch, jobs, chunkBytes)
     options.resume match
       case None => JobsDelivery(lane, watch, copies)
       case Some(resume) =>
         val target = if options.jobs.isEmpty then OneConnection(lane) else copies
-        JournalDelivery(lane, watch, target, ChunkBytes, resume, sums.iterator)
+        JournalDelivery(lane, watch, target, chunkBytes, resume, sums.iterator)

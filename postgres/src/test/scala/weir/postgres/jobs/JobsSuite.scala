@@ -231,7 +231,7 @@ class JobsSuite extends ResumeSuite:
   private def halfDone(database: String, text: String, count: Int, committed: Set[Int]): Unit =
     apply(database, text, jobs(database, count, resuming)): Unit
     server.admin(database) { connection =>
-      val chunks = cut(text)
+      val chunks = cut(text, count)
       server.execute(
         connection,
         s"INSERT INTO weir_sql.part SELECT script, 1, unnest(ARRAY[${committed.mkString(",")}]), $count, " +
@@ -253,9 +253,9 @@ class JobsSuite extends ResumeSuite:
       .formatHex(java.security.MessageDigest.getInstance("SHA-256").digest(bytes))
 
   /** The first and last number of each chunk of the data. */
-  private def cut(text: String): Seq[(Int, Int, Int)] =
+  private def cut(text: String, count: Int): Seq[(Int, Int, Int)] =
     val body = text.substring(head.length, text.indexOf("\\.\n")).getBytes
-    val cutter = RowCutter(weir.postgres.send.Deliveries.ChunkBytes)
+    val cutter = RowCutter(ParallelCopy.chunkBytes(count))
     var at = 0
     var row = 1
     val found = Seq.newBuilder[(Int, Int, Int)]

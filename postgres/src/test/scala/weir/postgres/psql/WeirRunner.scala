@@ -4,6 +4,7 @@ import java.io.InputStream
 import java.nio.file.{Files, Path}
 
 import weir.postgres.*
+import weir.postgres.jobs.ParallelCopy
 
 /** Weir, over the Unix socket as psql.
   *
@@ -13,12 +14,15 @@ import weir.postgres.*
   *   keeps a journal in the database
   * @param jobs
   *   how many connections take the data of a COPY
+  * @param chunkBytes
+  *   how long a chunk of it is at least
   */
 final class WeirRunner(
     server: LoggedServer,
     blockBytes: Int = 0,
     resumes: Boolean = false,
-    jobs: Int = 1
+    jobs: Int = 1,
+    chunkBytes: Int => Long = ParallelCopy.chunkBytes
 ) extends ScriptRunner:
   def apply(file: Path, database: String, mode: Mode): Option[String] =
     val open = ScriptConnection.open(server.url(database))
@@ -26,7 +30,7 @@ final class WeirRunner(
       onError = if mode == Mode.Continue then OnError.Continue else OnError.Stop,
       singleTransaction = mode == Mode.Single,
       resume = Option.when(resumes)(Resume()),
-      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open))
+      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open, chunkBytes))
     )
     val script =
       if blockBytes == 0 then SqlScript.file(file)
