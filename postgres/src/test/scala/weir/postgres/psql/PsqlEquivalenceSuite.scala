@@ -53,7 +53,7 @@ class PsqlEquivalenceSuite extends NeedsPrograms:
 
   for (how, weir) <- List[(String, () => ScriptRunner)](
       "with a journal" -> (() => WeirRunner(server, resumes = true)),
-      "over two connections" -> (() => WeirRunner(server, jobs = 2, chunkBytes = _ => 64))
+      "over two connections" -> (() => WeirRunner(server, jobs = 2))
     )
   do
     test(s"random scripts $how: the same rows and outcome as with psql"):

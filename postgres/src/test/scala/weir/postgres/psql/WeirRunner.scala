@@ -22,7 +22,7 @@ final class WeirRunner(
     blockBytes: Int = 0,
     resumes: Boolean = false,
     jobs: Int = 1,
-    chunkBytes: Int => Long = ParallelCopy.chunkBytes
+    chunkBytes: Int => Long = WeirRunner.chunkBytes
 ) extends ScriptRunner:
   def apply(file: Path, database: String, mode: Mode): Option[String] =
     val open = ScriptConnection.open(server.url(database))
@@ -40,6 +40,11 @@ final class WeirRunner(
       case Right(_) => None
       case Left(error: ScriptException) => Some(error.toString)
       case Left(other) => throw AssertionError(s"It failed with $other", other)
+
+private object WeirRunner:
+  /** `-Dweir.sql.chunk=64` cuts small data, too. */
+  val chunkBytes: Int => Long = Option(Integer.getInteger("weir.sql.chunk"))
+    .fold(ParallelCopy.chunkBytes)(bytes => _ => bytes.toLong)
 
 /** Gives at most `blockBytes` at a time. */
 private final class DribblingInput(input: InputStream, blockBytes: Int) extends InputStream:
