@@ -194,7 +194,7 @@ object Task:
         def run(): Any = thunk
     else Thunk[A](() => thunk)
 
-  /** The same as `delay`. It does not call that: the compiler takes a tenth of its time for each level of inlining. */
+  /** The same as `delay`. It does not call that: each level of inlining costs the compiler time and stack. */
   inline def apply[A](inline thunk: A): Task[A] =
     inline if Movable(thunk) then
       new Delay[A]:

@@ -11,15 +11,15 @@ private[weir] final class Pure[A](val value: A) extends Task[A](Tag.Pure)
 private[weir] final class Fail(val error: Throwable) extends Task[Nothing](Tag.Fail)
 
 /** The code is a method of the task: a function object besides would be two objects for each task that captures anything, 16 to
-  * 24 bytes more, and one more thing to load and to look at before it can be called. `SequenceReady`. So each call of `Task.delay`
-  * makes a class.
+  * 24 bytes more, and one more thing to load and to look at before it can be called. `SequenceReady`. So most calls of `Task.delay`
+  * make a class.
   */
 private[weir] abstract class Delay[A] extends Task[A](Tag.Delay):
 
   /** An `A`. With that type each class would have a bridge to it, which would stand in traces. */
   def run(): Any
 
-/** Where the code cannot be a method of a class of its own. */
+/** Where the code cannot be a method of a class of its own, or would keep more alive there: see `Movable`. */
 private[weir] final class Thunk[A](thunk: () => A) extends Delay[A]:
   def run(): Any = thunk()
 

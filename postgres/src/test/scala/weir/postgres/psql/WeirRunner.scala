@@ -14,15 +14,12 @@ import weir.postgres.jobs.ParallelCopy
   *   keeps a journal in the database
   * @param jobs
   *   how many connections take the data of a COPY
-  * @param chunkBytes
-  *   how long a chunk of it is at least
   */
 final class WeirRunner(
     server: LoggedServer,
     blockBytes: Int = 0,
     resumes: Boolean = false,
-    jobs: Int = 1,
-    chunkBytes: Int => Long = WeirRunner.chunkBytes
+    jobs: Int = 1
 ) extends ScriptRunner:
   def apply(file: Path, database: String, mode: Mode): Option[String] =
     val open = ScriptConnection.open(server.url(database))
@@ -30,7 +27,7 @@ final class WeirRunner(
       onError = if mode == Mode.Continue then OnError.Continue else OnError.Stop,
       singleTransaction = mode == Mode.Single,
       resume = Option.when(resumes)(Resume()),
-      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open, chunkBytes))
+      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open, WeirRunner.chunkBytes))
     )
     val script =
       if blockBytes == 0 then SqlScript.file(file)
@@ -43,7 +40,7 @@ final class WeirRunner(
 
 private object WeirRunner:
   /** `-Dweir.sql.chunk=64` cuts small data, too. */
-  val chunkBytes: Int => Long = Option(Integer.getInteger("weir.sql.chunk"))
+  private val chunkBytes: Int => Long = Option(Integer.getInteger("weir.sql.chunk"))
     .fold(ParallelCopy.chunkBytes)(bytes => _ => bytes.toLong)
 
 /** Gives at most `blockBytes` at a time. */
