@@ -7,21 +7,22 @@ import weir.postgres.split.WordScan
   * A chunk ends at the first row end at or after `chunkBytes`. That depends on the bytes of the body alone, not on how they
   * arrive, so the same body is always cut at the same places. A row ends at a newline that no backslash escapes.
   *
+  * After an unescaped `\.` within the data nothing is cut any more: servers take it for the end of the data, or for an error,
+  * and whoever gets it must get all that comes after it. (Where it stands alone on its line, the splitter ends the body.)
+  *
   * It looks at eight bytes at a time, and closer only at a backslash.
   */
 final class RowCutter(chunkBytes: Long):
   require(chunkBytes >= 1, s"RowCutter: a chunk had $chunkBytes bytes. It must have at least 1.")
 
   private var escaped = false
+  private var endOfCopy = false // that there was a `\.`
   private var known = -1 // what is left of the newlines that `expect` was told of
   private var inChunk = 0L
   private var ended = true
 
   /** How many rows of the chunk have ended. */
   var rows: Long = 0
-
-  /** How many newlines the chunk holds inside of rows. */
-  var escapedNewlines: Long = 0
 
   /** That what `next` has found ends the chunk. */
   def chunkEnded: Boolean = ended
@@ -40,9 +41,9 @@ final class RowCutter(chunkBytes: Long):
       ended = false
       inChunk = 0
       rows = 0
-      escapedNewlines = 0
     // The last byte before this is the first at which the chunk may end.
-    val enough = math.min(chunkBytes - 1 - inChunk, (until - from).toLong)
+    val all = (until - from).toLong
+    val enough = if endOfCopy then all else math.min(chunkBytes - 1 - inChunk, all)
     val end =
       if known >= 0 && from + enough == until then
         rows += known
@@ -90,11 +91,11 @@ final class RowCutter(chunkBytes: Long):
   private def step(byte: Byte): Boolean =
     if escaped then
       escaped = false
-      if byte == '\n' then escapedNewlines += 1
+      if byte == '.' then endOfCopy = true
       false
     else if byte == '\n' then
       rows += 1
-      true
+      !endOfCopy
     else
       escaped = byte == '\\'
       false

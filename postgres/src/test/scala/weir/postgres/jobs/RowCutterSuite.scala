@@ -7,7 +7,7 @@ import weir.postgres.split.{Limits, Splitter}
 
 class RowCutterSuite extends WeirSuite:
 
-  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows and escaped newlines. `told`: what is known of slices
+  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows. `told`: what is known of slices
     * without a backslash is said.
     */
   private def chunks(
@@ -15,10 +15,10 @@ class RowCutterSuite extends WeirSuite:
       size: Long,
       cuts: Seq[Int],
       told: Boolean = false
-  ): List[(String, Long, Long)] =
+  ): List[(String, Long)] =
     val bytes = body.getBytes("ISO-8859-1")
     val cutter = RowCutter(size)
-    val found = List.newBuilder[(String, Long, Long)]
+    val found = List.newBuilder[(String, Long)]
     var begun = 0
     for Seq(from, until) <- (0 +: cuts :+ bytes.length).sliding(2) do
       var at = from
@@ -27,30 +27,29 @@ class RowCutterSuite extends WeirSuite:
       while at < until do
         at = cutter.next(bytes, at, until)
         if cutter.chunkEnded then
-          found += ((body.substring(begun, at), cutter.rows, cutter.escapedNewlines))
+          found += ((body.substring(begun, at), cutter.rows))
           begun = at
-    if begun < bytes.length then
-      found += ((body.substring(begun), cutter.rows, cutter.escapedNewlines))
+    if begun < bytes.length then found += ((body.substring(begun), cutter.rows))
     found.result()
 
   /** The same, byte by byte. */
-  private def plainly(body: String, size: Long): List[(String, Long, Long)] =
-    val found = List.newBuilder[(String, Long, Long)]
+  private def plainly(body: String, size: Long): List[(String, Long)] =
+    val found = List.newBuilder[(String, Long)]
     var begun = 0
-    var (rows, escapes, i) = (0L, 0L, 0)
+    var marked = false
+    var (rows, i) = (0L, 0)
     while i < body.length do
       if body(i) == '\\' then
-        if i + 1 < body.length && body(i + 1) == '\n' then escapes += 1
+        if body.startsWith(".", i + 1) then marked = true
         i += 1
       else if body(i) == '\n' then
         rows += 1
-        if i + 1 - begun >= size then
-          found += ((body.substring(begun, i + 1), rows, escapes))
+        if i + 1 - begun >= size && !marked then
+          found += ((body.substring(begun, i + 1), rows))
           begun = i + 1
           rows = 0
-          escapes = 0
       i += 1
-    if begun < body.length then found += ((body.substring(begun), rows, escapes))
+    if begun < body.length then found += ((body.substring(begun), rows))
     found.result()
 
   test("a chunk ends at the first row end at or after its size"):
@@ -64,7 +63,13 @@ class RowCutterSuite extends WeirSuite:
   test("a newline after an odd number of backslashes ends no row"):
     assertEquals(
       chunks("a\\\nb\nc\\\\\nd\\\\\\\ne\n", 1, Nil),
-      List(("a\\\nb\n", 1L, 1L), ("c\\\\\n", 1L, 0L), ("d\\\\\\\ne\n", 1L, 1L))
+      List(("a\\\nb\n", 1L), ("c\\\\\n", 1L), ("d\\\\\\\ne\n", 1L))
+    )
+
+  test("after an end-of-copy marker within the data nothing is cut"):
+    assertEquals(
+      chunks("a\nb\\\\.\nc\\.\nd\ne\n", 1, Nil),
+      List(("a\n", 1L), ("b\\\\.\n", 1L), ("c\\.\nd\ne\n", 3L))
     )
 
   test("bytes above 127, and bytes one beside newline and backslash, end nothing"):
@@ -72,14 +77,14 @@ class RowCutterSuite extends WeirSuite:
     assertEquals(chunks(body * 3, 1, Nil).map(_._1), List.fill(3)(body))
 
   test("a body with no newline is one chunk, in memory that does not grow"):
-    assertEquals(chunks("a\rb\rc\r", 1, Seq(2, 4)), List(("a\rb\rc\r", 0L, 0L)))
+    assertEquals(chunks("a\rb\rc\r", 1, Seq(2, 4)), List(("a\rb\rc\r", 0L)))
 
   test("chunks do not depend on how the body is cut"):
     val seed = Option(System.getProperty("weir.test.seed")).fold(Random.nextLong())(_.toLong)
     val random = Random(seed)
     val rounds = Integer.getInteger("weir.sql.rounds", 2000)
     for round <- 1 to rounds do
-      val letters = random.shuffle("\\\\\n\nab".toList ++ List.fill(random.nextInt(30))('x'))
+      val letters = random.shuffle("\\\\\n\nab.".toList ++ List.fill(random.nextInt(30))('x'))
       val body = String(Array.fill(random.nextInt(200))(letters(random.nextInt(letters.size))))
       val size = 1 + random.nextInt(40)
       val cuts = Seq.fill(random.nextInt(6))(random.nextInt(body.length + 1)).sorted

@@ -4,7 +4,6 @@ import java.io.InputStream
 import java.nio.file.{Files, Path}
 
 import weir.postgres.*
-import weir.postgres.jobs.ParallelCopy
 
 /** Weir, over the Unix socket as psql.
   *
@@ -13,7 +12,7 @@ import weir.postgres.jobs.ParallelCopy
   * @param resumes
   *   keeps a journal in the database
   * @param jobs
-  *   how many connections take the data of a COPY
+  *   how many connections take the data of a COPY, in chunks that are short enough for small data
   */
 final class WeirRunner(
     server: LoggedServer,
@@ -27,7 +26,7 @@ final class WeirRunner(
       onError = if mode == Mode.Continue then OnError.Continue else OnError.Stop,
       singleTransaction = mode == Mode.Single,
       resume = Option.when(resumes)(Resume()),
-      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open, WeirRunner.chunkBytes))
+      jobs = Option.when(jobs > 1)(MoreConnections(jobs, open, _ => 64))
     )
     val script =
       if blockBytes == 0 then SqlScript.file(file)
@@ -37,11 +36,6 @@ final class WeirRunner(
       case Right(_) => None
       case Left(error: ScriptException) => Some(error.toString)
       case Left(other) => throw AssertionError(s"It failed with $other", other)
-
-private object WeirRunner:
-  /** `-Dweir.sql.chunk=64` cuts small data, too. */
-  private val chunkBytes: Int => Long = Option(Integer.getInteger("weir.sql.chunk"))
-    .fold(ParallelCopy.chunkBytes)(bytes => _ => bytes.toLong)
 
 /** Gives at most `blockBytes` at a time. */
 private final class DribblingInput(input: InputStream, blockBytes: Int) extends InputStream:
