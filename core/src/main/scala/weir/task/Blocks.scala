@@ -1,6 +1,8 @@
 package weir.task
 
-import java.util.concurrent.atomic.{AtomicLong, AtomicLongArray}
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.util.concurrent.atomic.AtomicLong
+import scala.annotation.static
 
 /** Hands out the numbers below `size`, each once: singly, or out of blocks that belong to shards.
   *
@@ -24,15 +26,19 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
 
   // shared
   private val next = AtomicLong(0) // runners overshoot size, which may be near 2^31
-  private val ranges: AtomicLongArray | Null =
-    if inBlocks && length > 1 then AtomicLongArray(shards * Blocks.stride) else null
+  /** Null where numbers are only handed out singly. */
+  val ranges: Array[Long] | Null =
+    if inBlocks && length > 1 then new Array[Long](shards * Blocks.stride) else null
 
   /** True if `runner.index` is a number that nobody else has got. */
   def claim(runner: Runner, home: Int): Boolean =
     if ranges eq null then fromCounter(runner)
     else
-      val own = (home & mask) * Blocks.stride
+      val own = place(home)
       take(runner, own) || open(runner, own) || fromCounter(runner) || fromOthers(runner)
+
+  /** Where in `ranges` that of the shard `home` is. */
+  def place(home: Int): Int = (home & mask) * Blocks.stride
 
   def hasMore: Boolean = next.get < size || (ranges ne null) && hasOpen
 
@@ -42,8 +48,8 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
     if ranges ne null then
       var i = 0
       while i <= mask do
-        val range = ranges.get(i * Blocks.stride)
-        if !isEmpty(range) then sum -= range.toInt - (range >>> 32).toInt
+        val range = get(i * Blocks.stride)
+        if !Blocks.isEmpty(range) then sum -= range.toInt - (range >>> 32).toInt
         i += 1
     sum
 
@@ -55,12 +61,13 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
     }
 
   private def open(runner: Runner, own: Int): Boolean =
-    val left = ranges.nn.get(own)
-    next.get < size && left != Blocks.Opening && isEmpty(left) &&
-    ranges.nn.compareAndSet(own, left, Blocks.Opening) && {
+    val left = get(own)
+    next.get < size && left != Blocks.Opening && Blocks.isEmpty(left) &&
+    Blocks.Ranges.compareAndSet(ranges.nn, own, left, Blocks.Opening) && {
       val first = next.getAndAdd(length.toLong)
       val end = math.min(first + length, size.toLong)
-      ranges.nn.set(own, if first < end then (first + 1) << 32 | end else 0L)
+      val opened = if first < end then (first + 1) << 32 | end else 0L
+      Blocks.Ranges.setVolatile(ranges.nn, own, opened)
       runner.index = first.toInt
       first < size
     }
@@ -72,26 +79,38 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
       i += 1
     false
 
-  /** Claims the first number of a range. Its lower half, the end, stays as it is. */
   private def take(runner: Runner, at: Int): Boolean =
-    var range = ranges.nn.get(at)
-    while !isEmpty(range) do
-      if ranges.nn.compareAndSet(at, range, range + (1L << 32)) then
-        runner.index = (range >>> 32).toInt
-        return true
-      range = ranges.nn.get(at)
-    false
+    var number = -1
+    while number < 0 && !Blocks.isEmpty(get(at)) do number = Blocks.take(ranges.nn, at)
+    number >= 0 && {
+      runner.index = number
+      true
+    }
 
-  private def isEmpty(range: Long): Boolean = (range >>> 32).toInt >= range.toInt
+  private def get(at: Int): Long = Blocks.get(ranges.nn, at)
 
   private def hasOpen: Boolean =
     var i = 0
     while i <= mask do
-      if !isEmpty(ranges.nn.get(i * Blocks.stride)) then return true
+      if !Blocks.isEmpty(get(i * Blocks.stride)) then return true
       i += 1
     false
 
 private[task] object Blocks:
+  @static private val Ranges: VarHandle =
+    MethodHandles.arrayElementVarHandle(classOf[Array[Long]])
+
+  private def get(ranges: Array[Long], at: Int): Long = (Ranges.getVolatile(ranges, at): Long)
+
+  /** Claims the first number of a range. Its lower half, the end, stays as it is. -1 if it is empty, or somebody else was faster. */
+  def take(ranges: Array[Long], at: Int): Int =
+    val range = get(ranges, at)
+    if !isEmpty(range) && Ranges.compareAndSet(ranges, at, range, range + (1L << 32)) then
+      (range >>> 32).toInt
+    else -1
+
+  private def isEmpty(range: Long): Boolean = (range >>> 32).toInt >= range.toInt
+
   /** The range of a shard whose next block is being claimed. Looks empty to everybody else. */
   private inline val Opening = -1L
 

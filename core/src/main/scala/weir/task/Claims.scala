@@ -70,6 +70,11 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 
   def store(runner: Runner, value: Any): Unit
 
+  /** Claims, runs and stores further children while they are ready, as far as that can be done faster than one by one. Returns one
+    * that is not, claimed; null if the runner has to `claim`.
+    */
+  private[task] def runReady(runner: Runner, fiber: RunLoop): Task[Any] | Null = null
+
   /** The result of a group whose children have all succeeded. */
   def result: Any
 
@@ -159,7 +164,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
       fiber.spawn(runner(fiber, Runner.Spawned))
     inviteOne(fiber)
 
-  private def inviteOne(by: RunLoop | Null): Unit =
+  private[task] final def inviteOne(by: RunLoop | Null): Unit =
     if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
     then
       if started < limit then

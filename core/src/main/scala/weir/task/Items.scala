@@ -1,7 +1,5 @@
 package weir.task
 
-import java.util.Arrays
-
 /** The elements of a collection in an array of their own, which the caller may write to. The array may be longer than `size`. */
 private final class Items(val array: Array[AnyRef], val size: Int)
 
@@ -17,10 +15,13 @@ private object Items:
     var array = new Array[AnyRef](64)
     var size = 0
     var left = list
-    while !left.isEmpty do
+    while left ne Nil do
       if size == array.length then
-        array = Arrays.copyOf(array, if size < 1024 then size * 4 else size + left.length)
-      array(size) = left.head
+        val larger = new Array[AnyRef](if size < 1024 then size * 4 else size + left.length)
+        System.arraycopy(array, 0, larger, 0, size)
+        array = larger
+      val cell = left.asInstanceOf[::[AnyRef]]
+      array(size) = cell.head
       size += 1
-      left = left.tail
+      left = cell.tail
     new Items(array, size)

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{Delay, RunLoop, Suspend}
+import weir.kernel.{Delay, Loop, RunLoop, Suspend}
 
 /** One child for each item, at most `limit` begun at a time; the results in the order of the items, or, where
   * `unordered`, in the order in which they come. Claims.scala has the algorithm.
@@ -47,6 +47,48 @@ private final class TraverseClaims[A, B](
   override def claimedCount: Long = blocks.claimedCount
 
   def child(runner: Runner): Task[Any] = f(array(runner.index).asInstanceOf[A])
+
+  /** For a runner that has stored two results in a row: what it needs for each child is in local variables, since a CAS makes the JIT
+    * compiler read fields again. Takes half the time of one by one. `GatherReady`.
+    */
+  override private[task] def runReady(runner: Runner, fiber: RunLoop): Task[Any] | Null =
+    val ranges = blocks.ranges
+    val segment = runner.segment
+    if (ranges eq null) || (segment eq null) then null
+    else
+      val own = blocks.place(fiber.home)
+      val array = this.array
+      val f = this.f
+      val results = this.results
+      var last = segment.last
+      var budget = fiber.budget
+      var index = 0
+      var child: Task[Any] | Null = null
+      var value: Any = null
+      try
+        while
+          index = if isStopped then -1 else Blocks.take(ranges, own)
+          index >= 0 && {
+            inviteOne(fiber)
+            child = f(array(index).asInstanceOf[A])
+            budget -= 1
+            if budget <= 0 then budget = fiber.renewBudget()
+            value = if budget > 0 then Loop.readyInBudget(fiber, child.nn) else Loop.NotReady
+            (value.asInstanceOf[AnyRef] ne Loop.NotReady) && results.goesOn(segment, index)
+          }
+        do
+          last = ListCells.append(last, value)
+          segment.end = index + 1
+      finally fiber.budget = budget // see `ListLoop`
+      segment.last = last
+      runner.end = segment.end
+      if index < 0 then null
+      else
+        runner.index = index
+        if value.asInstanceOf[AnyRef] eq Loop.NotReady then child
+        else
+          store(runner, value)
+          null
 
   def store(runner: Runner, value: Any): Unit = results.store(runner, value)
 

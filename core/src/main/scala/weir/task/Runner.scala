@@ -55,12 +55,14 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         claims.invite(fiber)
         if hooked then
           fiber.adopt(claims.inherited) // plain code may change what the thread carries
-        val child = claims.child(this)
+        var child: Task[Any] | Null = claims.child(this)
         val value = Loop.ready(fiber, child)
-        if value.asInstanceOf[AnyRef] eq Loop.NotReady then
+        if value.asInstanceOf[AnyRef] ne Loop.NotReady then
+          claims.store(this, value)
+          child = if hooked then null else claims.runReady(this, fiber)
+        if child ne null then
           fiber.push(this)
           return child
-        claims.store(this, value)
     catch
       case error: Throwable =>
         fiber.push(this)

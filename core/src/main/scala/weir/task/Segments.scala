@@ -10,6 +10,9 @@ private[task] abstract class Segments:
   /** Keeps what the child that `runner` has claimed has returned. */
   def store(runner: Runner, value: Any): Unit
 
+  /** True if the result of the child `index`, claimed by the runner whose latest segment this is, may be appended to it. */
+  def goesOn(segment: Segment, index: Int): Boolean
+
   /** All of them. To be called once, when all have been stored and the writes of all runners can be seen. */
   def list: List[Any]
 
@@ -48,6 +51,8 @@ private[task] final class OrderedSegments(places: Array[AnyRef], size: Int) exte
       runner.segment = null
     runner.end = index + 1
 
+  def goesOn(segment: Segment, index: Int): Boolean = segment.end == index
+
   def list: List[Any] =
     val before = new ::[Any](null, Nil)
     var last = before
@@ -75,7 +80,7 @@ private[task] final class UnorderedSegments extends Segments:
 
   def store(runner: Runner, value: Any): Unit =
     val own = runner.segment
-    if (own ne null) && (latest.get eq own) then own.append(value)
+    if (own ne null) && goesOn(own, runner.index) then own.append(value)
     else
       val segment = Segment(new ::[Any](value, Nil))
       runner.segment = segment
@@ -84,6 +89,8 @@ private[task] final class UnorderedSegments extends Segments:
         segment.previous = before
         !latest.compareAndSet(before, segment)
       do ()
+
+  def goesOn(segment: Segment, index: Int): Boolean = latest.get eq segment
 
   def list: List[Any] =
     var list: List[Any] = Nil
