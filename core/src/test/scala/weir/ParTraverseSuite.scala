@@ -67,6 +67,21 @@ class ParTraverseSuite extends ParallelTests:
           clue
         )
 
+  test("a child that is null counts as one whose result is null, and changes nobody's list"):
+    val items = (0 until 5000).map(i => List(i, -i)).toList
+    def copy = items.map(_.map(identity))
+    val before = copy
+    for every <- List(1, 2, 7, 64, 1000) do
+      def result(item: List[Int]): String = if item.head % every == 0 then null else s"$item"
+      def child(item: List[Int]): Task[String] =
+        if result(item) eq null then null else Task.delay(result(item))
+      val expected = items.map(result)
+      assertEquals(Task.parTraverse(items)(child).runSync(), expected)
+      val unordered = Task.parTraverseUnordered(items)(child).runSync()
+      assertEquals(unordered.groupBy(identity), expected.groupBy(identity))
+      assertEquals(Task.parForeach(4)(items)(child).runSync(), ())
+      assertEquals(copy, before)
+
 object ParTraverseSuite:
   val seed: Long = java.lang.Long.getLong("weir.test.seed", System.nanoTime())
 

@@ -3,7 +3,7 @@ package weir.task
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
-import scala.annotation.{static, tailrec}
+import scala.annotation.{static, tailrec, unused}
 import weir.Task
 import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
 import weir.runtime.{Invitations, Job, Pause, Tuning}
@@ -71,9 +71,10 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   def store(runner: Runner, value: Any): Unit
 
   /** Claims, runs and stores further children while they are ready, as far as that can be done faster than one by one. Returns one
-    * that is not, claimed; null if the runner has to `claim`.
+    * that is not, claimed; `Runner.NoChild` if the runner has to `claim`.
     */
-  private[task] def runReady(runner: Runner, fiber: RunLoop): Task[Any] | Null = null
+  private[task] def runReady(@unused runner: Runner, @unused fiber: RunLoop): Task[Any] =
+    Runner.NoChild
 
   /** The result of a group whose children have all succeeded. */
   def result: Any

@@ -48,13 +48,13 @@ private final class TraverseClaims[A, B](
 
   def child(runner: Runner): Task[Any] = f(array(runner.index).asInstanceOf[A])
 
-  /** For a runner that has stored two results in a row: what it needs for each child is in local variables, since a CAS makes the JIT
-    * compiler read fields again. Takes half the time of one by one. `GatherReady`.
+  /** For a runner that has a segment: what it needs for each child is in local variables, since after a CAS the JIT compiler reads
+    * fields again. Takes a third less than one by one. `GatherReady`.
     */
-  override private[task] def runReady(runner: Runner, fiber: RunLoop): Task[Any] | Null =
+  override private[task] def runReady(runner: Runner, fiber: RunLoop): Task[Any] =
     val ranges = blocks.ranges
     val segment = runner.segment
-    if (ranges eq null) || (segment eq null) then null
+    if (ranges eq null) || (segment eq null) then Runner.NoChild
     else
       val own = blocks.place(fiber.home)
       val array = this.array
@@ -63,7 +63,7 @@ private final class TraverseClaims[A, B](
       var last = segment.last
       var budget = fiber.budget
       var index = 0
-      var child: Task[Any] | Null = null
+      var child = Runner.NoChild
       var value: Any = null
       try
         while
@@ -73,7 +73,7 @@ private final class TraverseClaims[A, B](
             child = f(array(index).asInstanceOf[A])
             budget -= 1
             if budget <= 0 then budget = fiber.renewBudget()
-            value = if budget > 0 then Loop.readyInBudget(fiber, child.nn) else Loop.NotReady
+            value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
             (value.asInstanceOf[AnyRef] ne Loop.NotReady) && results.goesOn(segment, index)
           }
         do
@@ -82,13 +82,13 @@ private final class TraverseClaims[A, B](
       finally fiber.budget = budget // see `ListLoop`
       segment.last = last
       runner.end = segment.end
-      if index < 0 then null
+      if index < 0 then Runner.NoChild
       else
         runner.index = index
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then child
         else
           store(runner, value)
-          null
+          Runner.NoChild
 
   def store(runner: Runner, value: Any): Unit = results.store(runner, value)
 

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{CancelSelf, Fail, Loop, RunLoop, Tag}
+import weir.kernel.{CancelSelf, Fail, Loop, Pure, RunLoop, Tag}
 import weir.runtime.Tuning
 
 /** The frame at the bottom of a runner's stack: claims children and runs them, one after the other. */
@@ -55,12 +55,12 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
         claims.invite(fiber)
         if hooked then
           fiber.adopt(claims.inherited) // plain code may change what the thread carries
-        var child: Task[Any] | Null = claims.child(this)
+        var child = claims.child(this)
         val value = Loop.ready(fiber, child)
         if value.asInstanceOf[AnyRef] ne Loop.NotReady then
           claims.store(this, value)
-          child = if hooked then null else claims.runReady(this, fiber)
-        if child ne null then
+          child = if hooked then Runner.NoChild else claims.runReady(this, fiber)
+        if child ne Runner.NoChild then
           fiber.push(this)
           return child
     catch
@@ -111,6 +111,9 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
     null
 
 private[task] object Runner:
+  /** Stands for no child. Not null: a child that is null counts as one whose result is null. */
+  val NoChild: Task[Any] = Pure(())
+
   /** Begins the group, or goes on for one that was cancelled. */
   inline val First = 0
 
