@@ -36,11 +36,15 @@ private[weir] final class Invitations(
   /** Whether groups of this kind have needed nobody for so long that an invitation can wait. */
   def canWait(kind: Int): Boolean = needless(kind & (kinds - 1)) >= Tuning.needlessInvitations
 
-  /** Notes whether a group of this kind has needed nobody. One that has needed somebody weighs as much as a row of others. */
-  def learn(kind: Int, wasNeedless: Boolean): Unit =
+  /** Notes how long a group of this kind took; `Long.MaxValue` for one in which a child has waited. A short one has needed nobody.
+    * Another weighs as much as the short ones that have saved the time that it took.
+    */
+  def learn(kind: Int, nanos: Long): Unit =
     val at = kind & (kinds - 1)
     val before = needless(at)
-    if !wasNeedless then needless(at) = math.max(0, before - Tuning.needlessInvitations).toByte
+    if nanos >= Tuning.shortGroupNanos then
+      val weight = math.min(nanos / Tuning.savedNanos, Tuning.needlessInvitations)
+      needless(at) = math.max(0, before - weight).toByte
     else if before < Byte.MaxValue then needless(at) = (before + 1).toByte
 
   /** Puts off the invitation of `group`, on the shard `home`. Returns the place for `take`; -1 if the group has to invite now. */

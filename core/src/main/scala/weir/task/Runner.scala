@@ -2,7 +2,6 @@ package weir.task
 
 import weir.Task
 import weir.kernel.{CancelSelf, Fail, Loop, Pure, RunLoop, Tag}
-import weir.runtime.Tuning
 
 /** The frame at the bottom of a runner's stack: claims children and runs them, one after the other. */
 private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
@@ -103,8 +102,8 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
       fiber.staying = null
       takeBack(fiber): Unit // a group that was stopped
       if claims.kind != 0 && !claims.isStopped then
-        val wasNeedless = stayed && System.nanoTime() - begun < Tuning.shortGroupNanos
-        fiber.runtime.scheduler.invitations.learn(claims.kind, wasNeedless)
+        val nanos = if stayed then System.nanoTime() - begun else Long.MaxValue
+        fiber.runtime.scheduler.invitations.learn(claims.kind, nanos)
       if allReady || fiber.isOnOwnThread then claims.lingerForOthers()
     claims.exit(fiber)
     fiber.loopResult = ()

@@ -15,22 +15,36 @@ class InvitationsSuite extends WeirSuite:
       times.incrementAndGet(): Unit
       invited.countDown()
 
+  private val short = Tuning.shortGroupNanos - 1
+
   test("a kind can wait after so many groups that needed nobody, and not after one that did"):
     val invitations = Invitations()
-    for _ <- 1 until Tuning.needlessInvitations do invitations.learn(7, wasNeedless = true)
+    for _ <- 1 until Tuning.needlessInvitations do invitations.learn(7, short)
     assert(!invitations.canWait(7))
-    invitations.learn(7, wasNeedless = true)
+    invitations.learn(7, short)
     assert(invitations.canWait(7))
     assert(!invitations.canWait(8))
-    for _ <- 1 to 1000 do invitations.learn(7, wasNeedless = true)
+    for _ <- 1 to 1000 do invitations.learn(7, short)
     assert(invitations.canWait(7))
-    invitations.learn(7, wasNeedless = false)
+    invitations.learn(7, Long.MaxValue)
     assert(!invitations.canWait(7))
-    invitations.learn(7, wasNeedless = true)
+    invitations.learn(7, short)
     assert(invitations.canWait(7)) // after a long row without, one is a blip
-    for _ <- 1 to 2 do invitations.learn(7, wasNeedless = false)
-    invitations.learn(7, wasNeedless = true)
+    for _ <- 1 to 2 do invitations.learn(7, Long.MaxValue)
+    invitations.learn(7, short)
     assert(!invitations.canWait(7))
+
+  test("a group that took long weighs as much as the short ones that have saved its time"):
+    val invitations = Invitations()
+    def learn(times: Int, nanos: Long) = for _ <- 1 to times do invitations.learn(7, nanos)
+    for (nanos, weight) <- List(200_000L -> 6, 1_000_000L -> 33, 5_000_000L -> 64) do
+      learn(200, short)
+      learn(1, nanos)
+      learn(1, Long.MaxValue) // from 127 that is to 63 - weight
+      learn(weight.min(63), short)
+      assert(!invitations.canWait(7), nanos)
+      learn(1, short)
+      assert(invitations.canWait(7), nanos)
 
   test("who takes a group back has it, once; its place is free again"):
     val invitations = Invitations(_ => ()) // nobody looks
