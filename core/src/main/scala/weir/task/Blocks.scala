@@ -26,6 +26,7 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
 
   // shared
   private val next = AtomicLong(0) // runners overshoot size, which may be near 2^31
+
   /** Null where numbers are only handed out singly. */
   val ranges: Array[Long] | Null =
     if inBlocks && length > 1 then new Array[Long](shards * Blocks.stride) else null
@@ -80,7 +81,7 @@ private[task] final class Blocks(size: Int, inBlocks: Boolean, shards: Int):
     false
 
   private def take(runner: Runner, at: Int): Boolean =
-    var number = -1
+    var number = Blocks.take(ranges.nn, at)
     while number < 0 && !Blocks.isEmpty(get(at)) do number = Blocks.take(ranges.nn, at)
     number >= 0 && {
       runner.index = number

@@ -7,8 +7,8 @@ import weir.postgres.split.{Limits, Splitter}
 
 class RowCutterSuite extends WeirSuite:
 
-  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows. `told`: what is known of slices
-    * without a backslash is said.
+  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows. `told`: what is known of slices without a backslash is
+    * said.
     */
   private def chunks(
       body: String,
