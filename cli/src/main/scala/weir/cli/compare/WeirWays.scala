@@ -8,6 +8,8 @@ import weir.lab.compare.{Contestant, Course, Plan, Way}
 object WeirWays extends Contestant:
   def system(way: Way): String = Systems.weir
 
+  def mayHang(way: Way): Boolean = false
+
   def run(way: Way, plan: Plan, course: Course): Unit =
     val work = Work(plan, course)
     val task = way match

@@ -5,6 +5,9 @@ trait Contestant:
   /** The name of the library that a way uses. */
   def system(way: Way): String
 
+  /** True for a way that may hang here, and would keep its threads. */
+  def mayHang(way: Way): Boolean
+
   /** Produces and consumes all tasks of `plan` that way, and tells `course` about each.
     *
     * '''Waits''' until all are consumed; for ever, if the way hangs.

@@ -8,15 +8,12 @@ import scala.jdk.CollectionConverters.*
 final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: SideBySide.Listener):
   import SideBySide.*
 
-  /** Runs every way again and again for a time, with delays next to none.
-    *
-    * Not the one that may hang, since it would take its threads with it.
-    */
+  /** Runs every way that does not hang again and again for a time, with delays next to none. */
   def warmUp(ways: Seq[Way], time: FiniteDuration): Unit =
     val plan = Plan.of(Load.Balanced, seed = 0, speed = warmUpSpeed)
     val end = System.nanoTime() + time.toNanos
     while System.nanoTime() - end < 0 do
-      calls(ways.filter(_ != Way.Hang)): way =>
+      calls(ways.filterNot(contestant.mayHang)): way =>
         contestant.run(way, plan, Course(plan, tasksPerLetter))
 
   /** The ways of a load run at the same time. Of the loads, the longest runs beside the others, which

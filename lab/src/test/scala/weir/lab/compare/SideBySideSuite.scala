@@ -2,6 +2,7 @@ package weir.lab.compare
 
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
 import weir.lab.compare.SideBySide.{Listener, Place}
@@ -13,6 +14,7 @@ class SideBySideSuite extends munit.FunSuite:
 
   private final class Doing(doIt: (Way, Course) => Unit) extends Contestant:
     def system(way: Way): String = "mine"
+    def mayHang(way: Way): Boolean = way == Way.Hang
     def run(way: Way, plan: Plan, course: Course): Unit = doIt(way, course)
 
   private final class Heard extends Listener:
@@ -87,6 +89,12 @@ class SideBySideSuite extends munit.FunSuite:
         "balanced: queue ended"
       )
     )
+
+  test("the warm-up runs every way but those that may hang"):
+    val run = ConcurrentLinkedQueue[Way]()
+    SideBySide(Doing((way, _) => run.add(way): Unit), tasksPerLetter = 1, Heard())
+      .warmUp(Seq(Way.Batch, Way.Queue, Way.Hang), 1.milli)
+    assertEquals(run.asScala.toSet, Set(Way.Batch, Way.Queue))
 
   test("a way that hangs is interrupted at its deadline, and says how far it came"):
     val interrupted = CountDownLatch(2)

@@ -9,6 +9,8 @@ import weir.lab.compare.{Contestant, Course, Plan, Way}
 object CatsWays extends Contestant:
   def system(way: Way): String = way.rival
 
+  def mayHang(way: Way): Boolean = way == Way.Hang
+
   def run(way: Way, plan: Plan, course: Course): Unit =
     val work = CatsWork(plan, course)
     way match
