@@ -30,14 +30,17 @@ private[postgres] final class DriverCall(connection: ScriptConnection, graceMill
       state.set(State.Ended)
       ended.countDown()
 
-  /** Nothing, once the call has ended, and the request too: one that comes late would hit the next statement. */
+  /** Nothing, once the call has ended, and the request too, which would hit the next statement if it came later. Where one of
+    * them is not over in time, the connection is closed.
+    */
   def cancel: Task[Unit] = Task.uninterruptible {
     if !state.compareAndSet(State.Waiting, State.Ended) && state.get == State.Running then
       val deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(graceMillis)
       val request = Thread.ofVirtual().name("weir-cancel-request").start(() => sendRequest())
-      if !ended.await(graceMillis, TimeUnit.MILLISECONDS) then connection.abort()
+      val hasEnded = ended.await(graceMillis, TimeUnit.MILLISECONDS)
+      val isOver = request.join(java.time.Duration.ofNanos((deadline - System.nanoTime()) max 1L))
+      if !hasEnded || !isOver then connection.abort()
       ended.await()
-      request.join(java.time.Duration.ofNanos((deadline - System.nanoTime()) max 1L)): Unit
   }
 
   /** It has a connection of its own, which may wait as long as anything else. */
