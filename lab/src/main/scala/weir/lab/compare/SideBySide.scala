@@ -22,7 +22,9 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
     * '''Waits''' until all have ended or have been given up.
     */
   def run(loads: Seq[Load], ways: Seq[Way], plan: Load => Plan): Unit =
-    val runs = loads.map(load => ways.map(way => Run(load, way, plan(load))))
+    val runs = loads.map: load =>
+      val loadPlan = plan(load)
+      ways.map(Run(load, _, loadPlan))
     val ticker = Thread.startVirtualThread(() => tick(runs.flatten))
     val (longest, others) = loads.zip(runs).partition(_._1 == Load.Balanced)
     try calls(Seq(longest, others))(_.foreach((_, ways) => calls(ways)(_.measure())))
@@ -39,6 +41,7 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
 
   private final class Run(load: Load, way: Way, plan: Plan):
     private val course = Course(plan, tasksPerLetter)
+    private val deadline = way.deadlineNanos(plan) // now: it takes milliseconds to compute
     private val place = Place(load, way, contestant.system(way))
     private var shown = ""
 
@@ -58,7 +61,7 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
       val start = System.nanoTime()
       val call = caller.submit(timed)
       try
-        val end = call.get(way.deadlineNanos(plan), TimeUnit.NANOSECONDS)
+        val end = call.get(deadline, TimeUnit.NANOSECONDS)
         show()
         course.mistake match
           case None => listener.ended(place, (end - start) / 1e6)
