@@ -1,4 +1,4 @@
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
@@ -6,12 +6,13 @@ import scala.util.Try
 
 import sbt._
 import sbt.Keys._
-import sbt.testing.Status
+import sbt.testing.{Status, TestSelector}
 
 /** The command `verify`, which `./weir test` runs: every check as a step, then the totals.
   *
   * A failed step does not keep the later ones from running, since whoever has to mend one wants to
-  * know about all. The last line is `N passed, N failed`, and is left out if it would not be true.
+  * know about all. The tests that failed stand at the end once more, since a log may be cut at its
+  * front. The last line is `N passed, N failed`, and is left out if it would not be true.
   */
 object Verify {
   val settings: Seq[Setting[_]] = Seq(
@@ -27,16 +28,31 @@ object Verify {
   private object Counts extends TestReportListener {
     val passed, failed, skipped = new AtomicInteger
     val suites = ConcurrentHashMap.newKeySet[String]
+    val failures = new ConcurrentLinkedQueue[String]
 
-    override def testEvent(event: TestEvent): Unit = event.detail.foreach(_.status match {
-      case Status.Success => passed.incrementAndGet()
-      case Status.Failure | Status.Error => failed.incrementAndGet()
-      case Status.Skipped | Status.Ignored | Status.Canceled | Status.Pending =>
-        skipped.incrementAndGet()
-    })
+    override def testEvent(event: TestEvent): Unit = event.detail.foreach { test =>
+      test.status match {
+        case Status.Success => passed.incrementAndGet()
+        case Status.Failure | Status.Error =>
+          failed.incrementAndGet()
+          failures.add(described(test))
+        case Status.Skipped | Status.Ignored | Status.Canceled | Status.Pending =>
+          skipped.incrementAndGet()
+      }
+    }
     override def startGroup(name: String): Unit = ()
     override def endGroup(name: String, problem: Throwable): Unit = ()
     override def endGroup(name: String, result: TestResult): Unit = suites.add(name)
+  }
+
+  /** The name of a test and what it said, without the stack: that stands where it failed. */
+  private def described(test: sbt.testing.Event): String = {
+    val name = test.selector match {
+      case one: TestSelector => one.testName
+      case _ => test.fullyQualifiedName
+    }
+    val said = if (test.throwable.isDefined) s"${test.throwable.get.getMessage}" else ""
+    (s"failed: $name" +: said.linesIterator.map("  " + _).toSeq).mkString("\n")
   }
 
   private lazy val verify = Command.args("verify", "<module>...") { (state, chosen) =>
@@ -92,6 +108,7 @@ object Verify {
   private lazy val totals = Command.command("totals") { state =>
     val (steps, lost) = (failedSteps.result(), unfinished.result())
     println()
+    Counts.failures.forEach(println(_))
     if (Counts.skipped.get > 0) println(s"${Counts.skipped} skipped")
     if (steps.nonEmpty) println(steps.mkString("failed steps: ", ", ", ""))
     if (lost.nonEmpty) println(lost.mkString("no totals, since these did not finish: ", ", ", ""))
