@@ -68,11 +68,11 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
         alive = scheduler.tryStandby() || idleWithoutRole()
       else alive = idleFromStandby()
 
+  /** Not listed for its first job: who has spawned it is found by a dump. */
   private def beginWithFirst(): Unit =
     val claimed = scheduler.claimSlot(this)
     if claimed >= 0 then
       slot = claimed
-      scheduler.enter(this, claimed)
       scheduler.watch.wake()
       runJobs()
     else first = null
@@ -92,7 +92,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
           slot = claimed
           if takeNeeded() then
             scheduler.leaveStandby()
-            if stripe < 0 then scheduler.enter(this, claimed)
+            beListed()
             scheduler.watch.wake() // after the claim of the slot: see Watch
             return true
           scheduler.freeSlot(this, slot)
@@ -170,6 +170,9 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
           else if takes % Tuning.strayEvery == 0 then
             scheduler.pollStray(slot, takes / Tuning.strayEvery)
           else scheduler.poll(slot)
+      if job ne null then beListed()
+
+  private def beListed(): Unit = if stripe < 0 then scheduler.enter(this, slot)
 
   override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot)
 

@@ -1,6 +1,7 @@
 package weir.runtime
 
-/** The workers that have run a job and not ended, blocked ones too: for those who look from outside.
+/** The workers that have run a job and not ended, blocked ones too: for those who look from outside. One that was spawned only if it
+  * has run another job than its first.
   *
   * In a burst of tasks that block each brings a worker of its own, so entering and leaving have to cost next to nothing: the
   * workers themselves are linked to a list, under a lock that is held for a few instructions. Each slot has a list, so that

@@ -8,6 +8,7 @@ import weir.Task
 import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
 import weir.runtime.{Invitations, Job, Pause, Tuning}
 import weir.sync.Awaited
+import weir.trace.Roster
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
   *
@@ -34,6 +35,8 @@ import weir.sync.Awaited
   *   - **Putting off**: where groups of this kind have lately needed nobody, the first runner sets `invited` at once and leaves the
   *     invitation to `Invitations`. Whoever takes it from there sets `invited` to false, and looks then for something to claim or to invite for:
   *     so what others have left, seeing `invited` true, is found.
+  *   - **Shown**: the first to spawn enters the parent in the roster for the group. A dump finds the runners by their parent, so a
+  *     worker that was spawned need not be in the list of workers for its runner.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Group:
@@ -48,11 +51,15 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   private val active = AtomicInteger(1)
   @volatile private var invited = false
   @volatile private[task] var stopped: Claims.Stop | Null = null
+  @volatile private[task] var shown = false
   private val runners = AtomicReference[Runner | Null](null)
 
   /** Null, or who waits for the end of a cancelled group, or `Ended`. */
   private val ended = AtomicReference[AnyRef | Null](null)
   private var parent: GroupWaiter | Null = null
+
+  /** The group's place in the roster. Written by whoever has moved `shown` to true; read by the last to leave, whom `active` shows it. */
+  private var place: Roster.Place | Null = null
 
   // ---- what a group consists of ----
 
@@ -162,8 +169,13 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
     */
   private[task] final def invite(fiber: RunLoop): Unit =
     if limit == Int.MaxValue && fiber.maySpawn() && hasMore then
+      show(fiber)
       fiber.spawn(runner(fiber, Runner.Spawned))
     inviteOne(fiber)
+
+  private def show(by: RunLoop): Unit =
+    if !shown && Claims.Shown.compareAndSet(this, false, true) then
+      place = by.runtime.scheduler.roster.enter(parent.nn.fiber, by.home)
 
   private[task] final def inviteOne(by: RunLoop | Null): Unit =
     if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
@@ -221,6 +233,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
       ended.getAndSet(Claims.Ended) match
         case Claims.Ended => ()
         case waiting =>
+          if place ne null then fiber.runtime.scheduler.roster.leave(place.nn)
           over()
           waiting match
             case waiter: Waiter => waiter.complete(()): Unit
@@ -258,6 +271,8 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 private[weir] object Claims:
   @static private val Invited: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Claims], "invited", classOf[Boolean])
+  @static private val Shown: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Claims], "shown", classOf[Boolean])
   @static private val Stopped: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Claims], "stopped", classOf[Stop])
 

@@ -7,7 +7,7 @@ import weir.{FiberDump, Runtime, Spin}
 
 /** Finds the fibers of a runtime, and reads what they do while they go on doing it.
   *
-  * A fiber is found as one that a thread runs, that is queued, that sleeps in the timer's heap, or that stands in the roster;
+  * A fiber is found as one that a listed thread runs, that is queued, that sleeps in the timer's heap, or that stands in the roster;
   * or from another one: as the parent of a group of children, or as who must act before a wait can end.
   *
   * A wait is read thus: the wait, then the stack, then whether that is still the wait and not over. A fiber's stack does not change

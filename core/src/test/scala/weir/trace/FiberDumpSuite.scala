@@ -144,6 +144,31 @@ class FiberDumpSuite extends WeirSuite:
     assertEquals(entry.awaits, "children that it runs concurrently")
     stop(parent)
 
+  test("children that block on workers of their own are all found, and nothing is left of them"):
+    val runtime = Runtime.make(carriers = 2, ringCapacity = 64)
+    val children = 300
+    val begun = CountDownLatch(children)
+    val gate = CountDownLatch(1)
+    val parent = Task
+      .parTraverse(1 to children)(_ =>
+        Task {
+          begun.countDown()
+          gate.await()
+        }
+      )
+      .start
+      .runSync()(using runtime)
+    await(begun)
+    eventually("all children are in the dump") {
+      val fibers = runtime.fiberDump().fibers
+      fibers.count(_.state == State.Blocked) == children &&
+      fibers.exists(e => e.fiber == nameOf(parent) && e.holders.size == children)
+    }
+    gate.countDown()
+    parent.joinOrFail.runSync()(using runtime): Unit
+    eventually("all has ended")(runtime.fiberDump().fibers.isEmpty)
+    assertEquals(runtime.scheduler.roster.size, 0)
+
   test("a fiber that calls runSync is held by the fiber of that"):
     val fiber = Task(Task.sleep(1.hour).runSync()).start.runSync()
     val entry = once(fiber)(_.holders.nonEmpty)
