@@ -164,6 +164,7 @@ class FiberDumpSuite extends WeirSuite:
       fibers.count(_.state == State.Blocked) == children &&
       fibers.exists(e => e.fiber == nameOf(parent) && e.holders.size == children)
     }
+    assertEquals(runtime.scheduler.roster.size, 1, "the parent stands there for its group")
     gate.countDown()
     parent.joinOrFail.runSync()(using runtime): Unit
     eventually("all has ended")(runtime.fiberDump().fibers.isEmpty)
