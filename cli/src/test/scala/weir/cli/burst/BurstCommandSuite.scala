@@ -7,6 +7,7 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 
 import weir.cli.{Main, TempFolder}
+import weir.lab.Result
 
 /** The command as a user meets it, with few fibers. */
 class BurstCommandSuite extends FunSuite with TempFolder:
@@ -47,6 +48,12 @@ class BurstCommandSuite extends FunSuite with TempFolder:
     assert(blocked.forall(_("value").num >= 10), blocked)
     for title <- List("Time, ms", "OS threads at the peak", "Heap at the peak") do
       assert(ran.out.contains(s"\n$title"), ran.out)
+
+  test("a figure that was measured in several rounds is their median"):
+    def threads(values: Double*) = values.toVector.map(Result("a", "weir", _, "threads", Result.lower))
+    val other = Result.millis("a", "weir", 5)
+    val rounds = threads(3) ++ Vector(other) ++ threads(9, 4)
+    assertEquals(BurstJob.medians(rounds), threads(4) :+ other)
 
   test("--only weir runs no rival"):
     val ran = weir("--only", "weir", "--quick", "--fibers", "2", "--calls", "1", "--blocked", "2")
