@@ -50,7 +50,8 @@ class BurstCommandSuite extends FunSuite with TempFolder:
       assert(ran.out.contains(s"\n$title"), ran.out)
 
   test("a figure that was measured in several rounds is their median"):
-    def threads(values: Double*) = values.toVector.map(Result("a", "weir", _, "threads", Result.lower))
+    def threads(values: Double*) =
+      values.toVector.map(Result("a", "weir", _, "threads", Result.lower))
     val other = Result.millis("a", "weir", 5)
     val rounds = threads(3) ++ Vector(other) ++ threads(9, 4)
     assertEquals(BurstJob.medians(rounds), threads(4) :+ other)

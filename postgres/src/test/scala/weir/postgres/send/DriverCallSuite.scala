@@ -62,7 +62,9 @@ class DriverCallSuite extends ServerSuite:
       running.join.await: Unit
     }
 
-  test("a cancel returns when its request is over, which would hit the next statement, or closes the connection"):
+  test(
+    "a cancel returns when its request is over, which would hit the next statement, or closes the connection"
+  ):
     val grace = 1500.millis
     proxied(grace.toMillis) { (proxy, connection, session) =>
       server.admin("postgres") { other =>
