@@ -30,7 +30,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private[weir] var budget = 0
   private var failure: Throwable | Null = null
 
-  /** The first function of this fiber's body, for traces; null where there is none. */
+  /** The first function of this fiber's body, for traces, or the runner that it is; null where there is none. */
   private[weir] var origin: AnyRef | Null = null
 
   /** Where this fiber stands among those that have waited. */

@@ -35,8 +35,8 @@ import weir.trace.Roster
   *   - **Putting off**: where groups of this kind have lately needed nobody, the first runner sets `invited` at once and leaves the
   *     invitation to `Invitations`. Whoever takes it from there sets `invited` to false, and looks then for something to claim or to invite for:
   *     so what others have left, seeing `invited` true, is found.
-  *   - **Shown**: the first to spawn enters the parent in the roster for the group. A dump finds the runners by their parent, so a
-  *     worker that was spawned need not be in the list of workers for its runner.
+  *   - **Shown**: nobody spawns before the group is in the roster, where it stays until it is over. A dump finds the runners there, so
+  *     that a worker that was spawned need not be in the list of workers for its runner.
   *   - **Bounded**: `started` is only written by the one who has set `invited`, one at a time.
   */
 private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Group:
@@ -52,14 +52,15 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   @volatile private var invited = false
   @volatile private[task] var stopped: Claims.Stop | Null = null
   @volatile private[task] var shown = false
+
+  /** The group's place in the roster, set by whoever has moved `shown` to true. */
+  @volatile private var place: Roster.Place | Null = null
   private val runners = AtomicReference[Runner | Null](null)
 
   /** Null, or who waits for the end of a cancelled group, or `Ended`. */
   private val ended = AtomicReference[AnyRef | Null](null)
   private var parent: GroupWaiter | Null = null
 
-  /** The group's place in the roster. Written by whoever has moved `shown` to true; read by the last to leave, whom `active` shows it. */
-  private var place: Roster.Place | Null = null
 
   // ---- what a group consists of ----
 
@@ -168,14 +169,16 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
     * after each claim, before the child is run.
     */
   private[task] final def invite(fiber: RunLoop): Unit =
-    if limit == Int.MaxValue && fiber.maySpawn() && hasMore then
-      show(fiber)
+    if limit == Int.MaxValue && fiber.maySpawn() && hasMore && isShown(fiber) then
       fiber.spawn(runner(fiber, Runner.Spawned))
     inviteOne(fiber)
 
-  private def show(by: RunLoop): Unit =
-    if !shown && Claims.Shown.compareAndSet(this, false, true) then
-      place = by.runtime.scheduler.roster.enter(parent.nn.fiber, by.home)
+  /** True once a dump finds the group. */
+  private def isShown(by: RunLoop): Boolean =
+    (place ne null) || !shown && Claims.Shown.compareAndSet(this, false, true) && {
+      place = by.runtime.scheduler.roster.enter(this, by.home)
+      true
+    }
 
   private[task] final def inviteOne(by: RunLoop | Null): Unit =
     if !invited && started < limit && hasMore && Claims.Invited.compareAndSet(this, false, true)
@@ -233,7 +236,8 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
       ended.getAndSet(Claims.Ended) match
         case Claims.Ended => ()
         case waiting =>
-          if place ne null then fiber.runtime.scheduler.roster.leave(place.nn)
+          val at = place
+          if at ne null then fiber.runtime.scheduler.roster.leave(at)
           over()
           waiting match
             case waiter: Waiter => waiter.complete(()): Unit

@@ -14,13 +14,18 @@ private[weir] final class ParForeach[A](limit: Int, items: Iterable[A], f: A => 
 
 private final class ForeachClaims[A](limit: Int, items: Iterator[A], f: A => Task[Any])
     extends Claims(limit):
+  private var isUsedUp = false // for good: a runner may come when the group is over
+
   def claim(runner: Runner): Boolean = synchronized {
-    items.hasNext && {
-      runner.item = items.next()
-      true
-    }
+    val more = hasMore
+    if more then runner.item = items.next()
+    more
   }
-  def hasMore: Boolean = synchronized(items.hasNext)
+
+  def hasMore: Boolean = synchronized {
+    isUsedUp = isUsedUp || !items.hasNext
+    !isUsedUp
+  }
   def child(runner: Runner): Task[Any] = f(runner.item.asInstanceOf[A])
   def store(runner: Runner, value: Any): Unit = ()
   def result: Any = ()

@@ -30,6 +30,7 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
   private var stayed = true
 
   def start(fiber: RunLoop): Task[Any] | Null =
+    fiber.origin = this // by which a dump finds the parent while a child is run in place
     claims.enter(this, role)
     advance(fiber, begins = role == Runner.First)
 

@@ -2,34 +2,41 @@ package weir.trace
 
 import java.lang.ref.WeakReference
 import weir.kernel.RunLoop
+import weir.sync.Awaited
 
-/** The fibers that have waited for something which only its user's code knows, for the dump to find them.
+/** The fibers that have waited for something which only its user's code knows, and the groups that have spawned workers, for the
+  * dump to find them.
   *
-  * A fiber enters with its first such wait and leaves when it ends, so a fiber that waits again and again pays once. It
-  * is held weakly: one that waits for what nobody can complete any more is collected with its stack.
+  * A fiber enters with its first such wait and leaves when it ends, so a fiber that waits again and again pays once. A group enters
+  * before it spawns the first worker and leaves when it is over. They are held weakly: a fiber that waits for what nobody can complete
+  * any more is collected with its stack.
   *
   *   - **Stripes**: each is an array under a lock of its own; a place knows its stripe and its index there, so leaving moves
   *     the last place into the gap.
-  *   - **Swept when full**: places whose fiber has been collected go before the array grows; it shrinks as it empties.
+  *   - **Swept when full**: places whose member has been collected go before the array grows; it shrinks as it empties.
   *   - **Size**: a place is one object of 32 bytes, with the header, the four fields of a reference and one of its own.
   */
 private[weir] final class Roster:
   private val stripes = Array.fill(Roster.stripeCount)(Roster.Stripe())
 
-  /** To be called by the thread that owns `fiber`; `home` spreads the callers. */
-  def enter(fiber: RunLoop, home: Int): Roster.Place =
+  /** `home` spreads the callers. */
+  def enter(member: RunLoop | Awaited, home: Int): Roster.Place =
     val stripe = home & (Roster.stripeCount - 1)
-    val place = Roster.Place(fiber)
+    val place = Roster.Place(member)
     stripes(stripe).add(place, stripe)
     place
 
+  /** To be called once, while the caller can reach the member. */
   def leave(place: Roster.Place): Unit =
     stripes(place.at & (Roster.stripeCount - 1)).remove(place)
 
-  /** The fibers that are in it and have not been collected. */
-  def fibers: Iterator[RunLoop] = stripes.iterator.flatMap(_.fibers)
+  /** The fibers that are in it, and those of the groups, as far as they have not been collected. */
+  def fibers: Iterator[RunLoop] = stripes.iterator.flatMap(_.members).flatMap {
+    case fiber: RunLoop => Iterator.single(fiber)
+    case group: Awaited => group.holders
+  }
 
-  /** Places taken, also by fibers that have been collected since the last sweep. */
+  /** Places taken, also by members that have been collected since the last sweep. */
   def size: Int = stripes.map(_.size).sum
 
 private[weir] object Roster:
@@ -37,8 +44,8 @@ private[weir] object Roster:
   private[trace] inline val stripeCount = 16
   private inline val smallest = 64
 
-  /** Where a fiber stands: the stripe in the lowest bits, the index above. */
-  final class Place(fiber: RunLoop) extends WeakReference[RunLoop](fiber):
+  /** Where a fiber or a group stands: the stripe in the lowest bits, the index above. */
+  final class Place(member: RunLoop | Awaited) extends WeakReference[RunLoop | Awaited](member):
     private[trace] var at = 0
 
   private final class Stripe:
@@ -57,15 +64,17 @@ private[weir] object Roster:
     }
 
     def remove(place: Place): Unit = synchronized {
-      // It is there still: a sweep leaves out what has been collected, and this fiber is ending.
+      // It is there still: a sweep leaves out what has been collected, and this member is ending.
       count -= 1
       val last = places(count).nn
       places(count) = null
       if last ne place then put(last, place.at >>> stripeBits, place.at & (stripeCount - 1))
-      if count < places.length / 4 && places.length > smallest then resize(places.length / 2)
+      if count < places.length / 4 && places.length > smallest then
+        try resize(places.length / 2)
+        catch case _: OutOfMemoryError => () // at one of the next; who leaves has others to tell
     }
 
-    def fibers: Seq[RunLoop] =
+    def members: Seq[RunLoop | Awaited] =
       val present = synchronized(java.util.Arrays.copyOf(places, count))
       present.toSeq.flatMap(place => Option(place.nn.get))
 

@@ -36,13 +36,14 @@ private[weir] object Snapshot:
     while left.nonEmpty do
       val fiber = left.dequeue()
       if (fiber.outcome eq null) && found.add(fiber) then
-        val bottom = fiber.bottomFrame
-        val parent = bottom match
-          case loop: Loop => loop.parent
-          case _ => null
-        if parent ne null then left.enqueue(parent): Unit
+        left ++= parentOf(fiber)
         left ++= holdersOf(fiber)
     found.toVector
+
+  /** The bottom of its stack is not there while a runner runs a child that is ready. */
+  private def parentOf(fiber: RunLoop): Option[RunLoop] =
+    List(fiber.bottomFrame, fiber.origin).collectFirst:
+      case loop: Loop if loop.parent ne null => loop.parent.nn
 
   private def holdersOf(fiber: RunLoop): Vector[RunLoop] =
     val wait = fiber.latestWait

@@ -144,31 +144,50 @@ class FiberDumpSuite extends WeirSuite:
     assertEquals(entry.awaits, "children that it runs concurrently")
     stop(parent)
 
-  test("children that block on workers of their own are all found, and nothing is left of them"):
-    val runtime = Runtime.make(carriers = 2, ringCapacity = 64)
-    val children = 300
+  /** Children of `body`, each of which blocks until `meanwhile` has ended; all of them have begun by then. */
+  private def blocked(children: Int)(body: (=> Unit) => Task[Unit])(
+      meanwhile: (Runtime, Fiber[Any]) => Unit
+  ): Unit =
+    val runtime = Runtime.make(2, 64)
     val begun = CountDownLatch(children)
     val gate = CountDownLatch(1)
-    val parent = Task
-      .parTraverse(1 to children)(_ =>
-        Task {
-          begun.countDown()
-          gate.await()
-        }
-      )
-      .start
-      .runSync()(using runtime)
-    await(begun)
-    eventually("all children are in the dump") {
-      val fibers = runtime.fiberDump().fibers
-      fibers.count(_.state == State.Blocked) == children &&
-      fibers.exists(e => e.fiber == nameOf(parent) && e.holders.size == children)
+    val child = body {
+      begun.countDown()
+      gate.await()
     }
-    assertEquals(runtime.scheduler.roster.size, 1, "the parent stands there for its group")
-    gate.countDown()
-    parent.joinOrFail.runSync()(using runtime): Unit
+    val parent = Task.parTraverse(1 to children)(_ => child).start.runSync()(using runtime)
+    try
+      await(begun)
+      eventually("all are blocked")(countBlocked(runtime) == children)
+      meanwhile(runtime, parent)
+    finally gate.countDown()
+    parent.join.runSync()(using runtime): Unit
     eventually("all has ended")(runtime.fiberDump().fibers.isEmpty)
     assertEquals(runtime.scheduler.roster.size, 0)
+
+  private def countBlocked(runtime: Runtime): Int =
+    runtime.fiberDump().fibers.count(_.state == State.Blocked)
+
+  test("children that block on workers of their own are all found, and nothing is left of them"):
+    blocked(300)(Task.delay(_)) { (runtime, parent) =>
+      val entry = once(parent, runtime)(_.holders.size == 300)
+      assertEquals(entry.awaits, "children that it runs concurrently")
+      assertEquals(runtime.scheduler.roster.size, 1, "the group")
+    }
+
+  test("children that a cancel does not end are all found, whatever their parent does meanwhile"):
+    blocked(300)(Task.uninterruptible(_)) { (runtime, parent) =>
+      parent.cancel.start.runSync(): Unit
+      for _ <- 1 to 20 do assertEquals(countBlocked(runtime), 300)
+      once(parent, runtime)(_.holders.size == 300): Unit
+    }
+
+  test("the parent of a child that blocks is found by it"):
+    val gate = CountDownLatch(1)
+    val parent = Task(gate.await()).timeout(1.hour).start.runSync()
+    assertEquals(once(parent)(_.state == State.Waiting).holders.size, 1)
+    gate.countDown()
+    parent.join.runSync(): Unit
 
   test("a fiber that calls runSync is held by the fiber of that"):
     val fiber = Task(Task.sleep(1.hour).runSync()).start.runSync()
