@@ -61,7 +61,6 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   private val ended = AtomicReference[AnyRef | Null](null)
   private var parent: GroupWaiter | Null = null
 
-
   // ---- what a group consists of ----
 
   /** Claims a child: true if `runner.index` and `runner.item` say which; false if none is left. */
