@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters.*
+import weir.runtime.Tuning
 
 /** What the suites of streams and of primitives share. */
 trait StreamTests extends WeirSuite:
@@ -46,8 +47,11 @@ trait StreamTests extends WeirSuite:
       case core: weir.kernel.FiberCore => eventually("asked to cancel")(core.cancelRequested)
     cancel
 
-  /** Bytes of the heap in use, garbage left out. */
+  /** Bytes of the heap in use, garbage left out. The watch keeps a caller that it has seen, and so his result, until it looks again:
+    * not between two collections that follow each other at once.
+    */
   def heap(): Long =
+    Thread.sleep(3 * Tuning.lookNanos / 1_000_000)
     for _ <- 1 to 3 do System.gc()
     ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
 

@@ -172,11 +172,12 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
       fiber.spawn(runner(fiber, Runner.Spawned))
     inviteOne(fiber)
 
-  /** True once a dump finds the group. */
+  /** True once a dump finds the group. Where there is no memory for that, its children can do without workers of their own. */
   private def isShown(by: RunLoop): Boolean =
     (place ne null) || !shown && Claims.Shown.compareAndSet(this, false, true) && {
-      place = by.runtime.scheduler.roster.enter(this, by.home)
-      true
+      try place = by.runtime.scheduler.roster.enter(this, by.home)
+      catch case _: OutOfMemoryError => ()
+      place ne null
     }
 
   private[task] final def inviteOne(by: RunLoop | Null): Unit =

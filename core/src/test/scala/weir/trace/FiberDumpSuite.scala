@@ -3,7 +3,7 @@ package weir.trace
 import java.io.PrintStream
 import java.lang.ref.WeakReference
 import java.nio.file.{Files, Path}
-import java.util.concurrent.{CountDownLatch, TimeUnit}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicReference
 import java.util.jar.{Attributes, JarOutputStream, Manifest}
 import scala.concurrent.duration.*
@@ -231,6 +231,19 @@ class FiberDumpSuite extends WeirSuite:
     eventually("they are collected") {
       System.gc()
       ended.forall(_.get eq null)
+    }
+
+  test(
+    "a callback that nobody calls any more keeps nothing of the group whose child has waited for it"
+  ):
+    val callbacks = ConcurrentLinkedQueue[AnyRef]()
+    val never = Task.async[AnyRef](callback => callbacks.add(callback): Unit)
+    val waits = Task(eventually("the other one waits")(!callbacks.isEmpty))
+    val winner =
+      WeakReference(Task.race(never, waits.map(_ => new Object)).runSync().fold(identity, identity))
+    eventually("what the other child has won with is collected") {
+      System.gc()
+      winner.get eq null
     }
 
   test("a process prints its dump on a signal, on request"):
