@@ -91,8 +91,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then
       if masks == 0 then closeGate()
       stack = RunLoop.noStack
-      origin =
-        null // a callback that nobody calls any more may keep this fiber, and the origin a whole group
+      // A callback that nobody calls any more may keep this fiber, and a runner the whole of its group.
+      origin = null
       this.host = null.asInstanceOf[Host]
       if place ne null then runtime.scheduler.roster.leave(place.nn)
       end(
