@@ -68,7 +68,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
         alive = scheduler.tryStandby() || idleWithoutRole()
       else alive = idleFromStandby()
 
-  /** Not listed for its first job: who has spawned it is found by a dump. */
+  /** Not listed for its first job: a dump finds that by the group that has spawned it. */
   private def beginWithFirst(): Unit =
     val claimed = scheduler.claimSlot(this)
     if claimed >= 0 then
