@@ -71,11 +71,13 @@ private[postgres] final class Journal(
   /** Takes the lock again, which a statement such as DISCARD ALL has let go. Having it twice does no harm. */
   def relock: Task[Unit] = lane.run(Journal.relock(key))
 
-  /** The row is this run's from now on. `before` is what `open` has returned. */
+  /** The row is this run's from now on. `before` is what `open` has returned. Without a row there are no parts either: where
+    * somebody has deleted it, they would be taken for those of this run.
+    */
   def takeOver(before: Option[Entry]): Task[Unit] =
     val sql = before match
       case None =>
-        s"INSERT INTO weir_sql.journal (script, run) VALUES ($key, ${literal(token)})"
+        s"$forgettingParts; INSERT INTO weir_sql.journal (script, run) VALUES ($key, ${literal(token)})"
       case Some(entry) =>
         s"UPDATE weir_sql.journal SET run = CASE WHEN run = ${literal(entry.run)} " +
           s"THEN ${literal(token)} END WHERE script = $key"

@@ -218,6 +218,18 @@ class JobsSuite extends ResumeSuite:
       assertEquals(ask(database)("SELECT count(*) FROM weir_sql.part"), "0")
       assertEquals(apply(database, text, resuming).statements, 0L)
 
+  test(
+    "a script whose row was deleted when a part of a COPY was committed is applied anew, all of it"
+  ):
+    val rows = 20000
+    val text = head + data(rows) + "\\.\n"
+    val database = server.newDatabase()
+    halfDone(database, text, 2, Set(1))
+    server.admin(database)(server.execute(_, "DELETE FROM weir_sql.journal; DROP TABLE t"))
+    apply(database, text, jobs(database, 2, resuming)): Unit
+    check(database, rows)
+    assertEquals(ask(database)("SELECT count(*) FROM weir_sql.part"), "0")
+
   test("data that has changed after a part of it was committed is refused"):
     val text = head + data(20000) + "\\.\n"
     val database = server.newDatabase()
