@@ -4,7 +4,6 @@ import java.lang.management.ManagementFactory
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters.*
-import weir.runtime.Tuning
 
 /** What the suites of streams and of primitives share. */
 trait StreamTests extends WeirSuite:
@@ -47,11 +46,8 @@ trait StreamTests extends WeirSuite:
       case core: weir.kernel.FiberCore => eventually("asked to cancel")(core.cancelRequested)
     cancel
 
-  /** Bytes of the heap in use, garbage left out. The watch keeps a caller that it has seen, and so his result, until it looks again:
-    * not between two collections that follow each other at once.
-    */
+  /** Bytes of the heap in use, garbage left out. */
   def heap(): Long =
-    Thread.sleep(3 * Tuning.lookNanos / 1_000_000)
     for _ <- 1 to 3 do System.gc()
     ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
 

@@ -2,6 +2,7 @@ package weir.runtime
 
 import java.util.concurrent.locks.LockSupport
 import scala.compiletime.uninitialized
+import weir.trace.Spins
 
 /** The thread that runs slices: a worker, or a caller of `runSync` on its own thread.
   *
@@ -71,6 +72,9 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   /** How many slices this thread has begun, and the watch's time when it began the latest: for those who look from outside. */
   final var slices: Int = 0
   final var begun: Int = 0
+
+  /** What the watch has noted about this host; on the watch's thread only. */
+  private[weir] final var seen: Spins.Seen | Null = null
 
   /** How many instructions a slice that begins now may run before it asks `moreCredit`. */
   def beginSlice(): Int =

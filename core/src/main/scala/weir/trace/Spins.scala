@@ -14,21 +14,24 @@ import weir.runtime.{Host, Tuning}
   * an eighth of the time, at least, in the second half of the wait.
   */
 private[weir] final class Spins(report: Spin => Unit):
-  private val seen = java.util.IdentityHashMap[Host, Spins.Seen]()
+  // the watch's thread only
+  private var looks = 0L
 
   /** Looks at each host once, `nanos` after the last look. True if any has got on, or computes and has not been reported yet. */
   def look(hosts: Iterator[Host], nanos: Long): Boolean =
+    val now = looks + 1
     val counted = math.min(nanos, Tuning.lookNanos * 3)
     var busy = false
-    val present = java.util.IdentityHashMap[Host, Spins.Seen]()
     hosts.foreach { host =>
-      val before = seen.get(host)
-      val state = if before eq null then Spins.Seen(host.slices - 1) else before
-      present.put(host, state)
+      val before = host.seen
+      val state =
+        // One that was not there at the last look may have been anywhere meanwhile.
+        if (before eq null) || before.look < looks then Spins.Seen(host.slices - 1) else before
+      state.look = now
+      host.seen = state
       if lookAt(host, state, counted) then busy = true
     }
-    seen.clear()
-    seen.putAll(present)
+    looks = now // not where `report` has thrown: who was not looked at has not been away
     busy
 
   private def lookAt(host: Host, state: Spins.Seen, nanos: Long): Boolean =
@@ -67,13 +70,15 @@ private[weir] final class Spins(report: Spin => Unit):
       else true
 
 private[weir] object Spins:
-  private[trace] final class Seen(var slices: Int):
-    var nanos = 0L
-    var reported = false
+  /** What the watch knows of a host. It stands in the host, so that the watch itself keeps nobody alive between two looks. */
+  final class Seen private[Spins] (private[Spins] var slices: Int):
+    private[Spins] var look = 0L
+    private[Spins] var nanos = 0L
+    private[Spins] var reported = false
 
     /** What had been seen, and what the process had used, when half of it had been seen. */
-    var halfNanos = 0L
-    var halfCpuNanos = 0L
+    private[Spins] var halfNanos = 0L
+    private[Spins] var halfCpuNanos = 0L
 
   /** The time that this process has had a processor for; without an end where the system does not say. */
   private def cpuNanos(): Long =

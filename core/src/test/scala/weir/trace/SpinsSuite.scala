@@ -2,6 +2,7 @@ package weir.trace
 
 import com.sun.management.OperatingSystemMXBean
 import java.lang.management.ManagementFactory
+import java.lang.ref.WeakReference
 import java.net.{InetAddress, ServerSocket, SocketTimeoutException}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
@@ -113,15 +114,19 @@ class SpinsSuite extends WeirSuite:
     )
     assert(!Spins.waits(Thread.currentThread().getStackTrace.drop(1)))
 
+  private def hostOn(on: Thread): Host =
+    val host = new Host(Runtime.make(1, 64).scheduler):
+      def thread = on
+      def pooled = true
+      def home = 0
+    host.running = RunLoop(Runtime.default, Task.unit)
+    host
+
   /** Looks at `thread`, as if one slice of a fiber ran on it all the time; how often it has been reported after each of the looks,
     * which are so far apart.
     */
   private def looks(at: Thread)(apart: FiniteDuration*): List[Int] =
-    val host = new Host(Runtime.make(1, 64).scheduler):
-      def thread = at
-      def pooled = true
-      def home = 0
-    host.running = RunLoop(Runtime.default, Task.unit)
+    val host = hostOn(at)
     val reported = AtomicInteger()
     val spins = Spins(_ => reported.incrementAndGet(): Unit)
     apart.toList.map { nanos =>
@@ -159,6 +164,35 @@ class SpinsSuite extends WeirSuite:
       computing(looks(_)(1.minute, 1.minute, 1.minute, 20.millis)),
       List(0, 0, 0, 0)
     )
+
+  test("one that was not there at one of the looks is looked at as if for the first time"):
+    computing { thread =>
+      val host = hostOn(thread)
+      val reported = AtomicInteger()
+      val spins = Spins(_ => reported.incrementAndGet(): Unit)
+      def look(hosts: Host*): Unit =
+        compute()
+        spins.look(hosts.iterator, 20_000_000): Unit
+      for _ <- 1 to 10 do look(host)
+      look()
+      for _ <- 1 to 10 do look(host)
+      assertEquals(reported.get, 0)
+      for _ <- 1 to 2 do look(host)
+      assertEquals(reported.get, 1)
+    }
+
+  test("between two looks nobody is kept alive"):
+    val spins = Spins(_ => ())
+    def seen(): WeakReference[Host] =
+      val host = hostOn(Thread.currentThread())
+      assert(spins.look(Iterator(host), 20_000_000))
+      WeakReference(host)
+    val host = seen()
+    eventually("collected") {
+      System.gc()
+      host.get eq null
+    }
+    assert(!spins.look(Iterator(), 20_000_000))
 
   test("row 1: a thread that waits for a monitor is no spin, though its own code is on top"):
     val monitor = Object()
