@@ -39,7 +39,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
   private[weir] var replaced: Throwable | Null = null
 
-  /** The error that `await` threw last. It is not the work of a cancel, not even where one has been asked for since. */
+  /** The error that `await`, or masked code, threw last. It is not the work of a cancel, not even where one has been asked for since. */
   private[weir] var thrown: Throwable | Null = null
 
   /** The innermost mask that has not been taken off, if it is one of `uncancelable`. */
@@ -239,6 +239,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   inline def masked[A](inline body: A): A =
     enterMask()
     try body
+    catch
+      case error: Throwable =>
+        thrown = error
+        throw error
     finally leaveMask()
 
   // ---- masks ----

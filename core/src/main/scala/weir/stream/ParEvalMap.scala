@@ -18,7 +18,9 @@ import weir.{Outcome, Task}
   *   - **Nobody is forgotten**: whoever makes room invites (`store` by claiming again itself, `take` by `invite`), and
   *     whoever has pulled invites if there is still room.
   *   - **Errors**: an error from above keeps its place in the order. A failed effect cancels the others; what was
-  *     finished in order before it is still delivered.
+  *     finished in order before it is still delivered. One that the consumer does not come to is kept: see `Producer.keepError`.
+  *   - **At most**: in order, no more elements are claimed than will be asked for. Otherwise a user may want the first of many to
+  *     end.
   */
 private[weir] final class ParEvalMapStage(
     upstream: Pull,
@@ -30,6 +32,7 @@ private[weir] final class ParEvalMapStage(
   private val results = ArrayDeque[MapSlot]()
   private val runners = ArrayBuffer[MapRunner]()
   private var inFlight = 0
+  private var toClaim = Long.MaxValue
   private var begun = false
   private var pulling = false
   private var invited = false
@@ -40,16 +43,29 @@ private[weir] final class ParEvalMapStage(
   private var consumer: Waiter | Null = null
   private var closer: Waiter | Null = null
 
+  // consumer only
+  /** The error that it has come to. */
+  private var thrown: Throwable | Null = null
+
   // whoever is pulling: what is above keeps its locals whichever runner pulls, and an effect begins with them
   private var above: Locals | Null = null
 
   // ---- the consumer ----
 
+  override def atMost(count: Long): Unit =
+    if ordered then
+      synchronized { toClaim = math.min(toClaim, count) }
+      upstream.atMost(count)
+
   def next(fiber: RunLoop): Any =
     fiber.checkpoint()
     var value = fiber.await(takeResult)
     while value.asInstanceOf[AnyRef] eq ParEvalMapStage.TryAgain do value = fiber.await(takeResult)
-    value
+    value match
+      case failed: Producer.Failed =>
+        thrown = failed.error
+        failed.rethrow(fiber)
+      case _ => value
 
   private val takeResult: Task[Any] = new Suspend[Any]:
     def begin(fiber: RunLoop): Any = ParEvalMapStage.this.synchronized(take(fiber))
@@ -64,9 +80,9 @@ private[weir] final class ParEvalMapStage(
       results.poll()
       invite(fiber)
       head.value
-    else if failure ne null then throw failure.nn
+    else if failure ne null then Producer.Failed(failure.nn)
     else if upstreamEnded && inFlight == 0 then
-      if upstreamError eq null then Pull.End else throw upstreamError.nn
+      if upstreamError eq null then Pull.End else Producer.Failed(upstreamError.nn)
     else
       val waiter = Waiter(fiber)
       consumer = waiter
@@ -78,9 +94,16 @@ private[weir] final class ParEvalMapStage(
     if waiter ne null then waiter.complete(ParEvalMapStage.TryAgain): Unit
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    Pull.both(stopAll(fiber, outcome), upstream.close(fiber, outcome))
+
+  private def stopAll(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     stop()
     fiber.await(allEnded)
-    upstream.close(fiber, outcome)
+    val (effects, above) = synchronized((failure, upstreamError))
+    if (effects ne null) && (effects ne thrown) then
+      Producer.keepError(Producer.Failed(effects), fiber, outcome)
+    if (above ne null) && (above ne thrown) && (above ne effects) then
+      Producer.keepError(Producer.Failed(above), fiber, outcome)
 
   private def stop(): Unit =
     val running = synchronized {
@@ -102,7 +125,7 @@ private[weir] final class ParEvalMapStage(
 
   private def hasRoom: Boolean =
     val ahead = if ordered then results.size else results.size + inFlight
-    !stopped && (failure eq null) && !upstreamEnded && !pulling &&
+    !stopped && (failure eq null) && !upstreamEnded && !pulling && toClaim > 0 &&
     inFlight < limit && ahead - buffer < limit // not limit + buffer, which may overflow
 
   private def invite(fiber: RunLoop): Unit =
@@ -136,7 +159,7 @@ private[weir] final class ParEvalMapStage(
         catch
           case CancelSignal => throw CancelSignal
           case error: Throwable =>
-            synchronized { upstreamError = error }
+            synchronized { upstreamError = Producer.failed(error, fiber).error }
             Pull.End
       synchronized {
         pulling = false
@@ -146,6 +169,7 @@ private[weir] final class ParEvalMapStage(
           false
         else
           inFlight += 1
+          toClaim -= 1
           runner.element = pulled
           runner.slot = MapSlot()
           if ordered then results.add(runner.slot): Unit

@@ -38,9 +38,9 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         case inner: Inner =>
           fiber.masked(finish(inner, fiber))
           ended = outerEnded && isOver
-        case Producer.Failed(error) =>
+        case failed: Producer.Failed =>
           ended = true
-          throw error
+          failed.rethrow(fiber)
         case value => return value
     Pull.End
 
@@ -79,7 +79,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       case CancelSignal =>
         buffer.force(Producer.canceled(fiber))
         throw CancelSignal
-      case error: Throwable => buffer.force(Producer.Failed(error))
+      case error: Throwable => buffer.force(Producer.failed(error, fiber))
 
   private def start(stream: Stream[Any], fiber: RunLoop): Unit =
     val inner = Inner(stream.open())
@@ -93,14 +93,25 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     if running ne null then fiber.await(running.cancel)
     val left = synchronized(inners.toList)
     left.foreach(_.fiber.nn.requestCancel())
-    val closers = left.map(inner => () => closeInner(inner, fiber, outcome)) :+ (() =>
-      outer.close(fiber, outcome)
+    // One after the other: what the finalizer of one gives back may be what another one waits for, masked.
+    val closers = left.map(inner => () => closeInner(inner, fiber, outcome)) ++ List(
+      () => keepErrors(fiber, outcome), // all who put have ended
+      () => outer.close(fiber, outcome)
     )
     closers.reverse.foldLeft(() => ())((later, first) => () => Pull.both(first(), later()))()
 
   private def closeInner(inner: Inner, fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     fiber.await(inner.fiber.nn.join)
     inner.pull.close(fiber, outcome)
+
+  private def keepErrors(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    val kept =
+      java.util.Collections.newSetFromMap(java.util.IdentityHashMap[Throwable, java.lang.Boolean]())
+    buffer.untaken.foreach {
+      case failed: Producer.Failed =>
+        if kept.add(failed.error) then Producer.keepError(failed, fiber, outcome)
+      case _ => ()
+    }
 
 private[weir] object ParJoinStage:
   inline val bufferSize = 64

@@ -28,9 +28,9 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
         case Pull.End =>
           ended = true
           Pull.End
-        case Producer.Failed(error) =>
+        case failed: Producer.Failed =>
           ended = true
-          throw error
+          failed.rethrow(fiber)
         case value => value
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
@@ -57,7 +57,11 @@ private[weir] object PrefetchStage:
 
 /** The loop of a fiber that pulls for another one. */
 private object Producer:
-  final case class Failed(error: Throwable)
+  final case class Failed(error: Throwable):
+    /** Throws the error in the consumer's plain code, where no interrupt has made it: so a stage below keeps it, too. */
+    def rethrow(fiber: RunLoop): Nothing =
+      fiber.thrown = error
+      throw error
 
   /** The last word of a fiber that was cancelled. An error of masked code, at whose end the cancel came, is more than that. */
   def canceled(fiber: RunLoop): Failed =
@@ -96,7 +100,8 @@ private object Producer:
     * fail the consumer, which has stopped for another reason.
     */
   def keepError(message: Any, fiber: RunLoop, outcome: Outcome[Unit]): Unit = message match
-    case Failed(_: CancellationException) => ()
+    case Failed(canceled: CancellationException) =>
+      canceled.getSuppressed.foreach(error => keepError(Failed(error), fiber, outcome))
     case Failed(error) =>
       outcome match
         case Outcome.Failed(first) => Failures.add(first, error): Unit

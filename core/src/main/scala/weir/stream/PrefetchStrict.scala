@@ -44,9 +44,9 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
         case Pull.End =>
           ended = true
           Pull.End
-        case Producer.Failed(error) =>
+        case failed: Producer.Failed =>
           ended = true
-          throw error
+          failed.rethrow(fiber)
         case value => value
 
   private object Take extends Suspend[Any]:

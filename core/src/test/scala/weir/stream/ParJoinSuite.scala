@@ -3,7 +3,9 @@ package stream
 
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.testkit.TestRuntime
 
 class ParJoinSuite extends StreamTests:
 
@@ -84,6 +86,23 @@ class ParJoinSuite extends StreamTests:
       val lines = log.asScala.toList
       assertEquals((lines.head, lines.last), ("+source", "-source"))
       for (name, both) <- lines.groupBy(_.drop(1)) do assertEquals(both, List(s"+$name", s"-$name"))
+
+  test("what the finalizer of one inner stream gives back ends the masked wait of another"):
+    val taken = Task.direct {
+      val items = Queue.bounded[Int](1).await
+      val held = Deferred[Unit].await
+      items.offer(1).await
+      val item = Stream.bracket(items.take)(items.offer)
+      val first =
+        item.flatMap(i =>
+          Stream.eval(held.complete(()).andThen(Task.sleep(1.minute)).as(i)) ++ Stream.eval(
+            Task.never
+          )
+        )
+      val second = Stream.eval(held.get).flatMap(_ => item)
+      Stream.emits(List(first, second)).parJoin(2).take(1).toList.await
+    }
+    assertEquals(TestRuntime.run(taken), List(1))
 
   test("it nests in itself"):
     def tree(depth: Int): Stream[Int] =

@@ -21,6 +21,14 @@ class StreamDroppedSuite extends StreamTests:
     "prefetchStrict" -> (_.prefetchStrict)
   )
 
+  /** Others that run ahead, each with one effect at a time, which keeps the order. */
+  private val concurrent = List[(String, Stream[Int] => Stream[Int])](
+    "parEvalMap" -> (_.parEvalMap(1)(Task.pure)),
+    "parEvalMapUnordered" -> (_.parEvalMapUnordered(1)(Task.pure)),
+    "merge" -> (_.merge(Stream.empty)),
+    "parJoin" -> (stream => Stream.emit(stream).parJoin(1))
+  )
+
   private val boom = Boom("the consumer's")
 
   private val drops = List[(String, Stream[Int] => Task[Any])](
@@ -90,7 +98,7 @@ class StreamDroppedSuite extends StreamTests:
       else Task.uncancelable(_ => Task(thrown.countDown()).andThen(Task.fail(error)))
     }
 
-  for (form, make) <- forms.tail
+  for (form, make) <- forms.tail ++ concurrent
   do // with a size of 1 the producer has not come to the third when the first is used
     // A strict producer makes the third while the second is used.
     val at = if form == "prefetchStrict" then 2 else 1
@@ -142,9 +150,67 @@ class StreamDroppedSuite extends StreamTests:
       assertEquals(printed(assertEquals(seen(stream).runSync(), List(1, 2, error))), "")
       assertEquals(error.getSuppressed.toList, Nil)
 
+  for (form, make) <- forms.tail ++ concurrent.take(1) do
     test(s"$form: take does not come to the error of an element that it does not take"):
       val stream = make(failing(Boom(), CountDownLatch(1)))
       assertEquals(printed(assertEquals(stream.take(2).toList.runSync(), List(1, 2))), "")
+
+  for (place, make) <- List[(String, (Int => Task[Int]) => Stream[Int])](
+      "an effect of parEvalMap" -> (f => Stream.emits(1 to 9).parEvalMap(4)(f)),
+      "an effect of parEvalMapUnordered" -> (f => Stream.emits(1 to 9).parEvalMapUnordered(4)(f)),
+      "the outer stream of parJoin" -> (f =>
+        Stream.emits(1 to 9).evalMap(f).map(Stream.emit).parJoin(4)
+      )
+    )
+  do
+    test(s"the error of $place, to which the consumer does not come, is reported"):
+      val error = Boom("ahead, of an effect")
+      val taken, thrown = CountDownLatch(1)
+      def fails = Task(taken.await()).andThen(Task(thrown.countDown())).andThen(Task.fail(error))
+      val stream = make(i => if i == 1 then Task.pure(i) else Task.uncancelable(_ => fails))
+        .evalMap(_ => Task(taken.countDown()).andThen(Task(thrown.await())).as(false))
+        .takeWhile(identity)
+      val text = printed(stream.drain.runSync())
+      assert(text.contains("ahead, of an effect"), text)
+
+  test("parEvalMap: an error of masked code, ended by an effect that cancels itself, is reported"):
+    val begun, goOn = CountDownLatch(1)
+    var third: RunLoop | Null = null
+    val ownFiber = new Suspend[Unit]:
+      def begin(fiber: RunLoop): Any = third = fiber
+    val masked = Task.uncancelable { _ =>
+      Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(Boom("masked")))
+    }
+    val stream = Stream
+      .emits(1 to 3)
+      .parEvalMap(4) {
+        case 1 => Task.unit
+        case 2 => Task(begun.await()).andThen(Task.canceled)
+        case _ => ownFiber.andThen(masked)
+      }
+      .evalMap { _ =>
+        Task {
+          begun.await()
+          eventually("the second effect has canceled the third")(third.nn.cancelRequested)
+          goOn.countDown()
+          false
+        }
+      }
+      .takeWhile(identity)
+    val text = printed(stream.drain.runSync())
+    assert(text.contains("Boom: masked"), text)
+
+  test("parEvalMap: take launches no more effects than it takes, above and in it"):
+    val above, in = AtomicInteger()
+    val stream = Stream
+      .unfold(1)(i => Some((i, i + 1)))
+      .evalTap(_ => Task(above.incrementAndGet()))
+      .parEvalMap(8)(i => Task(in.incrementAndGet()).andThen(Task.cede).as(i))
+    for n <- 0 to 3; _ <- 1 to 100 do
+      above.set(0)
+      in.set(0)
+      assertEquals(stream.take(n).toList.runSync(), (1 to n).toList)
+      assertEquals((above.get, in.get), (n, n))
 
   for (form, make) <- forms do
     test(s"$form: an error of masked code, at whose end the producer is canceled, is kept"):
