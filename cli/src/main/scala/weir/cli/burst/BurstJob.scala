@@ -121,7 +121,7 @@ object BurstJob:
         "blocked",
         s"up to ${settings.blocked.last} fibers that each block for ${block.toMillis} ms",
         400.millis,
-        if settings.lab.isQuick then 1 else 3,
+        if settings.lab.isQuick then 1 else 5,
         Seq("fibers" -> settings.blocked.mkString(","))
       ),
       Part(
