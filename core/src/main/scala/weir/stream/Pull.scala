@@ -56,8 +56,10 @@ private[weir] object Pull:
       try fiber.masked(pull.close(fiber, outcome))
       catch
         case later: Throwable =>
-          if thrown eq null then throw later
-          else if thrown ne later then thrown.addSuppressed(later)
+          thrown match
+            case null => throw later
+            case CancelSignal => fiber.runtime.report("a finalizer of a canceled fiber", later)
+            case error: Throwable => if error ne later then error.addSuppressed(later)
 
   /** Calls `first`, then `second`, also if `first` throws. */
   inline def both(inline first: Unit, inline second: Unit): Unit =

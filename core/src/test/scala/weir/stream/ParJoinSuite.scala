@@ -87,22 +87,40 @@ class ParJoinSuite extends StreamTests:
       assertEquals((lines.head, lines.last), ("+source", "-source"))
       for (name, both) <- lines.groupBy(_.drop(1)) do assertEquals(both, List(s"+$name", s"-$name"))
 
-  test("what the finalizer of one inner stream gives back ends the masked wait of another"):
-    val taken = Task.direct {
-      val items = Queue.bounded[Int](1).await
-      val held = Deferred[Unit].await
-      items.offer(1).await
-      val item = Stream.bracket(items.take)(items.offer)
-      val first =
-        item.flatMap(i =>
-          Stream.eval(held.complete(()).andThen(Task.sleep(1.minute)).as(i)) ++ Stream.eval(
-            Task.never
-          )
+  for (name, sources) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Stream[Int]])](
+      "a later one" -> ((holder, waiting) => Stream.emits(List(holder, waiting))),
+      "an earlier one" -> ((holder, waiting) => Stream.emits(List(waiting, holder))),
+      "the outer stream" -> ((holder, waiting) => Stream.emit(holder) ++ waiting.map(Stream.emit))
+    )
+  do
+    test(s"what the finalizer of an inner stream gives back ends the masked wait of $name"):
+      val taken = Task.direct {
+        val items = Queue.bounded[Int](1).await
+        val held = Deferred[Unit].await
+        items.offer(1).await
+        val item = Stream.bracket(items.take)(items.offer)
+        val sleep = held.complete(()).andThen(Task.sleep(1.minute))
+        val holder = item.flatMap(i => Stream.eval(sleep.as(i)) ++ Stream.eval(Task.never))
+        val waiting = Stream.eval(held.get).flatMap(_ => item)
+        sources(holder, waiting).parJoin(3).take(1).toList.await
+      }
+      assertEquals(TestRuntime.run(taken), List(1))
+
+  test(
+    "twenty thousand inner streams that are open are closed, each once, whatever its finalizer throws"
+  ):
+    val open, closed = AtomicInteger()
+    val boom = Boom()
+    val inner = (i: Int) =>
+      Stream
+        .bracket(Task(open.incrementAndGet()))(_ =>
+          Task(closed.incrementAndGet()).andThen(if i == 7 then Task.fail(boom) else Task.unit)
         )
-      val second = Stream.eval(held.get).flatMap(_ => item)
-      Stream.emits(List(first, second)).parJoin(2).take(1).toList.await
-    }
-    assertEquals(TestRuntime.run(taken), List(1))
+        .flatMap(_ => Stream.eval(Task.never))
+    val last = Stream.eval(Task.sleep(1.minute)).map(_ => Stream.emit(1))
+    val stream = (Stream.emits(1 to 20_000).map(inner) ++ last).parJoin(Int.MaxValue)
+    assertEquals(TestRuntime.run(stream.take(1).drain.attempt), Left(boom))
+    assertEquals((open.get, closed.get), (20_000, 20_000))
 
   test("it nests in itself"):
     def tree(depth: Int): Stream[Int] =

@@ -200,6 +200,15 @@ class StreamDroppedSuite extends StreamTests:
     val text = printed(stream.drain.runSync())
     assert(text.contains("Boom: masked"), text)
 
+  test("the error of a finalizer is reported where a cancel ends the stream"):
+    val begun = CountDownLatch(1)
+    val waiting = Stream.eval(Task(begun.countDown()).andThen(Task.never))
+    val finalizing = waiting.onFinalize(Task.fail(Boom("of a finalizer")))
+    val text = printed {
+      finalizing.drain.start.flatMap(fiber => Task(begun.await()).andThen(fiber.cancel)).runSync()
+    }
+    assert(text.contains("Boom: of a finalizer"), text)
+
   test("parEvalMap: take launches no more effects than it takes, above and in it"):
     val above, in = AtomicInteger()
     val stream = Stream
