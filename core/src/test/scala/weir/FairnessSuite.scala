@@ -52,6 +52,8 @@ class FairnessSuite extends WeirSuite:
       "forevers of ready values" -> Task.unit.forever,
       "forevers of delayed work" -> Task.delay(()).forever,
       "forevers that cede" -> Task.cede.forever,
+      "sequences of children that cede" ->
+        Task.sequence(List.fill(10_000)(Task.cede.andThen(Task.unit))).forever,
       "groups of ready children" -> Task.both(Task.unit, Task.unit).forever,
       "bursts of children that block" ->
         Task.parTraverse(1 to 1000)(_ => Task(Thread.sleep(1))).forever,

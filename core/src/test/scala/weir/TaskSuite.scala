@@ -140,6 +140,40 @@ class TaskSuite extends WeirSuite:
       intercept[Boom](task.runSync())
       assertEquals(begun.get, 3)
 
+  test("in a sequence a child that cedes goes on in its place, whatever comes then"):
+    val boom = Boom()
+    val all = Right((1 to 100).toList)
+    val rests = List[(String, Int => Task[Int], Either[Throwable, List[Int]])](
+      ("a thunk", n => Task.delay(n), all),
+      ("a value", n => Task.pure(n), all),
+      ("a second cede", n => Task.cede.as(n), all),
+      ("a wait", n => Task.sleep(1.micro).as(n), all),
+      ("a fiber", n => Task.delay(n).start.flatMap(_.joinOrFail), all),
+      ("an error", n => if n == 50 then Task.fail(boom) else Task.pure(n), Left(boom)),
+      ("a throw", n => if n == 50 then throw boom else Task.pure(n), Left(boom)),
+      ("a thunk that throws", n => Task.delay(if n == 50 then throw boom else n), Left(boom))
+    )
+    for (name, rest, result) <- rests do
+      val children = List.range(1, 101).map(n => Task.cede.flatMap(_ => rest(n)))
+      val sequence = Task.sequence(children).attempt
+      val traverse = Task.traverse(1 to 100)(n => Task.cede.flatMap(_ => rest(n))).attempt
+      for task <- List(sequence, traverse) do
+        assertEquals(task.runSync(), result, s"$name, on the caller's thread")
+        assertEquals(task.start.flatMap(_.joinOrFail).runSync(), result, s"$name, on a worker")
+
+  test("in a sequence a cancel comes before what follows a cede"):
+    val ran = AtomicInteger()
+    val children = List.range(1, 101).map { n =>
+      Task.cede
+        .flatMap(_ => if n == 50 then Task.canceled else Task.delay(ran.incrementAndGet()).void)
+    }
+    val outcome = Task.sequence(children).start.flatMap(_.join).runSync()
+    assertEquals(outcome, Outcome.Canceled)
+    assertEquals(ran.get, 49)
+    val masked = Task.uncancelable(_ => Task.sequence(children)).start.flatMap(_.join).runSync()
+    assertEquals(masked, Outcome.Canceled)
+    assertEquals(ran.get, 49 + 99)
+
   test("the same sequence runs on many fibers at once, each with a result of its own"):
     val task = Task.traverse(1 to 100)(n => Task.cede.as(n))
     val all = Task.parTraverse(1 to 50)(_ => task).runSync()

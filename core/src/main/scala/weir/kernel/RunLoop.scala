@@ -615,6 +615,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       true
     }
 
+  /** What is left of `child` for a loop that runs it in place: all of it, unless it cedes first and that is done with. */
+  private[weir] def pastCede(child: Task[Any]): Task[Any] =
+    if child.tag == Tag.FlatMap then
+      val flatMap = child.asInstanceOf[FlatMap[Any, Any]]
+      if flatMap.source.tag == Tag.Cede && cedesToNobody() then
+        if shouldCancel then CancelSelf else flatMap.f(())
+      else child
+    else child
+
   private def stayAfterCede(): Unit =
     lookForInterrupt(null)
     host.yieldNowAndThen()

@@ -41,12 +41,17 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
         left = cell.tail
         budget -= 1
         if budget <= 0 then budget = fiber.renewBudget()
-        val value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
+        var value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
-          this.left = left
-          this.last = last
-          fiber.push(this)
-          return child
+          fiber.budget = budget
+          val rest = fiber.pastCede(child)
+          budget = fiber.budget
+          if rest ne child then value = Loop.readyInBudget(fiber, rest)
+          if value.asInstanceOf[AnyRef] eq Loop.NotReady then
+            this.left = left
+            this.last = last
+            fiber.push(this)
+            return rest
         left match
           case next: ::[Any] if (f eq null) && budget > 1 =>
             next.head match
