@@ -174,6 +174,25 @@ class TaskSuite extends WeirSuite:
     assertEquals(masked, Outcome.Canceled)
     assertEquals(ran.get, 49 + 99)
 
+  test("in a sequence a cancel that a thunk after a cede swallows ends the fiber"):
+    val begun, goOn = java.util.concurrent.CountDownLatch(1)
+    val ran = AtomicInteger()
+    val swallows = Task.cede.flatMap(_ =>
+      Task.delay {
+        begun.countDown()
+        try goOn.await()
+        catch case _: InterruptedException => ()
+      }
+    )
+    val fiber = Task
+      .traverse(1 to 2)(n => if n == 1 then swallows else Task.delay(ran.incrementAndGet()).void)
+      .start
+      .runSync()
+    await(begun)
+    fiber.cancel.runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assertEquals(ran.get, 0)
+
   test("the same sequence runs on many fibers at once, each with a result of its own"):
     val task = Task.traverse(1 to 100)(n => Task.cede.as(n))
     val all = Task.parTraverse(1 to 50)(_ => task).runSync()

@@ -24,13 +24,13 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   // shared, under this object's lock
   private val inners = ArrayBuffer[Inner]()
   private var room = limit
+
+  /** Nothing is begun any more; a pull that nobody has asked for an element has nothing to close. */
+  private var isClosing = false
   private var waitingForRoom: Waiter | Null = null
 
   private final class Inner(val pull: Pull):
     var fiber: RunLoop | Null = null
-
-    // the consumer's
-    var isStopped = false
 
   def next(fiber: RunLoop): Any =
     if outerFiber eq null then outerFiber = fiber.fork(Direct(runOuter))
@@ -88,8 +88,9 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def start(stream: Stream[Any], fiber: RunLoop): Unit =
     val inner = Inner(stream.open())
     synchronized {
-      inners += inner
-      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
+      if !isClosing then
+        inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
+        inners += inner
     }
 
   /** Each inner stream is closed as soon as its fiber has ended, whichever that is: what its finalizer gives back may be what the fiber
@@ -101,18 +102,17 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     def closing(close: => Unit): Unit =
       try close
       catch case later: Throwable => error = Failures.add(error, later)
-    def stopInners(): Unit = synchronized(inners.toList).foreach { inner =>
-      if !inner.isStopped then
-        inner.isStopped = true
-        ending.stop(inner.fiber.nn, inner)
+    val open = synchronized {
+      isClosing = true
+      inners.toList
     }
+    open.foreach(inner => ending.stop(inner.fiber.nn, inner))
     val running = outerFiber
     if running ne null then ending.stop(running, this)
-    stopInners()
     while ending.hasNext do
       ending.next(fiber) match
         case inner: Inner => closing(inner.pull.close(fiber, outcome))
-        case _ => stopInners() // those that the outer stream's fiber has begun meanwhile
+        case _ => ()
     closing(keepErrors(fiber, outcome))
     closing(outer.close(fiber, outcome))
     val thrown = error

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{Delay, Enter, Loop, RunLoop, Tag}
+import weir.kernel.{CancelSelf, Delay, Enter, Loop, RunLoop, Tag}
 
 /** Runs one task for each item, in order, with one frame for all of them. Keeps the results. */
 private[weir] final class Traverse[A, B](items: Iterable[A], f: A => Task[B])
@@ -44,9 +44,13 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
         var value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
           fiber.budget = budget
-          val rest = fiber.pastCede(child)
+          var rest = fiber.pastCede(child)
           budget = fiber.budget
-          if rest ne child then value = Loop.readyInBudget(fiber, rest)
+          if rest ne child then
+            value = Loop.readyInBudget(fiber, rest)
+            if fiber.shouldCancel then // also where the thunk has swallowed the interrupt
+              value = Loop.NotReady
+              rest = CancelSelf
           if value.asInstanceOf[AnyRef] eq Loop.NotReady then
             this.left = left
             this.last = last
@@ -63,6 +67,10 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
                 last = end
               case _ => last = ListCells.append(last, value)
           case _ => last = ListCells.append(last, value)
+    catch
+      case error: Throwable =>
+        fiber.push(this) // for the error's trace
+        throw error
     finally // after a failure too, or a loop of failures would be a slice without an end
       fiber.budget = budget
     ListTail.publish()

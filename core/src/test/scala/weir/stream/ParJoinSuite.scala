@@ -122,6 +122,23 @@ class ParJoinSuite extends StreamTests:
     assertEquals(TestRuntime.run(stream.take(1).drain.attempt), Left(boom))
     assertEquals((open.get, closed.get), (20_000, 20_000))
 
+  test("while inner streams are being closed, no further one is begun"):
+    for _ <- 1 to 20 do
+      val closing, made = CountDownLatch(1)
+      val begun = AtomicInteger()
+      val open = Stream
+        .bracket(Task.unit)(_ => Task(closing.countDown()).andThen(Task(made.await())))
+        .flatMap(_ => Stream.emit(1) ++ Stream.eval(Task.never))
+      val outer = Stream.emits(1 to 2).map {
+        case 1 => open
+        case _ =>
+          while closing.getCount > 0 do Thread.onSpinWait() // an interrupt would end any other wait
+          made.countDown()
+          Stream.eval(Task(begun.incrementAndGet()).andThen(Task.never))
+      }
+      assertEquals(outer.parJoin(3).take(1).toList.runSync(), List(1))
+      assertEquals(begun.get, 0)
+
   test("it nests in itself"):
     def tree(depth: Int): Stream[Int] =
       if depth == 0 then Stream.eval(Task.cede.as(1))

@@ -39,6 +39,18 @@ class ErrorTraceSuite extends WeirSuite:
 
   private def boom(): Nothing = throw IllegalStateException("no stock")
 
+  test("what a sequence runs in place after a wait has the line of the function that has made it"):
+    for (rest, last) <- List[(() => Task[Int], String)](
+        (() => boom(), "in the function"),
+        (() => Task.delay(boom()), "in a thunk")
+      )
+    do
+      val error = failing(Task.traverse(1 to 3) { n =>
+        hit("made")
+        if n == 1 then Task.sleep(1.milli).as(n) else Task.cede.flatMap(_ => rest())
+      })
+      assert(path(error).contains("made"), s"$last: ${error.getStackTrace.mkString("\n")}")
+
   test(
     "row 22: a failure after three async hops in a stream names the file and line of each stage"
   ):
