@@ -15,6 +15,8 @@ class Runtime private[weir] (
     private[weir] val timers: Timers,
     private[weir] val hook: ContextHook | Null
 ):
+  Waiter.linkAll()
+
   private[weir] val platformThreads: PlatformThreads = PlatformThreads()
   private[weir] val strayCount: AtomicInteger = AtomicInteger()
 

@@ -126,17 +126,17 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
       case joiners: Joiners => joiners.wakeAll(outcome)
       case _ => ()
 
-  /** Registers a joiner. Returns the outcome if the fiber has ended, and null if the joiner will be woken. */
+  /** Registers a joiner, which `make` makes, perhaps more than once. Returns the outcome if the fiber has ended, and null if the joiner will be woken. */
   final private[weir] def register(make: (WaitList, AnyRef) => WaitList.Entry): AnyRef =
     var result: AnyRef | Null = null
     while result eq null do
       ending match
         case outcome: Outcome[?] => result = outcome
         case joiners: Joiners =>
+          val entry = make(joiners.list, joiners)
           result = joiners.synchronized {
             if joiners.closed then null // the outcome is there in a moment
             else
-              val entry = make(joiners.list, joiners)
               joiners.list.add(entry)
               entry
           }

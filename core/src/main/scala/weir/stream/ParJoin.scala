@@ -2,6 +2,7 @@ package weir.stream
 
 import scala.collection.mutable.ArrayBuffer
 import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Waiter}
+import weir.task.Failures
 import weir.{Outcome, Stream, Task}
 
 /** The elements of many streams as they come, of at most `limit` streams at a time.
@@ -23,6 +24,9 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   // shared, under this object's lock
   private val inners = ArrayBuffer[Inner]()
   private var room = limit
+
+  /** Nothing is begun any more; a pull that nobody has asked for an element has nothing to close. */
+  private var isClosing = false
   private var waitingForRoom: Waiter | Null = null
 
   private final class Inner(val pull: Pull):
@@ -84,25 +88,35 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def start(stream: Stream[Any], fiber: RunLoop): Unit =
     val inner = Inner(stream.open())
     synchronized {
-      inners += inner
-      inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
+      if !isClosing then
+        inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
+        inners += inner
     }
 
+  /** Each inner stream is closed as soon as its fiber has ended, whichever that is: what its finalizer gives back may be what the fiber
+    * of another one waits for, masked.
+    */
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    val ending = Ending()
+    var error: Throwable | Null = null
+    def closing(close: => Unit): Unit =
+      try close
+      catch case later: Throwable => error = Failures.add(error, later)
+    val open = synchronized {
+      isClosing = true
+      inners.toList
+    }
+    open.foreach(inner => ending.stop(inner.fiber.nn, inner))
     val running = outerFiber
-    if running ne null then fiber.await(running.cancel)
-    val left = synchronized(inners.toList)
-    left.foreach(_.fiber.nn.requestCancel())
-    // One after the other: what the finalizer of one gives back may be what another one waits for, masked.
-    val closers = left.map(inner => () => closeInner(inner, fiber, outcome)) ++ List(
-      () => keepErrors(fiber, outcome), // all who put have ended
-      () => outer.close(fiber, outcome)
-    )
-    closers.reverse.foldLeft(() => ())((later, first) => () => Pull.both(first(), later()))()
-
-  private def closeInner(inner: Inner, fiber: RunLoop, outcome: Outcome[Unit]): Unit =
-    fiber.await(inner.fiber.nn.join)
-    inner.pull.close(fiber, outcome)
+    if running ne null then ending.stop(running, this)
+    while ending.hasNext do
+      ending.next(fiber) match
+        case inner: Inner => closing(inner.pull.close(fiber, outcome))
+        case _ => ()
+    closing(keepErrors(fiber, outcome))
+    closing(outer.close(fiber, outcome))
+    val thrown = error
+    if thrown ne null then throw thrown
 
   private def keepErrors(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val kept =

@@ -288,7 +288,7 @@ private[weir] object Claims:
     case Canceled
 
 /** The parent's wait for its children. */
-private final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(parent):
+private[weir] final class GroupWaiter(parent: RunLoop, claims: Claims) extends Waiter(parent):
   /** The runner that ends the group; its thread goes on with the parent. */
   var lastRunner: RunLoop | Null = null
 

@@ -88,7 +88,9 @@ class ParJoinSuite extends StreamTests:
       for (name, both) <- lines.groupBy(_.drop(1)) do assertEquals(both, List(s"+$name", s"-$name"))
 
   for (name, sources) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Stream[Int]])](
-      "a later one" -> ((holder, waiting) => Stream.emits(List(holder, waiting)))
+      "a later one" -> ((holder, waiting) => Stream.emits(List(holder, waiting))),
+      "an earlier one" -> ((holder, waiting) => Stream.emits(List(waiting, holder))),
+      "the outer stream" -> ((holder, waiting) => Stream.emit(holder) ++ waiting.map(Stream.emit))
     )
   do
     test(s"what the finalizer of an inner stream gives back ends the masked wait of $name"):
@@ -103,6 +105,40 @@ class ParJoinSuite extends StreamTests:
         sources(holder, waiting).parJoin(3).take(1).toList.await
       }
       assertEquals(TestRuntime.run(taken), List(1))
+
+  test(
+    "twenty thousand inner streams that are open are closed, each once, whatever its finalizer throws"
+  ):
+    val open, closed = AtomicInteger()
+    val boom = Boom()
+    val inner = (i: Int) =>
+      Stream
+        .bracket(Task(open.incrementAndGet()))(_ =>
+          Task(closed.incrementAndGet()).andThen(if i == 7 then Task.fail(boom) else Task.unit)
+        )
+        .flatMap(_ => Stream.eval(Task.never))
+    val last = Stream.eval(Task.sleep(1.minute)).map(_ => Stream.emit(1))
+    val stream = (Stream.emits(1 to 20_000).map(inner) ++ last).parJoin(Int.MaxValue)
+    assertEquals(TestRuntime.run(stream.take(1).drain.attempt), Left(boom))
+    assertEquals((open.get, closed.get), (20_000, 20_000))
+
+  test("while inner streams are being closed, no further one is begun"):
+    for _ <- 1 to 20 do
+      val asked, closing, made = CountDownLatch(1)
+      val begun = AtomicInteger()
+      val open = Stream
+        .bracket(Task.unit)(_ => Task(closing.countDown()).andThen(Task(made.await())))
+        .flatMap(_ => Stream.eval(Task(asked.await()).as(1)) ++ Stream.eval(Task.never))
+      val outer = Stream.emits(1 to 2).map {
+        case 1 => open
+        case _ =>
+          asked.countDown()
+          while closing.getCount > 0 do Thread.onSpinWait() // an interrupt would end any other wait
+          made.countDown()
+          Stream.eval(Task(begun.incrementAndGet()).andThen(Task.never))
+      }
+      assertEquals(outer.parJoin(3).take(1).toList.runSync(), List(1))
+      assertEquals(begun.get, 0)
 
   test("it nests in itself"):
     def tree(depth: Int): Stream[Int] =

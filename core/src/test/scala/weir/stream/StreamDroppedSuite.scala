@@ -174,7 +174,7 @@ class StreamDroppedSuite extends StreamTests:
       assert(text.contains("ahead, of an effect"), text)
 
   test("parEvalMap: an error of masked code, ended by an effect that cancels itself, is reported"):
-    val begun, goOn = CountDownLatch(1)
+    val taken, begun, goOn = CountDownLatch(1)
     var third: RunLoop | Null = null
     val ownFiber = new Suspend[Unit]:
       def begin(fiber: RunLoop): Any = third = fiber
@@ -185,11 +185,13 @@ class StreamDroppedSuite extends StreamTests:
       .emits(1 to 3)
       .parEvalMap(4) {
         case 1 => Task.unit
-        case 2 => Task(begun.await()).andThen(Task.canceled)
+        case 2 => // the stream fails from here, so the consumer must have the first result
+          Task(begun.await()).andThen(Task(taken.await())).andThen(Task.canceled)
         case _ => ownFiber.andThen(masked)
       }
       .evalMap { _ =>
         Task {
+          taken.countDown()
           begun.await()
           eventually("the second effect has canceled the third")(third.nn.cancelRequested)
           goOn.countDown()
