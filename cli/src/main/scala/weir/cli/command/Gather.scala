@@ -22,8 +22,8 @@ import weir.cli.lab.LabOptions
       "once; a forked one goes through the system's scheduler first.",
     "",
     "Lists of 1,000, 10 and 100,000 tasks. Each case on each system has a JVM of its own, with the " +
-      "same flags; for 1,000 tasks three of them, in rounds in which the systems take turns, and the " +
-      "middle figure counts. The result of every run is checked. It takes about 11 minutes.",
+      "same flags; for 1,000 tasks five of them, in rounds in which the systems take turns, and the " +
+      "middle figure counts. The result of every run is checked. It takes about 15 minutes.",
     ""
   ),
   footer = Array(

@@ -67,7 +67,7 @@ object GatherPlan:
     )
 
   /** The size of the published benchmark comes first, and most often. */
-  private val sizes = Vector(1000 -> 3, 10 -> 1, 100_000 -> 1)
+  private val sizes = Vector(1000 -> 5, 10 -> 1, 100_000 -> 1)
 
   /** What the JMH suite runs with. */
   private val jvmFlags = Seq("-Xmx4g", "-XX:+UseG1GC")

@@ -13,7 +13,7 @@ class GatherPlanSuite extends munit.FunSuite:
       size <- Vector(10, 1000, 100_000)
       form <- Form.values
       system <- form.systems.toVector
-      _ <- 1 to (if size == 1000 then 3 else 1)
+      _ <- 1 to (if size == 1000 then 5 else 1)
     yield (form.caseOf(size), system)
     assertEquals(figures(GatherPlan.full(GatherPlan.systems)).sorted, all.sorted)
 
@@ -34,6 +34,6 @@ class GatherPlanSuite extends munit.FunSuite:
     for plan <- List(GatherPlan.quick(Seq("weir", "ox")), GatherPlan.full(Seq("weir", "ox"))) do
       assertEquals(plan.steps.map(_.system).toSet, Set("weir", "ox"))
 
-  test("the quick run takes less than a minute, the full run less than 12"):
+  test("the quick run takes less than a minute, the full run less than 16"):
     assert(GatherPlan.quick(GatherPlan.systems).expected < 55.seconds)
-    assert(GatherPlan.full(GatherPlan.systems).expected < 12.minutes)
+    assert(GatherPlan.full(GatherPlan.systems).expected < 16.minutes)
