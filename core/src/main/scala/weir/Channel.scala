@@ -1,7 +1,7 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicLong
-import weir.kernel.{RunLoop, Suspend}
+import weir.kernel.{Linked, RunLoop, Suspend}
 import weir.stream.{ChannelSource, Pull}
 import weir.sync.{Awaited, Select, Values, WaitList}
 
@@ -201,6 +201,13 @@ final class Channel[A] private (capacity: Int) extends Awaited:
     else s"$name, which has ${values.size} values"
 
 object Channel:
+  Linked( // before there is a channel
+    classOf[Single],
+    classOf[Select.Standing],
+    classOf[ReceiveClause[?, ?]],
+    classOf[SendClause[?]]
+  )
+
   private val ids = AtomicLong()
   private[weir] object NotReady
   private[weir] inline def isNotReady(value: Any): Boolean = value.asInstanceOf[AnyRef] eq NotReady

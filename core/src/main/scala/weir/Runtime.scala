@@ -1,7 +1,7 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicInteger
-import weir.kernel.{FiberCore, Waiter}
+import weir.kernel.{FiberCore, Linked, Waiter}
 import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
 import weir.trace.DumpSignal
 
@@ -15,7 +15,7 @@ class Runtime private[weir] (
     private[weir] val timers: Timers,
     private[weir] val hook: ContextHook | Null
 ):
-  Waiter.linkAll()
+  Linked.waiters()
 
   private[weir] val platformThreads: PlatformThreads = PlatformThreads()
   private[weir] val strayCount: AtomicInteger = AtomicInteger()

@@ -5,7 +5,6 @@ import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
 import weir.Task
 import weir.sync.Awaited
-import weir.task.GroupWaiter
 
 /** One wait of one fiber: the meeting point of the fiber that suspends, whoever wakes it, and a cancel.
   *
@@ -85,7 +84,7 @@ private[weir] class Waiter(val fiber: RunLoop):
     val parked = thread
     if parked eq null then resumeFiber() else LockSupport.unpark(parked)
 
-  /** Queues the fiber, which this thread owns. Who overrides it is to be named in `linkAll`. */
+  /** Queues the fiber, which this thread owns. Who overrides it is to be `Linked`. */
   protected def resumeFiber(): Unit = fiber.resume(this)
 
   private[weir] def isWaiting: Boolean =
@@ -118,13 +117,6 @@ private[weir] class Waiter(val fiber: RunLoop):
   def cancelHook: Task[Unit] | Null = null
 
 private[weir] object Waiter:
-
-  /** Links the classes that override `resumeFiber`. To be called before any fiber runs: README, "A JVM that calls the wrong method". */
-  def linkAll(): Unit =
-    val lookup = MethodHandles.lookup()
-    lookup.ensureInitialized(classOf[CallbackJoin]): Unit
-    lookup.ensureInitialized(classOf[GroupWaiter]): Unit
-
   @static private val State: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Waiter], "state", classOf[Int])
 

@@ -23,8 +23,9 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
         case CancelSignal => throw CancelSignal
         case error: Throwable =>
           handled = true
+          val failed = current
           current = EmptySource
-          try fiber.masked(first.close(fiber, Outcome.Failed(error)))
+          try fiber.masked(failed.close(fiber, Outcome.Failed(error)))
           catch case later: Throwable => if later ne error then error.addSuppressed(later)
           current = f(error).open()
           current.atMost(left)
@@ -32,7 +33,7 @@ private[weir] final class HandleErrorStage(first: Pull, f: Throwable => Stream[A
 
   override def atMost(count: Long): Unit =
     left = math.min(left, count)
-    first.atMost(count)
+    current.atMost(count) // still the first: this comes before `next`
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = current.close(fiber, outcome)
 

@@ -1,7 +1,6 @@
 package weir.stream
 
 import java.util.ArrayDeque
-import java.util.concurrent.CancellationException
 import scala.collection.mutable.ArrayBuffer
 import weir.kernel.{CancelSignal, Enter, Locals, Loop, RunLoop, Suspend, Waiter}
 import weir.{Outcome, Task}
@@ -198,7 +197,7 @@ private[weir] final class ParEvalMapStage(
   private[stream] def canceled(): Unit =
     if !synchronized(stopped) then
       fail(
-        CancellationException("An effect of parEvalMap, or the stream above it, canceled itself.")
+        Producer.Canceled("An effect of parEvalMap, or the stream above it, canceled itself.")
       )
 
   private[stream] def exit(runner: MapRunner): Unit = synchronized {

@@ -1,7 +1,7 @@
 package weir.stream
 
 import scala.collection.mutable.ArrayBuffer
-import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Waiter}
+import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Uncancelable, Waiter}
 import weir.task.Failures
 import weir.{Outcome, Stream, Task}
 
@@ -25,11 +25,12 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private val inners = ArrayBuffer[Inner]()
   private var room = limit
 
-  /** Nothing is begun any more; a pull that nobody has asked for an element has nothing to close. */
+  /** Nothing is begun any more. */
   private var isClosing = false
   private var waitingForRoom: Waiter | Null = null
 
   private final class Inner(val pull: Pull):
+    /** Null if the stage was closing by then. */
     var fiber: RunLoop | Null = null
 
   def next(fiber: RunLoop): Any =
@@ -90,33 +91,43 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     synchronized {
       if !isClosing then
         inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
-        inners += inner
+      inners.addOne(inner): Unit
     }
 
-  /** Each inner stream is closed as soon as its fiber has ended, whichever that is: what its finalizer gives back may be what the fiber
-    * of another one waits for, masked.
+  /** Each inner stream is closed by a fiber of its own, as soon as the one that pulls it has ended: what its finalizer gives back may be
+    * what another inner stream, or the outer one, waits for, masked.
     */
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
-    val ending = Ending()
-    var error: Throwable | Null = null
-    def closing(close: => Unit): Unit =
-      try close
-      catch case later: Throwable => error = Failures.add(error, later)
-    val open = synchronized {
+    val begun = synchronized {
       isClosing = true
       inners.toList
     }
-    open.foreach(inner => ending.stop(inner.fiber.nn, inner))
+    begun.foreach(_.fiber.nn.requestCancel())
     val running = outerFiber
-    if running ne null then ending.stop(running, this)
-    while ending.hasNext do
-      ending.next(fiber) match
-        case inner: Inner => closing(inner.pull.close(fiber, outcome))
-        case _ => ()
-    closing(keepErrors(fiber, outcome))
-    closing(outer.close(fiber, outcome))
-    val thrown = error
-    if thrown ne null then throw thrown
+    if running ne null then running.requestCancel()
+    val closers = begun.map(inner =>
+      fiber.fork(Uncancelable(_ => inner.fiber.nn.join.flatMap(_ => closing(inner, outcome))))
+    )
+    if running ne null then fiber.await(running.join): Unit
+    val late = synchronized {
+      val late = inners.drop(begun.size).toList
+      inners.clear()
+      late
+    }
+    val ends =
+      (closers ++ late.map(inner => fiber.fork(Uncancelable(_ => closing(inner, outcome)))))
+        .map(closer => fiber.await(closer.join))
+    val error = ends.foldLeft[Throwable | Null](null):
+      case (error, Outcome.Failed(later)) => Failures.add(error, later)
+      case (error, _) => error
+    if ends.contains(Outcome.Canceled) then fiber.await(Task.canceled) // by a finalizer
+    Pull.both(
+      if error ne null then throw error,
+      Pull.both(keepErrors(fiber, outcome), outer.close(fiber, outcome))
+    )
+
+  private def closing(inner: Inner, outcome: Outcome[Unit]): Task[Any] =
+    Direct(fiber => inner.pull.close(fiber, outcome))
 
   private def keepErrors(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val kept =

@@ -57,6 +57,9 @@ private[weir] object PrefetchStage:
 
 /** The loop of a fiber that pulls for another one. */
 private object Producer:
+  /** What the consumer sees of a stage that has canceled itself. */
+  final class Canceled(message: String) extends CancellationException(message)
+
   final case class Failed(error: Throwable):
     /** Throws the error in the consumer's plain code, where no interrupt has made it: so a stage below keeps it, too. */
     def rethrow(fiber: RunLoop): Nothing =
@@ -68,7 +71,7 @@ private object Producer:
     val error = fiber.replaced
     Failed(
       if error ne null then error
-      else CancellationException("A stage of the stream canceled itself.")
+      else Canceled("A stage of the stream canceled itself.")
     )
 
   /** Puts all elements, no more than `most`, then `last`, or `Failed`. It says nothing after the last of `most`. */
@@ -100,7 +103,7 @@ private object Producer:
     * fail the consumer, which has stopped for another reason.
     */
   def keepError(message: Any, fiber: RunLoop, outcome: Outcome[Unit]): Unit = message match
-    case Failed(canceled: CancellationException) =>
+    case Failed(canceled: Canceled) =>
       canceled.getSuppressed.foreach(error => keepError(Failed(error), fiber, outcome))
     case Failed(error) =>
       outcome match

@@ -90,7 +90,13 @@ class ParJoinSuite extends StreamTests:
   for (name, sources) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Stream[Int]])](
       "a later one" -> ((holder, waiting) => Stream.emits(List(holder, waiting))),
       "an earlier one" -> ((holder, waiting) => Stream.emits(List(waiting, holder))),
-      "the outer stream" -> ((holder, waiting) => Stream.emit(holder) ++ waiting.map(Stream.emit))
+      "the outer stream" -> ((holder, waiting) => Stream.emit(holder) ++ waiting.map(Stream.emit)),
+      "a producer in an earlier one" -> ((holder, waiting) =>
+        Stream.emits(List(waiting.prefetchN(1), holder))
+      ),
+      "one in a merge in an earlier one" -> ((holder, waiting) =>
+        Stream.emits(List(waiting.merge(Stream.never), holder))
+      )
     )
   do
     test(s"what the finalizer of an inner stream gives back ends the masked wait of $name"):
@@ -125,7 +131,7 @@ class ParJoinSuite extends StreamTests:
   test("while inner streams are being closed, no further one is begun"):
     for _ <- 1 to 20 do
       val asked, closing, made = CountDownLatch(1)
-      val begun = AtomicInteger()
+      val begun, finalized = AtomicInteger()
       val open = Stream
         .bracket(Task.unit)(_ => Task(closing.countDown()).andThen(Task(made.await())))
         .flatMap(_ => Stream.eval(Task(asked.await()).as(1)) ++ Stream.eval(Task.never))
@@ -135,10 +141,20 @@ class ParJoinSuite extends StreamTests:
           asked.countDown()
           while closing.getCount > 0 do Thread.onSpinWait() // an interrupt would end any other wait
           made.countDown()
-          Stream.eval(Task(begun.incrementAndGet()).andThen(Task.never))
+          Stream
+            .eval(Task(begun.incrementAndGet()).andThen(Task.never))
+            .onFinalize(Task(finalized.incrementAndGet()).void)
       }
       assertEquals(outer.parJoin(3).take(1).toList.runSync(), List(1))
-      assertEquals(begun.get, 0)
+      assertEquals((begun.get, finalized.get), (0, 1))
+
+  test("a finalizer of an inner stream that cancels itself cancels the consumer, as in any stream"):
+    val canceling = Stream
+      .bracket(Task.unit)(_ => Task.canceled)
+      .flatMap(_ => Stream.emit(1) ++ Stream.eval(Task.never))
+    for stream <- List(canceling, Stream.emit(canceling).parJoin(1)) do
+      val ended = stream.take(1).drain.andThen(Task.cede).start.flatMap(_.join).runSync()
+      assertEquals(ended, Outcome.Canceled)
 
   test("it nests in itself"):
     def tree(depth: Int): Stream[Int] =

@@ -2,7 +2,7 @@ package weir
 package stream
 
 import java.io.{ByteArrayOutputStream, PrintStream}
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CancellationException, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.kernel.{RunLoop, Suspend}
@@ -103,14 +103,19 @@ class StreamDroppedSuite extends StreamTests:
     // A strict producer makes the third while the second is used.
     val at = if form == "prefetchStrict" then 2 else 1
 
-    test(s"$form: an error ahead of a consumer that fails is suppressed under its error"):
-      val error, first = Boom()
-      val thrown = CountDownLatch(1)
-      val stream = make(failing(error, thrown)).evalMap { i =>
-        if i < at then Task.unit else Task(thrown.await()).andThen(Task.fail(first))
-      }
-      assertEquals(printed(assertEquals(stream.drain.attempt.runSync(), Left(first))), "")
-      assertEquals(first.getSuppressed.toList, List(error))
+    for (kind, error) <- List(
+        "an error" -> Boom(),
+        "a CancellationException" -> CancellationException()
+      )
+    do
+      test(s"$form: $kind ahead of a consumer that fails is suppressed under its error"):
+        val first = Boom()
+        val thrown = CountDownLatch(1)
+        val stream = make(failing(error, thrown)).evalMap { i =>
+          if i < at then Task.unit else Task(thrown.await()).andThen(Task.fail(first))
+        }
+        assertEquals(printed(assertEquals(stream.drain.attempt.runSync(), Left(first))), "")
+        assertEquals(first.getSuppressed.toList, List(error))
 
     for (drop, stop) <- List[(String, Task[Boolean])](
         "stops" -> Task.pure(false),
