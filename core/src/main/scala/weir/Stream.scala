@@ -104,7 +104,7 @@ abstract class Stream[+A] private[weir] ():
     Stream.fromIterable[Stream[B]](List(this, that)).parJoin(2)
 
   /** The elements of these streams as they come, of at most `limit` streams at a time; up to 64 elements wait.
-    * the others are then cancelled.
+    * '''Fails''' as soon as one does; the others are then cancelled.
     */
   final def parJoin[B](limit: Int)(using elements: A <:< Stream[B]): Stream[B] =
     require(limit >= 1, s"Stream.parJoin: the limit was $limit. It must be at least 1.")

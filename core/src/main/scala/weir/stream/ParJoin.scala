@@ -94,10 +94,16 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       inners.addOne(inner): Unit
     }
 
+  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+    Pull.both(
+      Pull.both(closeInners(fiber, outcome), keepErrors(fiber, outcome)),
+      outer.close(fiber, outcome)
+    )
+
   /** Each inner stream is closed by a fiber of its own, as soon as the one that pulls it has ended: what its finalizer gives back may be
     * what another inner stream, or the outer one, waits for, masked.
     */
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+  private def closeInners(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val begun = synchronized {
       isClosing = true
       inners.toList
@@ -114,17 +120,21 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       inners.clear()
       late
     }
-    val ends =
-      (closers ++ late.map(inner => fiber.fork(Uncancelable(_ => closing(inner, outcome)))))
-        .map(closer => fiber.await(closer.join))
-    val error = ends.foldLeft[Throwable | Null](null):
-      case (error, Outcome.Failed(later)) => Failures.add(error, later)
-      case (error, _) => error
-    if ends.contains(Outcome.Canceled) then fiber.await(Task.canceled) // by a finalizer
-    Pull.both(
-      if error ne null then throw error,
-      Pull.both(keepErrors(fiber, outcome), outer.close(fiber, outcome))
-    )
+    val lateClosers = late.map(inner => fiber.fork(Uncancelable(_ => closing(inner, outcome))))
+    awaitAll(closers ++ lateClosers, fiber)
+
+  /** Throws what they have thrown. A finalizer that cancels itself cancels the consumer, and may have failed as well. */
+  private def awaitAll(closers: List[RunLoop], fiber: RunLoop): Unit =
+    var error: Throwable | Null = null
+    for closer <- closers do
+      val thrown = fiber.await(closer.join) match
+        case Outcome.Failed(later) => later
+        case Outcome.Canceled =>
+          fiber.await(Task.canceled)
+          closer.replaced
+        case _ => null
+      if thrown ne null then error = Failures.add(error, thrown)
+    if error ne null then throw error.nn
 
   private def closing(inner: Inner, outcome: Outcome[Unit]): Task[Any] =
     Direct(fiber => inner.pull.close(fiber, outcome))

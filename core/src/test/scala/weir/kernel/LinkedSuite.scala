@@ -18,7 +18,9 @@ class LinkedSuite extends WeirSuite:
         all.iterator.asScala
           .map(root.relativize(_).toString)
           .filter(_.endsWith(".class"))
-          .map(_.dropRight(".class".length).replace('/', '.'))
+          .map(
+            _.dropRight(".class".length).replace(java.io.File.separatorChar, '.').replace('/', '.')
+          )
           .toList
       finally all.close()
     val place = Path.of(classOf[Waiter].getProtectionDomain.getCodeSource.getLocation.toURI)
@@ -46,6 +48,7 @@ class LinkedSuite extends WeirSuite:
     assert(early.contains("weir.sync.Select$Standing"), early)
     val (output, code) = WeirSuite.child("weir.kernel.Unused", "-Xlog:class+init=info")
     assertEquals(code, 0, output)
+    assert(output.linesIterator.contains("neither a fiber nor a channel yet"), output)
     val linked = output.linesIterator
       .takeWhile(_ != "neither a fiber nor a channel yet")
       .flatMap("Initializing '([^']*)'".r.findFirstMatchIn(_))

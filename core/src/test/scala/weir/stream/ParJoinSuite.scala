@@ -156,6 +156,17 @@ class ParJoinSuite extends StreamTests:
       val ended = stream.take(1).drain.andThen(Task.cede).start.flatMap(_.join).runSync()
       assertEquals(ended, Outcome.Canceled)
 
+  test("the error of a finalizer that has canceled itself before is not lost, as in any stream"):
+    val boom = Boom()
+    val bad = Stream
+      .bracket(Task.unit)(_ => Task.canceled.andThen(Task.fail(boom)))
+      .flatMap(_ => Stream.emit(1) ++ Stream.eval(Task.never))
+    for stream <- List(bad, Stream.emit(bad).parJoin(1)) do
+      var seen: Either[Throwable, Unit] | Null = null
+      val masked = Task.uncancelable(_ => stream.take(1).drain.attempt.map(result => seen = result))
+      masked.start.flatMap(_.join).runSync(): Unit
+      assertEquals(seen, Left(boom))
+
   test("it nests in itself"):
     def tree(depth: Int): Stream[Int] =
       if depth == 0 then Stream.eval(Task.cede.as(1))
