@@ -8,6 +8,8 @@ import scala.jdk.CollectionConverters.*
 import weir.testkit.TestRuntime
 
 class ParJoinSuite extends StreamTests:
+  override def limit: FiniteDuration =
+    30.seconds // twenty thousand streams in the test runtime, on a busy machine
 
   private val endless: Stream[Int] = Stream.unfold(0)(i => Some((i, i + 1)))
 
