@@ -243,6 +243,18 @@ class ResourceSuite extends WeirSuite:
     outcome(Task.uncancelable(_ => Task.canceled.andThen(release(Outcome.Canceled)))): Unit
     assertEquals(log.all, List("+a", "-a canceled"))
 
+  test(
+    "the error of a release that has canceled itself before is not lost, also of resources that are parallel"
+  ):
+    val boom = Boom()
+    val bad = Resource.make(Task.unit)(_ => Task.canceled.andThen(Task.fail(boom)))
+    for resource <- List[Resource[Any]](bad, Resource.both(bad, Resource.eval(Task.unit))) do
+      var seen: Either[Throwable, Unit] | Null = null
+      val masked =
+        Task.uncancelable(_ => resource.use(_ => Task.unit).attempt.map(result => seen = result))
+      masked.start.flatMap(_.join).runSync(): Unit
+      assertEquals(seen, Left(boom))
+
   test("allocated that fails or is cancelled half-way releases what it has"):
     val log = Log()
     val boom = Boom()

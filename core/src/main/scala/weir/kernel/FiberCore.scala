@@ -126,7 +126,9 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
       case joiners: Joiners => joiners.wakeAll(outcome)
       case _ => ()
 
-  /** Registers a joiner, which `make` makes, perhaps more than once. Returns the outcome if the fiber has ended, else the joiner that will be woken. */
+  /** Registers a joiner, which `make` makes, perhaps more than once. Returns the outcome if the fiber has ended, else the joiner that
+    * will be woken.
+    */
   final private[weir] def register(make: (WaitList, AnyRef) => WaitList.Entry): AnyRef =
     var result: AnyRef | Null = null
     while result eq null do

@@ -2,7 +2,7 @@ package weir.stream
 
 import scala.collection.mutable.ArrayBuffer
 import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Uncancelable, Waiter}
-import weir.task.Failures
+import weir.task.Finalizers
 import weir.{Outcome, Stream, Task}
 
 /** The elements of many streams as they come, of at most `limit` streams at a time.
@@ -111,33 +111,21 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     begun.foreach(_.fiber.nn.requestCancel())
     val running = outerFiber
     if running ne null then running.requestCancel()
-    val closers = begun.map(inner =>
-      fiber.fork(Uncancelable(_ => inner.fiber.nn.join.flatMap(_ => closing(inner, outcome))))
-    )
+    val closers = begun.map(inner => fiber.fork(closer(inner, outcome)))
     if running ne null then fiber.await(running.join): Unit
     val late = synchronized {
       val late = inners.drop(begun.size).toList
       inners.clear()
       late
     }
-    val lateClosers = late.map(inner => fiber.fork(Uncancelable(_ => closing(inner, outcome))))
-    awaitAll(closers ++ lateClosers, fiber)
+    fiber.await(
+      Finalizers.join(closers ++ late.map(inner => fiber.fork(closer(inner, outcome))))
+    )
 
-  /** Throws what they have thrown. A finalizer that cancels itself cancels the consumer, and may have failed as well. */
-  private def awaitAll(closers: List[RunLoop], fiber: RunLoop): Unit =
-    var error: Throwable | Null = null
-    for closer <- closers do
-      val thrown = fiber.await(closer.join) match
-        case Outcome.Failed(later) => later
-        case Outcome.Canceled =>
-          fiber.await(Task.canceled)
-          closer.replaced
-        case _ => null
-      if thrown ne null then error = Failures.add(error, thrown)
-    if error ne null then throw error.nn
-
-  private def closing(inner: Inner, outcome: Outcome[Unit]): Task[Any] =
-    Direct(fiber => inner.pull.close(fiber, outcome))
+  private def closer(inner: Inner, outcome: Outcome[Unit]): Task[Any] =
+    val close = Direct(inner.pull.close(_, outcome))
+    val pulling = inner.fiber
+    Uncancelable(_ => if pulling eq null then close else pulling.join.flatMap(_ => close))
 
   private def keepErrors(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     val kept =

@@ -1,8 +1,8 @@
 package weir.task
 
 import java.util.concurrent.atomic.AtomicReference
-import weir.kernel.{Defer, Fail}
-import weir.{Outcome, Task}
+import weir.kernel.{Defer, Fail, RunLoop}
+import weir.{Fiber, Outcome, Task}
 
 /** What is to be released, the last added first: the finalizers of one use of a resource.
   *
@@ -52,12 +52,21 @@ private[weir] object Finalizers:
   def releaseTogether(all: IndexedSeq[Finalizers])(outcome: Outcome[Unit]): Task[Unit] =
     Task
       .traverse(all)(each => Task.uncancelable(_ => each.release(outcome)).start)
-      .flatMap(fibers => Task.traverse(fibers)(_.join))
-      .flatMap { outcomes =>
-        val first = outcomes.foldLeft[Throwable | Null](null) {
-          case (first, Outcome.Failed(error)) => Failures.add(first, error)
-          case (first, _) => first
-        }
-        val canceled = if outcomes.contains(Outcome.Canceled) then Task.canceled else Task.unit
-        canceled.andThen(if first eq null then Task.unit else Fail(first))
+      .flatMap(join)
+
+  /** Waits for fibers that run finalizers, masked, and of which nobody else knows. '''Fails''' with the first error, the others suppressed
+    * under it. One that cancels itself cancels the caller, and may have failed as well. To be run masked.
+    */
+  def join(fibers: Seq[Fiber[Any]]): Task[Unit] =
+    Task.traverse(fibers)(fiber => fiber.join.map(outcome => (fiber, outcome))).flatMap { ends =>
+      val first = ends.foldLeft[Throwable | Null](null) {
+        case (first, (_, Outcome.Failed(error))) => Failures.add(first, error)
+        case (first, (fiber: RunLoop, Outcome.Canceled)) if fiber.replaced ne null =>
+          Failures.add(first, fiber.replaced.nn)
+        case (first, _) => first
       }
+      val canceled =
+        if ends.exists((_, outcome) => outcome == Outcome.Canceled) then Task.canceled
+        else Task.unit
+      canceled.andThen(if first eq null then Task.unit else Fail(first))
+    }
