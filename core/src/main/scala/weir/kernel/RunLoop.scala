@@ -85,21 +85,43 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if masks == 0 then openGate()
     val result = from match
       case waiter: Waiter => loop(null, waiter, 0)
+      case enter: Enter[?] if !host.isCaller => // whose stack may end anywhere: `loop` begins before anything else
+        if origin eq null then origin = Origin.of(enter)
+        enterLoop(enter)
       case task =>
         if origin eq null then origin = Origin.of(task.asInstanceOf[Task[Any]])
         loop(task.asInstanceOf[Task[Any]], null, 0)
-    if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then
-      if masks == 0 then closeGate()
-      stack = RunLoop.noStack
-      // A callback that nobody calls any more may keep this fiber, and a runner the whole of its group.
-      origin = null
-      this.host = null.asInstanceOf[Host]
-      if place ne null then runtime.scheduler.roster.leave(place.nn)
-      end(
-        if result.asInstanceOf[AnyRef] eq RunLoop.Failed then Outcome.Failed(failure.nn)
-        else if result.asInstanceOf[AnyRef] eq RunLoop.Canceled then Outcome.Canceled
-        else Outcome.Succeeded(result)
-      )
+    if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then finish(result)
+
+  private def finish(result: Any): Unit =
+    if masks == 0 then closeGate()
+    stack = RunLoop.noStack
+    // A callback that nobody calls any more may keep this fiber, and a runner the whole of its group.
+    origin = null
+    this.host = null.asInstanceOf[Host]
+    if place ne null then runtime.scheduler.roster.leave(place.nn)
+    end(
+      if result.asInstanceOf[AnyRef] eq RunLoop.Failed then Outcome.Failed(failure.nn)
+      else if result.asInstanceOf[AnyRef] eq RunLoop.Canceled then Outcome.Canceled
+      else Outcome.Succeeded(result)
+    )
+
+  /** A slice that begins with a loop, whose children may block in place: without the frame of `loop` under them, which is the largest.
+    * Returns as `loop`. `Blocking`.
+    */
+  private def enterLoop(enter: Enter[?]): Any =
+    val next =
+      try
+        if enter.tag == Tag.Enter && shouldCancel then CancelSelf
+        else enter.begin(this).start(this)
+      catch
+        case error: Throwable =>
+          if isCancel(error) then CancelSelf
+          else
+            ErrorTrace.add(error, this, enter)
+            Fail(error)
+    // A frame is left where the first child is null, which counts as one whose result is null.
+    if (next eq null) && size == 0 then takeLoopResult() else loop(next, null, 0)
 
   override def need: Int = pending match
     case first: Enter[?] => first.need
@@ -152,7 +174,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   private[weir] def maySpawn(): Boolean = host.takeReplacing() && runtime.scheduler.spawns
 
   /** See `Scheduler.spawn`. */
-  private[weir] def spawn(job: Job): Unit = runtime.scheduler.spawn(job)
+  private[weir] def spawn(job: Job): Unit = runtime.scheduler.spawn(job, host.home)
 
   /** The shard of this fiber's thread: see `Host.home`. */
   private[weir] def home: Int = host.home

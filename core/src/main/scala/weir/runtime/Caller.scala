@@ -35,19 +35,37 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
     else
       val before = scheduler.enter(this)
       try
-        ScopedValue
-          .where(Host.current, this)
-          .run { () =>
-            var current: Job | Null = job
-            while current ne null do
-              current.runSlice(this)
-              current = takeHandedOver()
-          }
+        val worker = Host.workerHere
+        if worker eq null then
+          ScopedValue.where(Caller.current, this).run(() => runSlices(job, null))
+        else
+          val outer = worker.caller
+          worker.caller = this
+          try runSlices(job, worker)
+          finally worker.caller = outer
       finally scheduler.leave(this, before)
+
+  private def runSlices(job: Job, worker: Worker | Null): Unit =
+    var current: Job | Null = job
+    while current ne null do
+      current.runSlice(this)
+      if worker ne null then worker.beFound()
+      current = takeHandedOver()
 
   override private[runtime] def nesting: Int = depth
 
 private[weir] object Caller:
+  private val current: ScopedValue[Caller] = ScopedValue.newInstance()
+
+  /** The innermost one on the calling thread, which is no worker; or null. A thread that was started in the scope of a caller inherits
+    * the value, so it is compared.
+    */
+  private[runtime] def here: Caller | Null =
+    if current.isBound then
+      val caller = current.get
+      if caller.thread eq Thread.currentThread() then caller else null
+    else null
+
   /** For the calling thread, which may run a fiber of `outer`. '''Fails''' with a `StackOverflowError` where code that recurses
     * through `runSync` has left so little of its stack that the run loop could not end what it begins. The first call inside
     * of a fiber is not checked: that costs ten times what the call does, and `weir burst` makes nothing else.

@@ -134,14 +134,22 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   protected def giveUpSlot(): Unit = ()
 
 private[weir] object Host:
-  /** The host of the present thread, where `of` says so. */
-  private[runtime] val current: ScopedValue[Host] = ScopedValue.newInstance()
-
-  /** The host of the calling thread, or null. A thread that was started in the scope of a host inherits the value, so it
-    * is compared.
+  /** The host of the calling thread, or null.
+    *
+    * A worker is found by the handler of its thread: a scoped value would put frames under everything that blocks, and a thread-local
+    * a map beside it. Code that sets another handler is not found for the rest of its slice. Other threads, which run slices in
+    * `runSync` alone, have a scoped value there.
     */
   def here: Host | Null =
-    if current.isBound then
-      val host = current.get
-      if host.thread eq Thread.currentThread() then host else null
-    else null
+    val worker = workerHere
+    if worker ne null then
+      val caller = worker.caller
+      if caller eq null then worker else caller
+    else Caller.here
+
+  /** The worker that the calling thread is, or null. Threads of others may have copied the handler. */
+  private[runtime] def workerHere: Worker | Null =
+    val thread = Thread.currentThread()
+    thread.getUncaughtExceptionHandler match
+      case worker: Worker if worker.thread eq thread => worker
+      case _ => null

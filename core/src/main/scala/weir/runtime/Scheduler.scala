@@ -23,12 +23,13 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   private val shardMask = Integer.highestOneBit(carriers * 2 - 1) - 1
   private val shards = Array.fill(shardMask + 1)(Ring(ringCapacity))
   private val inbox = ConcurrentLinkedQueue[Job]()
+  private val threads = Worker.threads(Thread.ofVirtual())
 
   /** A power of two. */
   def shardCount: Int = shardMask + 1
 
   // shared
-  private val slots = AtomicReferenceArray[Worker](carriers)
+  private val slots = AtomicReferenceArray[Worker](carriers * Scheduler.stride)
   private val idle = AtomicReferenceArray[Worker](carriers * Tuning.idleWorkersPerCarrier)
 
   private val workers = WorkerList(carriers)
@@ -88,7 +89,7 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
     var running = false
     var i = 0
     while i < carriers do
-      val holder = slots.get(i)
+      val holder = slots.get(i * Scheduler.stride)
       if holder ne null then
         if !holder.isRunnable then return false
         running = true
@@ -140,15 +141,15 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   def spawns: Boolean = true
 
   /** Runs `job` on a worker that is started for it, without the standby, if there is a slot by then, and drops it if not. For
-    * jobs that all others can do without, in bursts of jobs that block.
+    * jobs that all others can do without, in bursts of jobs that block. `slot` is the caller's, which is likely to block, too.
     */
-  def spawn(job: Job): Unit =
-    try newWorker().start(job)
+  def spawn(job: Job, slot: Int): Unit =
+    try newWorker().start(job, slot)
     catch case _: Throwable => () // it may have been started all the same, so it must not be queued
 
   // ---- the standby: what Worker calls, in the order of its life ----
 
-  protected def newWorker(): Worker = Worker(this, Thread.ofVirtual())
+  protected def newWorker(): Worker = Worker(this, threads)
 
   /** Makes an idle or a new worker the standby, unless there is one. */
   def raiseStandby(): Unit =
@@ -173,22 +174,37 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   def claimSlot(worker: Worker): Int =
     var i = 0
     while i < carriers do
-      if (slots.get(i) eq null) && slots.compareAndSet(i, null, worker) then
-        worker.claims(fromBlocked = false)
-        return i
+      if claimIfFree(worker, i) then return i
       i += 1
     i = 0
     while i < carriers do
-      val holder = slots.get(i)
-      if (holder ne null) && !holder.isRunnable && slots.compareAndSet(i, holder, worker) then
-        worker.claims(fromBlocked = true)
-        return i
+      if claimIfBlocked(worker, i) then return i
       i += 1
     -1
 
-  def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot) eq worker
+  /** As above, looking first whether the holder of `slot` does not run. */
+  def claimSlot(worker: Worker, slot: Int): Int =
+    if claimIfBlocked(worker, slot) then slot else claimSlot(worker)
 
-  def freeSlot(worker: Worker, slot: Int): Unit = slots.compareAndSet(slot, worker, null): Unit
+  private def claimIfFree(worker: Worker, slot: Int): Boolean =
+    val at = slot * Scheduler.stride
+    (slots.get(at) eq null) && slots.compareAndSet(at, null, worker) && {
+      worker.claims(fromBlocked = false)
+      true
+    }
+
+  private def claimIfBlocked(worker: Worker, slot: Int): Boolean =
+    val at = slot * Scheduler.stride
+    val holder = slots.get(at)
+    (holder ne null) && !holder.isRunnable && slots.compareAndSet(at, holder, worker) && {
+      worker.claims(fromBlocked = true)
+      true
+    }
+
+  def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot * Scheduler.stride) eq worker
+
+  def freeSlot(worker: Worker, slot: Int): Unit =
+    slots.compareAndSet(slot * Scheduler.stride, worker, null): Unit
 
   /** False if enough workers are idle, and this one should end. */
   def putIdle(worker: Worker): Boolean =
@@ -228,7 +244,9 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   /** Those who hold slots, and callers. */
   private def activeHosts: Iterator[Host] =
-    (0 until carriers).iterator.map(slots.get).filter(_ ne null) ++ callerHosts
+    (0 until carriers).iterator
+      .map(i => slots.get(i * Scheduler.stride))
+      .filter(_ ne null) ++ callerHosts
 
   private def callerHosts: Iterator[Host] =
     (0 until Tuning.callers).iterator.map(callers.getOpaque).filter(_ ne null)
@@ -242,7 +260,7 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   // ---- for tests and reports ----
 
   /** Slots that are held now: 0 when all is quiet, and never more than there are carriers. */
-  def activeWorkers: Int = (0 until carriers).count(i => slots.get(i) ne null)
+  def activeWorkers: Int = (0 until carriers).count(i => slots.get(i * Scheduler.stride) ne null)
 
   def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
 
@@ -252,6 +270,11 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 private[weir] object Scheduler:
   @static private val Standby: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Scheduler], "standby", classOf[Boolean])
+
+  /** Slots stand this far from each other, so that no two are on one cache line: a worker looks at its own after each slice, and it is
+    * written whenever another one comes for a worker that is blocked.
+    */
+  private inline val stride = 16
 
   /** As many carriers as the JDK gives to virtual threads. */
   def carriersOfThisJvm: Int =

@@ -1,22 +1,28 @@
 package weir.runtime
 
+import java.util.concurrent.ThreadFactory
 import java.util.concurrent.locks.LockSupport
 
 /** A virtual thread that is, in turn, the standby, the holder of a slot, and idle.
   *
   * It begins as the standby, or with a job in hand. README.md in this folder has the states and who moves which.
   */
-private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
+private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     extends Host(scheduler),
-      Runnable:
+      Runnable,
+      Thread.UncaughtExceptionHandler:
 
   // immutable
-  val thread: Thread =
-    threads.name("weir-worker").inheritInheritableThreadLocals(false).unstarted(this)
+  /** Its handler is this worker, by which `Host.here` finds it. */
+  val thread: Thread = threads.newThread(this)
+  beFound()
   def pooled: Boolean = true
 
   // owner only
   private var slot = 0
+
+  /** The innermost `runSync` that stands on this thread's stack and runs slices. */
+  private[runtime] var caller: Caller | Null = null
 
   /** The job with which this worker begins. */
   private var first: Job | Null = null
@@ -37,9 +43,10 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
   /** Starts this worker as the standby. */
   def start(): Unit = thread.start()
 
-  /** Starts this worker with a job in hand: see `Scheduler.spawn`. */
-  def start(job: Job): Unit =
+  /** Starts this worker with a job in hand, to look first at `slot`: see `Scheduler.spawn`. */
+  def start(job: Job, slot: Int): Unit =
     first = job
+    this.slot = slot
     thread.start()
 
   /** Wakes this idle worker as the standby. */
@@ -50,32 +57,51 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
   /** False if the worker is blocked, parked or gone, so that its carrier does something else. */
   def isRunnable: Boolean = thread.getState == Thread.State.RUNNABLE
 
-  def run(): Unit = ScopedValue.where(Host.current, this).run(() => live())
+  /** Undoes it where code that has run on this thread has set another handler. */
+  private[runtime] def beFound(): Unit =
+    if thread.getUncaughtExceptionHandler ne this then thread.setUncaughtExceptionHandler(this)
 
-  private def live(): Unit =
-    try liveOn()
+  /** As for a thread without a handler. */
+  def uncaughtException(thread: Thread, error: Throwable): Unit =
+    val group = thread.getThreadGroup // null once the thread has ended
+    if group ne null then group.uncaughtException(thread, error)
+    else error.printStackTrace(System.err)
+
+  def run(): Unit =
+    try if (first eq null) || staysAfterFirst() then live()
     finally scheduler.leave(this)
 
-  private def liveOn(): Unit =
+  private def live(): Unit =
     var alive = true
-    if first ne null then
-      beginWithFirst()
-      alive = scheduler.tryStandby() || idleWithoutRole()
     while alive do
       if becomeActive() then
-        runJobs()
+        runJobs(takeFirst())
         // Dry, or replaced while blocked. If nobody is the standby, stay and search as the standby.
         alive = scheduler.tryStandby() || idleWithoutRole()
       else alive = idleFromStandby()
 
-  /** Not listed for its first job: a dump finds that by the group that has spawned it. */
-  private def beginWithFirst(): Unit =
-    val claimed = scheduler.claimSlot(this)
+  /** Runs the job in hand, if there is a slot, and what comes after it. False if this worker should end: it has come for one job, which
+    * was likely to block, and searches for no other. Not listed for that job: a dump finds it by the group that has spawned it.
+    *
+    * Apart from `live`, and with few frames under the slice: in a burst of jobs that block, the stacks are what is copied, and what
+    * lies in memory (decision 0011).
+    */
+  private def staysAfterFirst(): Boolean =
+    val claimed = scheduler.claimSlot(this, slot)
     if claimed >= 0 then
       slot = claimed
       scheduler.watch.wake()
-      runJobs()
+      if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
+      runJob(takeFirst().nn)
+      runOn()
     else first = null
+    scheduler.hasWork && scheduler.tryStandby() || idleWithoutRole()
+
+  /** The job in hand, for an argument and no variable: a frame that stays while this worker is idle would keep the job alive. */
+  private def takeFirst(): Job | Null =
+    val job = first
+    first = null
+    job
 
   /** Notes, as it claims a slot, whether that was the slot of a worker that is blocked. */
   private[runtime] def claims(fromBlocked: Boolean): Unit = isReplacing = fromBlocked
@@ -144,33 +170,39 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
     LockSupport.parkNanos(if rests < Tuning.shortRests then 1L else Tuning.longRestNanos)
     lastRest = System.nanoTime()
 
-  /** Runs jobs while this worker holds its slot and there are any. */
-  private def runJobs(): Unit =
-    var job = if first ne null then first else scheduler.poll(slot)
-    first = null
+  /** Runs `begin`, if there is any, and what comes after it. */
+  private def runJobs(begin: Job | Null): Unit =
     if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
-    var holding = true
-    while holding do
-      if job ne null then
-        if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
-        job.runSlice(this)
-        isReplacing = false
-        takes += 1
-        if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
-      else if !scheduler.hasWork then
-        scheduler.freeSlot(this, slot)
-        holding = false
-      else Thread.onSpinWait() // a push that is not finished
-      val next = takeHandedOver()
-      if next ne null then job = next
-      else if holding then
-        holding = scheduler.holdsSlot(this, slot)
-        job =
-          if !holding then null
-          else if takes % Tuning.strayEvery == 0 then
-            scheduler.pollStray(slot, takes / Tuning.strayEvery)
-          else scheduler.poll(slot)
-      if job ne null then beListed()
+    if begin ne null then runJob(begin)
+    runOn()
+
+  private def runOn(): Unit =
+    var job = nextJob()
+    while job ne null do
+      runJob(job)
+      job = nextJob()
+
+  private def runJob(job: Job): Unit =
+    if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
+    job.runSlice(this)
+    beFound()
+    caller = null // a stack overflow may have left it
+    isReplacing = false
+    takes += 1
+    if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
+
+  /** What to run now; null if this worker is dry, and has freed its slot, or has found it gone. */
+  private def nextJob(): Job | Null =
+    var job = takeHandedOver()
+    while (job eq null) && scheduler.holdsSlot(this, slot) do
+      job =
+        if takes % Tuning.strayEvery == 0 then scheduler.pollStray(slot, takes / Tuning.strayEvery)
+        else scheduler.poll(slot)
+      if job eq null then
+        if scheduler.hasWork then Thread.onSpinWait() // a push that is not finished
+        else scheduler.freeSlot(this, slot)
+    if job ne null then beListed()
+    job
 
   private def beListed(): Unit = if stripe < 0 then scheduler.enter(this, slot)
 
@@ -197,3 +229,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: Thread.Builder)
       LockSupport.park(this)
       Thread.interrupted(): Unit // or park would return at once, for ever
     invited = false
+
+private[weir] object Worker:
+  /** Makes the threads of workers. */
+  def threads(builder: Thread.Builder): ThreadFactory =
+    builder.name("weir-worker").inheritInheritableThreadLocals(false).factory()

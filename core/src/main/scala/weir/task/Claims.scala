@@ -128,8 +128,13 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
     fiber.handOver(runner(fiber, Runner.First))
     waiter
 
-  private def runner(fiber: RunLoop, role: Int): RunLoop =
-    val runner = RunLoop(fiber.runtime, RunnerTask(this, role))
+  /** For all that are spawned: it has no state of its own. */
+  private val spawnedTask = RunnerTask(this, Runner.Spawned)
+
+  private def runner(fiber: RunLoop, role: Int): RunLoop = runner(fiber, RunnerTask(this, role))
+
+  private def runner(fiber: RunLoop, task: RunnerTask): RunLoop =
+    val runner = RunLoop(fiber.runtime, task)
     runner.locals = inherited
     runner
 
@@ -169,7 +174,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
     */
   private[task] final def invite(fiber: RunLoop): Unit =
     if limit == Int.MaxValue && fiber.maySpawn() && hasMore && isShown(fiber) then
-      fiber.spawn(runner(fiber, Runner.Spawned))
+      fiber.spawn(runner(fiber, spawnedTask))
     inviteOne(fiber)
 
   /** True once a dump finds the group. Where there is no memory for that, its children can do without workers of their own. */

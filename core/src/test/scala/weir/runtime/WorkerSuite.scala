@@ -1,8 +1,8 @@
 package weir.runtime
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
-import weir.{Runtime, Task, WeirSuite}
+import weir.{Runtime, Task, TaskLocal, WeirSuite}
 
 /** What the standby does with a job that is not needed yet, and where there is no slot for it. */
 class WorkerSuite extends WeirSuite:
@@ -77,13 +77,13 @@ class WorkerSuite extends WeirSuite:
     scheduler.submit(blocks)
     eventually("it blocks")(blocks.isBlocked)
     val beside = needed()
-    scheduler.spawn(beside)
+    scheduler.spawn(beside, slot = 0)
     await(beside.ran)
     scheduler.submit(Holds(spinning, stop))
     await(spinning)
     val dropped, later = needed()
     val before = looks.get
-    scheduler.spawn(dropped)
+    scheduler.spawn(dropped, slot = 0)
     eventually("it has looked for a slot")(looks.get > before)
     stop.countDown()
     scheduler.submit(later)
@@ -91,6 +91,27 @@ class WorkerSuite extends WeirSuite:
     released.countDown()
     eventually("nobody works any more")(scheduler.isQuiet)
     assertEquals(dropped.ran.getCount, 1L)
+
+  test("code that sets the handler of its thread hides the worker from no other job"):
+    val scheduler = Scheduler(1, 16)
+    val found = CompletableFuture[(Host | Null, Host | Null)]()
+    def hides() = Thread.currentThread().setUncaughtExceptionHandler((_, _) => ())
+    val second = new Job:
+      def runSlice(host: Host): Unit = found.complete((host, Host.here)): Unit
+    val first = new Job:
+      def runSlice(host: Host): Unit =
+        hides()
+        host.handOver(second)
+    scheduler.submit(first)
+    val (host, here) = found.get(10, TimeUnit.SECONDS)
+    assert(here eq host, s"found $here")
+
+    val local = TaskLocal.unsafe("none")
+    val nested = Task:
+      Task(hides()).runSync()
+      local.current
+    val seen = local.locally("own")(nested).start.flatMap(_.joinOrFail).runSync()
+    assertEquals(seen, "own")
 
   test("children that block bring a worker each, and ready ones behind them none"):
     val started = AtomicInteger()

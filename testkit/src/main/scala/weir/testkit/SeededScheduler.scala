@@ -1,5 +1,6 @@
 package weir.testkit
 
+import java.util.concurrent.ThreadFactory
 import scala.collection.mutable.ArrayBuffer
 import weir.runtime.{Job, Worker}
 
@@ -16,7 +17,7 @@ private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choice
   private val jobs = ArrayBuffer[Job]()
 
   override protected def newWorker(): Worker =
-    SeededWorker(this, VirtualThreads.on(carriers), choices, carriers)
+    SeededWorker(this, threads, choices, carriers)
 
   override def submit(job: Job, home: Int): Unit =
     lock { jobs.addOne(job): Unit }
@@ -40,7 +41,7 @@ private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choice
 
 private final class SeededWorker(
     scheduler: SeededScheduler,
-    threads: Thread.Builder,
+    threads: ThreadFactory,
     choices: Choices,
     carriers: Carriers
 ) extends TestWorker(scheduler, threads):

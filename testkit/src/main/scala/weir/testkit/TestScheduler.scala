@@ -1,5 +1,6 @@
 package weir.testkit
 
+import java.util.concurrent.ThreadFactory
 import weir.runtime.{Scheduler, Tuning, Worker}
 
 /** The scheduler as it is, with its workers on the carriers of a test. A `runSync` never runs on the caller's thread, which
@@ -7,6 +8,7 @@ import weir.runtime.{Scheduler, Tuning, Worker}
   */
 private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
     extends Scheduler(slots, Tuning.ringCapacity):
+  protected val threads: ThreadFactory = Worker.threads(VirtualThreads.on(carriers))
   @volatile private var closed = false
 
   override def runsOn(caller: Thread): Boolean = false
@@ -14,7 +16,7 @@ private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
   /** The order of a seed is that of the queue, and a fiber that is dropped would look as if it hung. */
   override def spawns: Boolean = false
 
-  override protected def newWorker(): Worker = TestWorker(this, VirtualThreads.on(carriers))
+  override protected def newWorker(): Worker = TestWorker(this, threads)
 
   override def putIdle(worker: Worker): Boolean = !closed && super.putIdle(worker)
 
@@ -27,7 +29,7 @@ private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
       worker = takeIdle()
 
 /** A worker that yields where others wait a real nanosecond: the clock of a test may stand still. */
-private[testkit] class TestWorker(scheduler: Scheduler, threads: Thread.Builder)
+private[testkit] class TestWorker(scheduler: Scheduler, threads: ThreadFactory)
     extends Worker(scheduler, threads):
 
   override protected def rest(): Unit = Thread.`yield`()
