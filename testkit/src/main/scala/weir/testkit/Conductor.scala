@@ -9,7 +9,8 @@ import scala.concurrent.duration.FiniteDuration
   * `java.util.concurrent` there is none, since whoever wakes a virtual thread has queued it before it itself can stop being
   * carried. There is one where code outside of the runtime wakes: a callback, a thread of the user's, the JVM, which hands
   * on monitors by a thread of its own. A wait that may be ended so is given `patience` of real time, once, before the
-  * clock moves; and while a thread waits for a socket or the like, the clock moves no faster than the real one.
+  * clock moves, and a wait for a monitor each time that something has run, which may have left the monitor; and while a thread waits
+  * for a socket or the like, the clock moves no faster than the real one.
   */
 private[testkit] final class Conductor(
     carriers: Carriers,
@@ -54,7 +55,7 @@ private[testkit] final class Conductor(
           case Rest.Foreign =>
             foreign(continuation) = thread
             strangers = true
-    strangers
+    strangers || moved.nonEmpty && foreign.valuesIterator.exists(Rest.isForMonitor)
 
   /** The threads that wait for a socket or the like. */
   def ioThreads: List[Thread] = inIo.values.toList

@@ -34,12 +34,18 @@ private[testkit] object Rest:
     case state =>
       val stack = thread.getStackTrace
       if stack.iterator.takeWhile(isJdk).exists(isIo) then Io
-      else if state == Thread.State.BLOCKED then Foreign
+      else if isForMonitor(state) then Foreign
       else
         stack.find(frame => !parking(frame.getClassName)) match
           case Some(frame) if frame.getClassName.startsWith("weir.") => Known
           case Some(frame) if isSleep(frame) => Known
           case _ => Foreign
+
+  /** True for a thread that nothing carries if it waits for a monitor, or has been given it and will be queued in a moment. */
+  def isForMonitor(thread: Thread): Boolean = isForMonitor(thread.getState)
+
+  private def isForMonitor(state: Thread.State): Boolean =
+    state == Thread.State.BLOCKED || state == Thread.State.RUNNABLE
 
   private def isJdk(frame: StackTraceElement): Boolean =
     val module = frame.getModuleName
