@@ -64,19 +64,26 @@ object Burst extends Experiment:
       val kept = (OsThreads.count() - watch.baseLine).toDouble
       out.result(Result(s"bursts: $fibers, then quiet", system, kept, "threads", Result.lower))
 
-    /** Warms up, measures, and reports the median. */
+    /** Warms up, measures, and reports the median. Threads are counted in further rounds. */
     private def repeated(name: String, expected: Long)(run: => Long): Unit =
       val start = System.nanoTime()
       while millisSince(start) < warmUpMillis do checked(name, expected)(run): Unit
+      val times = rounds(caseMillis)(checked(name, expected)(run))
       watch.restart()
-      val times = Vector.newBuilder[Double]
-      val measured = System.nanoTime()
-      var rounds = 0
-      while rounds < Burst.fewestRounds || millisSince(measured) < caseMillis do
-        times += checked(name, expected)(run)
-        rounds += 1
-      report(name, Harness.median(times.result()))
+      rounds(caseMillis / 4)(checked(name, expected)(run)): Unit
+      watch.rest()
+      report(name, Harness.median(times))
       reportHeap(name)(run)
+
+    /** What `once` returns, for so long, and a few times at least. */
+    private def rounds(millis: Long)(once: => Double): Vector[Double] =
+      val results = Vector.newBuilder[Double]
+      val start = System.nanoTime()
+      var rounds = 0
+      while rounds < Burst.fewestRounds || millisSince(start) < millis do
+        results += once
+        rounds += 1
+      results.result()
 
     private def report(name: String, millis: Double): Unit =
       val threads = (watch.peakThreads - watch.baseLine).toDouble

@@ -1,11 +1,15 @@
 package weir.bench.child.burst
 
+import java.util.concurrent.locks.LockSupport
+
 /** Counts the process's threads from a platform thread of its own, which no carrier and no pool can
-  * hold up, and which is part of the base line.
+  * hold up, and which is part of the base line. Not while medians are measured: what it does every 2 ms cost some systems a
+  * tenth of their time, and others nothing.
   */
 private[burst] final class Watch private () extends AutoCloseable:
   // shared, guarded by this
   private var threads = 0
+  @volatile private var isLooking = false
   @volatile private var isOver = false
 
   private val thread = Thread.ofPlatform().name("watch").daemon().start(() => look())
@@ -13,26 +17,35 @@ private[burst] final class Watch private () extends AutoCloseable:
   /** The threads that were there before the system was used. */
   val baseLine: Int = OsThreads.count()
 
-  /** Forgets what has been seen. */
-  def restart(): Unit = synchronized:
-    threads = OsThreads.count()
+  /** Forgets what has been seen, and looks from now on. */
+  def restart(): Unit =
+    synchronized:
+      threads = OsThreads.count()
+    isLooking = true
+    LockSupport.unpark(thread)
+
+  /** Looks no more, until `restart`. */
+  def rest(): Unit = isLooking = false
 
   /** The most threads at any moment since `restart`. */
   def peakThreads: Int = synchronized(threads)
 
   def close(): Unit =
     isOver = true
+    LockSupport.unpark(thread)
     thread.join()
 
   private def look(): Unit =
     while !isOver do
-      val now = OsThreads.count()
-      synchronized:
-        threads = threads.max(now)
-      Thread.sleep(Watch.pauseMillis)
+      if isLooking then
+        val now = OsThreads.count()
+        synchronized:
+          threads = threads.max(now)
+        Thread.sleep(Watch.pauseMillis)
+      else LockSupport.park()
 
 private[burst] object Watch:
-  /** Short against a burst, and long enough to cost little: 2 ms. */
+  /** Short against a burst: 2 ms. */
   private val pauseMillis = 2L
 
   def start(): Watch = new Watch()
