@@ -85,12 +85,12 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     if masks == 0 then openGate()
     val result = from match
       case waiter: Waiter => loop(null, waiter, 0)
-      case enter: Enter[?] if !host.isCaller => // whose stack may end anywhere: `loop` begins before anything else
-        if origin eq null then origin = Origin.of(enter)
-        enterLoop(enter)
-      case task =>
-        if origin eq null then origin = Origin.of(task.asInstanceOf[Task[Any]])
-        loop(task.asInstanceOf[Task[Any]], null, 0)
+      case first =>
+        val task = first.asInstanceOf[Task[Any]]
+        if origin eq null then origin = Origin.of(task)
+        task match
+          case enter: Enter[?] if !host.isCaller => enterLoop(enter)
+          case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
     if result.asInstanceOf[AnyRef] ne RunLoop.Suspended then finish(result)
 
   private def finish(result: Any): Unit =
@@ -115,11 +115,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         if enter.tag == Tag.Enter && shouldCancel then CancelSelf
         else enter.begin(this).start(this)
       catch
-        case error: Throwable =>
-          if isCancel(error) then CancelSelf
-          else
-            ErrorTrace.add(error, this, enter)
-            Fail(error)
+        case error: Throwable => failedIn(enter, error)
     // A frame is left where the first child is null, which counts as one whose result is null.
     if (next eq null) && size == 0 then takeLoopResult() else loop(next, null, 0)
 
@@ -563,11 +559,15 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
             ErrorTrace.add(error, this, current)
             current = leaveFailedMask(entering.nn, error)
             entering = null
-          else if isCancel(error) then current = CancelSelf
-          else
-            ErrorTrace.add(error, this, current)
-            current = Fail(error)
+          else current = failedIn(current, error)
     null
+
+  /** What comes of an error that `current` has thrown. */
+  private def failedIn(current: Task[Any] | Null, error: Throwable): Task[Any] =
+    if isCancel(error) then CancelSelf
+    else
+      ErrorTrace.add(error, this, current)
+      Fail(error)
 
   // ---- where the thread's stack ends ----
 

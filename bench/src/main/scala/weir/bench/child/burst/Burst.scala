@@ -53,11 +53,12 @@ object Burst extends Experiment:
       def once(): Double = checked(s"bursts: $fibers", fibers)(burst.blocked(fibers, blockMillis))
       val start = System.nanoTime()
       while millisSince(start) < warmUpMillis do burst.blocked(Burst.smallBurst, blockMillis): Unit
-      watch.restart()
-      report(s"bursts: $fibers, the first", once())
-      val later = Vector.fill(options.int("bursts")):
+      report(s"bursts: $fibers, the first", watch.during(once()))
+      def next(): Double =
         Thread.sleep(options.long("pauseMillis"))
         once()
+      val later = Vector.fill(options.int("bursts"))(next())
+      watch.during(next()): Unit
       report(s"bursts: $fibers, later", Harness.median(later))
       reportHeap(s"bursts: $fibers, later")(once())
       Thread.sleep(options.long("pauseMillis"))
@@ -69,9 +70,7 @@ object Burst extends Experiment:
       val start = System.nanoTime()
       while millisSince(start) < warmUpMillis do checked(name, expected)(run): Unit
       val times = rounds(caseMillis)(checked(name, expected)(run))
-      watch.restart()
-      rounds(caseMillis / 4)(checked(name, expected)(run)): Unit
-      watch.rest()
+      watch.during(rounds(caseMillis / 4)(checked(name, expected)(run))): Unit
       report(name, Harness.median(times))
       reportHeap(name)(run)
 

@@ -17,17 +17,16 @@ private[burst] final class Watch private () extends AutoCloseable:
   /** The threads that were there before the system was used. */
   val baseLine: Int = OsThreads.count()
 
-  /** Forgets what has been seen, and looks from now on. */
-  def restart(): Unit =
+  /** Runs `body`, and looks meanwhile, having forgotten what was seen before. */
+  def during[A](body: => A): A =
     synchronized:
       threads = OsThreads.count()
     isLooking = true
     LockSupport.unpark(thread)
+    try body
+    finally isLooking = false
 
-  /** Looks no more, until `restart`. */
-  def rest(): Unit = isLooking = false
-
-  /** The most threads at any moment since `restart`. */
+  /** The most threads at any moment of the latest `during`. */
   def peakThreads: Int = synchronized(threads)
 
   def close(): Unit =
