@@ -22,8 +22,8 @@ private[postgres] final class UnixStreams(path: Path):
 
   private val channel = SocketChannel.open(StandardProtocolFamily.UNIX)
 
-  // What is collected then fits at once, or waits once. The system takes it as a wish; Linux gives twice as much.
-  channel.setOption(StandardSocketOptions.SO_SNDBUF, BufferBytes): Unit
+  // The system takes it as a wish; Linux gives twice as much.
+  channel.setOption(StandardSocketOptions.SO_SNDBUF, SocketBytes): Unit
 
   def connect(): Unit = channel.connect(UnixDomainSocketAddress.of(path)): Unit
   def isConnected: Boolean = channel.isConnected
@@ -84,5 +84,8 @@ private[postgres] final class UnixStreams(path: Path):
 
 private[postgres] object UnixStreams:
   /** What the driver collects before it writes, at most its `maxSendBufferSize`. */
-  val BufferBytes: Int = 256 << 10
+  val BufferBytes: Int = 64 << 10
+
+  /** What is on its way to the server, so that a wait is for much at a time. */
+  val SocketBytes: Int = 256 << 10
   private val ReadBytes = 16 << 10

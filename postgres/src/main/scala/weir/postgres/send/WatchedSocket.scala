@@ -64,9 +64,9 @@ private[postgres] final class UnixSocket(
 
   override def setSoTimeout(millis: Int): Unit = readTimeoutMillis = millis
   override def getSoTimeout: Int = readTimeoutMillis
-  override def getSendBufferSize: Int = UnixStreams.BufferBytes
+  override def getSendBufferSize: Int = UnixStreams.SocketBytes
   override def setSendBufferSize(bytes: Int): Unit = ()
-  override def getReceiveBufferSize: Int = UnixStreams.BufferBytes
+  override def getReceiveBufferSize: Int = UnixStreams.SocketBytes
   override def setReceiveBufferSize(bytes: Int): Unit = ()
 
   // What is TCP's alone.
