@@ -37,13 +37,25 @@ final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWrit
     Task.foreach(1 to settings.rounds): round =>
       val from = (round - 1) % settings.loaders.size
       val turn = settings.loaders.drop(from) ++ settings.loaders.take(from)
-      Task.foreach(turn)(loader => Task(load(loader, round, files, database)))
+      Task.foreach(turn)(loader => load(loader, round, files, database))
 
-  private def load(loader: Loader, round: Int, files: LoadFiles, database: LoadDatabase): Unit =
-    database.empty()
-    val took = Loader
-      .run(loader, files, database)
-      .filterOrElse(_ => database.rows() == files.rows, s"the table has ${database.rows()} rows")
+  private def load(
+      loader: Loader,
+      round: Int,
+      files: LoadFiles,
+      database: LoadDatabase
+  ): Task[Unit] =
+    for
+      _ <- Task(database.empty())
+      took <- Loader.run(loader, files, database)
+      rows <- Task(database.rows())
+    yield note(
+      loader,
+      round,
+      took.filterOrElse(_ => rows == files.rows, s"the table has $rows rows")
+    )
+
+  private def note(loader: Loader, round: Int, took: Either[String, Loader.Took]): Unit =
     took match
       case Right(took) =>
         rounds(loader.system) = rounds.getOrElse(loader.system, Vector.empty) :+ took

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.*
 
+import weir.Task
 import weir.cli.lab.Children
 
 /** A way to get the rows into the table.
@@ -70,23 +71,23 @@ object Loader:
     Seq(Children.java) ++ flags ++ cache ++
       Seq("-cp", sys.props("java.class.path"), "weir.cli.Main", "sql")
 
-  def run(loader: Loader, files: LoadFiles, database: LoadDatabase): Either[String, Took] =
+  def run(loader: Loader, files: LoadFiles, database: LoadDatabase): Task[Either[String, Took]] =
     loader match
       case Psql(program) =>
         val arguments = Seq("-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database.url, "-f")
-        process(s"$program" +: arguments :+ s"${files.script}").map(whole => Took(whole, whole))
+        val command = s"$program" +: arguments :+ s"${files.script}"
+        Task(process(command).map(whole => Took(whole, whole)))
       case ServerCopy =>
-        val start = System.nanoTime()
-        database.copyFrom(files.data)
-        val whole = (System.nanoTime() - start).nanos
-        Right(Took(whole, whole))
+        database.copyFrom(files.data).map(whole => Right(Took(whole, whole)))
       case Weir(_, options) =>
-        val json = Files.createTempFile("weir-load", ".json")
-        try
-          val arguments =
-            Seq(s"${files.script}", "--db", database.url, "--quiet", "--json", s"$json")
-          process(weirCommand ++ arguments ++ options).map(whole => Took(seconds(json), whole))
-        finally Files.delete(json)
+        Task {
+          val json = Files.createTempFile("weir-load", ".json")
+          try
+            val arguments =
+              Seq(s"${files.script}", "--db", database.url, "--quiet", "--json", s"$json")
+            process(weirCommand ++ arguments ++ options).map(whole => Took(seconds(json), whole))
+          finally Files.delete(json)
+        }
 
   private def seconds(json: Path): FiniteDuration =
     val results = ujson.read(Files.readString(json))("results").arr
