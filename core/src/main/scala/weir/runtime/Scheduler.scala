@@ -153,7 +153,7 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   /** Makes an idle or a new worker the standby, unless there is one. */
   def raiseStandby(): Unit =
-    if Scheduler.Standby.compareAndSet(this, false, true) then
+    if tryStandby() then
       try
         val worker = takeIdle()
         if worker eq null then newWorker().start() else worker.invite()
