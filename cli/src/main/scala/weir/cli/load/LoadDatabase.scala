@@ -14,8 +14,8 @@ final class LoadDatabase(val url: String, connection: Connection):
 
   /** An empty table, and nothing that the server still has to write. */
   def empty(): Unit =
-    execute(s"TRUNCATE ${LoadFiles.table}")
-    execute("CHECKPOINT")
+    execute(s"TRUNCATE ${LoadFiles.table}", connection)
+    execute("CHECKPOINT", connection)
 
   def rows(): Long =
     val statement = connection.createStatement()
@@ -40,13 +40,13 @@ final class LoadDatabase(val url: String, connection: Connection):
         }
       )
 
-  private def execute(sql: String, connection: Connection = connection): Unit =
+  private def execute(sql: String, connection: Connection): Unit =
     val statement = connection.createStatement()
     try statement.execute(sql): Unit
     finally statement.close()
 
   private def create(): Unit =
-    try execute(LoadFiles.createTable)
+    try execute(LoadFiles.createTable, connection)
     catch
       case error: java.sql.SQLException if error.getSQLState == "42P07" =>
         throw BadInput(
@@ -55,7 +55,7 @@ final class LoadDatabase(val url: String, connection: Connection):
           "Drop it, or give another database."
         )
 
-  private def drop(): Unit = execute(s"DROP TABLE ${LoadFiles.table}")
+  private def drop(): Unit = execute(s"DROP TABLE ${LoadFiles.table}", connection)
 
 object LoadDatabase:
   /** The table in the database `db`, or in a server of the program's own. It is dropped afterwards. '''Fails''' with

@@ -48,15 +48,10 @@ final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWrit
     for
       _ <- Task(database.empty())
       took <- Loader.run(loader, files, database)
-      rows <- Task(database.rows())
-    yield note(
-      loader,
-      round,
-      took.filterOrElse(_ => rows == files.rows, s"the table has $rows rows")
-    )
-
-  private def note(loader: Loader, round: Int, took: Either[String, Loader.Took]): Unit =
-    took match
+    yield took.filterOrElse(
+      _ => database.rows() == files.rows,
+      s"the table has ${database.rows()} rows"
+    ) match
       case Right(took) =>
         rounds(loader.system) = rounds.getOrElse(loader.system, Vector.empty) :+ took
         say(s"round $round, ${loader.system}: ${Text.decimal(took.run.toNanos / 1e9, 2)} s")
