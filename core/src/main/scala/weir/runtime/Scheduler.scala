@@ -167,6 +167,11 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
   /** True if the calling worker has become the standby. */
   def tryStandby(): Boolean = !standby && Scheduler.Standby.compareAndSet(this, false, true)
 
+  /** As `tryStandby`, if work is queued that no standby is there for. Reads the flag first: the queues' counters are in other carriers'
+    * caches, and whoever is the standby looks at them after it has given the role up.
+    */
+  def tryStandbyForWork(): Boolean = !standby && hasWork && tryStandby()
+
   /** Gives the role up. The caller must look at the queue afterwards: see README, race 1. */
   def leaveStandby(): Unit = standby = false
 
@@ -203,8 +208,9 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot * Scheduler.stride) eq worker
 
-  def freeSlot(worker: Worker, slot: Int): Unit =
-    slots.compareAndSet(slot * Scheduler.stride, worker, null): Unit
+  /** False if somebody else has it. */
+  def freeSlot(worker: Worker, slot: Int): Boolean =
+    slots.compareAndSet(slot * Scheduler.stride, worker, null)
 
   /** False if enough workers are idle, and this one should end. */
   def putIdle(worker: Worker): Boolean =

@@ -26,6 +26,9 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
 
   /** The job with which this worker begins. */
   private var first: Job | Null = null
+
+  /** Whether it has freed its slot by itself, having found nothing to run. */
+  private var isDry = false
   private var takes = 0 // over all activations: they may be shorter than Tuning.strayEvery
   private var rests = 0
   private var lastRest = 0L
@@ -76,8 +79,10 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     while alive do
       if becomeActive() then
         runJobs(takeFirst())
-        // Dry, or replaced while blocked. If nobody is the standby, stay and search as the standby.
-        alive = scheduler.tryStandby() || idleWithoutRole()
+        // Dry: if nobody is the standby, stay and search as the standby. Without its slot, which it has lost as it blocked or has given
+        // up: whoever has taken that is there to search, and others that wake up have use for this carrier (decision 0011).
+        val stays = if isDry then scheduler.tryStandby() else scheduler.tryStandbyForWork()
+        alive = stays || idleWithoutRole()
       else alive = idleFromStandby()
 
   /** Runs the job in hand, if there is a slot, and what comes after it. False if this worker should end: it has come for one job, which
@@ -95,7 +100,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
       runJob(takeFirst().nn)
       runOn()
     else first = null
-    scheduler.hasWork && scheduler.tryStandby() || idleWithoutRole()
+    scheduler.tryStandbyForWork() || idleWithoutRole()
 
   /** The job in hand, for an argument and no variable: a frame that stays while this worker is idle would keep the job alive. */
   private def takeFirst(): Job | Null =
@@ -121,7 +126,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
             beListed()
             scheduler.watch.wake() // after the claim of the slot: see Watch
             return true
-          scheduler.freeSlot(this, slot)
+          scheduler.freeSlot(this, slot): Unit
           yieldIfDue(inSlice = false) // one needless job may follow the other without an end
           rounds = 0
         else
@@ -194,19 +199,20 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
   /** What to run now; null if this worker is dry, and has freed its slot, or has found it gone. */
   private def nextJob(): Job | Null =
     var job = takeHandedOver()
+    isDry = false
     while (job eq null) && scheduler.holdsSlot(this, slot) do
       job =
         if takes % Tuning.strayEvery == 0 then scheduler.pollStray(slot, takes / Tuning.strayEvery)
         else scheduler.poll(slot)
       if job eq null then
         if scheduler.hasWork then Thread.onSpinWait() // a push that is not finished
-        else scheduler.freeSlot(this, slot)
+        else isDry = scheduler.freeSlot(this, slot)
     if job ne null then beListed()
     job
 
   private def beListed(): Unit = if stripe < 0 then scheduler.enter(this, slot)
 
-  override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot)
+  override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot): Unit
 
   /** Idle while somebody else is the standby. False if this worker should end. */
   private def idleWithoutRole(): Boolean =

@@ -28,7 +28,7 @@ import weir.trace.Roster
   *   - **Watching**: an invited runner's fiber says whether it is needed yet (`Job.need`). While the others claim one child after
   *     the other, the standby only watches: a second carrier that joins 1,000 ready children makes them slower. It is
   *     needed as soon as few were claimed since the last look, so at once where children block, and in any case after a
-  *     while. `invited` stays true meanwhile.
+  *     while. `invited` stays true meanwhile. Once somebody has spawned, it is needed at once.
   *   - **Spawning**: a runner on a thread that has come for a blocked one starts another runner on a worker of its own, and invites
   *     one all the same: where children block one after the other, the way through the queue and the standby costs more than they
   *     do, and goes from carrier to carrier. A spawned runner may be dropped, and takes part in no rule but `active`.
@@ -316,6 +316,7 @@ private final class RunnerTask(claims: Claims, role: Int) extends Enter[Unit]:
   override def need: Int =
     if role == Runner.First then Job.Now
     else if claims.isOver then Job.Never
+    else if claims.shown then Job.Now // children block: they get on as fast as runners come
     else
       val now = claims.claimedCount
       // The first look may come so soon after the invitation that hardly anything can have been claimed.

@@ -37,10 +37,15 @@ class ClaimsSuite extends WeirSuite:
       answers.add((later, answer)): Unit
       super.submit(job, home)
 
-  /** How often the invited runner of such a group says that it is not needed yet. */
-  private def laterWith(claimedBetween: Long): Int =
+  /** How often the invited runner of such a group says that it is not needed yet.
+    *
+    * @param spawned
+    *   whether a runner has been started on a worker of its own
+    */
+  private def laterWith(claimedBetween: Long, spawned: Boolean = false): Int =
     val scheduler = Asking()
     val group = Group(claimedBetween)
+    group.shown = spawned
     val run = new Suspend[Any]:
       def begin(fiber: RunLoop): Any = group.start(fiber)
     run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
@@ -59,3 +64,8 @@ class ClaimsSuite extends WeirSuite:
   test("an invited runner is needed after a while, however fast the others get on"):
     assertEquals(laterWith(Tuning.watchedClaims), Tuning.watchRounds)
     assertEquals(laterWith(1_000_000), Tuning.watchRounds)
+
+  test(
+    "an invited runner is needed at once where children have blocked, however fast the others get on"
+  ):
+    assertEquals(laterWith(1_000_000, spawned = true), 0)
