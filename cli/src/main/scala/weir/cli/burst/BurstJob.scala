@@ -83,7 +83,7 @@ object BurstJob:
   /** What a case is measured for. */
   private val usualCase = 1.second
 
-  /** What it is warmed up for, with which the JVM's compiler is done in every part, on every system. */
+  /** What it is warmed up for, and the first of the growing numbers for twice as long: then the compiler is done, on every system. */
   private val usualWarmUp = 3.seconds
 
   /** @param quickCase
