@@ -18,8 +18,10 @@ import java.util.concurrent.locks.LockSupport
   *     is put off.
   *   - **Kinds** share a table without any lock: what is lost or mixed up there makes a group invite too early, or one look too late.
   *     It is cleared as the thread ends: for groups so seldom that it does not see them, it costs more than it spares.
+  *
+  * Open for tests alone.
   */
-private[weir] final class Invitations(
+private[weir] class Invitations(
     begin: Thread => Unit = _.start(),
     nanos: Long = Tuning.invitationNanos,
     looks: Int = Tuning.invitationLooks
@@ -60,7 +62,8 @@ private[weir] final class Invitations(
   /** True if the thread is there. For tests. */
   def isLooking: Boolean = looking
 
-  private def start(): Boolean = refusals.mayAsk && synchronized {
+  /** True if the thread is there, or has been started. */
+  protected def start(): Boolean = refusals.mayAsk && synchronized {
     if !looking && refusals.mayAsk then
       try
         val seen = new Array[Group | Null](places.length)

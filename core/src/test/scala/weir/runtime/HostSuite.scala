@@ -44,6 +44,16 @@ class HostSuite extends WeirSuite:
     queued.await()
     assert(host.next() eq first)
 
+  test("a job that was handed over is queued, once, for a slice that does not return after all"):
+    val host = Here(Scheduler(1, 16))
+    val queued = CountDownLatch(1)
+    host.handOver(Opens(queued))
+    host.queueHandedOver()
+    await(queued) // a worker has run it
+    assert(host.next() eq null)
+    host.queueHandedOver()
+    assert(!host.scheduler.hasWork)
+
   test("a long slice gives up its slot where work is queued, and only there"):
     val scheduler = Scheduler(1, 16)
     val begun, released, ran = CountDownLatch(1)

@@ -1,6 +1,6 @@
 package weir.runtime
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import weir.WeirSuite
 
@@ -89,6 +89,71 @@ class InvitationsSuite extends WeirSuite:
       await(group.invited)
       assertEquals(started.get, i)
       eventually("the thread has ended")(!invitations.isLooking)
+
+  test("a group that takes its place after the thread's last look is seen by another thread"):
+    val threads = ConcurrentLinkedQueue[Thread]()
+    val begin: Thread => Unit = thread =>
+      threads.add(thread): Unit
+      thread.start()
+    val invitations = new Invitations(begin, nanos = 1, looks = 1):
+      /** The first thread has ended before the group takes its place. */
+      override protected def start(): Boolean =
+        val started = super.start()
+        if threads.size == 1 then threads.peek().join()
+        started
+    val group = Group()
+    assert(invitations.putOff(0, group) >= 0)
+    await(group.invited)
+    assertEquals(threads.size, 2)
+
+  /** Invitations whose thread ends after a look at nothing. It has had it, and `group` is put off before it can say so. Returns them, the
+    * threads that were asked for, and the place.
+    */
+  private def putOffAtTheEnd(group: Group): (Invitations, ConcurrentLinkedQueue[Thread], Int) =
+    val threads = ConcurrentLinkedQueue[Thread]()
+    val invitations = Invitations(threads.add(_): Unit, nanos = 1, looks = 1)
+    val place = invitations.putOff(0, group)
+    assert(invitations.take(place, group))
+    invitations.synchronized {
+      threads.peek().start()
+      eventually("it has seen nothing, and is about to end"):
+        threads.peek().getState == Thread.State.BLOCKED
+      assertEquals(invitations.putOff(0, group), place)
+    }
+    (invitations, threads, place)
+
+  test("a group that takes its place between the thread's last look and its end is seen by it"):
+    val group = Group()
+    val (_, threads, _) = putOffAtTheEnd(group)
+    await(group.invited)
+    assertEquals(threads.size, 1)
+
+  test("a thread that was about to end ends, where another one looks by then"):
+    val known = CompletableFuture[Invitations]()
+    val first = new Group: // as the thread looks at it for the last time, another one is put off
+      override def isBlocked: Boolean =
+        assert(known.get(5, TimeUnit.SECONDS).putOff(1, Group()) >= 0)
+        false
+    val (invitations, threads, place) = putOffAtTheEnd(first)
+    known.complete(invitations): Unit
+    threads.peek().join(5000)
+    assert(!threads.peek().isAlive)
+    assertEquals(threads.size, 2)
+    assert(invitations.take(place, first), "the second thread has not begun")
+
+  test("two groups that are put off at once start one thread"):
+    val started = AtomicInteger()
+    val place = CompletableFuture[Int]()
+    lazy val invitations: Invitations = Invitations { _ =>
+      if started.incrementAndGet() == 1 then
+        val other = Thread.startVirtualThread { () =>
+          place.complete(invitations.putOff(1, Group())): Unit
+        }
+        eventually("the other waits for this one")(other.getState == Thread.State.BLOCKED)
+    }
+    assert(invitations.putOff(0, Group()) >= 0)
+    assert(place.get(5, TimeUnit.SECONDS) >= 0)
+    assertEquals(started.get, 1)
 
   test(
     "stress: a thread that ends after each look at nothing forgets no group, and invites for none twice"
