@@ -20,7 +20,10 @@ abstract class PrimitiveRig(val name: String):
   /** True if an operation that nobody cancels ends, as long as the other fibers go on. */
   def operationsEnd: Boolean = true
 
-  /** Called when all fibers have ended: notes what is wrong, by `wrong`. */
+  /** Called when all fibers have ended, which may go on later: takes out what they have left in the primitive, which is no leak. */
+  def empty()(using Runtime): Unit = ()
+
+  /** Called when all fibers have ended, after `empty`: notes what is wrong, by `wrong`. */
   def finish()(using Runtime): Unit
 
   private val errors = ConcurrentLinkedQueue[String]()

@@ -205,8 +205,10 @@ private final class QueueRig(
     received(producer).incrementAndGet()
     receivedSum(producer).addAndGet(number): Unit
 
-  def finish()(using Runtime): Unit =
+  override def empty()(using Runtime): Unit =
     queue.tryTakeN(Int.MaxValue).runSync().foreach(receive(0, _))
+
+  def finish()(using Runtime): Unit =
     expect("size", queue.size.runSync(), 0)
     for id <- 0 until producers do
       if sent(id).get == 0 || received(id).get == 0 then wrong(s"producer $id did nothing")
