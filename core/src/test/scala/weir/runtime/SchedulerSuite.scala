@@ -34,3 +34,118 @@ class SchedulerSuite extends WeirSuite:
     for _ <- 1 to 2 do assert(scheduler.poll(0) != null)
     assert(scheduler.poll(0) eq null)
     assertEquals(scheduler.raised.get, 2)
+
+  /** Submits `late` as the role of the standby is given up for the time `at`, before anybody can see that. */
+  private final class SubmitsLate(at: Int, late: Job) extends Scheduler(1, 16):
+    private val times = AtomicInteger()
+    override def leaveStandby(): Unit =
+      if times.incrementAndGet() == at then submit(late)
+      super.leaveStandby()
+
+  // Race 1.
+  test("a job that is queued as the standby begins to run another one is run beside it"):
+    val ran, released = CountDownLatch(1)
+    val scheduler = SubmitsLate(1, Opens(ran))
+    scheduler.submit(_ => released.await())
+    try await(ran)
+    finally released.countDown()
+
+  // Race 1.
+  test("a job that is queued as the standby goes idle is run"):
+    val first, ran = CountDownLatch(1)
+    val scheduler = SubmitsLate(2, Opens(ran))
+    scheduler.submit(Opens(first))
+    await(first)
+    await(ran)
+
+  private val threads = Worker.threads(Thread.ofVirtual())
+
+  /** A worker that never runs, and looks as if it did, or not. */
+  private def worker(scheduler: Scheduler, runs: Boolean): Worker =
+    new Worker(scheduler, threads):
+      override def isRunnable: Boolean = runs
+
+  // Race 2.
+  test("a slot is taken from a holder that does not run, which then cannot free it"):
+    val scheduler = Scheduler(1, 16)
+    val first, second = worker(scheduler, runs = false)
+    assertEquals(scheduler.claimSlot(first), 0)
+    assertEquals(scheduler.claimSlot(second), 0)
+    assert(!scheduler.holdsSlot(first, 0) && scheduler.holdsSlot(second, 0))
+    assert(!scheduler.freeSlot(first, 0))
+    assert(scheduler.holdsSlot(second, 0))
+    assert(scheduler.freeSlot(second, 0))
+    assertEquals(scheduler.activeWorkers, 0)
+
+  test("a free slot is taken before that of a holder that does not run, and none of one that runs"):
+    val scheduler = Scheduler(2, 16)
+    val blocked = worker(scheduler, runs = false)
+    val first, second, third = worker(scheduler, runs = true)
+    assertEquals(scheduler.claimSlot(blocked), 0)
+    assertEquals(scheduler.claimSlot(first), 1)
+    assertEquals(scheduler.claimSlot(second), 0)
+    assertEquals(scheduler.claimSlot(third), -1)
+    assertEquals(scheduler.claimSlot(third, 1), -1)
+
+  /** Lets two threads come for what only one of them can have at a time, again and again. */
+  private def oneAtATime(take: Int => Boolean)(giveBack: Int => Unit): Unit =
+    val inside, wrong, times = AtomicInteger()
+    val until = System.nanoTime() + 500_000_000L
+    val both = (0 to 1).map { i =>
+      Thread.ofPlatform().start { () =>
+        while System.nanoTime() < until && wrong.get == 0 do
+          if take(i) then
+            if inside.incrementAndGet() != 1 then wrong.incrementAndGet(): Unit
+            times.incrementAndGet()
+            inside.decrementAndGet(): Unit
+            giveBack(i)
+      }
+    }
+    both.foreach(_.join())
+    assertEquals(wrong.get, 0)
+    assert(times.get > 100, times.get)
+
+  test("of two that come for a free slot at once, one gets it"):
+    val scheduler = Scheduler(1, 16)
+    val workers = List.fill(2)(worker(scheduler, runs = true))
+    oneAtATime(i => scheduler.claimSlot(workers(i)) == 0)(i =>
+      assert(scheduler.freeSlot(workers(i), 0))
+    )
+
+  test("of two that come for the role of the standby at once, one gets it"):
+    val scheduler = Scheduler(1, 16)
+    oneAtATime(_ => scheduler.tryStandby())(_ => scheduler.leaveStandby())
+
+  private final class Takes extends Scheduler(1, 16):
+    def take(): Worker | Null = takeIdle()
+
+  test("of two that come for an idle worker at once, one gets it"):
+    val scheduler = Takes()
+    val idle = worker(scheduler, runs = false)
+    assert(scheduler.putIdle(idle))
+    oneAtATime(_ => scheduler.take() != null)(_ => assert(scheduler.putIdle(idle)))
+    assertEquals(scheduler.idleWorkers, 1)
+
+  test("no more workers are kept idle than there are places, and each is in one of them"):
+    val scheduler = Scheduler(2, 16)
+    val workers = List.fill(20)(worker(scheduler, runs = false))
+    val kept = java.util.Collections.synchronizedSet(java.util.HashSet[Worker]())
+    val putting = workers.map(worker =>
+      Thread.ofPlatform().start(() => if scheduler.putIdle(worker) then kept.add(worker): Unit)
+    )
+    putting.foreach(_.join())
+    assertEquals(kept.size, 2 * Tuning.idleWorkersPerCarrier)
+    assertEquals(scheduler.idleWorkers, kept.size)
+
+  // Race 7.
+  test(
+    "a fairness look finds the inbox, and each shard in turn, though the own shard is not empty"
+  ):
+    val scheduler = Asleep(2)
+    val jobs = List.fill(16 * 2 + 1)(Opens(CountDownLatch(1)))
+    for job <- jobs.take(16) do scheduler.submit(job, 0)
+    for job <- jobs.slice(16, 32) do scheduler.submit(job, 1)
+    scheduler.submit(jobs.last, 1) // into the inbox
+    assert(scheduler.pollStray(0, 2) eq jobs.last)
+    assert(scheduler.pollStray(0, 3) eq jobs(16))
+    assert(scheduler.pollStray(0, 5) eq jobs(0))
