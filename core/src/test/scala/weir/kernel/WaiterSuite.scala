@@ -1,7 +1,10 @@
 package weir.kernel
 
-import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
-import java.util.concurrent.atomic.AtomicBoolean
+import java.util.SplittableRandom
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
+import scala.jdk.CollectionConverters.*
+import weir.runtime.Pause
 import weir.{Outcome, Runtime, Task, WeirSuite}
 
 /** A wait whose waker or cancel comes at a certain step of it. */
@@ -66,6 +69,87 @@ class WaiterSuite extends WeirSuite:
     fiber.cancel.runSync()
     assert(!waiter.complete(7))
     assert(waiter.isCanceled)
+
+  /** A wait that is looked at before it can be ended, and after that. */
+  private final class Watched(
+      fiber: RunLoop,
+      before: Waiter => Unit = _ => (),
+      after: Waiter => Unit = _ => ()
+  ) extends Waiter(fiber):
+    override private[kernel] def suspend(): Boolean =
+      before(this)
+      val suspended = super.suspend()
+      after(this)
+      suspended
+
+  private def watched(make: RunLoop => Watched): Task[Any] = new Suspend[Any]:
+    def begin(fiber: RunLoop): Any = make(fiber)
+
+  test("before a wait can be ended, its fiber names it, and has left its thread or named that"):
+    val seen = ConcurrentLinkedQueue[Any]()
+    def look(waiter: Waiter): Unit =
+      val fiber = waiter.fiber
+      seen.add((fiber.latestWait eq waiter, fiber.runningOn, waiter.thread)): Unit
+      assert(waiter.complete(7))
+    val wait = watched(Watched(_, before = look))
+    assertEquals(outcome(wait), Outcome.Succeeded(7))
+    assertEquals(outcome(Direct(_.await(wait))), Outcome.Succeeded(7))
+    val List(left, (named, _, parked)) = seen.asScala.toList: @unchecked
+    assertEquals(left, (true, null, null))
+    assert(named == true && parked.isInstanceOf[Thread])
+
+  test("a waker or a cancel right after the suspension is the only one to go on with the fiber"):
+    for cancels <- List(true, false) do
+      val goesOn = AtomicInteger()
+      def end(waiter: Waiter): Unit =
+        if cancels then waiter.fiber.requestCancel() else assert(waiter.complete(7))
+        eventually("the fiber has ended on another thread")(waiter.fiber.outcome ne null)
+      val task = watched(Watched(_, after = end)).guarantee(Task(goesOn.incrementAndGet()).void)
+      assertEquals(outcome(task), if cancels then Outcome.Canceled else Outcome.Succeeded(7))
+      assertEquals(goesOn.get, 1)
+
+  test("whoever ends a wait by a cancel has asked for it before"):
+    val asked = CompletableFuture[Boolean]()
+    val waiting = CompletableFuture[Waiter]()
+    val wait = new Suspend[Any]:
+      def begin(fiber: RunLoop): Any = new Waiter(fiber):
+        waiting.complete(this): Unit
+        override private[kernel] def takeForCancel(): Boolean =
+          asked.complete(this.fiber.cancelRequested): Unit
+          super.takeForCancel()
+    val fiber = wait.start.runSync()
+    eventually("it waits")(waiting.get(5, TimeUnit.SECONDS).isWaiting)
+    fiber.cancel.runSync()
+    assert(asked.get(5, TimeUnit.SECONDS))
+
+  test("stress: who finds its waker faster has the value as soon as the wait is done"):
+    val waiting = AtomicReference[Waiter | Null](null)
+    val stop = AtomicBoolean()
+    val waker = Thread.ofPlatform().start { () =>
+      while !stop.get do
+        val waiter = waiting.get
+        if waiter != null && waiter.isOpen then waiter.claim(waiter): Unit
+    }
+    val until = System.nanoTime() + 3_000_000_000L
+    val random = SplittableRandom()
+    var faster, wrong = 0
+    while faster < 200_000 && System.nanoTime() < until && wrong == 0 do
+      val waiter = Waiter(null.asInstanceOf[RunLoop])
+      waiting.set(waiter)
+      Pause.nanos(random.nextInt(1000))
+      if waiter.suspend() then
+        var spins = 0
+        while !waiter.isDone do
+          spins += 1
+          if spins % 10_000 == 0 then Thread.`yield`() else Thread.onSpinWait()
+      else
+        waiter.awaitDone()
+        faster += 1
+        if waiter.value.asInstanceOf[AnyRef] ne waiter then wrong += 1
+    stop.set(true)
+    waker.join()
+    println(s"measured: $faster wakers that were faster")
+    assertEquals(wrong, 0)
 
   test("a cancel after the last look of a fiber that begins a nested run cancels that"):
     val entered = CountDownLatch(1)

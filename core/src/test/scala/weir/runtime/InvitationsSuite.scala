@@ -90,21 +90,35 @@ class InvitationsSuite extends WeirSuite:
       assertEquals(started.get, i)
       eventually("the thread has ended")(!invitations.isLooking)
 
+  /** The first thread has ended before the group that has asked for it takes its place. There is a second one, or not. */
+  private final class EndsFirst(hasSecond: Boolean, threads: ConcurrentLinkedQueue[Thread])
+      extends Invitations(
+        { thread =>
+          threads.add(thread): Unit
+          thread.start()
+        },
+        nanos = 1,
+        looks = 1
+      ):
+    override protected def start(): Boolean =
+      if threads.isEmpty then
+        val started = super.start()
+        threads.peek().join()
+        started
+      else hasSecond && super.start()
+
   test("a group that takes its place after the thread's last look is seen by another thread"):
     val threads = ConcurrentLinkedQueue[Thread]()
-    val begin: Thread => Unit = thread =>
-      threads.add(thread): Unit
-      thread.start()
-    val invitations = new Invitations(begin, nanos = 1, looks = 1):
-      /** The first thread has ended before the group takes its place. */
-      override protected def start(): Boolean =
-        val started = super.start()
-        if threads.size == 1 then threads.peek().join()
-        started
     val group = Group()
-    assert(invitations.putOff(0, group) >= 0)
+    assert(EndsFirst(hasSecond = true, threads).putOff(0, group) >= 0)
     await(group.invited)
     assertEquals(threads.size, 2)
+
+  test("such a group leaves its place, and invites at once, where there is no other thread"):
+    val invitations = EndsFirst(hasSecond = false, ConcurrentLinkedQueue())
+    val group = Group()
+    assertEquals(invitations.putOff(0, group), -1)
+    assert(!invitations.take(0, group))
 
   /** Invitations whose thread ends after a look at nothing. It has had it, and `group` is put off before it can say so. Returns them, the
     * threads that were asked for, and the place.

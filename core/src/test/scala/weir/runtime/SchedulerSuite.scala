@@ -58,6 +58,20 @@ class SchedulerSuite extends WeirSuite:
     await(first)
     await(ran)
 
+  test("where no worker can be started, the next job that is queued starts one for both"):
+    val ran = CountDownLatch(2)
+    val asked = AtomicInteger()
+    val scheduler = new Scheduler(1, 16):
+      override protected def newWorker(): Worker =
+        if asked.incrementAndGet() == 1 then throw OutOfMemoryError("a test's own")
+        super.newWorker()
+    val err = System.err
+    System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
+    try scheduler.submit(Opens(ran))
+    finally System.setErr(err)
+    scheduler.submit(Opens(ran))
+    await(ran)
+
   private val threads = Worker.threads(Thread.ofVirtual())
 
   /** A worker that never runs, and looks as if it did, or not. */
@@ -88,33 +102,33 @@ class SchedulerSuite extends WeirSuite:
     assertEquals(scheduler.claimSlot(third, 1), -1)
 
   /** Lets two threads come for what only one of them can have at a time, again and again. */
-  private def oneAtATime(take: Int => Boolean)(giveBack: Int => Unit): Unit =
+  private def oneAtATime(take: Int => Boolean)(giveBack: Int => Boolean): Unit =
     val inside, wrong, times = AtomicInteger()
-    val until = System.nanoTime() + 500_000_000L
+    val until = System.nanoTime() + 5_000_000_000L
     val both = (0 to 1).map { i =>
       Thread.ofPlatform().start { () =>
-        while System.nanoTime() < until && wrong.get == 0 do
+        while times.get < 1_000_000 && System.nanoTime() < until && wrong.get == 0 do
           if take(i) then
             if inside.incrementAndGet() != 1 then wrong.incrementAndGet(): Unit
             times.incrementAndGet()
             inside.decrementAndGet(): Unit
-            giveBack(i)
+            if !giveBack(i) then wrong.incrementAndGet(): Unit
       }
     }
     both.foreach(_.join())
     assertEquals(wrong.get, 0)
-    assert(times.get > 100, times.get)
 
   test("of two that come for a free slot at once, one gets it"):
     val scheduler = Scheduler(1, 16)
     val workers = List.fill(2)(worker(scheduler, runs = true))
-    oneAtATime(i => scheduler.claimSlot(workers(i)) == 0)(i =>
-      assert(scheduler.freeSlot(workers(i), 0))
-    )
+    oneAtATime(i => scheduler.claimSlot(workers(i)) == 0)(i => scheduler.freeSlot(workers(i), 0))
 
   test("of two that come for the role of the standby at once, one gets it"):
     val scheduler = Scheduler(1, 16)
-    oneAtATime(_ => scheduler.tryStandby())(_ => scheduler.leaveStandby())
+    oneAtATime(_ => scheduler.tryStandby()) { _ =>
+      scheduler.leaveStandby()
+      true
+    }
 
   private final class Takes extends Scheduler(1, 16):
     def take(): Worker | Null = takeIdle()
@@ -123,7 +137,7 @@ class SchedulerSuite extends WeirSuite:
     val scheduler = Takes()
     val idle = worker(scheduler, runs = false)
     assert(scheduler.putIdle(idle))
-    oneAtATime(_ => scheduler.take() != null)(_ => assert(scheduler.putIdle(idle)))
+    oneAtATime(_ => scheduler.take() != null)(_ => scheduler.putIdle(idle))
     assertEquals(scheduler.idleWorkers, 1)
 
   test("no more workers are kept idle than there are places, and each is in one of them"):
@@ -149,3 +163,14 @@ class SchedulerSuite extends WeirSuite:
     assert(scheduler.pollStray(0, 2) eq jobs.last)
     assert(scheduler.pollStray(0, 3) eq jobs(16))
     assert(scheduler.pollStray(0, 5) eq jobs(0))
+
+  test("jobs that the shards have no room for are found in the inbox, after those in the shards"):
+    val scheduler = Asleep(1)
+    val jobs = List.fill(20)(Opens(CountDownLatch(1)))
+    for job <- jobs do scheduler.submit(job, 0)
+    assertEquals(List.fill(20)(scheduler.poll(0)), jobs)
+    assert(!scheduler.hasWork)
+    for job <- jobs do scheduler.submit(job, 0)
+    for _ <- 1 to 16 do scheduler.poll(0): Unit
+    assert(scheduler.hasWork)
+    assertEquals(scheduler.onlyJobAt, -1)

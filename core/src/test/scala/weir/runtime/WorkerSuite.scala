@@ -1,7 +1,8 @@
 package weir.runtime
 
-import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.locks.LockSupport
 import weir.{Runtime, Task, TaskLocal, WeirSuite}
 
 /** What the standby does with a job that is not needed yet, and where there is no slot for it. */
@@ -92,6 +93,40 @@ class WorkerSuite extends WeirSuite:
     eventually("nobody works any more")(scheduler.isQuiet)
     assertEquals(dropped.ran.getCount, 1L)
 
+  /** A scheduler of one carrier, and its one worker, which is idle. */
+  private def idleWorker(): (Scheduler, Thread) =
+    val scheduler = Scheduler(1, 16)
+    val thread = CompletableFuture[Thread]()
+    scheduler.submit(host => thread.complete(host.thread): Unit)
+    val idle = thread.get(5, TimeUnit.SECONDS)
+    settlesIdle(scheduler, idle)
+    (scheduler, idle)
+
+  private def settlesIdle(scheduler: Scheduler, thread: Thread): Unit =
+    eventually(s"it is idle, not $thread"):
+      scheduler.isQuiet && thread.getState == Thread.State.WAITING
+    assertEquals(scheduler.idleWorkers, 1)
+
+  test("an idle worker is woken for one job after the other"):
+    val (scheduler, idle) = idleWorker()
+    for _ <- 1 to 20 do
+      val thread = CompletableFuture[Thread]()
+      scheduler.submit(host => thread.complete(host.thread): Unit)
+      assertEquals(thread.get(5, TimeUnit.SECONDS), idle)
+      settlesIdle(scheduler, idle)
+
+  test("an idle worker whose thread others unpark or interrupt goes on waiting, in its one place"):
+    val (scheduler, idle) = idleWorker()
+    for
+      wakes <- List[() => Unit](() => LockSupport.unpark(idle), () => idle.interrupt());
+      _ <- 1 to 20
+    do
+      wakes()
+      settlesIdle(scheduler, idle)
+    val job = needed()
+    scheduler.submit(job)
+    await(job.ran)
+
   test("code that sets the handler of its thread hides the worker from no other job"):
     val scheduler = Scheduler(1, 16)
     val found = CompletableFuture[(Host | Null, Host | Null)]()
@@ -137,16 +172,22 @@ class WorkerSuite extends WeirSuite:
   test("a standby for which there is no slot looks for one once in 200 µs, and burns no carrier"):
     assume(Scheduler.carriersOfThisJvm >= 2, "With one carrier the standby runs only in between.")
     val looks = AtomicInteger()
+    val workers = ConcurrentLinkedQueue[Worker]()
     val scheduler = new Scheduler(1, 16):
       override def claimSlot(worker: Worker): Int =
         looks.incrementAndGet(): Unit
         super.claimSlot(worker)
+      override protected def newWorker(): Worker =
+        val worker = super.newWorker()
+        workers.add(worker): Unit
+        worker
     val begun, released = CountDownLatch(1)
     val queued = needed()
     scheduler.submit(Holds(begun, released))
     begun.await()
     scheduler.submit(queued)
     val many = 1000
+    workers.forEach(_.thread.interrupt()) // its flag would let no park wait
     val (_, took) = timed(eventually(s"looks: ${looks.get}")(looks.get >= many))
     released.countDown()
     await(queued.ran)
