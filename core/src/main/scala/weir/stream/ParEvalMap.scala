@@ -163,8 +163,7 @@ private[weir] final class ParEvalMapStage(
       synchronized {
         pulling = false
         if Pull.isEnd(pulled) then
-          upstreamEnded = true
-          wakeConsumer()
+          upstreamEnded = true // the runner ends now, which wakes the consumer: see `exit`
           false
         else
           inFlight += 1

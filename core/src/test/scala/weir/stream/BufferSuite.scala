@@ -63,3 +63,35 @@ class BufferSuite extends StreamTests:
     assertEquals(take(buffer).runSync(), 4)
     eventually("the second has put")(ended(second))
     assertEquals(List.fill(2)(take(buffer).runSync()), List[Any](4, 4))
+
+  test("a producer that is cancelled, and has not left the line yet, takes no room either"):
+    val buffer = sized(8)
+    for element <- List(4, 4) do put(buffer, element).runSync()
+    val first = putting(buffer, 3)
+    val second = putting(buffer, 4)
+    val cancelAndTake = Direct { fiber =>
+      buffer.synchronized { // without which nobody leaves the line
+        first match { case core: FiberCore => core.requestCancel() }
+        buffer.take(fiber)
+      }
+    }
+    assertEquals(cancelAndTake.runSync(), 4)
+    eventually("the second has put")(ended(second))
+    assertEquals(List.fill(2)(take(buffer).runSync()), List[Any](4, 4))
+
+  test("a consumer that has nothing left has given all room back, once"):
+    val buffer = sized(100)
+    put(buffer, 10).runSync()
+    assertEquals(take(buffer).runSync(), 10)
+    for round <- 1 to 3 do
+      for element <- List(40, 60) do put(buffer, element).runSync()
+      val producer = putting(buffer, 1)
+      assertEquals(List.fill(3)(take(buffer).runSync()), List[Any](40, 60, 1), s"round $round")
+      eventually("it has put")(ended(producer))
+
+  test("an element of no size takes 1"):
+    val buffer = sized(2)
+    for _ <- 1 to 2 do put(buffer, 0).runSync()
+    val third = putting(buffer, 0)
+    assertEquals(take(buffer).runSync(), 0)
+    eventually("it has put")(ended(third))
