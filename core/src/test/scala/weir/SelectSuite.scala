@@ -1,6 +1,7 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicReference
+import weir.kernel.FiberCore
 
 class SelectSuite extends StreamTests:
 
@@ -202,3 +203,45 @@ class SelectSuite extends StreamTests:
       assertNobodyWaits(numbers, words)
     val grown = growth(for _ <- 1 to 50 do round())
     assert(grown < megabyte, s"grew by $grown bytes")
+
+  /** What `select` returns, for which `next` is done once it has looked at its clauses and come to that of `last`. */
+  private def afterFirstLook(select: Task[Any], last: Channel[?])(next: => Unit): Any =
+    val fiber = last.synchronized {
+      val fiber = select.start.runSync()
+      eventually("it has come to the last channel"):
+        fiber match
+          case core: FiberCore =>
+            val thread = core.runningOn
+            thread != null && thread.getState == Thread.State.BLOCKED
+      next
+      fiber
+    }
+    fiber.joinOrFail.runSync()
+
+  test("a clause that can happen only after the first look at it is found before the select waits"):
+    val first, last = Channel.unsafe[Int](1)
+    val select = Channel.select(first.receiveClause, last.receiveClause)
+    val result = afterFirstLook(select, last)(assert(first.trySend(1).runSync()))
+    assertEquals(result, first.Received(1))
+    assertNobodyWaits(first, last)
+
+  test("a select that has waited leaves its other channels where one that looks again meets it"):
+    val first, last, other = Channel.unsafe[Int](0)
+    val select = Channel.select(first.receiveClause, last.receiveClause)
+    val result = afterFirstLook(select, last) {
+      Channel.select(first.sendClause(1), other.sendClause(2)).start.runSync(): Unit
+      eventually("the other select waits")(!other.senders.isEmpty)
+    }
+    assertEquals(result, first.Received(1))
+    eventually("nobody waits")(other.senders.isEmpty)
+    assertNobodyWaits(first, last, other)
+
+  test("a value passes by a receiver that is cancelled, and has not left the line yet"):
+    val channel = Channel.unsafe[Int](1)
+    val first, second = parked(channel.receive)
+    channel.synchronized { // without which nobody leaves the line
+      first match { case core: FiberCore => core.requestCancel() }
+      assert(channel.trySend(1).runSync())
+    }
+    assertEquals(second.joinOrFail.runSync(), 1)
+    assertEquals(first.join.runSync(), Outcome.Canceled)

@@ -157,3 +157,17 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
       val stream = run(endless, 2, 64)(Task.pure).take(500_000)
       val grown = growth(assertEquals(stream.count.runSync(), 500_000L))
       assert(grown < megabyte, s"grew by $grown bytes")
+
+  test("what has ended is delivered, though the next element never comes"):
+    for (_, parEvalMap) <- both do
+      val gate = Deferred.unsafe[Unit]
+      val begun, delivered = CountDownLatch(1)
+      val source = Stream.emit(1) ++ Stream.never
+      val results = parEvalMap(source, 1, 1)(i => Task(begun.countDown()).andThen(gate.get.as(i)))
+      val fiber = results.evalMap(_ => Task(delivered.countDown())).drain.start.runSync()
+      await(begun)
+      eventually("the consumer waits"):
+        fiber match { case core: weir.kernel.FiberCore => core.suspendedIn ne null }
+      gate.complete(()).runSync(): Unit
+      await(delivered)
+      fiber.cancel.runSync()
