@@ -1,7 +1,7 @@
 package weir.task
 
-import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicLong}
 import scala.jdk.CollectionConverters.*
 import weir.kernel.{RunLoop, Suspend}
 import weir.runtime.{Job, Scheduler, SystemTimers, Tuning}
@@ -69,3 +69,32 @@ class ClaimsSuite extends WeirSuite:
     "an invited runner is needed at once where children have blocked, however fast the others get on"
   ):
     assertEquals(laterWith(1_000_000, spawned = true), 0)
+
+  /** Four children that are ready. During the first look whether there are more, another runner is invited, and begins. */
+  private final class SlowLook extends Claims(limit = 2):
+    private val next = AtomicInteger()
+    private val isFirst = AtomicBoolean(true)
+    private val second = CountDownLatch(1)
+    val runners = ConcurrentHashMap.newKeySet[Runner]()
+    def claim(runner: Runner): Boolean =
+      runners.add(runner): Unit
+      if runners.size > 1 then second.countDown()
+      next.incrementAndGet() <= 4
+    def hasMore: Boolean =
+      if isFirst.getAndSet(false) then
+        inviteOne(null)
+        second.await()
+        true
+      else next.get < 4
+    def child(runner: Runner): Task[Any] = Task.unit
+    def store(runner: Runner, value: Any): Unit = ()
+    def result: Any = ()
+
+  test("two that look at once whether there is more start no runner beyond the limit"):
+    val scheduler = Scheduler(2, 16)
+    val group = SlowLook()
+    val run = new Suspend[Any]:
+      def begin(fiber: RunLoop): Any = group.start(fiber)
+    run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
+    eventually("all runners have ended")(scheduler.isQuiet)
+    assertEquals(group.runners.size, 2)
