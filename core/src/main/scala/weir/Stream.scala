@@ -25,8 +25,7 @@ abstract class Stream[+A] private[weir] ():
     Stream.of(() => FilterStage(open(), Stream.erased(keep)))
 
   /** The elements of the streams that `f` makes of each element, one stream after the other. */
-  final def flatMap[B](f: A => Stream[B]): Stream[B] =
-    Stream.of(() => FlatMapStage(open(), Stream.erased(f)))
+  final def flatMap[B](f: A => Stream[B]): Stream[B] = FlatMapped(this, f)
 
   /** The values of the tasks that `f` makes of each element, run one after the other. */
   final def evalMap[B](f: A => Task[B]): Stream[B] =
@@ -62,12 +61,10 @@ abstract class Stream[+A] private[weir] ():
   final def ++[B >: A](that: => Stream[B]): Stream[B] = Concat(this, () => that)
 
   /** These elements; after an error, those of the stream that `f` makes of it. */
-  final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] =
-    Stream.of(() => HandleErrorStage(open(), f))
+  final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] = Handled(this, f)
 
   /** The same elements; `finalizer` runs once when the stream is over, however it ends. */
-  final def onFinalize(finalizer: Task[Unit]): Stream[A] =
-    Stream.of(() => FinalizeStage(open(), finalizer))
+  final def onFinalize(finalizer: Task[Unit]): Stream[A] = Finalized(this, finalizer)
 
   // ---- concurrently ----
 
@@ -170,11 +167,12 @@ object Stream:
   def emit[A](value: A): Stream[A] = of(() => EmitSource(value))
 
   /** The elements of `items`. */
-  def fromIterable[A](items: Iterable[A]): Stream[A] = fromIterator(items.iterator)
+  def fromIterable[A](items: Iterable[A]): Stream[A] =
+    of(() => IteratorSource(() => items.iterator, IteratorSource.isStrict(items)))
 
   /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may block. */
   def fromIterator[A](iterator: => Iterator[A]): Stream[A] =
-    of(() => IteratorSource(() => iterator))
+    of(() => IteratorSource(() => iterator, isStrict = false))
 
   /** The same as `fromIterable`. */
   def emits[A](items: Iterable[A]): Stream[A] = fromIterable(items)

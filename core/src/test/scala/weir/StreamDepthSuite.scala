@@ -11,8 +11,7 @@ class StreamDepthSuite extends StreamTests:
   private def concat(n: Int): Stream[Int] = Stream.emit(n) ++ concat(n + 1)
   private def flat(n: Int): Stream[Int] =
     Stream.eval(Task(n)).flatMap(x => Stream.emit(x) ++ flat(x + 1))
-  private def flatOnly(n: Int): Stream[Int] =
-    Stream.emits(List(n, -1)).flatMap(x => if x < 0 then flatOnly(n + 1) else Stream.emit(x))
+  private def mapped(n: Int): Stream[Int] = Stream.emit(n) ++ mapped(n + 1).map(_ + 0)
   private def handled(n: Int): Stream[Int] =
     (Stream.emit(n) ++ Stream.fail(Boom()))
       .handleErrorWith(_ => handled(n + 1))
@@ -44,7 +43,7 @@ class StreamDepthSuite extends StreamTests:
       assertEquals(stream.parEvalMap(2)(Task.pure).take(n).count.runSync(), n.toLong)
 
   test("recursion that is not at the end goes a thousand deep"):
-    assertEquals(flatOnly(0).take(1000).count.runSync(), 1000L)
+    assertEquals(mapped(0).take(1000).count.runSync(), 1000L)
 
   test("a stream that starts anew after each error does so ten thousand times, in constant stack"):
     assertEquals(handled(0).take(10_000).count.runSync(), 10_000L)

@@ -25,13 +25,13 @@ private[weir] abstract class Pull:
     */
   def atMost(count: Long): Unit = ()
 
-  /** The pull that all further calls would go to anyway, so that its owner can call that one instead. It keeps
-    * recursive streams flat.
+  /** True if there is nothing left, neither an element nor anything to close: so nobody need keep this pull. It is found out without
+    * running any code of the user's. To be asked after `next`.
     */
-  def settled: Pull = this
-
-  /** True if there is nothing left, neither an element nor anything to close. */
   def isSpent: Boolean = false
+
+  /** True if there is nothing to close, whether elements are left or not. */
+  def holdsNothing: Boolean = false
 
 private[weir] object Pull:
   object End
@@ -76,7 +76,9 @@ private[weir] object Pull:
 /** A stage that closes what is above it and nothing else. */
 private[weir] abstract class Stage(upstream: Pull) extends Pull:
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
+  override def holdsNothing: Boolean = upstream.holdsNothing
 
 /** A pull with nothing to close. */
 private[weir] abstract class Source extends Pull:
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = ()
+  override def holdsNothing: Boolean = true

@@ -1,17 +1,27 @@
 package weir.stream
 
+import scala.collection.StrictOptimizedIterableOps
 import weir.kernel.RunLoop
 import weir.task.Finalizers
 import weir.{Outcome, Resource, Task}
 
-/** Pulls that have nothing above them. */
-private[weir] final class IteratorSource[A](make: () => Iterator[A]) extends Source:
+/** Pulls that have nothing above them.
+  *
+  * `isStrict`: the elements are there already, so that asking whether there is a further one does nothing else.
+  */
+private[weir] final class IteratorSource[A](make: () => Iterator[A], isStrict: Boolean)
+    extends Source:
   private var iterator: Iterator[A] | Null = null
 
   def next(fiber: RunLoop): Any =
     fiber.checkpoint()
     if iterator eq null then iterator = make()
     if iterator.nn.hasNext then iterator.nn.next() else Pull.End
+  override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext
+
+private[weir] object IteratorSource:
+  def isStrict(items: Iterable[Any]): Boolean =
+    items.isInstanceOf[StrictOptimizedIterableOps[?, ?, ?]]
 
 /** One element. */
 private[weir] final class EmitSource(value: Any) extends Source:

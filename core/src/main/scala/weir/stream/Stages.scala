@@ -16,6 +16,7 @@ private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean) exte
     var value = upstream.next(fiber)
     while !Pull.isEnd(value) && !keep(value) do value = upstream.next(fiber)
     value
+  override def isSpent: Boolean = upstream.isSpent
 
 /** Runs the effect in place, as the same fiber. */
 private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) extends Stage(upstream):
@@ -36,6 +37,7 @@ private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(u
       upstream.next(fiber)
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
+  override def isSpent: Boolean = upstream.isSpent || (left <= 0 && upstream.holdsNothing)
 
 private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(upstream):
   private var left = count
@@ -50,6 +52,7 @@ private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(u
     else upstream.next(fiber)
   override def atMost(more: Long): Unit =
     upstream.atMost(more + math.min(math.max(count, 0), Long.MaxValue - more))
+  override def isSpent: Boolean = upstream.isSpent
 
 private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
     extends Stage(upstream):
@@ -63,6 +66,7 @@ private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
         ended = true
         Pull.End
   override def atMost(count: Long): Unit = upstream.atMost(count)
+  override def isSpent: Boolean = upstream.isSpent
 
 /** Groups of `size` elements; the last may be smaller, and is never empty. */
 private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(upstream):
@@ -81,6 +85,7 @@ private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(up
       if count == 0 then Pull.End else chunk.result()
   override def atMost(chunks: Long): Unit =
     upstream.atMost(if chunks > Long.MaxValue / size then Long.MaxValue else chunks * size)
+  override def isSpent: Boolean = upstream.isSpent
 
 private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => Any)
     extends Stage(upstream):
@@ -97,6 +102,7 @@ private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => 
         state = f(state, value)
         state
   override def atMost(count: Long): Unit = upstream.atMost(math.max(count - 1, 0))
+  override def isSpent: Boolean = begun && upstream.isSpent
 
 /** Ends with the shorter of the two. */
 private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
@@ -118,9 +124,6 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     Pull.both(right.close(fiber, outcome), left.close(fiber, outcome))
 
-/** Runs a finalizer when the stream is closed. */
-private[weir] final class FinalizeStage(upstream: Pull, finalizer: Task[Unit]) extends Pull:
-  def next(fiber: RunLoop): Any = upstream.next(fiber)
-  override def atMost(count: Long): Unit = upstream.atMost(count)
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
-    Pull.both(upstream.close(fiber, outcome), fiber.await(finalizer))
+  /** The left side is asked first, also where the right one has no more. */
+  override def isSpent: Boolean = left.isSpent && right.holdsNothing
+  override def holdsNothing: Boolean = left.holdsNothing && right.holdsNothing

@@ -1,0 +1,23 @@
+package weir.stream
+
+import weir.{Stream, Task}
+
+/** A stream made of others that run one after the other. */
+private[weir] sealed abstract class Composite[+A] extends Stream[A]:
+  private[weir] def open(): Pull = CompositePull(this)
+
+/** The elements of `first`, then those of `second`. */
+private[weir] final class Concat[+A](val first: Stream[A], val second: () => Stream[A])
+    extends Composite[A]
+
+/** The elements of the streams that `f` makes of those of `source`. */
+private[weir] final class FlatMapped[A, +B](val source: Stream[A], val f: A => Stream[B])
+    extends Composite[B]
+
+/** The elements of `source`; if that fails, then those of the stream that `f` makes of the error. */
+private[weir] final class Handled[+A](val source: Stream[A], val f: Throwable => Stream[A])
+    extends Composite[A]
+
+/** The elements of `source`, whose end runs `finalizer`. */
+private[weir] final class Finalized[+A](val source: Stream[A], val finalizer: Task[Unit])
+    extends Composite[A]
