@@ -1,7 +1,7 @@
 package weir
 
 import weir.kernel.{Defer, Handle}
-import weir.task.{Failures, Finalizers, Guarantee}
+import weir.task.{ErrorHandler, Failures, Finalizers, Guarantee}
 
 /** A description of something that is acquired, used, and released.
   *
@@ -101,7 +101,7 @@ abstract class Resource[+A] private[weir] ():
             Task
               .uncancelable(_ => own.release(Outcome.Failed(error)))
               .handleError(later => Failures.add(error, later): Unit)
-              .andThen(f(error).allocate(into))
+              .andThen(ErrorHandler.call(f, error).allocate(into))
         )
       }
     }

@@ -3,6 +3,7 @@ package weir
 import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
 import java.nio.file.Path
+import scala.annotation.implicitNotFound
 import weir.stream.*
 
 /** A description of elements that come one after the other, and of the effects that make them.
@@ -23,6 +24,9 @@ abstract class Stream[+A] private[weir] ():
   /** The elements for which `keep` is true. */
   final def filter(keep: A => Boolean): Stream[A] =
     Stream.of(() => FilterStage(open(), Stream.erased(keep)))
+
+  /** What the compiler makes of an `if` in a `for`: the same as `filter`. */
+  final def withFilter(keep: A => Boolean): Stream[A] = filter(keep)
 
   /** The elements of the streams that `f` makes of each element, one stream after the other. */
   final def flatMap[B](f: A => Stream[B]): Stream[B] = FlatMapped(this, f)
@@ -60,8 +64,22 @@ abstract class Stream[+A] private[weir] ():
   /** These elements, then those of `that`, which is made when these have ended. */
   final def ++[B >: A](that: => Stream[B]): Stream[B] = Concat(this, () => that)
 
-  /** These elements; after an error, those of the stream that `f` makes of it. */
+  /** These elements; after an error, those of the stream that `f` makes of it. `f` is for every error: for some of them there is
+    * `recoverWith`.
+    *
+    * '''Fails''' with what that stream or `f` throws. The error that `f` was given is suppressed under what it throws.
+    */
   final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] = Handled(this, f)
+
+  /** These elements; after an error for which `f` has a case, those of the stream of that case. '''Fails''' with any other error, as
+    * it is.
+    */
+  final def recoverWith[B >: A](f: PartialFunction[Throwable, Stream[B]]): Stream[B] =
+    handleErrorWith(error => f.applyOrElse(error, Stream.fail))
+
+  /** These elements; after an error for which `f` has a case, the value of that. '''Fails''' with any other error, as it is. */
+  final def recover[B >: A](f: PartialFunction[Throwable, B]): Stream[B] =
+    handleErrorWith(e => f.andThen[Stream[B]](b => Stream.emit(b)).applyOrElse(e, Stream.fail))
 
   /** The same elements; `finalizer` runs once when the stream is over, however it ends. */
   final def onFinalize(finalizer: Task[Unit]): Stream[A] = Finalized(this, finalizer)
@@ -149,7 +167,13 @@ abstract class Stream[+A] private[weir] ():
   /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. Once this has returned, or
     * `f` has left it in any way, the stream's finalizers have run.
     */
-  final def foreach(f: A => Unit)(using direct: Task.Direct): Unit = direct.foreach(this)(f)
+  final def foreach(f: A => Unit)(using
+      @implicitNotFound(
+        "`for x <- stream do ...` runs the stream at once, which only the code of a Task.direct can: " +
+          "`Task.direct { for x <- stream do ... }`. In a method that is called from one, take it as a parameter: " +
+          "`(using Task.Direct)`. Elsewhere use `stream.evalMap(x => task).drain`, which is a task."
+      ) direct: Task.Direct
+  ): Unit = direct.foreach(this)(f)
 
   /** How many elements there are. */
   final def count: Task[Long] = fold(0L)((n, _) => n + 1)

@@ -206,6 +206,22 @@ class DirectSuite extends WeirSuite:
     val errors = typeCheckErrors("Task.unit.await")
     assert(errors.head.message.contains("await needs an enclosing Task.direct"), errors)
 
+  test("for x <- stream outside of Task.direct: the message is about the loop"):
+    for errors <- List(
+        typeCheckErrors("for x <- Stream.emit(1) do println(x)"),
+        typeCheckErrors("for x <- Stream.emit(1); y <- Stream.emit(2) do println(x + y)")
+      )
+    do
+      assert(errors.head.message.startsWith("`for x <- stream do ...` runs the stream"), errors)
+      assert(!errors.exists(_.message.contains("await")), errors)
+
+  test("a guard in a for over a stream filters it"):
+    val doubled = for x <- Stream.emits(1 to 4) if x % 2 == 0 yield x * 2
+    assertEquals(doubled.toList.runSync(), List(4, 8))
+    var seen = List.empty[Int]
+    Task.direct { for x <- Stream.emits(1 to 4) if x % 2 == 0 do seen = x :: seen }.runSync()
+    assertEquals(seen, List(4, 2))
+
   // ---- streams ----
 
   test("a stream is a loop whose body awaits, and its finalizers run however the loop is left"):
