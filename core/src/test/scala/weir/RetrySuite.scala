@@ -113,6 +113,8 @@ class RepeatSuite extends WeirSuite:
     val runs = AtomicInteger()
     val task = Task(runs.incrementAndGet())
     assertEquals(task.repeat(Schedule.forever.whileInput(_ < 7)).runSync(), 7)
+    assertEquals(task.repeatWhile(Schedule.forever)(_ < 9).runSync(), 9)
+    assertEquals(task.repeatWhile(Schedule.forever.times(2))(_ < 99).runSync(), 12)
     assertEquals(Task.pure(null).repeat(Schedule.recurs(2)).runSync(), null)
     assertEquals(Task.unit.repeat(Schedule.recurs(2)).runSync(), ())
 

@@ -1,6 +1,7 @@
 package weir
 
 import java.util.SplittableRandom
+import scala.compiletime.testing.typeCheckErrors
 import scala.concurrent.duration.*
 import weir.task.{ScheduleRun, ScheduleStart}
 
@@ -119,6 +120,26 @@ class ScheduleSuite extends munit.FunSuite:
     val small = Schedule.spaced(3.millis).whileInput[Int](_ < 3)
     assertEquals(waitsOf(List(1, 2, 3, 1))(small), List(3L, 3L))
     assertEquals(waitsOf(List(1, 5, 1))(small.or(Schedule.spaced(9.millis))), List(3L, 9L, 9L))
+
+  test(
+    "the type of what a task ends with is known to whileInput if it comes last, and to repeatWhile"
+  ):
+    assertEquals(
+      typeCheckErrors("Task(1).repeat(Schedule.spaced(1.second).times(5).whileInput(_ < 100))"),
+      Nil
+    )
+    assertEquals(
+      typeCheckErrors("Task(1).repeatWhile(Schedule.spaced(1.second).times(5))(_ < 100)"),
+      Nil
+    )
+    assertEquals(
+      typeCheckErrors("Task(1).repeat(Schedule.forever.whileInput[Int](_ < 100).times(5))"),
+      Nil
+    )
+    assertEquals(
+      typeCheckErrors("Task(1).retryWhen(Schedule.forever.times(5))(_.getMessage.isEmpty)"),
+      Nil
+    )
 
   test("modifyDelay waits as the value says, and mapDelay changes each wait; none is negative"):
     val asked = Schedule
