@@ -4,14 +4,14 @@ import weir.kernel.{CancelSignal, RunLoop}
 import weir.task.{ErrorHandler, Failures}
 import weir.{Outcome, Stream, Task}
 
-/** What a running stream does once the part of it that is being pulled has ended or failed.
+/** What a running stream does once the part of it that is being pulled has ended or failed. It is closed as a pull is, and a trace looks
+  * into it as into one, for the functions that come next; it has no elements of its own.
   *
   * `continues`: elements may follow the end of that part.
   */
-private sealed abstract class Frame(val below: Frame | Null, final val continues: Boolean):
-  /** Whether there is nothing to close. */
-  def holdsNothing: Boolean = true
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = ()
+private sealed abstract class Frame(val below: Frame | Null, final val continues: Boolean)
+    extends Source:
+  final def next(fiber: RunLoop): Any = Pull.End
 
 private object Frame:
   final class Following(val stream: () => Stream[Any], below: Frame | Null)

@@ -4,6 +4,7 @@ package stream
 import scala.concurrent.duration.*
 import scala.util.Random
 import scala.util.control.NoStackTrace
+import weir.trace.Functions
 
 /** Random streams that consist of streams do what a plain recursive loop over the same description does: the same elements, and the
   * same effects, finalizers and handlers in the same order.
@@ -254,3 +255,11 @@ class CompositeSuite extends StreamTests:
           .handleErrorWith(_ => go(n + 1))
     go(0).drain.runSync()
     assert(first.getSuppressed.length <= 64, first.getSuppressed.length)
+
+  test("a trace finds the functions that come next in a running stream, the innermost first"):
+    def flat(i: Int): Stream[Int] = Stream.emit(i)
+    def handle(error: Throwable): Stream[Int] = Stream.fail(error)
+    def more(): Stream[Int] = Stream.empty
+    val stream = (Stream.eval(Task(1)).flatMap(flat).handleErrorWith(handle) ++ more())
+    val lines = Functions.in(stream.open()).filter(_.getFileName == "CompositeSuite.scala")
+    assertEquals(lines.size, 4, lines)
