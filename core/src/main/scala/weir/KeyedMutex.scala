@@ -17,11 +17,13 @@ import weir.task.Guarantee
 final class KeyedMutex[K] private ():
   private val doors = ConcurrentHashMap[K, KeyedMutex.Door]()
 
-  /** What `task` returns, run while no other task of this key runs here. It must not take the same key again.
+  /** What `task` returns, run while no other task of this key runs here. It must not take the same
+    * key again.
     *
-    * '''Waits''' for the tasks of this key that came before. '''Cancelled''' while it waits: the task does not run.
-    * '''Order''': tasks of one key run in the order in which they began to wait. Tasks that begin concurrently, as those of
-    * `parForeach` and of a stream's `parEvalMap` do, come here in any order: for that of their elements see docs/limits.md.
+    * '''Waits''' for the tasks of this key that came before. '''Cancelled''' while it waits: the
+    * task does not run. '''Order''': tasks of one key run in the order in which they began to wait.
+    * Tasks that begin concurrently, as those of `parForeach` and of a stream's `parEvalMap` do,
+    * come here in any order: for that of their elements see docs/limits.md.
     */
   def withLock[A](key: K)(task: Task[A]): Task[A] = Task.uncancelable { poll =>
     poll(Enter(key)).flatMap(door => Guarantee(poll(task), _ => Task.delay(leave(door))))

@@ -26,9 +26,10 @@ abstract class Schedule[-A] private[weir] ():
 
   /** As this one, as long as `keep` is true of what the task ended with.
     *
-    * The compiler knows the type of that from the task if this is the last change: `task.repeat(schedule.whileInput(_ < 100))`.
-    * Before a further one it must be named: `schedule.whileInput[Int](_ < 100).times(5)`. `task.repeatWhile(schedule)(_ < 100)`
-    * and `task.retryWhen` need neither.
+    * The compiler knows the type of that from the task if this is the last change:
+    * `task.repeat(schedule.whileInput(_ < 100))`. Before a further one it must be named:
+    * `schedule.whileInput[Int](_ < 100).times(5)`. `task.repeatWhile(schedule)(_ < 100)` and
+    * `task.retryWhen` need neither.
     */
   final def whileInput[B <: A](keep: B => Boolean): Schedule[B] =
     Schedule.of(start => WhileRun(begin(start), keep))

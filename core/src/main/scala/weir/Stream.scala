@@ -64,20 +64,23 @@ abstract class Stream[+A] private[weir] ():
   /** These elements, then those of `that`, which is made when these have ended. */
   final def ++[B >: A](that: => Stream[B]): Stream[B] = Concat(this, () => that)
 
-  /** These elements; after an error, those of the stream that `f` makes of it. `f` is for every error: for some of them there is
-    * `recoverWith`.
+  /** These elements; after an error, those of the stream that `f` makes of it. `f` is for every
+    * error: for some of them there is `recoverWith`.
     *
-    * '''Fails''' with what that stream or `f` throws. The error that `f` was given is suppressed under what it throws.
+    * '''Fails''' with what that stream or `f` throws. The error that `f` was given is suppressed
+    * under what it throws.
     */
   final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] = Handled(this, f)
 
-  /** These elements; after an error for which `f` has a case, those of the stream of that case. '''Fails''' with any other error, as
-    * it is.
+  /** These elements; after an error for which `f` has a case, those of the stream of that case.
+    * '''Fails''' with any other error, as it is.
     */
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Stream[B]]): Stream[B] =
     handleErrorWith(error => f.applyOrElse(error, Stream.fail))
 
-  /** These elements; after an error for which `f` has a case, the value of that. '''Fails''' with any other error, as it is. */
+  /** These elements; after an error for which `f` has a case, the value of that. '''Fails''' with
+    * any other error, as it is.
+    */
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Stream[B] =
     handleErrorWith(e => f.andThen[Stream[B]](b => Stream.emit(b)).applyOrElse(e, Stream.fail))
 

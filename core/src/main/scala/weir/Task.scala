@@ -43,10 +43,11 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** The value on the right, or the error on the left. */
   final def attempt: Task[Either[Throwable, A]] = Attempt(this)
 
-  /** This task's value; if it fails, what the task that `f` makes of the error returns. `f` is for every error: for some of
-    * them there is `recoverWith`.
+  /** This task's value; if it fails, what the task that `f` makes of the error returns. `f` is for
+    * every error: for some of them there is `recoverWith`.
     *
-    * '''Fails''' with what that task or `f` throws. The error that `f` was given is suppressed under what it throws.
+    * '''Fails''' with what that task or `f` throws. The error that `f` was given is suppressed
+    * under what it throws.
     */
   final def handleErrorWith[B >: A](f: Throwable => Task[B]): Task[B] =
     Handle(this, ErrorHandler(f))
@@ -54,14 +55,14 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** This task's value; if it fails, `f` of the error. '''Fails''' as `handleErrorWith`. */
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
-  /** This task's value; if it fails with an error for which `f` has a case, what the task of that case returns. '''Fails''' with
-    * any other error, as it is.
+  /** This task's value; if it fails with an error for which `f` has a case, what the task of that
+    * case returns. '''Fails''' with any other error, as it is.
     */
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Task[B]]): Task[B] =
     handleErrorWith(error => f.applyOrElse(error, Task.fail))
 
-  /** This task's value; if it fails with an error for which `f` has a case, the value of that. '''Fails''' with any other error, as
-    * it is.
+  /** This task's value; if it fails with an error for which `f` has a case, the value of that.
+    * '''Fails''' with any other error, as it is.
     */
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Task[B] =
     handleErrorWith(error => f.andThen[Task[B]](b => Task.pure(b)).applyOrElse(error, Task.fail))

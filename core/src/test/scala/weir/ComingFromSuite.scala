@@ -7,7 +7,8 @@ import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** What the pages docs/coming-from-*.md say is what: each row of their tables that does something. */
+/** What the pages docs/coming-from-*.md say is what: each row of their tables that does something.
+  */
 class ComingFromSuite extends StreamTests:
   private val boom = Boom()
   private val failing: Task[Int] = Task.fail(boom)

@@ -6,7 +6,9 @@ import java.io.IOException
 class RecoverSuite extends StreamTests:
   private val boom = Boom("the error")
 
-  /** What a handler without a case for the error leaves: its `MatchError`, and the error under that. */
+  /** What a handler without a case for the error leaves: its `MatchError`, and the error under
+    * that.
+    */
   private def assertNotHidden(failing: Task[Any]): Unit =
     failing.andThen(Task.unit).attempt.runSync() match
       case Left(thrown: MatchError) =>

@@ -14,7 +14,8 @@ private[weir] final class Concat[+A](val first: Stream[A], val second: () => Str
 private[weir] final class FlatMapped[A, +B](val source: Stream[A], val f: A => Stream[B])
     extends Composite[B]
 
-/** The elements of `source`; if that fails, then those of the stream that `f` makes of the error. */
+/** The elements of `source`; if that fails, then those of the stream that `f` makes of the error.
+  */
 private[weir] final class Handled[+A](val source: Stream[A], val f: Throwable => Stream[A])
     extends Composite[A]
 

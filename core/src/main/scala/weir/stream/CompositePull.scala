@@ -4,8 +4,9 @@ import weir.kernel.{CancelSignal, RunLoop}
 import weir.task.{ErrorHandler, Failures}
 import weir.{Outcome, Stream, Task}
 
-/** What a running stream does once the part of it that is being pulled has ended or failed. It is closed as a pull is, and a trace looks
-  * into it as into one, for the functions that come next; it has no elements of its own.
+/** What a running stream does once the part of it that is being pulled has ended or failed. It is
+  * closed as a pull is, and a trace looks into it as into one, for the functions that come next; it
+  * has no elements of its own.
   *
   * `continues`: elements may follow the end of that part.
   */
@@ -30,18 +31,19 @@ private object Frame:
     override def holdsNothing: Boolean = false
     override def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = fiber.await(task)
 
-/** The pull of `++`, `flatMap`, `handleErrorWith` and `onFinalize`, however they are nested: one pull at a time, and a stack of frames
-  * for what is to come after it.
+/** The pull of `++`, `flatMap`, `handleErrorWith` and `onFinalize`, however they are nested: one
+  * pull at a time, and a stack of frames for what is to come after it.
   *
-  * Recursion in them costs no stack. It costs no heap either where it is in tail position, for a frame leaves the stack before
-  * the stream in its tail is entered: `++` before its second stream, `flatMap` before the stream of the last element, if
-  * what made the elements is spent, and `handleErrorWith` before the handler's stream. What has failed or ended is
-  * closed first.
+  * Recursion in them costs no stack. It costs no heap either where it is in tail position, for a
+  * frame leaves the stack before the stream in its tail is entered: `++` before its second stream,
+  * `flatMap` before the stream of the last element, if what made the elements is spent, and
+  * `handleErrorWith` before the handler's stream. What has failed or ended is closed first.
   *
-  *   - **End**: the part that has ended is closed when the stream goes on behind it; where nothing follows, with the whole
-  *     stream. A handler is out of scope then: it sees what its source throws while it is pulled, not when it is closed.
-  *   - **Error**: what stands above the nearest handler is closed. Without a handler nothing is: the consumer closes all of it,
-  *     and says how its use has ended.
+  *   - **End**: the part that has ended is closed when the stream goes on behind it; where nothing
+  *     follows, with the whole stream. A handler is out of scope then: it sees what its source
+  *     throws while it is pulled, not when it is closed.
+  *   - **Error**: what stands above the nearest handler is closed. Without a handler nothing is:
+  *     the consumer closes all of it, and says how its use has ended.
   */
 private final class CompositePull(stream: Composite[Any]) extends Pull:
   private var left = Long.MaxValue // and then there is no limit
@@ -121,8 +123,8 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
 
   def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = closeAbove(null, fiber, outcome)
 
-  /** Closes what stands above `floor`, from the top, and takes it off the stack. '''Fails''' with the first error, the others
-    * suppressed under it.
+  /** Closes what stands above `floor`, from the top, and takes it off the stack. '''Fails''' with
+    * the first error, the others suppressed under it.
     */
   private def closeAbove(floor: Frame | Null, fiber: RunLoop, outcome: Outcome[Unit]): Unit =
     var thrown: Throwable | Null = null

@@ -25,8 +25,8 @@ private[weir] abstract class Pull:
     */
   def atMost(count: Long): Unit = ()
 
-  /** True if there is nothing left, neither an element nor anything to close: so nobody need keep this pull. It is found out without
-    * running any code of the user's. To be asked after `next`.
+  /** True if there is nothing left, neither an element nor anything to close: so nobody need keep
+    * this pull. It is found out without running any code of the user's. To be asked after `next`.
     */
   def isSpent: Boolean = false
 

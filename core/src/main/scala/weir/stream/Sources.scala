@@ -7,7 +7,8 @@ import weir.{Outcome, Resource, Task}
 
 /** Pulls that have nothing above them.
   *
-  * `isStrict`: the elements are there already, so that asking whether there is a further one does nothing else.
+  * `isStrict`: the elements are there already, so that asking whether there is a further one does
+  * nothing else.
   */
 private[weir] final class IteratorSource[A](make: () => Iterator[A], isStrict: Boolean)
     extends Source:

@@ -4,14 +4,17 @@ import scala.annotation.tailrec
 
 /** The function that an error is given to, whose own error does not hide that one.
   *
-  * `case _: IOException => …` without a default throws a `MatchError` for any other error: that one is then suppressed under it.
+  * `case _: IOException => …` without a default throws a `MatchError` for any other error: that one
+  * is then suppressed under it.
   */
 private[weir] final class ErrorHandler[A](f: Throwable => A) extends (Throwable => A):
   def apply(error: Throwable): A = ErrorHandler.call(f, error)
 
 private[weir] object ErrorHandler:
 
-  /** `f` of `error`. '''Fails''' with what `f` throws, under which `error` is suppressed if it is not a cause of that. */
+  /** `f` of `error`. '''Fails''' with what `f` throws, under which `error` is suppressed if it is
+    * not a cause of that.
+    */
   def call[A](f: Throwable => A, error: Throwable): A =
     try f(error)
     catch

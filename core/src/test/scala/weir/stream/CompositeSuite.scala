@@ -6,10 +6,11 @@ import scala.util.Random
 import scala.util.control.NoStackTrace
 import weir.trace.Functions
 
-/** Random streams that consist of streams do what a plain recursive loop over the same description does: the same elements, and the
-  * same effects, finalizers and handlers in the same order.
+/** Random streams that consist of streams do what a plain recursive loop over the same description
+  * does: the same elements, and the same effects, finalizers and handlers in the same order.
   *
-  * `-Dweir.stress.seed=N` takes a printed seed back, `-Dweir.stress.seconds=60` runs it for a minute.
+  * `-Dweir.stress.seed=N` takes a printed seed back, `-Dweir.stress.seconds=60` runs it for a
+  * minute.
   */
 class CompositeSuite extends StreamTests:
   private val seed = java.lang.Long.getLong("weir.stress.seed", System.nanoTime()).longValue
@@ -69,7 +70,9 @@ class CompositeSuite extends StreamTests:
     case MapThrows(source, at) =>
       stream(source, log).map(i => if i % 7 == at % 7 then throw Error(at) else i)
 
-  /** What passes a handler, or the source of a `take`, from below: they do not see it, and finalizers run. */
+  /** What passes a handler, or the source of a `take`, from below: they do not see it, and
+    * finalizers run.
+    */
   private final class Below(val error: Error | Null) extends RuntimeException with NoStackTrace
 
   /** The plain loop: `emit` is what is below. */
@@ -256,7 +259,7 @@ class CompositeSuite extends StreamTests:
     go(0).drain.runSync()
     assert(first.getSuppressed.length <= 64, first.getSuppressed.length)
 
-  test("a trace finds the functions that come next in a running stream, the innermost first"):
+  test("a trace finds all functions that come next in a running stream"):
     def flat(i: Int): Stream[Int] = Stream.emit(i)
     def handle(error: Throwable): Stream[Int] = Stream.fail(error)
     def more(): Stream[Int] = Stream.empty

@@ -4,7 +4,8 @@ package stream
 import scala.concurrent.duration.*
 import scala.util.control.NoStackTrace
 
-/** Streams that go on as themselves without an element in between: each turn costs what the first did.
+/** Streams that go on as themselves without an element in between: each turn costs what the first
+  * did.
   *
   * `-Dweir.stress.operations=10000000` for so many turns of each.
   */
