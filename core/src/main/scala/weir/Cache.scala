@@ -7,6 +7,7 @@ import weir.kernel.{RunLoop, Suspend}
 import weir.runtime.Timers
 import weir.sync.{Awaited, WaitList}
 import weir.task.Guarantee
+import weir.trace.ErrorTrace
 
 /** Keeps the values that were loaded for keys; fibers that want one key at once share one load.
   *
@@ -106,7 +107,9 @@ final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: T
     while caller ne null do
       outcome match
         case Outcome.Succeeded(value) => caller.complete(value): Unit
-        case Outcome.Failed(error) => caller.fail(error): Unit
+        case Outcome.Failed(error) =>
+          ErrorTrace.pass(error, caller.fiber, from = flight.loader)
+          caller.fail(error): Unit
         case Outcome.Canceled => caller.fail(Cache.canceled(key)): Unit
       caller = synchronized(flight.callers.poll())
 

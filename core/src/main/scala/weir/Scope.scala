@@ -4,6 +4,7 @@ import java.util.concurrent.CancellationException
 import weir.kernel.{RunLoop, Suspend, Waiter}
 import weir.sync.Awaited
 import weir.task.{Failures, Members}
+import weir.trace.ErrorTrace
 
 /** Where fibers are forked that must not outlive it: made by `Scope.run`, which ends when all of them have ended. */
 final class Scope private (failFast: Boolean) extends Members:
@@ -49,6 +50,7 @@ final class Scope private (failFast: Boolean) extends Members:
     if member eq body then result = outcome
     outcome match
       case Outcome.Failed(error) =>
+        ErrorTrace.pass(error, parent.nn.fiber, from = member)
         synchronized { if !isCanceled then failure = Failures.add(failure, error) }
         // A body that has failed forks nothing more, and nobody is left to use what the others make.
         if failFast || (member eq body) then cancelAll()

@@ -7,6 +7,7 @@ import scala.compiletime.uninitialized
 import weir.runtime.{Host, Job}
 import weir.sync.{Awaited, WaitList}
 import weir.task.DirectBlock
+import weir.trace.ErrorTrace
 import weir.{Outcome, Runtime}
 
 /** What others see of a fiber: its gate, its cancellation, its end.
@@ -174,8 +175,15 @@ private final class Joiners(fiber: FiberCore) extends Awaited:
       list.poll()
     }
     while waiting ne null do
+      Joiners.pass(outcome, waiting.fiber, fiber)
       waiting.complete(outcome)
       waiting = synchronized(list.poll())
+
+private[kernel] object Joiners:
+  /** Tells in the trace of an error that the fiber `to` has it from `from`. */
+  def pass(outcome: Outcome[Any], to: RunLoop | Null, from: FiberCore): Unit = outcome match
+    case Outcome.Failed(error) => ErrorTrace.pass(error, to, from)
+    case _ => ()
 
 /** A thread that blocks until a fiber has ended. */
 private final class ThreadJoin(list: WaitList, lock: AnyRef)

@@ -62,7 +62,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
   def join: Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
     def begin(fiber: RunLoop): Any =
       val ended = outcome
-      if ended ne null then ended
+      if ended ne null then
+        Joiners.pass(ended, fiber, RunLoop.this)
+        ended
       else register((list, lock) => WaitList.Entry(fiber, list, lock))
 
   def cancel: Task[Unit] =

@@ -3,6 +3,7 @@ package weir.stream
 import java.util.ArrayDeque
 import scala.collection.mutable.ArrayBuffer
 import weir.kernel.{CancelSignal, Enter, Locals, Loop, RunLoop, Suspend, Waiter}
+import weir.task.Failures
 import weir.{Outcome, Task}
 
 /** Runs an effect for each element, at most `limit` at a time, at most `limit + buffer` elements ahead of the consumer.
@@ -187,8 +188,7 @@ private[weir] final class ParEvalMapStage(
   private[stream] def fail(error: Throwable): Unit =
     val first = synchronized {
       val first = failure eq null
-      if first then failure = error
-      else if failure ne error then failure.nn.addSuppressed(error)
+      failure = Failures.add(failure, error)
       first && !stopped
     }
     if first then stop()

@@ -2,6 +2,7 @@ package weir.stream
 
 import weir.Outcome
 import weir.kernel.{CancelSignal, RunLoop}
+import weir.task.Failures
 
 /** A running stream: a loop that is asked for one element after the other.
   *
@@ -59,7 +60,10 @@ private[weir] object Pull:
           thrown match
             case null => throw later
             case CancelSignal => fiber.runtime.report("a finalizer of a canceled fiber", later)
-            case error: Throwable => if error ne later then error.addSuppressed(later)
+            case error: Throwable => Failures.add(error, later): Unit
+
+  /** As `Failures.add`, which code that is inlined in other packages cannot name. */
+  def bothFailed(first: Throwable | Null, later: Throwable): Throwable = Failures.add(first, later)
 
   /** Calls `first`, then `second`, also if `first` throws. */
   inline def both(inline first: Unit, inline second: Unit): Unit =
@@ -67,10 +71,7 @@ private[weir] object Pull:
     try first
     catch case error: Throwable => thrown = error
     try second
-    catch
-      case later: Throwable =>
-        if thrown eq null then thrown = later
-        else if thrown ne later then thrown.addSuppressed(later)
+    catch case later: Throwable => thrown = bothFailed(thrown, later)
     if thrown ne null then throw thrown
 
 /** A stage that closes what is above it and nothing else. */

@@ -8,7 +8,7 @@ import weir.Task
 import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
 import weir.runtime.{Invitations, Job, Pause, Tuning}
 import weir.sync.Awaited
-import weir.trace.Roster
+import weir.trace.{ErrorTrace, Roster}
 
 /** Children that as few fibers run as can: the engine under every parallel operator on tasks.
   *
@@ -147,6 +147,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
     * errors are suppressed under it.
     */
   final def stop(reason: Claims.Stop, by: Runner | Null = null): Unit =
+    passToParent(reason, by)
     if Claims.Stopped.compareAndSet(this, null, reason) then
       var runner = runners.get
       while runner ne null do
@@ -154,9 +155,14 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
         runner = runner.next
     else
       (stopped, reason) match
-        case (Claims.Stop.Failed(first), Claims.Stop.Failed(later)) if first ne later =>
-          first.addSuppressed(later)
+        case (Claims.Stop.Failed(first), Claims.Stop.Failed(later)) =>
+          Failures.add(first, later): Unit
         case _ => ()
+
+  private def passToParent(reason: Claims.Stop, by: Runner | Null): Unit = reason match
+    case Claims.Stop.Failed(error) if by ne null =>
+      ErrorTrace.pass(error, parentFiber, from = by.fiber)
+    case _ => ()
 
   private[task] final def enter(runner: Runner, role: Int): Unit =
     if role != Runner.First then active.incrementAndGet(): Unit
@@ -256,6 +262,7 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
           try result
           catch
             case error: Throwable =>
+              ErrorTrace.pass(error, waiter.fiber, from = null) // of a child that has failed first
               waiter.fail(error): Unit
               return
         waiter.complete(value): Unit

@@ -88,9 +88,7 @@ private abstract class FinalizerFrame(private var state: Int) extends Loop(Tag.C
       fiber.push(this)
       finish(fiber, Outcome.Failed(thrown))
     case _ =>
-      val first = error
-      if first eq null then error = thrown
-      else if first ne thrown then first.addSuppressed(thrown)
+      error = Failures.add(error, thrown)
       ended(fiber)
 
   private def finish(fiber: RunLoop, outcome: Outcome[Any]): Task[Any] =

@@ -1,6 +1,7 @@
 package weir.task
 
 import weir.kernel.{FlatMap, Handle, RunLoop, Sleep, Suspend}
+import weir.trace.ErrorTrace
 import weir.{Schedule, Task}
 
 /** Runs a task again after it has failed, as a schedule says. */
@@ -12,7 +13,7 @@ private[weir] final class Retry[A](source: Task[A], schedule: Schedule[Throwable
 
 /** One use of it, with the same two nodes for each try: the stack is as high after a million tries as after one. */
 private final class RetryRun[A](source: Task[A], schedule: ScheduleRun[Throwable]):
-  private var failures = Vector.empty[Throwable]
+  private var failures = Vector.empty[Attempts]
 
   val again: Task[A] = Handle(source, error => FlatMap(Wait(error), _ => again))
 
@@ -25,15 +26,43 @@ private final class RetryRun[A](source: Task[A], schedule: ScheduleRun[Throwable
       keep(error)
       Sleep(delay).begin(fiber)
 
-  /** The first, and the latest. */
+  /** The first, and the latest. Those that are alike are kept as one. */
   private def keep(error: Throwable): Unit =
-    if !failures.exists(_ eq error) then
-      if failures.size == RetryRun.kept then failures = failures.head +: failures.drop(2)
-      failures = failures :+ error
+    failures.find(_.isLike(error)) match
+      case Some(attempts) => attempts.add(error)
+      case None =>
+        if failures.size == RetryRun.kept then failures = failures.head +: failures.drop(2)
+        failures = failures :+ Attempts(error)
 
   private def withEarlier(error: Throwable): Throwable =
-    failures.foldLeft(error)((error, earlier) => Failures.add(error, earlier))
+    failures.foldLeft(error)((error, earlier) => earlier.addTo(error))
 
 private object RetryRun:
   /** Earlier errors that are suppressed under the last one. */
   inline val kept = 8
+
+/** Attempts that have failed with the same error object, or with errors of the same class, message and trace. */
+private final class Attempts(first: Throwable):
+  private var count = 1
+  private var hasOthers = false
+
+  def isLike(error: Throwable): Boolean =
+    (error eq first) || {
+      try
+        error.getClass == first.getClass && error.toString == first.toString &&
+          error.getStackTrace.length > 0 && ErrorTrace.isSame(error, first)
+      catch case _: Throwable => false // its own methods are called
+    }
+
+  def add(error: Throwable): Unit =
+    count += 1
+    if error ne first then hasOthers = true
+
+  /** `last`, with these under it: the first of them, if `last` is not like it, and a line that counts them if they are many. */
+  def addTo(last: Throwable): Throwable =
+    val isLast = isLike(last)
+    if !isLast then Failures.add(last, first): Unit
+    if hasOthers || isLast && (last ne first) then
+      val total = if isLast then count + 1 else count
+      Failures.add(last, Failures.Line(s"$first ($total attempts, the same trace)"))
+    else last

@@ -39,7 +39,11 @@ private[weir] object Running:
         throw InterruptedException("The thread was interrupted in runSync; its task was canceled.")
       case other =>
         other match
-          case Outcome.Failed(error) => ErrorTrace.addCaller(error)
+          case Outcome.Failed(error) =>
+            ErrorTrace.addCaller(error, fiber)
+            outer match
+              case outer: RunLoop => ErrorTrace.pass(error, outer, from = null)
+              case _ => ()
           case _ => ()
         other.get.asInstanceOf[A]
 

@@ -21,7 +21,9 @@ private[weir] object Timeout:
     )
 
   /** Stands directly under the one `Handle` that waits for it, so one for all is enough. */
-  private object OutOfTime extends Throwable("The time is over.", null, false, false)
+  private object OutOfTime
+      extends Throwable("The time is over.", null, false, false),
+        Failures.Internal
 
 /** `error` is what the alarm fails with; null for a `TimeoutException`. */
 private final class TimeLimit[A](source: Task[A], limit: FiniteDuration, error: Throwable | Null)

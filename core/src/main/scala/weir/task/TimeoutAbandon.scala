@@ -5,6 +5,7 @@ import scala.concurrent.duration.FiniteDuration
 import weir.kernel.{CallbackJoin, RunLoop, Suspend, Waiter}
 import weir.runtime.AlarmAfter
 import weir.sync.Awaited
+import weir.trace.ErrorTrace
 import weir.{Outcome, Task}
 
 /** One child on a fiber of its own, and an alarm after which nobody waits for it any more.
@@ -78,7 +79,9 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
       runtime.timers.remove(alarm): Unit
       val waits = outcome match
         case Outcome.Succeeded(value) => complete(value)
-        case Outcome.Failed(error) => fail(error)
+        case Outcome.Failed(error) =>
+          ErrorTrace.pass(error, parent, from = child)
+          fail(error)
         case Outcome.Canceled =>
           parent.requestCancel()
           fail(

@@ -252,6 +252,187 @@ class ErrorTraceSuite extends WeirSuite:
     // 512, and what the last one adds.
     assert(error.getStackTrace.length < 640, error.getStackTrace.length.toString)
 
+  // ---- error objects that are thrown again and again ----
+
+  private object Busy extends IllegalStateException("busy")
+
+  /** Throws `error` on a fiber of its own, in a function that notes its line as `name`. */
+  private def throwing(error: Throwable, name: String): Task[Nothing] =
+    Task.cede.flatMap(_ =>
+      Task {
+        hit(name)
+        throw error
+      }
+    )
+
+  test("an error object that several runs throw has the trace of the latest one"):
+    val kept = IllegalStateException("kept")
+    for error <- List(Busy, kept) do
+      def first = Task.cede.flatMap { _ =>
+        Task {
+          hit("first run")
+          throw error
+        }
+      }
+      def second = Task.cede
+        .flatMap { _ =>
+          Task {
+            hit("second run")
+            throw error
+          }
+        }
+        .start
+        .flatMap(_.joinOrFail)
+      for _ <- 1 to 3 do
+        failing(first)
+        assertEquals(fibers(error), 1)
+        failing(second)
+        assertEquals(fibers(error), 2)
+        val named = path(error)
+        assert(named.contains("second run") && !named.contains("first run"), named.toString)
+
+  test("an error object that two places of one fiber throw has the trace of the latest one"):
+    val error = IllegalStateException("kept")
+    def here = Task.cede.flatMap { _ =>
+      Task {
+        hit("here")
+        throw error
+      }
+    }
+    def there = Task.cede.flatMap { _ =>
+      Task {
+        hit("there")
+        throw error
+      }
+    }
+    val both = Task.cede.flatMap(_ => here.attempt.andThen(there.attempt))
+    for _ <- 1 to 3 do both.runSync(): Unit
+    assertEquals(fibers(error), 1)
+    assert(path(error).contains("there") && !path(error).contains("here"), path(error).toString)
+
+  test("an error that is joined again and again names the two fibers of the latest join"):
+    val fiber = Task.cede.flatMap(_ => boom()).start.runSync()
+    val lengths = (1 to 50).map(_ => failing(fiber.joinOrFail).getStackTrace.length)
+    assertEquals(lengths.distinct.size, 1, lengths.toString)
+    assertEquals(fibers(failing(fiber.joinOrFail)), 2)
+
+  test("an error taken out of an outcome, and thrown again, names the fiber that it comes from"):
+    hits.clear()
+    val task = throwing(Busy, "child").start.flatMap(_.join).flatMap {
+      case Outcome.Failed(error) =>
+        hit("parent")
+        Task.fail(error)
+      case _ => Task.unit
+    }
+    val named = path(failing(task))
+    assertEquals(fibers(Busy), 2)
+    assert(named.contains("child") && named.contains("parent"), named.toString)
+
+  test("an error that is handed on as a value names the fiber that has made it"):
+    val results = Deferred.unsafe[Either[Throwable, Int]]
+    val maker = Task.cede
+      .flatMap { _ =>
+        hit("made")
+        Task(boom())
+      }
+      .map { n =>
+        hit("never")
+        n
+      }
+      .attempt
+      .flatMap(results.complete)
+    maker.start.flatMap(_.join).runSync(): Unit
+    for _ <- 1 to 3 do
+      val error = failing(results.get.flatMap {
+        case Left(error) => Task.fail(error)
+        case Right(n) => Task.pure(n)
+      })
+      assertEquals(fibers(error), 2)
+      assert(path(error).contains("made"), path(error).toString)
+
+  test("an error object that passes calls of runSync inside of each other gets no longer"):
+    def nested(depth: Int): Task[Any] =
+      if depth == 0 then throwing(Busy, "x")
+      else Task.cede.flatMap(_ => Task(nested(depth - 1).runSync()))
+    val lengths = (1 to 20).map { _ =>
+      failing(nested(3))
+      Busy.getStackTrace.length
+    }
+    assertEquals(fibers(Busy), 4)
+    assertEquals(lengths.distinct.size, 1, lengths.toString)
+
+  test("an error object under stream operators has the trace of the latest run"):
+    val numbers = Stream.fromIterable(1 to 10)
+    val streams = List[(String, Stream[Any])](
+      "evalMap" -> numbers.evalMap(_ => throwing(Busy, "x")),
+      "prefetchN" -> numbers.evalMap(_ => throwing(Busy, "x")).prefetchN(2),
+      "parEvalMap" -> numbers.parEvalMap(2)(_ => throwing(Busy, "x")),
+      "merge" -> numbers.merge(numbers.evalMap(_ => throwing(Busy, "x"))),
+      "handleErrorWith" -> numbers
+        .evalMap(_ => throwing(Busy, "x"))
+        .handleErrorWith(_ => Stream.fail(Busy))
+    )
+    for (name, stream) <- streams do
+      val marks = (1 to 10).map { _ =>
+        failing(stream.drain)
+        fibers(Busy)
+      }
+      assert(marks.max <= 3, s"$name: $marks")
+      assert(Busy.getStackTrace.length < 60, s"$name: ${Busy.getStackTrace.length}")
+
+  test(
+    "children of parallel operators and scopes, and loads of a cache, have the latest run alone"
+  ):
+    val cache = Cache.unsafe[Int, Int](maxSize = 10)
+    val tasks = List[(String, Task[Any])](
+      "parTraverse" -> Task.parTraverse(1 to 3)(_ => throwing(Busy, "x")),
+      "both" -> Task.both(throwing(Busy, "x"), Task.never),
+      "firstSuccess" -> Task.firstSuccess(List(throwing(Busy, "x"), throwing(Busy, "x"))),
+      "timeout" -> throwing(Busy, "x").timeout(1.hour),
+      "timeoutAbandon" -> throwing(Busy, "x").timeoutAbandon(1.hour),
+      "scope" -> Scope.run(scope => scope.fork(throwing(Busy, "x")).andThen(Task.never)),
+      "cache" -> cache.get(1)(throwing(Busy, "x")),
+      "retry" -> throwing(Busy, "x").retry(Schedule.recurs(3))
+    )
+    for (name, task) <- tasks do
+      val marks = (1 to 10).map { _ =>
+        failing(task)
+        fibers(Busy)
+      }
+      // Those that are still on their way at the same time may be named too.
+      assert(marks.max <= 4, s"$name: $marks")
+      // A fiber of the run before that ends this late may have taken a line away.
+      assert(marks.sorted.apply(5) >= (if name == "retry" then 1 else 2), s"$name: $marks")
+      assertEquals(Busy.getSuppressed.toList, Nil)
+
+  test("an error object that two fibers throw at the same time keeps within its limit"):
+    def throws = Task.foreach(1 to 2000)(_ => throwing(Busy, "x").attempt.void)
+    Task.both(throws, throws).runSync(): Unit
+    assert(Busy.getStackTrace.length < 100, Busy.getStackTrace.length.toString)
+    failing(throwing(Busy, "x"))
+    assertEquals(fibers(Busy), 1)
+
+  test("an error whose own methods throw is passed on as it is"):
+    class Hostile extends RuntimeException("hostile"):
+      override def getStackTrace: Array[StackTraceElement] = throw IllegalStateException("get")
+    class Closed extends RuntimeException("closed"):
+      override def setStackTrace(trace: Array[StackTraceElement]): Unit =
+        throw IllegalStateException("set")
+    class Silent extends RuntimeException:
+      override def getMessage: String = throw IllegalStateException("message")
+    class Circular extends RuntimeException("circular"):
+      override def getCause: Throwable = this
+    for error <- List(Hostile(), Closed(), Silent(), Circular()) do
+      def thrown = Task.cede.andThen(Task.fail(error))
+      val tasks = List(
+        thrown,
+        thrown.start.flatMap(_.joinOrFail),
+        thrown.retry(Schedule.recurs(3)),
+        thrown.guarantee(Task.fail(RuntimeException("late"))),
+        Task.fail(RuntimeException("first")).guarantee(thrown).handleErrorWith(_ => thrown)
+      )
+      for task <- tasks do assertEquals(task.attempt.runSync(), Left(error))
+
   test("an error without a stack trace of its own is left as it is"):
     final class Light extends RuntimeException("light", null, false, false)
     val error = Light()

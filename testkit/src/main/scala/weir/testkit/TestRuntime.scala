@@ -3,6 +3,7 @@ package weir.testkit
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import weir.kernel.{FiberCore, RunLoop, Waiter}
 import weir.runtime.Scheduler
+import weir.task.Failures
 import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
 
 /** A runtime for tests, whose clock stands still while anything can run, and then moves at once to the next alarm. A test that
@@ -153,7 +154,7 @@ final class TestRuntime private (
             }\n$report"
       )
       test.outcome match
-        case Outcome.Failed(error) => error.addSuppressed(leaked)
+        case Outcome.Failed(error) => Failures.add(error, leaked): Unit
         case _ => throw leaked
 
   private def stuck(test: FiberCore | Null): TestRuntime.Stuck =

@@ -41,5 +41,5 @@ object Database:
     catch
       case error: Throwable =>
         try Sql.execute(connection, "ROLLBACK")
-        catch case second: Throwable => error.addSuppressed(second)
+        catch case second: Throwable => if second ne error then error.addSuppressed(second)
         throw error
