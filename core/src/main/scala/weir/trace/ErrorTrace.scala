@@ -176,7 +176,7 @@ private[weir] object ErrorTrace:
     trace
 
   /** What a thread's stack has above the innermost slice. Below it are those who have called `runSync`, which are told in their turn. */
-  private def aboveSlice(stack: Array[StackTraceElement]): Array[StackTraceElement] =
+  def aboveSlice(stack: Array[StackTraceElement]): Array[StackTraceElement] =
     stack.takeWhile(line => line.getMethodName != "runSlice" || line.getClassName != runLoop)
 
   private val runLoop = classOf[RunLoop].getName

@@ -6,14 +6,22 @@ import weir.runtime.{Host, Tuning}
 
 /** Tells of slices that compute for long without giving way. Looked at by one thread, the watch's.
   *
-  * A spin is one slice of one host that is seen running at each look for `Tuning.spinNanos`. What lies between two looks
-  * counts for no more than three times what it should be: while the whole JVM stands still, nobody spins. Code that waits
-  * inside of a native call (a socket of a driver, a file) looks as if it ran, so the stack is asked before anything is
-  * reported. Nor is a slice in which no line of the user's stands: there is nothing that the user could change. A thread that
-  * gets no processor, since other programs have them all, looks as if it ran, too: so the process must have used one for
-  * an eighth of the time, at least, in the second half of the wait.
+  * A spin is one slice of one host that is seen running at each look, and uses a processor for `Tuning.spinNanos` meanwhile. What is
+  * counted of the time between two looks:
+  *
+  *   - no more than its thread has used a processor for: one that waits inside of a native call (a socket of a driver, a file),
+  *     or that gets no processor since other programs have them all, looks as if it ran;
+  *   - no more than three times what lies between two looks, since nobody spins while the whole JVM stands still;
+  *   - nothing where the stack, at its end, waits or initializes: what loads a class or a library does so once, and there is
+  *     nothing that the user could change.
+  *
+  * Only a slice that is there at two looks is asked for any of this, so it costs nothing where all give way. A slice in which no line
+  * of the user's stands is not reported.
   */
-private[weir] final class Spins(report: Spin => Unit):
+private[weir] final class Spins(
+    report: Spin => Unit,
+    processorTime: ProcessorTime = ProcessorTime()
+):
   // the watch's thread only
   private var looks = 0L
 
@@ -38,51 +46,73 @@ private[weir] final class Spins(report: Spin => Unit):
     val slices = host.slices
     if slices != state.slices then
       state.slices = slices
-      state.nanos = 0
       state.reported = false
+      state.begin()
       true
     else if state.reported || host.thread.getState != Thread.State.RUNNABLE then
-      state.nanos = 0
+      state.begin()
       false
     else
-      val before = state.nanos
-      state.nanos += nanos
-      val half = Tuning.spinNanos / 2
-      if before <= half && state.nanos > half then
-        state.halfNanos = state.nanos
-        state.halfCpuNanos = Spins.cpuNanos()
-      if state.nanos > Tuning.spinNanos then
-        val stack = host.thread.getStackTrace
-        val used = Spins.cpuNanos() - state.halfCpuNanos
-        val starved = used < (state.nanos - state.halfNanos) / 8
-        if starved || Spins.waits(stack) || ErrorTrace.isIn(stack) then
-          state.nanos = 0
-          false
+      val stack = host.thread.getStackTrace
+      if Spins.waits(stack) then
+        state.runsOn = null
+        false
+      else
+        if Spins.initializes(stack) || ErrorTrace.isIn(stack) then state.runsOn = null
         else
-          if host.slices == slices then
-            state.reported = true
-            host.running match
-              case fiber: RunLoop =>
-                val trace = ErrorTrace.of(stack, fiber)
-                if trace.nonEmpty then report(Spin(fiber.name, host.thread, trace))
-              case _ => ()
-          true
-      else true
+          count(host.thread, state, nanos)
+          if state.nanos > Tuning.spinNanos && host.slices == slices then tell(host, state, stack)
+        true
+
+  private def count(thread: Thread, state: Spins.Seen, nanos: Long): Unit =
+    val before = state.runsOn
+    val usedBefore = state.usedNanos
+    val runsOn = processorTime.threadUnder(thread, before)
+    state.runsOn = runsOn
+    if runsOn ne null then
+      state.usedNanos = processorTime.usedNanos(runsOn)
+      state.nanos += {
+        if state.usedNanos < 0 then nanos // nobody can tell
+        else if before eq runsOn then math.min(nanos, state.usedNanos - usedBefore)
+        else 0L
+      }
+
+  private def tell(host: Host, state: Spins.Seen, stack: Array[StackTraceElement]): Unit =
+    state.reported = true
+    host.running match
+      case fiber: RunLoop =>
+        val trace = Spins.shortened(ErrorTrace.of(stack, fiber))
+        if trace.nonEmpty then report(Spin(fiber.name, host.thread, trace))
+      case _ => ()
 
 private[weir] object Spins:
   /** What the watch knows of a host. It stands in the host, so that the watch itself keeps nobody alive between two looks. */
   final class Seen private[Spins] (private[Spins] var slices: Int):
     private[Spins] var look = 0L
-    private[Spins] var nanos = 0L
     private[Spins] var reported = false
 
-    /** What had been seen, and what the process had used, when half of it had been seen. */
-    private[Spins] var halfNanos = 0L
-    private[Spins] var halfCpuNanos = 0L
+    /** How long it has computed. */
+    private[Spins] var nanos = 0L
 
-  /** The time that this process has had a processor for; without an end where the system does not say. */
-  private def cpuNanos(): Long =
-    ProcessHandle.current().info().totalCpuDuration().map(_.toNanos).orElse(System.nanoTime())
+    /** The thread of the system that it has run on at the last look, if that counts, and for how long that had used a processor. */
+    private[Spins] var runsOn: Thread | Null = null
+    private[Spins] var usedNanos = 0L
+
+    private[Spins] def begin(): Unit =
+      nanos = 0
+      runsOn = null
+
+  /** Lines of a report. */
+  private inline val most = 8
+
+  /** The user's lines of a trace, which ends with the fiber's; none where there is no line of the user's. */
+  private[trace] def shortened(trace: Vector[StackTraceElement]): Vector[StackTraceElement] =
+    val own = trace.init.filterNot(line => isJdk(line.getClassName)).take(most - 1)
+    if own.isEmpty then own else own :+ trace.last
+
+  private def isJdk(className: String): Boolean = jdk.exists(className.startsWith)
+
+  private val jdk = List("java.", "javax.", "jdk.", "sun.", "com.sun.", "scala.")
 
   /** True for a stack whose top waits, and for one that is not there. A virtual thread that has been woken and waits for a
     * carrier is runnable too, and stands in the method that it was blocked in. The other native methods of the JDK's own
@@ -106,4 +136,22 @@ private[weir] object Spins:
     "jdk.internal.vm.",
     "jdk.internal.misc.",
     "sun.nio.ch."
+  )
+
+  /** True for a fiber that is in the initializer of a class, or that loads or links one, or a library. */
+  private[trace] def initializes(stack: Array[StackTraceElement]): Boolean =
+    ErrorTrace.aboveSlice(stack).exists { line =>
+      line.getMethodName == "<clinit>" || loading.exists(line.getClassName.startsWith) ||
+      line.getClassName == "java.lang.Class" && line.getMethodName.startsWith("forName") ||
+      line.getMethodName.startsWith("load") &&
+      (line.getClassName == "java.lang.System" || line.getClassName == "java.lang.Runtime")
+    }
+
+  private val loading = List(
+    "java.lang.ClassLoader",
+    "java.lang.invoke.MethodHandleNatives",
+    "java.security.Provider",
+    "java.util.ServiceLoader",
+    "jdk.internal.loader.",
+    "sun.security.jca."
   )
