@@ -1,5 +1,6 @@
 package weir
 
+import java.io.{PrintWriter, StringWriter}
 import java.util.concurrent.atomic.AtomicInteger
 import weir.kernel.{FiberCore, Linked, Waiter}
 import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
@@ -44,8 +45,12 @@ class Runtime private[weir] (
 
   /** Prints an error that nobody is left to handle. */
   private[weir] def report(where: String, error: Throwable): Unit =
-    System.err.println(s"weir: $where failed, and nobody is left to handle its error:")
-    error.printStackTrace(System.err)
+    val text = StringWriter()
+    try error.printStackTrace(PrintWriter(text))
+    // Its own methods are called, which may throw.
+    catch case _: Throwable => text.write(s"${error.getClass.getName}, which failed to say more")
+    val lines = text.toString.stripTrailing
+    System.err.println(s"weir: $where failed, and nobody is left to handle its error:\n$lines")
 
   // Two hooks for the test kit's runtime, which are empty here, and as good as not there to the JIT.
 

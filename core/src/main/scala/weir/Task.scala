@@ -142,9 +142,10 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   // ---- fibers ----
 
   /** A new fiber that runs this task. Once this has returned, the finalizers at the head of this task run,
-    * whenever the fiber is cancelled.
+    * whenever the fiber is cancelled. An error of the fiber is for whoever joins it; where nobody has, it is printed when
+    * nobody can any more.
     */
-  final def start: Task[Fiber[A]] = Start(this)
+  final def start: Task[Fiber[A]] = Start(this, isReported = true)
 
   /** A fiber that runs this task while the resource is used, and is cancelled at the end of that. The cancel waits for
     * its finalizers. An error of the fiber is seen by whoever joins it; to be stopped by one, use `Scope.run`.
@@ -154,9 +155,10 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** A new fiber that runs this task for as long as that takes: like `start` nobody waits for it or cancels it, but an error
     * of it is printed, since nobody may ever look. For all else there is `Scope`, `background` or `Supervisor`.
     */
-  final def startDaemon: Task[Fiber[A]] = handleErrorWith(error =>
-    Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))
-  ).start
+  final def startDaemon: Task[Fiber[A]] = Start(
+    handleErrorWith(error => Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))),
+    isReported = false
+  )
 
   // ---- direct style ----
 

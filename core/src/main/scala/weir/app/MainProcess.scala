@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import java.util.concurrent.{CompletableFuture, TimeUnit, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.task.Running
+import weir.trace.Unhandled
 import weir.{ExitCode, Outcome, Runtime, Task}
 
 /** A process that is there for one task, from its start to its exit code.
@@ -92,6 +93,7 @@ private[weir] final class MainProcess(
 
   private def leave(outcome: Outcome[ExitCode | Unit]): Unit =
     LastWords.flush()
+    Unhandled.close()
     outcome match
       case Outcome.Failed(error) => throw error
       case _ if exitCode(outcome) != 0 =>

@@ -7,7 +7,7 @@ import scala.compiletime.uninitialized
 import weir.runtime.{Host, Job}
 import weir.sync.{Awaited, WaitList}
 import weir.task.DirectBlock
-import weir.trace.ErrorTrace
+import weir.trace.{ErrorTrace, Unhandled}
 import weir.{Outcome, Runtime}
 
 /** What others see of a fiber: its gate, its cancellation, its end.
@@ -20,6 +20,9 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   private[weir] var masks: Int = 0
   private[kernel] var finalizing: Boolean = false
   private[weir] var host: Host = uninitialized
+
+  /** Whether its failure is reported if nobody joins it: see `Unhandled`. Written before it is queued. */
+  private[kernel] var isReported: Boolean = false
 
   /** The block of `Task.direct` whose own code runs now; null while that waits for a task. */
   private[weir] var block: DirectBlock | Null = null
@@ -39,7 +42,7 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
   /** Whether a cancel may interrupt the thread that runs this fiber. */
   @volatile private var gate: Int = FiberCore.Closed
 
-  /** Null, then perhaps `Joiners`, then the `Outcome`. */
+  /** Null, then perhaps `Joiners`, then the `Outcome`, or `Unhandled` with it. */
   @volatile private[kernel] var ending: AnyRef | Null = null
 
   /** What errors and dumps call this fiber. It costs nothing until somebody asks; two fibers may share a name, if seldom. */
@@ -119,13 +122,28 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
 
   final private[weir] def outcome: Outcome[Any] | Null = ending match
     case outcome: Outcome[?] => outcome
+    case unhandled: Unhandled => unhandled.outcome
     case _ => null
 
+  /** As `outcome`, for one who handles it. */
+  final private[kernel] def handledOutcome: Outcome[Any] | Null = ending match
+    case unhandled: Unhandled => unhandled.handled()
+    case _ => outcome
+
   /** Called once, by the owner, as its last act. */
-  final private[kernel] def end(outcome: Outcome[Any]): Unit =
-    FiberCore.Ending.getAndSet(this, outcome) match
+  final private[kernel] def end(outcome: Outcome[Any]): Unit = outcome match
+    case failed: Outcome.Failed[Any] if isReported && !cancelRequested =>
+      val unhandled = Unhandled(failed, this)
+      // First, unless somebody waits: the end of the fiber may be all that the program has waited for.
+      if ending eq null then unhandled.watch()
+      if publish(unhandled, outcome) then unhandled.handled(): Unit else unhandled.watch()
+    case _ => publish(outcome, outcome): Unit
+
+  /** True if somebody has got the outcome who had joined before. */
+  private def publish(ended: AnyRef, outcome: Outcome[Any]): Boolean =
+    FiberCore.Ending.getAndSet(this, ended) match
       case joiners: Joiners => joiners.wakeAll(outcome)
-      case _ => ()
+      case _ => false
 
   /** Registers a joiner, which `make` makes, perhaps more than once. Returns the outcome if the fiber has ended, else the joiner that
     * will be woken.
@@ -135,6 +153,7 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
     while result eq null do
       ending match
         case outcome: Outcome[?] => result = outcome
+        case unhandled: Unhandled => result = unhandled.handled()
         case joiners: Joiners =>
           val entry = make(joiners.list, joiners)
           result = joiners.synchronized {
@@ -169,15 +188,18 @@ private final class Joiners(fiber: FiberCore) extends Awaited:
   val list = WaitList()
   var closed = false
 
-  def wakeAll(outcome: Outcome[Any]): Unit =
+  /** True if any has got it: a wait may have been cancelled. */
+  def wakeAll(outcome: Outcome[Any]): Boolean =
+    var isTold = false
     var waiting = synchronized {
       closed = true
       list.poll()
     }
     while waiting ne null do
       Joiners.pass(outcome, waiting.fiber, fiber)
-      waiting.complete(outcome)
+      if waiting.complete(outcome) then isTold = true
       waiting = synchronized(list.poll())
+    isTold
 
 private[kernel] object Joiners:
   /** Tells in the trace of an error that the fiber `to` has it from `from`. */

@@ -48,7 +48,9 @@ private[weir] abstract class Suspend[A] extends Task[A](Tag.Suspend):
 
 private[weir] case object Cede extends Task[Unit](Tag.Cede)
 
-private[weir] final class Start[A](val body: Task[A]) extends Task[Fiber[A]](Tag.Start)
+/** `isReported`: whether the fiber's failure is reported if nobody joins it. */
+private[weir] final class Start[A](val body: Task[A], val isReported: Boolean)
+    extends Task[Fiber[A]](Tag.Start)
 
 private[weir] case object CancelSelf extends Task[Unit](Tag.Canceled)
 

@@ -59,9 +59,11 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   // ---- the fiber as others see it ----
 
-  def join: Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
+  def join: Task[Outcome[Any]] = joining(handles = true)
+
+  private def joining(handles: Boolean): Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
     def begin(fiber: RunLoop): Any =
-      val ended = outcome
+      val ended = if handles then handledOutcome else outcome
       if ended ne null then
         Joiners.pass(ended, fiber, RunLoop.this)
         ended
@@ -73,7 +75,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
         val own = fiber eq RunLoop.this
         if !own then requestCancel()
         own
-    Uncancelable(poll => request.flatMap(own => if own then poll(CancelSelf) else join.void))
+    Uncancelable(poll =>
+      request.flatMap(own => if own then poll(CancelSelf) else joining(handles = false).void)
+    )
 
   // ---- slices ----
 
@@ -141,9 +145,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     runner.handOver(this)
 
   /** A new fiber that runs `body`, queued. */
-  private[weir] def fork(body: Task[Any]): RunLoop =
+  private[weir] def fork(body: Task[Any], isReported: Boolean = false): RunLoop =
     val child = RunLoop(runtime, body)
     child.locals = heritage
+    child.isReported = isReported
     submit(child)
     child
 
@@ -503,7 +508,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
               case Tag.Start =>
                 if shouldCancel then current = CancelSelf
                 else
-                  value = fork(task.asInstanceOf[Start[Any]].body)
+                  val start = task.asInstanceOf[Start[Any]]
+                  value = fork(start.body, start.isReported)
                   current = null
 
               case Tag.Canceled =>

@@ -4,6 +4,7 @@ import java.io.{BufferedOutputStream, FileDescriptor, FileOutputStream, PrintStr
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 import weir.*
+import weir.kernel.FiberCore
 
 /** The programs that `WeirAppSuite` runs, by the name of what they do. */
 object AppUnderTest extends WeirApp:
@@ -59,6 +60,14 @@ object AppUnderTest extends WeirApp:
         _ <- block.start
         _ <- Task(thread(stay()).start())
       yield ExitCode(4)
+    case "unjoined failure" =>
+      Task.cede.andThen(Task(throw IllegalStateException("unseen"))).start.flatMap {
+        case core: FiberCore =>
+          Task {
+            while core.outcome eq null do Thread.sleep(1)
+            println("done")
+          }
+      }
     case "buffered" =>
       Task {
         System.setOut(

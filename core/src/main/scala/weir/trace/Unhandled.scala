@@ -1,0 +1,98 @@
+package weir.trace
+
+import java.lang.ref.Cleaner
+import java.util.LinkedHashSet
+import java.util.concurrent.atomic.AtomicBoolean
+import scala.jdk.CollectionConverters.*
+import weir.kernel.FiberCore
+import weir.{Outcome, Runtime}
+
+/** The failure of a fiber that nobody has joined, which is reported once the fiber has been collected, or at the end of the program.
+  *
+  * It stands in the fiber in place of the outcome. Whoever joins the fiber says so by `handled`. Only a fiber of `start` that has
+  * failed, without a cancel, makes one. The report is kept by a cleaner, and keeps the error, but neither the fiber nor this object.
+  */
+private[weir] final class Unhandled(val outcome: Outcome.Failed[Any], fiber: FiberCore):
+  private val report = Unhandled.Report(fiber.runtime, fiber.name, outcome.error)
+
+  // the fiber's alone
+  private var isWatched = false
+
+  /** The outcome, for one who looks at it: it is not reported any more. */
+  def handled(): Outcome[Any] =
+    report.drop()
+    outcome
+
+  /** To be called by the fiber, at its end. Has no effect after `handled`, nor a second time. */
+  def watch(): Unit =
+    if !isWatched then
+      isWatched = true
+      Unhandled.watch(this, report)
+
+private[weir] object Unhandled:
+  /** As many reports as can be due; further ones are counted. */
+  private[trace] inline val most = 1000
+
+  /** How long the end of a program waits for the standard error to take them. */
+  private inline val patienceMillis = 2000L
+
+  /** The report of one fiber, which is made once or not at all. */
+  private final class Report(runtime: Runtime, name: String, error: Throwable)
+      extends AtomicBoolean,
+        Runnable:
+    def run(): Unit =
+      if drop() then runtime.report(s"fiber $name, which nobody has joined,", error)
+
+    /** True if it was due until now. */
+    def drop(): Boolean =
+      val first = compareAndSet(false, true)
+      if first then due.synchronized(due.remove(this)): Unit
+      first
+
+  private val cleaner =
+    Cleaner.create(Thread.ofPlatform().daemon().name("weir-unhandled").unstarted(_))
+
+  // shared, under the lock of `due`
+  private val due = LinkedHashSet[Report]()
+  private var uncounted = 0L
+  private var atExit: Thread | Null = null
+
+  private def watch(unhandled: Unhandled, report: Report): Unit =
+    try
+      val room = due.synchronized {
+        val room = due.size < most
+        if room then due.add(report): Unit else uncounted += 1
+        if atExit eq null then atExit = hook()
+        room
+      }
+      if report.get then due.synchronized(due.remove(report)): Unit // joined meanwhile
+      else if room then cleaner.register(unhandled, report): Unit
+    // The fiber ends all the same: no thread to be had, or the JVM is shutting down.
+    catch case _: Throwable => ()
+
+  private def hook(): Thread =
+    val hook = Thread.ofPlatform().name("weir-unhandled-at-exit").unstarted { () =>
+      val reports = Thread.ofPlatform().daemon().start(() => reportAll())
+      reports.join(patienceMillis)
+    }
+    java.lang.Runtime.getRuntime.addShutdownHook(hook)
+    hook
+
+  private def reportAll(): Unit =
+    due.synchronized(due.asScala.toList).foreach(_.run())
+    val more = due.synchronized {
+      val more = uncounted
+      uncounted = 0
+      more
+    }
+    if more > 0 then System.err.println(s"weir: $more more fibers have failed, unjoined.")
+
+  /** Reports what is due, where a program ends inside of another one, and leaves nothing behind in that. */
+  def close(): Unit =
+    reportAll()
+    val hook = due.synchronized {
+      val hook = atExit
+      atExit = null
+      hook
+    }
+    if hook ne null then java.lang.Runtime.getRuntime.removeShutdownHook(hook): Unit
