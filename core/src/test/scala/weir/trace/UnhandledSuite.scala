@@ -143,6 +143,13 @@ class UnhandledSuite extends WeirSuite:
     assertEquals(code, 0, output)
     assert(output.contains("IllegalStateException: unseen"), output)
 
+  test("at the end of a program no more than a thousand are reported, and the rest is counted"):
+    val (output, code) = WeirSuite.child("weir.trace.Unjoined", "-Dfibers=1200")
+    assertEquals(code, 0, output.take(1000))
+    val reports = output.linesIterator.count(_.contains("which nobody has joined"))
+    assertEquals(reports, Unhandled.most)
+    assert(output.contains("weir: 200 more fibers have failed, unjoined."), output.takeRight(1000))
+
   test("of an error whose own methods throw its class is reported"):
     val err = System.err
     val printed = java.io.ByteArrayOutputStream()
@@ -154,10 +161,12 @@ class UnhandledSuite extends WeirSuite:
 final class Untold extends RuntimeException:
   override def getMessage: String = throw IllegalStateException("no message")
 
-/** A program whose fiber fails, and that keeps the fiber without joining it. */
+/** A program whose fibers fail, and that keeps them without joining any. */
 object Unjoined:
   def main(args: Array[String]): Unit =
-    val fiber = Task.cede.andThen(Task.fail(IllegalStateException("unseen"))).start.runSync()
-    fiber match
-      case core: FiberCore => while core.outcome eq null do Thread.sleep(1)
-    println(s"keeps $fiber")
+    val error = IllegalStateException("unseen")
+    val fibers = (1 to Integer.getInteger("fibers", 1)).map { _ =>
+      Task.cede.andThen(Task.fail(error)).start.runSync()
+    }
+    fibers.foreach { case core: FiberCore => while core.outcome eq null do Thread.sleep(1) }
+    println(s"keeps ${fibers.size}")

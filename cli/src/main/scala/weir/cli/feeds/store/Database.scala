@@ -41,5 +41,8 @@ object Database:
     catch
       case error: Throwable =>
         try Sql.execute(connection, "ROLLBACK")
-        catch case second: Throwable => if second ne error then error.addSuppressed(second)
+        catch
+          case second: Throwable =>
+            // A driver may throw the same object twice, or for ever.
+            if (second ne error) && error.getSuppressed.length < 64 then error.addSuppressed(second)
         throw error
