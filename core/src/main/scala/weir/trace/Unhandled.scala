@@ -57,6 +57,9 @@ private[weir] object Unhandled:
   private var uncounted = 0L
   private var atExit: Thread | Null = null
 
+  /** How many reports are due. */
+  private[trace] def dueCount: Int = due.synchronized(due.size)
+
   private def watch(unhandled: Unhandled, report: Report): Unit =
     try
       val room = due.synchronized {
