@@ -1,6 +1,6 @@
 package weir.trace
 
-import java.lang.ref.Cleaner
+import java.lang.ref.{Cleaner, WeakReference}
 import java.util.LinkedHashSet
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.jdk.CollectionConverters.*
@@ -40,8 +40,13 @@ private[weir] object Unhandled:
   private final class Report(runtime: Runtime, name: String, error: Throwable)
       extends AtomicBoolean,
         Runnable:
+    // A runtime may know its fibers, as that of a test does: then nothing of it could be collected.
+    private val reporting = WeakReference(runtime)
+
     def run(): Unit =
-      if drop() then runtime.report(s"fiber $name, which nobody has joined,", error)
+      val runtime = reporting.get
+      if drop() && (runtime ne null) then
+        runtime.report(s"fiber $name, which nobody has joined,", error)
 
     /** True if it was due until now. */
     def drop(): Boolean =

@@ -27,7 +27,7 @@ class WaiterSuite extends WeirSuite:
     assert(released.get)
 
   test(
-    "such a cancel of a masked wait leaves it to its waker, and is found at the end of the mask"
+    "such a cancel of a masked wait leaves it to its waker, and is found after the mask"
   ):
     val waiting = CompletableFuture[Waiter]()
     val masked = Task.uncancelable { _ =>
@@ -36,7 +36,7 @@ class WaiterSuite extends WeirSuite:
         waiting.complete(waiter): Unit
       }.map(value => assertEquals(value, 7))
     }
-    val fiber = masked.start.runSync()
+    val fiber = masked.andThen(Task.cede).start.runSync()
     val waiter = waiting.get(5, TimeUnit.SECONDS)
     eventually("it waits")(waiter.isWaiting)
     assert(waiter.complete(7))
@@ -58,7 +58,7 @@ class WaiterSuite extends WeirSuite:
       fiber.requestCancel()
     }
     val seen = AtomicBoolean()
-    assertEquals(outcome(woken.map(_ => seen.set(true))), Outcome.Canceled)
+    assertEquals(outcome(woken.flatMap(_ => Task(seen.set(true)))), Outcome.Canceled)
     assert(!seen.get)
 
   test("a waker that comes after a cancel is told so"):
