@@ -63,4 +63,4 @@ object ChildJvm:
         Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
     val builder = ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin)
     environment.foreach((name, value) => builder.environment.put(name, value))
-    ChildJvm(builder.start(), log)
+    ChildJvm(DefaultInterrupt.during(builder.start()), log)
