@@ -3,13 +3,18 @@ package weir.cli
 import java.io.IOException
 import java.nio.file.{AccessDeniedException, NoSuchFileException}
 
-/** What a user gave that cannot be used, as one line that names the place and says what to do.
+import weir.postgres.Secrets
+
+/** What a user gave that cannot be used, as one line that names the place, says what to do, and
+  * shows no secret that was given.
   *
   * It is thrown before anything is written, so the command can print the line, exit with the code for bad input and
   * be sure that nothing changed.
   */
 final class BadInput(val place: String, val problem: String, val hint: String)
-    extends RuntimeException(s"$place: $problem $hint".linesIterator.mkString(" ")):
+    extends RuntimeException(
+      Secrets.mask(s"$place: $problem $hint").linesIterator.mkString(" ")
+    ):
   override def fillInStackTrace(): Throwable = this
 
 object BadInput:

@@ -12,6 +12,7 @@ import picocli.CommandLine.{
 }
 import picocli.CommandLine.Model.{CommandSpec, OptionSpec}
 
+import weir.postgres.Secrets
 import weir.cli.command.{
   Bench,
   Burst,
@@ -76,7 +77,10 @@ object Main:
       case unmatched: UnmatchedArgumentException
           if command == "weir" && !unmatched.isUnknownOption =>
         s"there is no command '${unmatched.getUnmatched.get(0)}'"
-      case _ => problem.getMessage.linesIterator.map(_.trim).mkString(" ").stripSuffix(".")
+      case _ =>
+        // It quotes what was given, which may be the address of a database.
+        val text = Secrets.mask(problem.getMessage)
+        text.linesIterator.map(_.trim).mkString(" ").stripSuffix(".")
     s"$command: $what (see $command --help)"
 
   @Command(

@@ -31,7 +31,7 @@ final case class ApplySummary(
 /** One of the statements that took longest.
   *
   * @param firstLine
-  *   of the statement, at most 200 characters
+  *   of the statement, at most 200 characters, without what is secret in it
   */
 final case class SlowStatement(
     script: String,

@@ -2,16 +2,22 @@ package weir.postgres
 
 import java.nio.ByteBuffer
 import java.nio.charset.{Charset, CodingErrorAction, StandardCharsets}
+import weir.postgres.split.Refused
 
-/** The client encodings of Postgres as the JDK's charsets. */
+/** The client encodings of Postgres as charsets, by the table "PostgreSQL Character Sets" of its manual. */
 private[postgres] object Encodings:
   private val renamed = Map(
     "SQL_ASCII" -> "ISO-8859-1", // the server takes any byte
     "UNICODE" -> "UTF-8",
     "UTF8" -> "UTF-8",
+    "LATIN1" -> "ISO-8859-1",
+    "LATIN2" -> "ISO-8859-2",
+    "LATIN3" -> "ISO-8859-3",
+    "LATIN4" -> "ISO-8859-4",
     "LATIN5" -> "ISO-8859-9",
     "LATIN7" -> "ISO-8859-13",
     "LATIN9" -> "ISO-8859-15",
+    "LATIN10" -> "ISO-8859-16",
     "KOI8R" -> "KOI8-R",
     "KOI8U" -> "KOI8-U",
     "WIN866" -> "IBM866",
@@ -21,34 +27,54 @@ private[postgres] object Encodings:
     "EUC_KR" -> "EUC-KR",
     "EUC_TW" -> "x-EUC-TW",
     "UHC" -> "x-windows-949",
+    "SJIS" -> "windows-31j",
     "JOHAB" -> "x-Johab"
   )
 
-  /** The charset of a `client_encoding`; one for which each byte is a character if the JDK has none. */
-  def charset(encoding: String): Charset =
-    val name = encoding.toUpperCase(java.util.Locale.ROOT) match
-      case known if renamed.contains(known) => renamed(known)
-      case s"LATIN$n" => s"ISO-8859-$n"
-      case s"ISO_8859_$n" => s"ISO-8859-$n"
-      case s"WIN$n" => s"windows-$n"
-      case other => other
-    try Charset.forName(name)
-    catch case _: IllegalArgumentException => StandardCharsets.ISO_8859_1
+  /** Which the JDK does not have. */
+  private val ours = Map("LATIN6" -> SingleByteCharset.Iso10, "LATIN8" -> SingleByteCharset.Iso14)
+
+  /** The charset of a `client_encoding`; none if there is none for it. */
+  def find(encoding: String): Option[Charset] =
+    val name = encoding.toUpperCase(java.util.Locale.ROOT)
+    def jdk = name match
+      case known if renamed.contains(known) => Some(renamed(known))
+      case s"ISO_8859_$n" => Some(s"ISO-8859-$n")
+      case s"WIN$n" => Some(s"windows-$n")
+      case "BIG5" | "GBK" | "GB18030" => Some(name)
+      case _ => None
+    ours.get(name).orElse(jdk.filter(Charset.isSupported).map(Charset.forName))
+
+  /** The same; ASCII if there is none, in which a message shows what is no ASCII as `\uFFFD`. */
+  def charset(encoding: String): Charset = find(encoding).getOrElse(StandardCharsets.US_ASCII)
+
+  /** What is wrong with a `client_encoding` that a session has, if something is. */
+  def problem(encoding: String): Option[String] =
+    Refused
+      .encoding(encoding)
+      .orElse(
+        Option.when(find(encoding).isEmpty)(
+          s"client_encoding $encoding is not supported: the program cannot read it"
+        )
+      )
 
   /** Where the first byte is that does not belong there; -1 if there is none. */
   def firstInvalid(text: Array[Byte], charset: Charset): Int =
     val ascii = asciiLength(text)
-    if ascii == text.length then -1
+    if ascii == text.length || unsure(charset) then -1
     else
       val decoder = charset
         .newDecoder()
         .onMalformedInput(CodingErrorAction.REPORT)
-        .onUnmappableCharacter(CodingErrorAction.REPORT)
+        .onUnmappableCharacter(CodingErrorAction.REPLACE) // the server may know more characters
       val in = ByteBuffer.wrap(text, ascii, text.length - ascii)
       val out = java.nio.CharBuffer.allocate(8192)
       var result = decoder.decode(in, out.clear(), true)
       while result.isOverflow do result = decoder.decode(in, out.clear(), true)
       if result.isError then in.position() else -1
+
+  /** The JDK's table lacks characters that the server has, which looks itself. */
+  private def unsure(charset: Charset): Boolean = charset.name == "x-EUC-TW"
 
   private def asciiLength(text: Array[Byte]): Int =
     var at = 0

@@ -1,8 +1,8 @@
 package weir.postgres
 
+import java.net.InetAddress
 import java.nio.file.{Files, Path}
-import org.postgresql.jdbcurlresolver.PgPassParser
-import weir.postgres.send.{LibpqWords, ServiceFile, UrlWords}
+import weir.postgres.send.{LibpqWords, PasswordFile, ServiceFile, UrlWords}
 import weir.postgres.split.Refused
 
 /** Where a database is, and as whom to go there, as the driver wants it.
@@ -15,6 +15,8 @@ import weir.postgres.split.Refused
   *   more for the driver
   * @param settings
   *   that the session begins with
+  * @param addresses
+  *   where a host with this port is, so that its name is not looked up
   */
 final class PostgresUrl private[postgres] (
     val jdbc: String,
@@ -22,7 +24,8 @@ final class PostgresUrl private[postgres] (
     val user: Option[String],
     val password: Option[String],
     val properties: Map[String, String],
-    val settings: Map[String, String]
+    val settings: Map[String, String],
+    private[postgres] val addresses: Map[(String, Int), Vector[InetAddress]] = Map.empty
 ):
   /** For messages: holds no password. */
   override def toString: String =
@@ -37,6 +40,7 @@ object PostgresUrl:
     * '''Fails''' with an `IllegalArgumentException`, which shows no password.
     */
   def parse(text: String, environment: Map[String, String]): PostgresUrl =
+    refuseOther(text)
     if text.startsWith("jdbc:") then ofJdbc(text, environment)
     else
       val given_ =
@@ -50,12 +54,41 @@ object PostgresUrl:
       val served = service.fold(Map.empty)(ServiceFile.words(_, environment))
       ofWords(usual ++ served ++ given_, environment)
 
+  /** What is an address, but none of Postgres, would be taken for the name of a database, password and all. */
+  private def refuseOther(text: String): Unit =
+    val isPostgres = List("jdbc:", "postgresql://", "postgres://").exists(text.startsWith)
+    if !isPostgres && Address.matcher(text).find() then
+      val begin = "[A-Za-z][A-Za-z0-9+.-]*:/+".r.findPrefixOf(text)
+      throw IllegalArgumentException(
+        begin.fold("the address does not say that it is one of Postgres")(
+          "the address begins with " + _
+        ) + ". It must begin with postgresql://"
+      )
+
+  /** A scheme, or a user with a password, before any `name=value`. */
+  private val Address =
+    java.util.regex.Pattern.compile("^(?:[^=\\s]*://|[A-Za-z][\\w+.-]*:/|[^=\\s]*:\\S*@)")
+
   private def ofJdbc(text: String, environment: Map[String, String]): PostgresUrl =
     require(
       text.startsWith("jdbc:postgresql:"),
-      s"the address begins with ${text.takeWhile(_ != '/')}. It must be a jdbc:postgresql: address."
+      s"the address begins with ${"jdbc:[a-z0-9]*:?".r.findPrefixOf(text).mkString}. It must be a jdbc:postgresql: address."
+    )
+    val place = text.stripPrefix("jdbc:postgresql:").stripPrefix("//")
+    UrlWords.refuseUnclear(place)
+    require(
+      !place.takeWhile(char => char != '/' && char != '?').contains('@'),
+      "the address has a user before the host. A jdbc: address has it behind: ?user=…&password=…"
+    )
+    val parsed = org.postgresql.Driver.parseURL(text, java.util.Properties())
+    require(
+      parsed ne null,
+      "the address cannot be understood. It is written jdbc:postgresql://HOST:PORT/DATABASE?user=…"
     )
     val names = "[?&](user|password)=".r.findAllMatchIn(text).map(_.group(1)).toSet
+    // The driver has looked into the file itself.
+    val isFromFile = parsed.getProperty("password") != null && !names("password")
+    if isFromFile && !environment.contains("PGPASSWORD") then PasswordFile.refuseOpen(environment)
     PostgresUrl(
       text,
       None,
@@ -68,7 +101,21 @@ object PostgresUrl:
   private def ofWords(words: Map[String, String], environment: Map[String, String]): PostgresUrl =
     val user = words.getOrElse("user", System.getProperty("user.name"))
     val database = words.getOrElse("dbname", user)
-    val hosts = words.get("host").orElse(words.get("hostaddr")).fold(List(""))(_.split(',').toList)
+    refuseOther(database)
+    require(
+      !Address.matcher(database).find(),
+      "the name of the database is an address. Give the address by itself."
+    )
+    val named = words.get("host").fold(Nil)(_.split(",", -1).toList)
+    val numbers = words.get("hostaddr").fold(Nil)(_.split(",", -1).toList.map(addressOf))
+    require(
+      named.isEmpty || numbers.isEmpty || named.size == numbers.size,
+      s"there are ${named.size} hosts and ${numbers.size} addresses of hosts. Give an address for each host."
+    )
+    // As libpq: the address is where to connect to, and the name is what certificates and passwords are for.
+    val hosts = (if numbers.isEmpty then List("") else numbers.map(_.fold("")(bracketed)))
+      .zipAll(named, "", "")
+      .map((number, name) => if name.isEmpty then number else name)
     val ports = words.get("port").fold(List("5432"))(_.split(',').toList).map(portOf)
     require(
       ports.size == 1 || ports.size == hosts.size,
@@ -76,39 +123,78 @@ object PostgresUrl:
     )
     val targets = hosts.zipAll(ports, "", ports.head)
     val socket = targets match
+      case List(_) if numbers.exists(_.nonEmpty) => None
       case List((host, port)) => socketFile(host, port)
       case _ =>
         require(
-          !hosts.exists(host => host.startsWith("/") || host.startsWith("@")),
+          !hosts
+            .zipAll(numbers, "", None)
+            .exists((host, number) => number.isEmpty && isFolder(host)),
           "several hosts, of which one is a folder of sockets. Give one of them alone."
         )
         None
     LibpqWords.refuse(environment, socket.nonEmpty)
     val settings = LibpqWords.session(words, environment)
-    for encoding <- settings.get("client_encoding"); problem <- Refused.encoding(encoding) do
+    for encoding <- settings.get("client_encoding"); problem <- Encodings.problem(encoding) do
       throw IllegalArgumentException(s"$problem. ${Refused.hint}")
     val authority = targets
       .map((host, port) =>
-        s"${if host.isEmpty || socket.nonEmpty then "localhost" else host}:$port"
+        s"${if host.isEmpty || socket.nonEmpty || isFolder(host) then "localhost" else host}:$port"
       )
       .mkString(",")
+    val addresses = targets
+      .zip(numbers)
+      .collect { case ((host, port), Some(number)) =>
+        (if isFolder(host) then "localhost" else host, port.toInt) -> number
+      }
+      .groupMap(_._1)(_._2)
+      .view
+      .mapValues(_.toVector)
+      .toMap
     PostgresUrl(
       s"jdbc:postgresql://$authority/${encode(database)}",
       socket,
       Some(user),
-      words.get("password").orElse(socket.flatMap(passwordOf(_, ports.head, database, user))),
+      words
+        .get("password")
+        .orElse(
+          targets.iterator
+            .flatMap((host, port) => passwordOf(host, socket, port, database, user, environment))
+            .nextOption()
+        ),
       LibpqWords.driver(words),
-      settings
+      settings,
+      addresses
     )
 
-  /** What is in `~/.pgpass` for the folder of a socket; the driver looks there for `localhost`. */
+  private def isFolder(host: String): Boolean = host.startsWith("/") || host.startsWith("@")
+
+  /** None of an empty text: then the name is looked up. */
+  private def addressOf(text: String): Option[InetAddress] =
+    try Option.when(text.nonEmpty)(InetAddress.ofLiteral(text))
+    catch
+      case _: IllegalArgumentException =>
+        throw IllegalArgumentException(
+          s"hostaddr is $text. It must be a number such as 192.0.2.1, or 2001:db8::1; a name goes into host."
+        )
+
+  private def bracketed(address: InetAddress): String =
+    val text = address.getHostAddress
+    if text.contains(':') then s"[$text]" else text
+
+  /** What the password file says; of a socket for its folder, and else for `localhost`. */
   private def passwordOf(
-      socket: Path,
+      host: String,
+      socket: Option[Path],
       port: String,
       database: String,
-      user: String
+      user: String,
+      environment: Map[String, String]
   ): Option[String] =
-    Option(PgPassParser.getPassword(s"${socket.getParent}", port, database, user))
+    val names = socket.fold(List(host))(file => List(s"${file.getParent}", "localhost"))
+    names
+      .flatMap(name => PasswordFile.find(environment, name, port, database, user))
+      .headOption
 
   private def portOf(text: String): String =
     val valid = text.toIntOption.exists(port => port >= 1 && port <= 65535)

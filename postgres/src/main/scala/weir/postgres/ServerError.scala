@@ -33,39 +33,72 @@ final class ServerError(
     val column: Option[String],
     val connectionLost: Boolean,
     cause: Throwable | Null
-) extends RuntimeException(s"$severity: $problem", cause)
+) extends RuntimeException(s"$severity: $problem", cause):
+
+  /** The same without what is secret in it, which is also whatever is one of `values`. */
+  private[postgres] def hiding(values: Set[String]): ServerError =
+    def hide(text: String) = Secrets.mask(text, values)
+    val texts = problem :: List(detail, hint, context).flatten
+    // What has caused it says the same.
+    val said = texts ++ Iterator.iterate(cause)(_.getCause).takeWhile(_ ne null).map(_.toString)
+    if said.forall(text => hide(text) == text) then this
+    else
+      ServerError(
+        severity,
+        sqlState,
+        hide(problem),
+        detail.map(hide),
+        hint.map(hide),
+        context.map(hide),
+        character,
+        copyRow,
+        column,
+        connectionLost,
+        SQLException(hide(problem), sqlState)
+      )
 
 object ServerError:
-  /** The error that the driver has thrown, with what is known to have come from the server before the connection broke. */
+  /** The error that the driver has thrown, with the server's last message, as far as that is known: the driver cannot read it in
+    * every encoding, and has none where the connection broke.
+    */
   private[postgres] def of(
       error: SQLException,
       lastWord: ServerErrorMessage | Null,
       connectionLost: Boolean
   ): ServerError =
-    val said = error match
-      case psql: PSQLException if psql.getServerErrorMessage ne null => psql.getServerErrorMessage
-      case _ => lastWord
-    if said ne null then of(said, connectionLost, error)
-    else
-      val state = Option(error.getSQLState).filter(_.nonEmpty).getOrElse("08006")
-      ServerError(
-        severity = if connectionLost then "FATAL" else "ERROR",
-        sqlState = state,
-        problem =
-          if connectionLost then "the connection to the server was lost" else error.getMessage,
-        detail = Option.when(connectionLost)(reasonOf(error)),
-        hint = None,
-        context = None,
-        character = None,
-        copyRow = None,
-        column = None,
-        connectionLost,
-        error
-      )
+    val ofDriver = error match
+      case psql: PSQLException => psql.getServerErrorMessage
+      case _ => null
+    val isSaid = (ofDriver ne null) || connectionLost
+    val said = if isSaid && (lastWord ne null) then lastWord else ofDriver
+    val made =
+      if said ne null then of(said, connectionLost, error) else unsaid(error, connectionLost)
+    made.hiding(Set.empty)
+
+  private def unsaid(error: SQLException, connectionLost: Boolean): ServerError =
+    val state = Option(error.getSQLState).filter(_.nonEmpty).getOrElse("08006")
+    ServerError(
+      severity = if connectionLost then "FATAL" else "ERROR",
+      sqlState = state,
+      problem =
+        if connectionLost then "the connection to the server was lost" else error.getMessage,
+      detail = Option.when(connectionLost)(reasonOf(error)),
+      hint = None,
+      context = None,
+      character = None,
+      copyRow = None,
+      column = None,
+      connectionLost,
+      error
+    )
 
   /** The server cannot be reached, or does not let one in. */
-  private[postgres] def notConnected(url: PostgresUrl, error: SQLException): ServerError =
-    error match
+  private[postgres] def notConnected(
+      url: PostgresUrl,
+      error: SQLException,
+      reason: Option[String]
+  ): ServerError =
+    val made = error match
       case psql: PSQLException if psql.getServerErrorMessage ne null =>
         of(psql.getServerErrorMessage, connectionLost = true, error)
       case _ =>
@@ -73,7 +106,7 @@ object ServerError:
           severity = "FATAL",
           sqlState = Option(error.getSQLState).getOrElse("08001"),
           problem = s"cannot connect to $url",
-          detail = Some(reasonOf(error)),
+          detail = reason.orElse(Some(reasonOf(error))),
           hint = None,
           context = None,
           character = None,
@@ -82,6 +115,7 @@ object ServerError:
           connectionLost = true,
           error
         )
+    made.hiding(Set.empty)
 
   private def reasonOf(error: SQLException): String = error.getCause match
     case null => error.getMessage

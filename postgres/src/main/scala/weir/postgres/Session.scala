@@ -136,7 +136,7 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
 
   private def placed(error: SQLException): ServerError =
     val broken = executor.isClosed || isBroken(error)
-    if !broken then ServerError.of(error, null, connectionLost = false)
+    if !broken then ServerError.of(error, lastWord, connectionLost = false)
     else
       lost = true
       val word = lastWord

@@ -3,7 +3,7 @@ package weir.postgres
 import java.io.InputStream
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** The line of a script around a place in it.
+/** The line of a script around a place in it, without what is secret in it.
   *
   * @param before
   *   what of the line stands before the place
@@ -30,8 +30,26 @@ object SourceLine:
     var start = place
     while start > 0 && bytes(start - 1) != '\n' do start -= 1
     if start == 0 && isCut then while start < place && isInside(bytes(start)) do start += 1
-    val before = String(bytes, start, place - start, UTF_8).stripPrefix("\uFEFF")
-    SourceLine(before, rest(bytes, place, bytes.length))
+    val end = endOfLine(bytes, place, bytes.length)
+    masked(
+      String(bytes, 0, start, UTF_8),
+      String(bytes, start, place - start, UTF_8),
+      String(bytes, place, end - place, UTF_8),
+      String(bytes, end, bytes.length - end, UTF_8)
+    )
+
+  /** The line without what is secret in it, which the lines around it may say. A place in a secret is that of its beginning. */
+  private def masked(above: String, before: String, after: String, below: String): SourceLine =
+    val text = above + before + after + below
+    val hidden = Secrets.ranges(text)
+    val (from, until) = (above.length, above.length + before.length + after.length)
+    val place = from + before.length
+    val at = hidden.find(r => r.start < place && place < r.end).fold(place)(_.start.max(from))
+    val (left, right) = hidden.partition(_.end <= at)
+    SourceLine(
+      Secrets.cut(text, left, from, at).stripPrefix("\uFEFF"),
+      Secrets.cut(text, right, at, until)
+    )
 
   private def atOffset(script: InputStream, offset: Long): SourceLine =
     val from = (offset - reachBytes).max(0)
@@ -54,13 +72,14 @@ object SourceLine:
         from += 1
     val bytes =
       java.util.Arrays.copyOfRange(block, from, until.max(from)) ++ script.readNBytes(reachBytes)
-    SourceLine("", rest(bytes, 0, bytes.length.min(reachBytes)))
+    val end = endOfLine(bytes, 0, bytes.length.min(reachBytes))
+    SourceLine("", Secrets.mask(String(bytes, 0, end, UTF_8)))
 
-  private def rest(bytes: Array[Byte], from: Int, until: Int): String =
+  private def endOfLine(bytes: Array[Byte], from: Int, until: Int): Int =
     var end = from
     while end < until && bytes(end) != '\n' do end += 1
     if end > from && bytes(end - 1) == '\r' then end -= 1
-    String(bytes, from, end - from, UTF_8)
+    end
 
   /** Whether it is not the first byte of its character. */
   private def isInside(byte: Byte): Boolean = (byte & 0xc0) == 0x80

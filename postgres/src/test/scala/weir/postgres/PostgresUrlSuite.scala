@@ -148,6 +148,54 @@ class PostgresUrlSuite extends munit.FunSuite:
       ("jdbc:postgresql://h:5432/my%20%27shop%5C", Some("se cret"))
     )
 
+  test("hostaddr is where to connect to, and host what it is called"):
+    val both = parse("host=db.example hostaddr=192.0.2.7 port=6543 dbname=d user=u")
+    assertEquals(both.jdbc, "jdbc:postgresql://db.example:6543/d")
+    assertEquals(both.addresses, Map(("db.example", 6543) -> Vector(ip("192.0.2.7"))))
+    val several = parse("host=a,b,b hostaddr=192.0.2.1,,::2 dbname=d user=u")
+    assertEquals(several.jdbc, "jdbc:postgresql://a:5432,b:5432,b:5432/d")
+    assertEquals(
+      several.addresses,
+      Map(("a", 5432) -> Vector(ip("192.0.2.1")), ("b", 5432) -> Vector(ip("::2")))
+    )
+    assertEquals(parse("hostaddr=192.0.2.7 dbname=d").jdbc, "jdbc:postgresql://192.0.2.7:5432/d")
+    assertEquals(parse("hostaddr=::1 dbname=d").jdbc, "jdbc:postgresql://[0:0:0:0:0:0:0:1]:5432/d")
+    assertEquals(parse("host=/run/pg hostaddr=192.0.2.7 dbname=d").socketFile, None)
+    assertEquals(
+      parse("host=db.example dbname=d", "PGHOSTADDR" -> "192.0.2.7").addresses.values.toList,
+      List(Vector(ip("192.0.2.7")))
+    )
+    assert(refused("host=a,b hostaddr=192.0.2.7").contains("2 hosts and 1 addresses"))
+    assert(refused("host=a hostaddr=db.example").contains("hostaddr is db.example"))
+
+  private def ip(text: String) = java.net.InetAddress.ofLiteral(text)
+
+  test("the password file is libpq's, and is refused if others may read it"):
+    import java.nio.file.Files
+    import java.nio.file.attribute.PosixFilePermissions.fromString
+    val file = Files.createTempFile("weir-pgpass", "")
+    def password(words: String) = parse(words, "PGPASSFILE" -> s"$file").password
+    try
+      Files.writeString(
+        file,
+        "# all:*:*:*:no\nh:5432:d:u:one\nh:*:d:*:two\\:\\\\\n/run/pg:5432:*:*:four\nlocalhost:5432:s:*:five\n"
+      ): Unit
+      Files.setPosixFilePermissions(file, fromString("rw-------")): Unit
+      assertEquals(password("host=h dbname=d user=u"), Some("one"))
+      assertEquals(password("host=h dbname=d user=v"), Some("two:\\"))
+      assertEquals(password("host=h dbname=d user=u password=own"), Some("own"))
+      assertEquals(password("host=h hostaddr=192.0.2.1 dbname=d user=u"), Some("one"))
+      assertEquals(password("host=/run/pg dbname=d user=u"), Some("four"))
+      assertEquals(password("host=/run/other dbname=s user=u"), Some("five"))
+      assertEquals(password("host=other dbname=d user=u"), None)
+      for mode <- List("rw-r-----", "rw----r--", "rw--w----") do
+        Files.setPosixFilePermissions(file, fromString(mode)): Unit
+        val error = intercept[IllegalArgumentException](password("host=h dbname=d user=u"))
+        assert(error.getMessage.contains(s"the password file $file may be read"), error.getMessage)
+        assertEquals(password("host=other dbname=d user=u"), None)
+        assertEquals(password("host=h dbname=d user=u password=own"), Some("own"))
+    finally Files.delete(file)
+
   test("what cannot be understood is refused without the password"):
     assert(refused("postgresql://me:secret@h/d?colour=red").contains("colour"))
     assert(refused("postgresql://me:secret@h:x/d").contains("port was x"))

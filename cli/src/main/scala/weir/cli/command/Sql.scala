@@ -120,9 +120,9 @@ final class Sql extends Callable[Int]:
   @Opt(
     names = Array("--slowest"),
     paramLabel = "N",
-    description = Array("List the N slowest statements. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("List the N slowest statements. Default: 5 on a terminal, elsewhere none.")
   )
-  private[command] var slowest: String = "5"
+  private[command] var slowest: String | Null = null
 
   @Opt(
     names = Array("--keep"),
@@ -166,7 +166,7 @@ final class Sql extends Callable[Int]:
         case Left(count) => Prefetch.Pieces(count)
         case Right(bytes) => Prefetch.Bytes(bytes),
       maxStatementBytes = SizeText.parse("--max-statement", maxStatement, 1, 1_000_000_000L).toInt,
-      slowest = OptionValue.count("--slowest", slowest, 0, 1000),
+      slowest = Option(slowest).map(OptionValue.count("--slowest", _, 0, 1000)),
       isKeeping = isKeeping,
       isQuiet = isQuiet,
       json = Option(json).map(OptionValue.target("--json", _))

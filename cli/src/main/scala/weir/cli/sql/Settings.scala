@@ -12,6 +12,8 @@ import weir.postgres.split.Limits
   *   in the order in which they are applied
   * @param db
   *   none means what libpq's environment variables say
+  * @param slowest
+  *   how many statements are listed; none means as many as there is somebody to read them
   * @param resumeAt
   *   where to go on, whatever the journal has
   */
@@ -26,7 +28,7 @@ final case class Settings(
     jobs: Int,
     prefetch: Prefetch,
     maxStatementBytes: Int,
-    slowest: Int,
+    slowest: Option[Int],
     isKeeping: Boolean,
     isQuiet: Boolean,
     json: Option[Path]

@@ -93,7 +93,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       onError = if settings.stopsOnError then OnError.Stop else OnError.Continue,
       singleTransaction = settings.isSingleTransaction,
       prefetch = settings.prefetch,
-      slowest = settings.slowest,
+      slowest = settings.slowest.getOrElse(if isTerminal then SqlJob.usualSlowest else 0),
       resume = Option.when(settings.isResuming)(Resume(at = settings.resumeAt, found = tellFound)),
       jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more))
     )
@@ -165,12 +165,13 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   private def failed(error: Throwable): Int = failed(error.toString)
 
   private def failed(why: String): Int =
-    err.println(s"weir sql: the run failed: $why".linesIterator.mkString(" "))
+    err.println(Secrets.mask(s"weir sql: the run failed: $why").linesIterator.mkString(" "))
     Interruption.lines(settings, tally.snapshot()).foreach(err.println)
     ExitCode.own
 
 object SqlJob:
   private val usualColumns = 120
+  private val usualSlowest = 5
 
   /** The server is asked to cancel, and answers; then what is open is rolled back. */
   private val stopTime = 3.seconds

@@ -23,7 +23,7 @@ class SqlCommandSuite extends FunSuite with SqlFixture:
 
   folder.test("a script is applied, and the summary counts it"): folder =>
     val url = newDatabase()
-    val result = applied(folder, url, script)
+    val result = applied(folder, url, script, "--slowest", "5")
     assertEquals((result.code, result.err), (0, ""))
     assertEquals(rows(url), Vector("1", "2", "3"))
     assert(result.out.startsWith("4 statements, 6 rows; 125 B in "), result.out)

@@ -50,6 +50,17 @@ final class Checksum:
     )
     digest.clone().asInstanceOf[MessageDigest].digest()
 
+  /** A key that only who has the script can make: another sum of its first `offset` bytes, which does not follow from that of `at`.
+    * What follows from a sum of SHA-256 are sums of texts that go on with its padding, which begins with 0x80.
+    */
+  def keyAt(offset: Long): Array[Byte] =
+    at(offset): Unit
+    val sum = digest.clone().asInstanceOf[MessageDigest]
+    sum.update(Checksum.KeySuffix)
+    sum.digest()
+
 object Checksum:
+  private val KeySuffix = "\u0000weir_sql.journal settings".getBytes("US-ASCII")
+
   /** The part of an array that is not summed yet. */
   private final class Block(val bytes: Array[Byte], var from: Int, var length: Int)

@@ -20,7 +20,7 @@ import weir.postgres.Resume
   * @param uncertain
   *   where the statement begins that has been started outside of a transaction after those, as `line:column`
   * @param settings
-  *   the settings of the session; none if they are not known
+  *   the settings of the session, as `SessionState.encode` makes them; none if they are not known
   * @param bound
   *   what ended with the session
   * @param applied
@@ -34,7 +34,7 @@ private[postgres] final case class Entry(
     checksum: Array[Byte],
     chain: Option[String],
     uncertain: Option[String],
-    settings: Option[SessionState],
+    settings: Option[String],
     bound: Vector[String],
     applied: String
 ):
@@ -63,17 +63,22 @@ private[postgres] object Entry:
     checksum = HexFormat.of().parseHex(row(4)),
     chain = Option(row(5)).filter(_.nonEmpty),
     uncertain = Option(row(6)).filter(_.nonEmpty),
-    settings = Option.when(row(7) == "t")(SessionState.parse(row(8))),
+    settings = Option.when(row(7) == "t")(row(8)),
     bound = row(9).linesIterator.filter(_.nonEmpty).toVector,
     applied = row(10)
   )
 
-/** What is recorded with a piece. */
+/** What is recorded with a piece.
+  *
+  * @param key
+  *   for what is secret in the state
+  */
 private[postgres] final case class Applied(
     pieces: Long,
     bytes: Long,
     place: String,
     checksum: Array[Byte],
+    key: Array[Byte],
     chained: Boolean,
     state: Option[SessionState]
 )

@@ -86,7 +86,8 @@ private[postgres] final class Journal(
   /** The statement that records `applied`. It fails if the row is no longer this run's. */
   def recording(applied: Applied): String =
     val chain = if applied.chained then Journal.chain else "NULL"
-    val state = applied.state.fold("NULL")(state => literal(state.encode))
+    val state =
+      applied.state.fold("NULL")(state => literal(state.encode(SettingCipher(applied.key))))
     val bound = applied.state.fold("NULL")(state => literal(state.bound.mkString("\n")))
     s"UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = ${applied.bytes}, " +
       s"place = ${literal(applied.place)}, " +

@@ -95,9 +95,19 @@ private[postgres] final class Journaled(
     session.begin()
     journal.takeOver(entry).await
     entry.foreach { entry =>
-      entry.settings.foreach(session.restore)
+      entry.settings.foreach(restore)
       if go.isEmpty then entry.chain.foreach(begin => lane.run(begin).await)
     }
+
+  private def restore(text: String)(using Task.Direct): Unit =
+    val settings = SessionState.parse(text, skipping.cipher)
+    val hidden = settings.collect { case (name, None) => name }
+    // Where all of the script is applied again, it makes them again.
+    val missing = if pieces == 0 then Vector.empty else hidden.filterNot(session.has)
+    if missing.nonEmpty then throw unreadable(missing)
+    session.restore(
+      SessionState(settings.collect { case (name, Some(value)) => (name, value) }, Vector.empty)
+    )
 
   // ---- statements ----
 
@@ -256,6 +266,7 @@ private[postgres] final class Journaled(
     end,
     statement.start.toString,
     checksum.at(end),
+    checksum.keyAt(end),
     chained = false,
     Some(session.state)
   )
@@ -287,6 +298,18 @@ private[postgres] final class Journaled(
     "statements joined by \\; that begin or end a transaction cannot be applied with --resume",
     None,
     Some("End them with a ; alone.")
+  )
+
+  /** Only who has read the script as far as it was applied can read them. */
+  private def unreadable(names: Vector[String]) = ScriptException(
+    journal.script,
+    None,
+    s"the values of ${names.mkString(", ")} that the session had cannot be read from the journal: they are encrypted with the " +
+      "script up to the place to which it was applied, and --resume-at goes on before that",
+    None,
+    Some(
+      "Go on at the statement that sets them, or give them with PGOPTIONS='-c NAME=VALUE', or leave out --resume-at."
+    )
   )
 
   private def inTransaction = ScriptException(

@@ -4,7 +4,7 @@ import java.sql.{SQLException, Statement}
 import java.util.regex.Pattern
 import scala.util.Using
 import weir.Task
-import weir.postgres.{Done, Piece, ScriptConnection, ServerError, Session}
+import weir.postgres.{Done, Encodings, Piece, ScriptConnection, ServerError, Session}
 
 /** One connection, with what the journal and the jobs need of it. Used by one fiber at a time. */
 private[postgres] final class Lane(val connection: ScriptConnection, val session: Session):
@@ -36,12 +36,23 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
 
   private def read(statement: Statement, sql: String): Vector[Vector[String]] =
     statement.setEscapeProcessing(false)
-    val results = statement.executeQuery(sql)
+    val results = statement.executeQuery(sent(sql))
     val columns = results.getMetaData.getColumnCount
+    val charset = Encodings.charset(session.encoding)
     val rows = Vector.newBuilder[Vector[String]]
     while results.next() do
-      rows += Vector.tabulate(columns)(i => Option(results.getString(i + 1)).getOrElse(""))
+      rows += Vector.tabulate(columns)(i =>
+        Option(results.getBytes(i + 1)).fold("")(String(_, charset))
+      )
     rows.result()
+
+  /** What the driver is given: it does not know every encoding, so the bytes go out past it. */
+  private def sent(sql: String): String =
+    val socket = connection.watchedSocket
+    if socket eq null then sql
+    else
+      socket.outbox.sendInstead(sql.getBytes(Encodings.charset(session.encoding)))
+      "SELECT"
 
   /** The server's five characters for the kind of error; empty if it is not an error of the server. */
   def sqlState(error: Throwable): String = error match

@@ -33,10 +33,14 @@ private[postgres] final case class SessionState(
   def actsAsOther: Boolean =
     settings.exists((name, _) => name == "session_authorization" || name == "role")
 
-  /** As one text, which `SessionState.parse` reads. */
-  def encode: String =
+  /** As one text, which `SessionState.parse` reads. Values that may be secret are in it for those with the key alone. */
+  def encode(cipher: SettingCipher): String =
     settings
-      .map((name, value) => s"${SessionState.escape(name)}=${SessionState.escape(value)}")
+      .map((name, value) =>
+        if SessionState.maybeSecret(name) then
+          s"${SessionState.Sealed}${SessionState.escape(name)}=${cipher.seal(value)}"
+        else s"${SessionState.escape(name)}=${SessionState.escape(value)}"
+      )
       .mkString("\n")
 
 private[postgres] object SessionState:
@@ -96,12 +100,26 @@ private[postgres] object SessionState:
     case "session_authorization" => "RESET SESSION AUTHORIZATION;"
     case _ => s"RESET ${name.split('.').map(part => s"\"$part\"").mkString(".")};"
 
-  def parse(text: String): SessionState =
-    val settings = text.linesIterator.filter(_.nonEmpty).map { line =>
-      val at = line.indexOf('=')
-      (unescape(line.take(at)), unescape(line.drop(at + 1)))
-    }
-    SessionState(settings.toVector, Vector.empty)
+  /** A setting of a name of the script's own may be anything. */
+  private def maybeSecret(name: String): Boolean = name.contains('.')
+
+  /** What a line begins with whose value is encrypted. Versions before that take it for a setting without a name, which the
+    * server refuses.
+    */
+  private val Sealed = "=%"
+
+  /** What `encode` has made; values that cannot be read without the key, or with this one, are none. */
+  def parse(text: String, cipher: Option[SettingCipher]): Vector[(String, Option[String])] =
+    text.linesIterator
+      .filter(_.nonEmpty)
+      .map { line =>
+        val isSealed = line.startsWith(Sealed)
+        val (name, value) = line.stripPrefix(Sealed).span(_ != '=')
+        val read =
+          if isSealed then cipher.flatMap(_.open(value.drop(1))) else Some(unescape(value.drop(1)))
+        (unescape(name), read)
+      }
+      .toVector
 
   private def escape(text: String): String =
     text.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D").replace("=", "%3D")

@@ -39,6 +39,11 @@ private[postgres] final class SessionWatch(lane: Lane):
     stale = true
     look()
 
+  /** Whether the session has a value for this setting already. */
+  def has(name: String)(using Task.Direct): Boolean =
+    val value = s"pg_catalog.current_setting(${Lane.literal(name)}, true)"
+    lane.rows(s"SELECT coalesce($value, '') <> ''").await == Vector(Vector("t"))
+
   def executed(statement: Piece.Statement): Unit =
     if SessionState.mayChange(statement) then
       stale = true

@@ -1,7 +1,7 @@
 package weir.postgres.journal
 
 import java.util.Arrays
-import weir.postgres.{Piece, Resume, ScriptException}
+import weir.postgres.{Piece, Resume, ScriptException, Secrets}
 
 /** Which pieces of a script have been applied by earlier runs, and whether they are still the same. */
 private[postgres] final class Skipping(
@@ -15,6 +15,11 @@ private[postgres] final class Skipping(
   /** The statement of which nobody knows whether it was applied. */
   private var uncertain: Piece.Statement | Null = null
   private var expected: Option[Part] = None
+
+  /** For the secrets of the entry, once what was applied has been passed. */
+  private var key: Option[Array[Byte]] = None
+
+  def cipher: Option[SettingCipher] = key.map(SettingCipher(_))
 
   def begin(entry: Option[Entry]): Unit = this.entry = entry
 
@@ -45,6 +50,7 @@ private[postgres] final class Skipping(
     entry.filter(_.pieces == pieces).foreach { entry =>
       val same = end == entry.bytes && Arrays.equals(checksum.at(end), entry.checksum)
       if !same then throw changed(entry)
+      key = Some(checksum.keyAt(end))
     }
 
   /** At the end of the script, which has `pieces`. */
@@ -122,7 +128,7 @@ private[postgres] final class Skipping(
   )
 
 private[postgres] object Skipping:
-  /** The beginning of the statement, in one line. */
+  /** The beginning of the statement, in one line, without what is secret in it. */
   def shown(statement: Piece.Statement): String =
-    val text = String(statement.text.take(200), "UTF-8").replaceAll("\\s+", " ")
-    if statement.text.length > 200 then s"$text…" else text
+    val text = Secrets.mask(String(statement.text.take(2000), "UTF-8")).replaceAll("\\s+", " ")
+    if statement.text.length > 2000 || text.length > 200 then s"${text.take(200)}…" else text

@@ -2,6 +2,7 @@ package weir.postgres.send
 
 import weir.{Outcome, Stream, Task}
 import weir.postgres.*
+import weir.postgres.split.Refused
 
 /** Takes the pieces of scripts one by one to a `Delivery`, and decides what an error means. */
 private[postgres] final class Applying(
@@ -17,6 +18,18 @@ private[postgres] final class Applying(
   private var current: Piece.Statement | Null = null
   private var copy: Copy | Null = null
   private var committing = false
+  private val secrets = KnownSecrets()
+
+  /** `notice`, of the statement that runs now, without what is secret in it. */
+  def hiding(notice: ServerNotice): ServerNotice =
+    val values = secrets.known ++ Option(current).fold(Set.empty)(Placing.secretsOf)
+    def hide(text: String) = Secrets.mask(text, values)
+    notice.copy(
+      message = hide(notice.message),
+      detail = notice.detail.map(hide),
+      hint = notice.hint.map(hide),
+      context = notice.context.map(hide)
+    )
 
   /** Where the statement that runs now begins. */
   def position: Option[Position] = Option(current).map(_.start)
@@ -58,6 +71,7 @@ private[postgres] final class Applying(
   private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
     case statement: Piece.Statement =>
       current = statement
+      secrets.add(statement)
       val begun = System.nanoTime()
       copy = if statement.copies then Copy(statement, begun) else null
       checked(statement) {
@@ -105,7 +119,7 @@ private[postgres] final class Applying(
       case error: ServerError =>
         val line = if copy eq null then 0L else copy.nn.firstDataLine
         failed(
-          Placing.place(script, statement, line, session.encoding, error),
+          Placing.place(script, statement, line, session.encoding, secrets.known, error),
           error.connectionLost
         )
       case error: ScriptException =>
@@ -131,6 +145,8 @@ private[postgres] final class Applying(
 
   private def refuseInvalid(statement: Piece.Statement): Unit =
     val encoding = session.encoding
+    for problem <- Encodings.problem(encoding) do
+      throw ScriptException(script, Some(statement.start), problem, hint = Some(Refused.hint))
     val at = Encodings.firstInvalid(statement.text, Encodings.charset(encoding))
     if at >= 0 then
       throw ScriptException(
@@ -201,7 +217,7 @@ private[postgres] object Applying:
       connection,
       notice =>
         if applying ne null then
-          listener.noticed(applying.nn.scriptName, applying.nn.position, notice)
+          listener.noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
     )
     val running = Applying(session, delivery(session), options, listener)
     applying = running

@@ -3,6 +3,7 @@ package weir.postgres.send
 import java.sql.SQLException
 import java.util.Properties
 import java.util.concurrent.atomic.AtomicReference
+import org.postgresql.{Driver, PGProperty}
 import org.postgresql.core.BaseConnection
 import weir.{Resource, Task}
 import weir.postgres.{PostgresUrl, ScriptConnection, ServerError}
@@ -19,7 +20,9 @@ private[postgres] object Connecting:
     val opening = WatchedSocketFactory.Opening(
       url.socketFile,
       body => notices.receive(body),
-      StartupPacket(url.settings)
+      StartupPacket(url.settings),
+      timeoutMillis(url),
+      url.addresses
     )
     val made = AtomicReference[ScriptConnection | Null]()
     Task
@@ -31,7 +34,9 @@ private[postgres] object Connecting:
           val connection = ScriptConnection(jdbc, driver, opening.finish(), notices)
           made.set(connection)
           connection
-        catch case error: SQLException => throw ServerError.notConnected(url, error)
+        catch
+          case error: SQLException =>
+            throw ServerError.notConnected(url, error, silent(url, opening))
         finally opening.finish(): Unit
       }
       .cancelable(Task(opening.abort()))
@@ -40,6 +45,17 @@ private[postgres] object Connecting:
         if connection ne null then close(connection)
       })
   }
+
+  private def silent(url: PostgresUrl, opening: WatchedSocketFactory.Opening): Option[String] =
+    Option.when(opening.hasTimedOut)(
+      s"The server has taken the connection, and has not answered within ${timeoutMillis(url) / 1000} s."
+    )
+
+  /** The driver's own limit, which is about connecting alone; what is no number it refuses itself. */
+  private def timeoutMillis(url: PostgresUrl): Long =
+    val properties = Driver.parseURL(url.jdbc, propertiesOf(url, ""))
+    val text = Option(properties).map(PGProperty.CONNECT_TIMEOUT.getOrDefault(_))
+    text.flatMap(_.toLongOption).fold(0L)(_.max(0) * 1000)
 
   private def close(connection: ScriptConnection): Unit =
     try connection.jdbc.close()

@@ -116,6 +116,7 @@ private[postgres] object LibpqWords:
 
   /** The driver's value for one of libpq's. */
   private def driverValue(word: String, value: String): String = (word, value) match
+    case ("connect_timeout", s"-$_") => "0" // for ever
     case ("keepalives", "0") => "false"
     case ("keepalives", _) => "true"
     case ("target_session_attrs", "read-write") => "primary"
@@ -125,11 +126,15 @@ private[postgres] object LibpqWords:
     case ("load_balance_hosts", _) => "false"
     case _ => value
 
+  /** What is no name may be a part of a password. */
+  private def shown(name: String): String =
+    if name.matches("[A-Za-z_]{1,40}") then s"the parameter $name" else "a parameter"
+
   /** `name`, if an address may have it. */
   def known(name: String): String =
     require(
       inAddress(name),
-      s"the address has the parameter $name, which is not supported. These are: " +
+      s"the address has ${shown(name)}, which is not supported. These are: " +
         inAddress.toList.sorted.mkString(", ") + "."
     )
     name

@@ -1,21 +1,25 @@
 package weir.postgres.send
 
 import java.nio.charset.StandardCharsets.UTF_8
-import weir.postgres.{Encodings, Piece, Position, ScriptException, ServerError}
+import weir.postgres.{Encodings, Piece, Position, ScriptException, Secrets, ServerError}
 
 /** From what a server says about a statement to a place in the file. */
 private[postgres] object Placing:
 
   /** @param firstDataLine
     *   of the COPY that it is; 0 if there is no data
+    * @param known
+    *   secrets of statements before
     */
   def place(
       script: String,
       statement: Piece.Statement,
       firstDataLine: Long,
       encoding: String,
-      error: ServerError
+      known: Set[String],
+      said: ServerError
   ): ScriptException =
+    val error = hidden(statement, known, said)
     val position = error.copyRow match
       case Some(row) if statement.copies && firstDataLine > 0 =>
         Position(Position.UnknownOffset, firstDataLine + row - 1, 1)
@@ -24,6 +28,16 @@ private[postgres] object Placing:
           positionOf(statement, character, encoding)
         )
     ScriptException(script, Some(position), problemOf(error), error.detail, error.hint, error)
+
+  /** `error` without the secrets of the statement that it is about. */
+  private def hidden(statement: Piece.Statement, known: Set[String], error: ServerError) =
+    error.hiding(known ++ secretsOf(statement))
+
+  /** Of a very long one those near its beginning. */
+  def secretsOf(statement: Piece.Statement): Set[String] =
+    Secrets.values(String(statement.text, 0, statement.text.length.min(LongestLooked), UTF_8))
+
+  private val LongestLooked = 256 << 10
 
   private def problemOf(error: ServerError): String =
     val column =

@@ -1,6 +1,6 @@
 package weir.postgres.send
 
-import java.sql.SQLWarning
+import java.sql.{SQLException, SQLWarning}
 import java.nio.charset.Charset
 import org.postgresql.core.{
   Field,
@@ -43,9 +43,19 @@ private[postgres] final class SimpleQuery(connection: ScriptConnection, desk: No
     val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
     executor.execute(query, null, outcome, 0, 0, Flags)
 
-  /** The statement as the driver wants it, which encodes it again. */
+  /** The statement as the driver wants it, which encodes it again.
+    *
+    * '''Fails''' if the driver would make other bytes of it.
+    */
   def decode(statement: Array[Byte]): String =
-    String(statement, Charset.forName(executor.getEncoding.name))
+    val charset = Charset.forName(executor.getEncoding.name)
+    val text = String(statement, charset)
+    if !java.util.Arrays.equals(text.getBytes(charset), statement) then
+      throw SQLException(
+        s"client_encoding ${connection.encoding} is not supported over this connection: the driver does not know it",
+        "22021"
+      )
+    text
 
 private[postgres] object SimpleQuery:
   private val Placeholder = "-"

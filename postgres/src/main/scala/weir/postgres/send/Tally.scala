@@ -3,7 +3,7 @@ package weir.postgres.send
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable
 import scala.concurrent.duration.DurationLong
-import weir.postgres.{ApplySummary, Done, Piece, SlowStatement}
+import weir.postgres.{ApplySummary, Done, Piece, Secrets, SlowStatement}
 
 /** Counts what has been done, for the summary. */
 private[postgres] final class Tally(slowest: Int):
@@ -37,4 +37,4 @@ private[postgres] final class Tally(slowest: Int):
 
   private def firstLine(statement: Piece.Statement): String =
     val text = String(statement.text, 0, math.min(statement.text.length, 800), UTF_8)
-    text.linesIterator.nextOption().getOrElse("").take(200)
+    Secrets.mask(text).linesIterator.nextOption().getOrElse("").take(200)

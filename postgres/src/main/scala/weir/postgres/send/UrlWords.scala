@@ -8,6 +8,7 @@ private[postgres] object UrlWords:
   /** `postgresql://user:password@host:port,host:port/database?name=value`, where all parts may be left out. */
   def ofUri(text: String): Map[String, String] =
     val rest = text.substring(text.indexOf("://") + 3)
+    refuseUnclear(rest)
     val (head, query) = rest.span(_ != '?')
     val (authority, database) = head.span(_ != '/')
     val at = authority.lastIndexOf('@')
@@ -22,6 +23,21 @@ private[postgres] object UrlWords:
       "dbname" -> decode(database.drop(1))
     ).filter(_._2.nonEmpty)
     named ++ parameters(query.drop(1))
+
+  /** '''Fails''' where the `@` after a password seems to stand behind what ends the place, as it does if a password has a `/` in it:
+    * parts of it would be taken for a port, or the database, and told.
+    */
+  def refuseUnclear(rest: String): Unit =
+    val authority = rest.takeWhile(char => char != '/' && char != '?')
+    val behind = rest.drop(authority.length)
+    val ports =
+      authority.split(',').map(_.replaceFirst("^\\[[^]]*]", "").dropWhile(_ != ':').drop(1))
+    val isPlain = ports.forall(_.forall(_.isDigit))
+    val isUnclear = behind.contains('@') && (!isPlain || behind.takeWhile(_ != '?').contains('@'))
+    require(
+      authority.contains('@') || !isUnclear,
+      "the address has an @ behind the host. In a password / is written %2F, ? is %3F, # is %23 and @ is %40."
+    )
 
   private def target(text: String): (String, String) =
     if text.startsWith("[") then

@@ -1,7 +1,8 @@
 package weir.postgres.send
 
 import java.io.{IOException, InputStream, OutputStream}
-import java.net.{Socket, SocketImpl}
+import java.net.{Socket, SocketAddress, SocketImpl}
+import jdk.net.ExtendedSocketOptions
 
 /** A socket whose incoming bytes go through an `Inbox`, and outgoing ones through an `Outbox`. */
 private[postgres] trait WatchedSocket:
@@ -23,8 +24,11 @@ private object WatchedSocket:
   private val LastWordMillis = 1000
 
 /** The JDK's own TCP socket, watched. */
-private[postgres] final class TcpSocket(notice: Array[Byte] => Unit, startup: StartupPacket)
-    extends Socket,
+private[postgres] final class TcpSocket(
+    notice: Array[Byte] => Unit,
+    startup: StartupPacket,
+    target: SocketAddress => SocketAddress
+) extends Socket,
       WatchedSocket:
   lazy val inbox: Inbox = Inbox(super.getInputStream, () => getSoTimeout, notice)
   lazy val outbox: Outbox =
@@ -32,6 +36,24 @@ private[postgres] final class TcpSocket(notice: Array[Byte] => Unit, startup: St
 
   override def getInputStream: InputStream = inbox
   override def getOutputStream: OutputStream = outbox
+
+  override def connect(address: SocketAddress, timeoutMillis: Int): Unit =
+    super.connect(target(address), timeoutMillis)
+
+  /** The system's own times are hours. */
+  override def setKeepAlive(on: Boolean): Unit =
+    super.setKeepAlive(on)
+    if on then
+      for (option, value) <- TcpSocket.KeepAlive if supportedOptions.contains(option) do
+        setOption(option, value)
+
+private[postgres] object TcpSocket:
+  /** A peer that is gone without a word is noticed after two minutes. */
+  private val KeepAlive = List[(java.net.SocketOption[Integer], Integer)](
+    ExtendedSocketOptions.TCP_KEEPIDLE -> 60,
+    ExtendedSocketOptions.TCP_KEEPINTERVAL -> 10,
+    ExtendedSocketOptions.TCP_KEEPCOUNT -> 6
+  )
 
 /** A Unix domain socket as the driver wants its sockets: a `java.net.Socket`, whatever address it is told to connect to. */
 private[postgres] final class UnixSocket(

@@ -1,8 +1,8 @@
 package weir.postgres.send
 
-import java.net.{InetAddress, Socket}
+import java.net.{InetAddress, InetSocketAddress, Socket, SocketAddress}
 import java.nio.file.Path
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 import javax.net.SocketFactory
 import javax.net.ssl.SSLSocket
 
@@ -45,8 +45,24 @@ private[postgres] object WatchedSocketFactory:
     val opening = if key eq null then null else openings.get(key)
     if opening eq null then tls else opening.tlsSocket(under, tls)
 
-  /** A connection that is being opened: over TCP, or to the socket file at `unix`. */
-  final class Opening(unix: Option[Path], notice: Array[Byte] => Unit, startup: StartupPacket):
+  /** A connection that is being opened: over TCP, or to the socket file at `unix`.
+    *
+    * @param timeoutMillis
+    *   how long each of its sockets has until the server has let it in; 0 for ever
+    * @param addresses
+    *   where to connect to instead of looking up the name of a host with this port
+    */
+  final class Opening(
+      unix: Option[Path],
+      notice: Array[Byte] => Unit,
+      startup: StartupPacket,
+      timeoutMillis: Long = 0,
+      addresses: Map[(String, Int), Vector[InetAddress]] = Map.empty
+  ):
+    private val over = CountDownLatch(1)
+    private var tried = Map.empty[(String, Int), Int]
+    @volatile private var timedOut = false
+
     @volatile private var last: (Socket & WatchedSocket) | Null = null
     @volatile private var opened = false
     @volatile private var aborted = false
@@ -58,8 +74,34 @@ private[postgres] object WatchedSocketFactory:
     def newSocket(): Socket =
       val socket = unix match
         case Some(path) => UnixSocket(path, notice, startup)
-        case None => TcpSocket(notice, startup)
+        case None => TcpSocket(notice, startup, target)
+      if !opened then limit(socket)
       made(socket)
+
+    /** That the server of the last attempt has taken the connection, and not answered in time. */
+    def hasTimedOut: Boolean = timedOut
+
+    /** The driver limits the time to connect, but not that in which the server answers, nor that of encryption. */
+    private def limit(socket: Socket & WatchedSocket): Unit =
+      timedOut = false
+      if timeoutMillis > 0 then
+        val end = new Runnable:
+          def run(): Unit =
+            if !over.await(timeoutMillis, TimeUnit.MILLISECONDS) && !socket.isClosed then
+              timedOut = true
+              socket.abort()
+        Thread.ofVirtual().name("weir-connect-timeout").start(end): Unit
+
+    /** Each attempt goes on in the list; once the connection is open, a cancel request goes to where that went. */
+    private def target(address: SocketAddress): SocketAddress = address match
+      case inet: InetSocketAddress =>
+        val key = (inet.getHostString, inet.getPort)
+        addresses.get(key).fold(inet) { known =>
+          val count = tried.getOrElse(key, 0) + (if opened then 0 else 1)
+          tried = tried.updated(key, count)
+          InetSocketAddress(known((count - 1) % known.size), inet.getPort)
+        }
+      case other => other
 
     /** Encrypts what `under` sends, which the driver has connected. */
     def tlsSocket(under: Socket, tls: SSLSocket): Socket = made(
@@ -77,6 +119,7 @@ private[postgres] object WatchedSocketFactory:
     /** Nothing if the driver made its socket in another way, as the user told it to. */
     def finish(): (Socket & WatchedSocket) | Null =
       opened = true
+      over.countDown()
       openings.remove(key)
       last
 

@@ -39,6 +39,18 @@ class SessionStateSuite extends ResumeSuite:
       "7MB  a=b'c\\d 0 70s"
     )
 
+  test("a setting with a dot in its name, which may be a secret, stands in the journal encrypted"):
+    val database = server.newDatabase()
+    val text =
+      table + "SET app.secret = 'hunter2';\nSELECT set_config('app.x', 'hunter2', false);\n" +
+        note("app.secret")
+    dies(database, text, 3)
+    val stored = ask(database)("SELECT j::text FROM weir_sql.journal j")
+    assert(!stored.contains("hunter2"), stored)
+    apply(database, text): Unit
+    assertEquals(ask(database)("SELECT a FROM public.t"), "hunter2")
+    assert(!ask(database)("SELECT j::text FROM weir_sql.journal j").contains("hunter2"))
+
   test("settings of a transaction last as long as it, and those that it commits longer"):
     everywhere(
       table +

@@ -25,7 +25,7 @@ class InterruptionSuite extends FunSuite:
     jobs = 1,
     prefetch = Prefetch.Off,
     maxStatementBytes = 1000,
-    slowest = 0,
+    slowest = None,
     isKeeping = false,
     isQuiet = false,
     json = None

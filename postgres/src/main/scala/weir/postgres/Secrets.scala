@@ -1,0 +1,179 @@
+package weir.postgres
+
+import java.util.regex.{Matcher, Pattern}
+import weir.postgres.split.SqlLiteral
+
+/** Hides what is most likely secret in SQL, in addresses of databases and in what servers say of them.
+  *
+  * It goes by the words before a value, so it needs no whole statement and no valid one: the value of `PASSWORD '…'` and of
+  * whatever else has a name that speaks of a secret; the password in an address or in the words of a connection; the values of
+  * settings with a dot in their name; the arguments of functions that take keys. It hides too much rather than too little. A
+  * secret that nothing of that kind stands before, such as one in the list of an INSERT, is not known.
+  */
+object Secrets:
+  /** What stands where a secret was. */
+  val Mask = "***"
+
+  /** `text` with `***` for each secret. */
+  def mask(text: String): String =
+    val hidden = ranges(text)
+    if hidden.isEmpty then text else cut(text, hidden, 0, text.length)
+
+  /** `text` from `from` to `until`, with `***` for each of the ranges, which are in order. */
+  private[postgres] def cut(text: String, hidden: Vector[Range], from: Int, until: Int): String =
+    val out = StringBuilder()
+    var at = from
+    for range <- hidden if range.end > from && range.start < until do
+      if range.start > at then out.append(text.substring(at, range.start))
+      out.append(Mask)
+      at = range.end
+    if at < until then out.append(text.substring(at, until))
+    out.toString
+
+  /** `text`, which speaks of a statement with these secrets, without them, however it quotes them. */
+  private[postgres] def mask(text: String, values: Set[String]): String =
+    values.toVector.sortBy(-_.length).foldLeft(mask(text)) { (text, value) =>
+      if value.length >= ShortLength then text.replace(value, Mask)
+      else
+        // So short a text may be a part of any word.
+        Quotes.foldLeft(text)((text, quote) =>
+          text.replace(s"$quote$value$quote", s"$quote$Mask$quote")
+        )
+    }
+
+  /** The secrets in a statement, as they stand there and as the server may quote them. */
+  private[postgres] def values(text: String): Set[String] =
+    ranges(text).iterator
+      .map(range => text.substring(range.start, range.end))
+      .flatMap(raw => List(raw, raw.replace("''", "'"), raw.replace("\\'", "'")))
+      .filter(_.nonEmpty)
+      .toSet
+
+  private[postgres] final case class Range(start: Int, end: Int)
+
+  /** Where the secrets are, in order, none of them within another. */
+  private[postgres] def ranges(text: String): Vector[Range] =
+    val found = (named(text) ++ calls(text) ++ settings(text) ++ texts(text)).toVector
+    found.filter(r => r.end > r.start).sortBy(r => (r.start, -r.end)).foldLeft(Vector.empty) {
+      case (before :+ last, next) if next.start <= last.end =>
+        before :+ Range(last.start, last.end.max(next.end))
+      case (before, next) => before :+ next
+    }
+
+  /** What follows a name such as `PASSWORD`, with or without something between them: a literal, or an unquoted value. */
+  private def named(text: String): Iterator[Range] =
+    val names = Name.matcher(text)
+    each(names).flatMap { name =>
+      val from = SqlLiteral.skipGap(text, afterQuotes(text, name.start, name.end))
+      val separator = Separator.matcher(text).region(from, text.length)
+      val isSeparated = separator.lookingAt()
+      val at = if isSeparated then SqlLiteral.skipGap(text, separator.end) else from
+      SqlLiteral.at(text, at) match
+        case Some(value) => Range(value.start, value.end) :: more(text, value.after)
+        case None => if isSeparated then bare(text, at, separator.group) else Nil
+    }
+
+  /** Strings that follow one directly, which is no SQL: one of them was meant. */
+  private def more(text: String, from: Int): List[Range] =
+    SqlLiteral.at(text, SqlLiteral.skipGap(text, from)) match
+      case Some(value) => Range(value.start, value.end) :: more(text, value.after)
+      case None => Nil
+
+  /** Behind the quotes in which the name stands. */
+  private def afterQuotes(text: String, start: Int, end: Int): Int =
+    var (before, after) = (start - 1, end)
+    while after < text.length && text.charAt(after) == '\\' do after += 1
+    while before >= 0 && after < text.length && isQuote(text.charAt(after)) &&
+      text.charAt(before) == text.charAt(after)
+    do
+      before -= 1
+      after += 1
+    if after > end && isQuote(text.charAt(after - 1)) then after else end
+
+  private def isQuote(char: Char): Boolean = char == '\'' || char == '"'
+
+  /** A value that is no literal of SQL: of the words of a connection, of an address, of JSON. */
+  private def bare(text: String, at: Int, separator: String): List[Range] =
+    if at < text.length && text.charAt(at) == '"' then
+      val end = text.indexOf('"', at + 1)
+      List(Range(at + 1, if end < 0 then text.length else end))
+    else if separator != "=" then Nil
+    else
+      val value = Unquoted.matcher(text).region(at, text.length)
+      if value.lookingAt() then List(Range(at, value.end)) else Nil
+
+  /** All literals among the arguments of functions to which one gives keys. */
+  private def calls(text: String): Iterator[Range] =
+    each(Call.matcher(text)).flatMap(call => arguments(text, call.end))
+
+  private def arguments(text: String, from: Int): Vector[Range] =
+    val found = Vector.newBuilder[Range]
+    var at = from
+    var depth = 1
+    while at < text.length && depth > 0 do
+      SqlLiteral.at(text, at) match
+        case Some(literal) =>
+          found += Range(literal.start, literal.end)
+          at = literal.after
+        case None =>
+          text.charAt(at) match
+            case '(' => depth += 1
+            case ')' => depth -= 1
+            case _ => ()
+          at += 1
+    found.result()
+
+  /** The values of `SET a.b = …`. */
+  private def settings(text: String): Iterator[Range] =
+    each(Setting.matcher(text)).flatMap(setting => listed(text, setting.end))
+
+  private def listed(text: String, from: Int): List[Range] =
+    val at = SqlLiteral.skipGap(text, from)
+    val (range, after) = SqlLiteral.at(text, at) match
+      case Some(literal) => (Range(literal.start, literal.end), literal.after)
+      case None =>
+        val value = ListValue.matcher(text).region(at, text.length)
+        val end = if value.lookingAt() then value.end else at
+        (Range(at, end), end)
+    val comma = SqlLiteral.skipGap(text, after)
+    if comma < text.length && text.charAt(comma) == ',' then range :: listed(text, comma + 1)
+    else List(range)
+
+  /** Passwords in addresses, and what looks like the hash of one. */
+  private def texts(text: String): Iterator[Range] =
+    each(Address.matcher(text)).map(m => Range(m.start(1), m.end(1))) ++
+      each(Hash.matcher(text)).map(m => Range(m.start, m.end))
+
+  private def each(matcher: Matcher): Iterator[Matcher] =
+    Iterator.continually(matcher).takeWhile(_.find())
+
+  private val Quotes = List("\"", "'", "«", "»")
+  private val ShortLength = 4
+
+  private def pattern(text: String) =
+    Pattern.compile(text, Pattern.CASE_INSENSITIVE | Pattern.DOTALL)
+
+  private val Name = pattern(
+    "(?<!\\w)(?!password_(?:encryption|required))[\\w$.-]{0,60}?" +
+      "(?:pass?w(?:or)?[dt]|pwd|passphrase|secret|token|credential|(?:api|access|private)_?key)\\w{0,60}+"
+  )
+  private val Separator = pattern("=>|:=|=|:|,|to\\b")
+
+  // It ends with white space, and with the quote of the literal in which it stands.
+  private val Unquoted = pattern("""(?:[^\s'"\\]++|''(?=[^\s'"])|\\[^'"])++""")
+
+  // The last parenthesis is open.
+  private val Call = pattern(
+    """\b(?:crypt|hmac|encrypt|decrypt|encrypt_iv|decrypt_iv|pgp_(?:sym|pub)_(?:en|de)crypt(?:_bytea)?)\s*\(""" +
+      """|\bset_config\s*\(\s*(?:setting_name\s*(?:=>|:=)\s*)?e?'+[^'.]*\.[^']*'+\s*,"""
+  )
+  private val Setting = pattern(
+    """\bset\s+(?:(?:session|local)\s+)?[\w$"]++(?:\s*+\.\s*+[\w$"]++)++\s*(?:=|\bto\b)"""
+  )
+  private val ListValue = pattern("""[^\s;,]++""")
+  private val Address = pattern(
+    """(?:\b[a-z][a-z0-9+.-]{0,20}:/{1,2}[^\s:/?#@'"]{0,60}:|[^\s:/?#@'"(,=]{0,60}:(?=[^\s'":@/]))([^\s'"]{1,500})@"""
+  )
+  private val Hash = pattern(
+    """scram-sha-256\$\d+:[a-z0-9+/=]+\$[a-z0-9+/=:]+|(?<=['"])md5[0-9a-f]{32}(?=['"])"""
+  )
