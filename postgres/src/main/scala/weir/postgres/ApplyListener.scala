@@ -1,5 +1,7 @@
 package weir.postgres
 
+import scala.concurrent.duration.FiniteDuration
+
 /** Is told how far scripts are. Each call is made by the fiber that applies them, and holds it up. */
 trait ApplyListener:
   /** `offset` bytes of the script have been used up. */
@@ -20,6 +22,11 @@ trait ApplyListener:
 
   /** The server has told something, about the statement that begins at `position` if it came from one. */
   def noticed(script: String, position: Option[Position], notice: ServerNotice): Unit = ()
+
+  /** The server has not answered for so long to the statement that begins at `position`: it works on it, or is gone. Unlike the
+    * others this is called by a fiber of its own, while the one that applies waits.
+    */
+  def stalled(script: String, position: Option[Position], waited: FiniteDuration): Unit = ()
 
 object ApplyListener:
   /** Nobody is told. */

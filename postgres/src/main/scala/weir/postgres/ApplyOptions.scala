@@ -1,5 +1,7 @@
 package weir.postgres
 
+import scala.concurrent.duration.*
+
 /** How scripts are applied.
   *
   * @param onError
@@ -14,6 +16,8 @@ package weir.postgres
   *   a journal in the database keeps what has been applied, and each script goes on after that
   * @param jobs
   *   the data of a COPY goes over several connections, where that may be
+  * @param stallAfter
+  *   how long the server may take with a statement before `ApplyListener.stalled` is told
   */
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
@@ -21,7 +25,8 @@ final case class ApplyOptions(
     prefetch: Prefetch = Prefetch.Bytes(1_000_000),
     slowest: Int = 5,
     resume: Option[Resume] = None,
-    jobs: Option[MoreConnections] = None
+    jobs: Option[MoreConnections] = None,
+    stallAfter: FiniteDuration = 30.seconds
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),

@@ -27,6 +27,14 @@ final class PostgresUrl private[postgres] (
     val settings: Map[String, String],
     private[postgres] val addresses: Map[(String, Int), Vector[InetAddress]] = Map.empty
 ):
+  /** The database and its server, for messages. */
+  private[postgres] def place: String =
+    val address = jdbc.stripPrefix("jdbc:postgresql:").takeWhile(_ != '?')
+    val (host, database) = address.splitAt(address.lastIndexOf('/') + 1)
+    val server = socketFile.fold(host.stripPrefix("//").stripSuffix("/"))(_.toString)
+    val name = java.net.URLDecoder.decode(database.replace("+", "%2B"), "UTF-8")
+    s"$name at ${if server.isEmpty then "localhost" else server}"
+
   /** For messages: holds no password. */
   override def toString: String =
     val where = jdbc.replaceFirst("//[^/@?]*@", "//").takeWhile(_ != '?')

@@ -1,12 +1,13 @@
 package weir.postgres
 
+import java.nio.file.Path
 import scala.concurrent.duration.*
 
 /** That scripts go on where an earlier run was cut off: what has been applied is in a journal in the database.
   *
   * @param name
-  *   of the name of a script, what the journal is to call it: the name of its file without the folders, unless you say
-  *   otherwise. It must be the same each time.
+  *   of the name of a script, what the journal is to call it: the path of its file as it was given, unless you say otherwise. It
+  *   must be the same each time. By `Resume.path`, a file is also known by where it is, however it was called.
   * @param at
   *   go on at the first statement that begins there or later, whatever the journal has
   * @param patience
@@ -15,13 +16,16 @@ import scala.concurrent.duration.*
   *   is told for each script what the journal has of it, before its first piece
   */
 final case class Resume(
-    name: String => String = Resume.fileName,
+    name: String => String = Resume.path,
     at: Option[Resume.Place] = None,
     patience: FiniteDuration = 10.seconds,
     found: (String, Option[Resume.Before]) => Unit = (_, _) => ()
 )
 
 object Resume:
+  /** The path as it was given, without `.` and what `..` takes back. */
+  val path: String => String = script => Path.of(script).normalize.toString
+
   /** What comes after the last `/`. */
   def fileName(script: String): String = script.substring(script.lastIndexOf('/') + 1)
 

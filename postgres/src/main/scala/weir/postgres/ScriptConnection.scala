@@ -10,12 +10,15 @@ import weir.postgres.send.{Connecting, WatchedSocket}
   *
   * @param jdbc
   *   the driver's connection; between scripts it may be used for anything else
+  * @param place
+  *   the database and its server, for messages: `shop at db.example:5432`; holds no password
   */
 final class ScriptConnection private[postgres] (
     val jdbc: Connection,
     private[postgres] val driver: BaseConnection,
     private[postgres] val socket: (java.net.Socket & WatchedSocket) | Null,
-    private[postgres] val notices: ScriptConnection.Notices
+    private[postgres] val notices: ScriptConnection.Notices,
+    val place: String
 ):
   /** Whether errors are noticed while COPY data is sent. They are not if the connection was opened by somebody else, or is
     * encrypted by an `sslfactory` of the address's: then the server's answer is read after the last row.
@@ -64,7 +67,8 @@ object ScriptConnection:
         "ScriptConnection.of: the connection has autocommit off. Scripts begin and end their " +
           "transactions themselves. Call setAutoCommit(true) before."
       )
-    ScriptConnection(connection, driver, null, Notices())
+    val url = Secrets.mask(connection.getMetaData.getURL.takeWhile(_ != '?'))
+    ScriptConnection(connection, driver, null, Notices(), url)
   }
 
   /** Takes each notice to whoever uses the connection now. */

@@ -68,16 +68,21 @@ object Secrets:
       val separator = Separator.matcher(text).region(from, text.length)
       val isSeparated = separator.lookingAt()
       val at = if isSeparated then SqlLiteral.skipGap(text, separator.end) else from
-      SqlLiteral.at(text, at) match
-        case Some(value) => Range(value.start, value.end) :: more(text, value.after)
-        case None => if isSeparated then bare(text, at, separator.group) else Nil
+      val literals = strings(text, at)
+      if literals.nonEmpty then literals.map(literal => Range(literal.start, literal.end))
+      else if isSeparated then bare(text, at, separator.group)
+      else Nil
     }
 
-  /** Strings that follow one directly, which is no SQL: one of them was meant. */
-  private def more(text: String, from: Int): List[Range] =
-    SqlLiteral.at(text, SqlLiteral.skipGap(text, from)) match
-      case Some(value) => Range(value.start, value.end) :: more(text, value.after)
-      case None => Nil
+  /** The string at `from`, and those that follow it directly, which is no SQL: one of them was meant. */
+  private def strings(text: String, from: Int): Vector[SqlLiteral] =
+    Iterator
+      .iterate(SqlLiteral.at(text, from))(
+        _.flatMap(last => SqlLiteral.at(text, SqlLiteral.skipGap(text, last.after)))
+      )
+      .takeWhile(_.nonEmpty)
+      .flatten
+      .toVector
 
   /** Behind the quotes in which the name stands. */
   private def afterQuotes(text: String, start: Int, end: Int): Int =
@@ -127,17 +132,24 @@ object Secrets:
   private def settings(text: String): Iterator[Range] =
     each(Setting.matcher(text)).flatMap(setting => listed(text, setting.end))
 
+  /** A value, and those that follow it after commas. */
   private def listed(text: String, from: Int): List[Range] =
-    val at = SqlLiteral.skipGap(text, from)
-    val (range, after) = SqlLiteral.at(text, at) match
-      case Some(literal) => (Range(literal.start, literal.end), literal.after)
-      case None =>
-        val value = ListValue.matcher(text).region(at, text.length)
-        val end = if value.lookingAt() then value.end else at
-        (Range(at, end), end)
-    val comma = SqlLiteral.skipGap(text, after)
-    if comma < text.length && text.charAt(comma) == ',' then range :: listed(text, comma + 1)
-    else List(range)
+    val found = List.newBuilder[Range]
+    var at = SqlLiteral.skipGap(text, from)
+    var goesOn = true
+    while goesOn do
+      val literals = strings(text, at)
+      val end = literals.lastOption.fold(valueEnd(text, at))(_.after)
+      if literals.isEmpty then found += Range(at, end)
+      else literals.foreach(literal => found += Range(literal.start, literal.end))
+      val comma = SqlLiteral.skipGap(text, end)
+      goesOn = comma < text.length && text.charAt(comma) == ','
+      at = SqlLiteral.skipGap(text, comma + 1)
+    found.result()
+
+  private def valueEnd(text: String, from: Int): Int =
+    val value = ListValue.matcher(text).region(from.min(text.length), text.length)
+    if value.lookingAt() then value.end else from
 
   /** Passwords in addresses, and what looks like the hash of one. */
   private def texts(text: String): Iterator[Range] =

@@ -57,6 +57,21 @@ final class ServerError(
         SQLException(hide(problem), sqlState)
       )
 
+  /** The same, with who has said it. */
+  private def by(place: String): ServerError = ServerError(
+    severity,
+    sqlState,
+    problem,
+    Some(detail.fold("")(_ + "\n") + s"This is what the server of $place says."),
+    hint,
+    context,
+    character,
+    copyRow,
+    column,
+    connectionLost,
+    getCause
+  )
+
 object ServerError:
   /** The error that the driver has thrown, with the server's last message, as far as that is known: the driver cannot read it in
     * every encoding, and has none where the connection broke.
@@ -100,12 +115,12 @@ object ServerError:
   ): ServerError =
     val made = error match
       case psql: PSQLException if psql.getServerErrorMessage ne null =>
-        of(psql.getServerErrorMessage, connectionLost = true, error)
+        of(psql.getServerErrorMessage, connectionLost = true, error).by(url.place)
       case _ =>
         ServerError(
           severity = "FATAL",
           sqlState = Option(error.getSQLState).getOrElse("08001"),
-          problem = s"cannot connect to $url",
+          problem = s"cannot connect to ${url.place}",
           detail = reason.orElse(Some(reasonOf(error))),
           hint = None,
           context = None,

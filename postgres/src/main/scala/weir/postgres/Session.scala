@@ -44,6 +44,12 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
   /** The server's `client_encoding`. */
   def encoding: String = connection.encoding
 
+  /** Whether a backslash in a plain string is itself, by the setting `standard_conforming_strings` that the session has, wherever it
+    * has it from.
+    */
+  def hasStandardStrings: Boolean =
+    executor.getParameterStatus("standard_conforming_strings") != "off"
+
   /** What the statement has done. It is sent as it is, without a transaction around it. Rows that it returns are dropped as they
     * come in.
     */

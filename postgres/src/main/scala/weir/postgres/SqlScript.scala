@@ -60,6 +60,25 @@ final class SqlScript private (
         finally input.close()
       catch case _: IOException => None
 
+  /** The SHA-256 of its first bytes, unpacked, if it is a file that has so many. */
+  private[postgres] def sumOfFirst(bytes: Long): Option[Array[Byte]] =
+    if !canReopen then None
+    else
+      val input = ScriptInput(opening(), _ => ())
+      try
+        val digest = java.security.MessageDigest.getInstance("SHA-256")
+        val block = new Array[Byte](ScriptSource.BlockBytes)
+        var left = bytes
+        var count = 0
+        while left > 0 && count >= 0 do
+          count = input.stream.read(block, 0, left.min(block.length).toInt)
+          if count > 0 then
+            digest.update(block, 0, count)
+            left -= count
+        Option.when(left == 0)(digest.digest())
+      catch case _: IOException => None
+      finally input.close()
+
   /** What applying this script has come to: see `SqlScripts.applyTo`. */
   def applyTo(
       connection: ScriptConnection,

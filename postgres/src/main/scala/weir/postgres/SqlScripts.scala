@@ -31,7 +31,8 @@ object SqlScripts:
     val sources = scripts.map(script =>
       (
         script.name,
-        (sum: Option[journal.Checksum]) => through(script.piecesSummed(sum, aheadBytes(options)))
+        (sum: Option[journal.Checksum]) => through(script.piecesSummed(sum, aheadBytes(options))),
+        script.sumOfFirst
       )
     )
     Deliveries(connection, sources, options, listener)

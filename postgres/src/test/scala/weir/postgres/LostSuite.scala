@@ -150,11 +150,11 @@ class LostSuite extends ServerSuite:
     val database = server.newDatabase()
     val gone = open("postgresql://me:secret@localhost:1/shop")
     assert(gone.connectionLost)
-    assertEquals(gone.getMessage, "FATAL: cannot connect to jdbc:postgresql://localhost:1/shop")
+    assertEquals(gone.getMessage, "FATAL: cannot connect to shop at localhost:1")
     val noSocket = open("postgresql://me:secret@/shop?host=/nowhere")
     assertEquals(
       noSocket.getMessage,
-      "FATAL: cannot connect to database shop at /nowhere/.s.PGSQL.5432"
+      "FATAL: cannot connect to shop at /nowhere/.s.PGSQL.5432"
     )
     val unknown = open(server.tcp(database + "x"))
     assertEquals(unknown.sqlState, "3D000")

@@ -67,15 +67,15 @@ final case class Settings(
     if resumeAt.nonEmpty && inputs.size > 1 then
       refuse("--resume-at", "a place is one of a single script.", "Name one file.")
     if isResuming then
-      val names = inputs.map(input => Resume.fileName(input.name))
+      val names = inputs.map(input => Resume.path(input.name))
       names
         .diff(names.distinct)
         .headOption
         .foreach: name =>
           refuse(
             "--resume",
-            s"two of the files are called $name, and the journal knows a file by its name.",
-            "Rename one of them."
+            s"$name is named twice, and the journal knows a file by its path.",
+            "Name it once."
           )
     if isKeeping && !isEmbedded then
       refuse("--keep", "only an embedded server can be kept up.", "Add --db embedded.")

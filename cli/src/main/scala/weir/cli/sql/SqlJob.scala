@@ -27,6 +27,9 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   )
   private val listener = RunListener(tally, progress, errors)
 
+  /** The database and its server, once there is a connection. */
+  private val server = AtomicReference[Option[String]](None)
+
   /** The exit code, once the run is over and only a server is kept up. */
   private val ended = AtomicReference[Option[Int]](None)
 
@@ -42,7 +45,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         case Foreground.Ended.Done(code) => code
         case Foreground.Ended.Stopped(code, isClean) =>
           ended.get.getOrElse:
-            Interruption.lines(settings, tally.snapshot()).foreach(err.println)
+            Interruption.lines(settings, tally.snapshot(), server.get).foreach(err.println)
             if !isClean then Runtime.getRuntime.halt(code)
             code
     catch
@@ -60,6 +63,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       .use: url =>
         val connections = connection(url)
         val applied = connections
+          .evalTap(one => Task(server.set(Some(one.place))))
           .use(one => Progress.during(progress, tally, applyTo(one, connections)))
           .attempt
           .map(tell)
@@ -118,7 +122,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         val isLost = error.server.exists(_.connectionLost)
         // What has no place in the script is its transaction.
         val isUncertain = isLost && error.position.isEmpty
-        Interruption.lines(settings, tally.snapshot(), isUncertain).foreach(err.println)
+        Interruption.lines(settings, tally.snapshot(), server.get, isUncertain).foreach(err.println)
         tally.failed()
         write(Summary(tally.snapshot(), error.summary, clock.elapsed, columns))
         if isLost then ExitCode.connection else ExitCode.script
@@ -166,7 +170,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def failed(why: String): Int =
     err.println(Secrets.mask(s"weir sql: the run failed: $why").linesIterator.mkString(" "))
-    Interruption.lines(settings, tally.snapshot()).foreach(err.println)
+    Interruption.lines(settings, tally.snapshot(), server.get).foreach(err.println)
     ExitCode.own
 
 object SqlJob:

@@ -18,7 +18,9 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       s"""$folder/script.sql:3:2: ERROR: relation "u" does not exist
          |        u VALUES (1);
          |        ^
-         |1 statement, 0 rows applied (100 % read); what was not committed is rolled back. Begun with --resume, the same command would go on there.
+         |1 statement, 0 rows executed in ${placeOf(
+          url
+        )} (100 % read); what was not committed is rolled back. Begun with --resume, the same command would go on there.
          |""".stripMargin
     )
     assertEquals(
@@ -82,7 +84,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     val bad = write(folder, "bad.sql", "INSERT INTO t VALUES (1);SELECT x;")
     val failed = weir("--db", url, "-1", s"$good", s"$bad")
     assertEquals(failed.code, 3)
-    assert(clue(failed.err).contains("2 statements, 1 row applied"))
+    assert(clue(failed.err).contains("2 statements, 1 row executed"))
     assert(clue(failed.err).contains("rolled back: nothing has changed."))
     assertEquals(weir("--db", url, "--single-transaction", s"$good").code, 0)
 
@@ -169,7 +171,6 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     val dump = write(folder, "dump", "PGDMP.....").toString
     val folderDump = Files.createDirectory(folder.resolve("dumps"))
     write(folderDump, "toc.dat", ""): Unit
-    write(Files.createDirectory(folder.resolve("again")), "good.sql", "SELECT 1"): Unit
     for (args, place) <- List(
         Seq() -> "weir sql:",
         Seq(s"$folder") -> s"$folder:",
@@ -184,7 +185,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
         Seq("-", "--resume") -> "--resume:",
         Seq(good, "--resume", "--on-error", "continue") -> "--resume:",
         Seq(good, "--resume", "--db", "embedded") -> "--resume:",
-        Seq(good, s"$folder/again/good.sql", "--resume") -> "--resume: two of",
+        Seq(good, s"$folder/./good.sql", "--resume") -> s"--resume: $good is named twice",
         Seq(good, "--resume-at", "here") -> "--resume-at:",
         Seq(good, good, "--resume-at", "3") -> "--resume-at:",
         Seq(good, "--prefetch", "lots") -> "--prefetch:",

@@ -30,6 +30,10 @@ trait SqlFixture extends TempFolder, Eventually:
     execute(server.url, s"CREATE DATABASE $name")
     server.url(name)
 
+  /** What messages call the database at this URL. */
+  def placeOf(url: String): String =
+    s"${url.drop("postgresql:///".length).takeWhile(_ != '?')} at ${server.folder}/.s.PGSQL.${server.port}"
+
   def execute(url: String, statement: String): Unit =
     withConnection(url)(_.createStatement().execute(statement): Unit)
 

@@ -49,7 +49,7 @@ class SqlOutageSuite extends FunSuite with SqlFixture:
   private def assertOneError(lines: Vector[String], place: String): Unit =
     assertEquals(lines.count(_.matches(".*(ERROR|FATAL|PANIC): .*")), 1, lines)
     assert(lines.head.startsWith(place), lines)
-    assert(lines.last.contains("applied"), lines)
+    assert(lines.last.contains("executed"), lines)
     assert(lines.forall(!_.contains("Exception")), lines)
 
   /** The second run does what is left. */

@@ -75,7 +75,7 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       assertEquals(child.exitCode(), 143)
       val took = (System.nanoTime() - signalled) / 1_000_000
       assert(took < 1500, s"$took ms")
-      assert(clue(errors(folder)).startsWith("3 statements, 1 row applied"))
+      assert(clue(errors(folder)).startsWith("3 statements, 1 row executed"))
       eventually("the server has stopped")(query(url, sleeping) == Vector("0"))
       assertEquals(query(url, "SELECT a FROM t"), Vector())
 
@@ -97,7 +97,7 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       assertEquals(child.exitCode(), 143)
       val took = (System.nanoTime() - signalled) / 1_000_000
       assert(took < 2000, s"$name: $took ms")
-      assert(clue(errors(folder)).contains(" applied"))
+      assert(clue(errors(folder)).contains(" executed"))
       out.close()
 
   folder.test("--keep leaves the embedded server up until Ctrl-C"): folder =>

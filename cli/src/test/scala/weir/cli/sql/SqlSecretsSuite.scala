@@ -28,7 +28,8 @@ class SqlSecretsSuite extends FunSuite with SqlFixture:
   folder.test("the slowest statements show no secret"): folder =>
     val script = withSecrets.mkString("\n")
     val result = applied(folder, newDatabase(), script, "--slowest", "50", "--json", s"$folder/j")
-    assertEquals((result.code, result.err), (0, ""))
+    assertEquals(result.code, 0, result.err)
+    assertHidden(result.err)
     assert(clue(result.out).contains("ENCRYPTED PASSWORD '***'"))
     assertHidden(result.out)
     assertHidden(java.nio.file.Files.readString(folder.resolve("j")))

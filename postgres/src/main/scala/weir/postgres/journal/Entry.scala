@@ -57,16 +57,27 @@ private[postgres] object Entry:
 
   def of(row: Vector[String]): Entry = Entry(
     run = row(0),
-    pieces = row(1).toLong,
-    bytes = row(2).toLong,
+    pieces = count("pieces", row(1)),
+    bytes = count("bytes", row(2)),
     place = row(3),
-    checksum = HexFormat.of().parseHex(row(4)),
+    checksum = sum(row(4)),
     chain = Option(row(5)).filter(_.nonEmpty),
     uncertain = Option(row(6)).filter(_.nonEmpty),
     settings = Option.when(row(7) == "t")(row(8)),
     bound = row(9).linesIterator.filter(_.nonEmpty).toVector,
     applied = row(10)
   )
+
+  private def count(column: String, text: String): Long =
+    text.toLongOption.filter(_ >= 0).getOrElse {
+      throw IllegalArgumentException(s"$column is $text, which is no count")
+    }
+
+  /** '''Fails''' if it is no SHA-256. */
+  def sum(text: String): Array[Byte] =
+    if !text.matches("[0-9a-f]{64}") then
+      throw IllegalArgumentException(s"checksum is ${text.take(80)}, which is no SHA-256")
+    HexFormat.of().parseHex(text)
 
 /** What is recorded with a piece.
   *
@@ -110,5 +121,5 @@ private[postgres] object Part:
     row(1).toInt,
     row(2).toInt,
     row(3).toLong,
-    HexFormat.of().parseHex(row(4))
+    Entry.sum(row(4))
   )

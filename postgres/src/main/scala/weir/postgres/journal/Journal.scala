@@ -3,7 +3,7 @@ package weir.postgres.journal
 import java.util.HexFormat
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.ScriptException
+import weir.postgres.{ScriptException, ServerError}
 
 /** The journal's tables in the database, for one script: what of it has been applied.
   *
@@ -13,27 +13,90 @@ import weir.postgres.ScriptException
 private[postgres] final class Journal(
     val lane: Lane,
     val script: String,
-    name: String,
-    token: String
+    names: ScriptKey,
+    random: String,
+    sumOfFirst: Long => Option[Array[Byte]] = _ => None
 ):
   import Lane.literal
-  private val key = literal(name)
+  private val token = names.token(random)
+  private val lockName = literal(names.lock)
+
+  /** What the row is called. */
+  private var key = literal(names.name)
 
   /** The row of this script, if it has one, once this run is the only one that may write it.
     *
     * '''Waits''' some seconds for another run of the script to end: a server takes a while to see that its client was
-    * killed. '''Fails''' if it has not ended by then, and if the tables are not ours.
+    * killed. '''Fails''' if it has not ended by then, if the tables are not ours, and if the script may be one that the
+    * journal has from another folder, unless the user has told where to go on.
     */
-  def open(patience: FiniteDuration): Task[Option[Entry]] = Task.direct {
+  def open(patience: FiniteDuration, isTold: Boolean = false): Task[Option[Entry]] = Task.direct {
     lane.run(Journal.create).await
     refuseForeign(lane.rows(Journal.version).await)
+    refuseDamaged(lane.rows(Journal.columns).await)
     lock(patience)
-    val columns = Entry.columns.mkString(", ")
+    val found = find().await
+    if found.isEmpty && !isTold then refuseMoved()
+    found.flatMap { name =>
+      key = literal(name)
+      val columns = Entry.columns.mkString(", ")
+      val rows = lane.rows(s"SELECT $columns FROM weir_sql.journal WHERE script = $key").await
+      rows.headOption.map(row => intact(name)(Entry.of(row)))
+    }
+  }
+
+  private def find(): Task[Option[String]] =
+    val wanted = (names.name +: names.formerly.toVector).map(literal).mkString(", ")
+    val there =
+      names.place.fold("")(at => s" OR right(run, ${at.length + 1}) = ${literal(s" $at")}")
     lane
-      .rows(s"SELECT $columns FROM weir_sql.journal WHERE script = $key")
-      .await
-      .headOption
-      .map(Entry.of)
+      .rows(s"SELECT script, run FROM weir_sql.journal WHERE script IN ($wanted)$there")
+      .map(rows => names.find(rows.map(row => (row(0), row(1)))))
+
+  /** Nobody knows whether a file that says the same as one of the same name elsewhere is that one, moved. */
+  private def refuseMoved()(using Task.Direct): Unit =
+    for base <- names.formerly do
+      val sql =
+        "SELECT script, pieces, bytes, checksum FROM weir_sql.journal WHERE bytes > 0 AND " +
+          s"right(script, ${base.length + 1}) IN (${literal(base)}, ${literal(s"/$base")}) " +
+          s"AND left(run, ${random.length}) <> ${literal(random)}"
+      for
+        row <- lane.rows(sql).await
+        first <- intact(row(0))(sumOfFirst(row(2).toLong))
+        if java.util.Arrays.equals(first, Entry.sum(row(3)))
+      do throw moved(row(0), row(1))
+
+  private def moved(other: String, pieces: String) = refused(
+    s"the journal has a script $other, of which $pieces statements were applied, and this one begins with the same. Whether it is " +
+      "that one, moved, is not known",
+    s"If it is: UPDATE weir_sql.journal SET script = ${literal(names.name)} WHERE script = ${literal(other)}. " +
+      "If it is another one, to be applied as well: --resume-at 1."
+  )
+
+  /** What `read` makes of a row. '''Fails''' in words if it cannot. */
+  private def intact[A](name: String)(read: => A): A =
+    try read
+    catch
+      case error: IllegalArgumentException =>
+        throw damaged(s"the row of $name holds what no run has written: ${error.getMessage}", error)
+
+  private def damaged(what: String, cause: Throwable | Null = null) = refused(
+    s"the journal in the database is damaged: $what",
+    "If no script is half applied: DROP SCHEMA weir_sql CASCADE. Else mend it, or look how far the script has come, delete its " +
+      "row and go on with --resume-at.",
+    cause
+  )
+
+  private def refuseDamaged(columns: Vector[Vector[String]]): Unit =
+    val found = columns.map(_.head).toSet
+    val missing = Journal.expected.filterNot(found)
+    if missing.nonEmpty then throw damaged(s"there is no ${missing.mkString(", no ")} in weir_sql")
+
+  /** '''Fails''' in words if the settings that the journal has cannot be given to a session. */
+  def restoring[A](task: Task[A]): Task[A] = task.handleErrorWith {
+    case error: ServerError if !error.connectionLost =>
+      Task.fail(damaged(s"a setting that it has cannot be set (${error.problem})", error))
+    case other => Task.fail(other)
   }
 
   private def refuseForeign(rows: Vector[Vector[String]]): Unit = rows match
@@ -54,7 +117,7 @@ private[postgres] final class Journal(
 
   private def lock(patience: FiniteDuration)(using Task.Direct): Unit =
     val deadline = Task.monotonic.await + patience
-    def holder: Option[String] = lane.rows(Journal.tryLock(key)).await match
+    def holder: Option[String] = lane.rows(Journal.tryLock(lockName)).await match
       case Vector(Vector("t", _)) => None
       case rows => Some(rows.headOption.map(_(1)).getOrElse(""))
     var held = holder
@@ -63,13 +126,13 @@ private[postgres] final class Journal(
       held = holder
     held.foreach(pid =>
       throw refused(
-        s"another run applies this script now (server process $pid)",
+        s"another run applies a script called ${names.lock} now (server process $pid)",
         s"Wait for it to end. If nobody runs it any more: SELECT pg_terminate_backend($pid)."
       )
     )
 
   /** Takes the lock again, which a statement such as DISCARD ALL has let go. Having it twice does no harm. */
-  def relock: Task[Unit] = lane.run(Journal.relock(key))
+  def relock: Task[Unit] = lane.run(Journal.relock(lockName))
 
   /** The row is this run's from now on. `before` is what `open` has returned. Without a row there are no parts either: where
     * somebody has deleted it, they would be taken for those of this run.
@@ -79,8 +142,12 @@ private[postgres] final class Journal(
       case None =>
         s"$forgettingParts; INSERT INTO weir_sql.journal (script, run) VALUES ($key, ${literal(token)})"
       case Some(entry) =>
+        val former = key
+        // A row of a former version gets the name by which other files of the same name are not taken for it.
+        if names.formerly.exists(literal(_) == former) then key = literal(names.name)
         s"UPDATE weir_sql.journal SET run = CASE WHEN run = ${literal(entry.run)} " +
-          s"THEN ${literal(token)} END WHERE script = $key"
+          s"THEN ${literal(token)} END, script = $key WHERE script = $former; " +
+          s"UPDATE weir_sql.part SET script = $key WHERE script = $former"
     lane.run(sql).handleErrorWith(fenced)
 
   /** The statement that records `applied`. It fails if the row is no longer this run's. */
@@ -110,7 +177,7 @@ private[postgres] final class Journal(
   def forgettingParts: String = s"DELETE FROM weir_sql.part WHERE script = $key"
 
   /** The statement that records that the script has been applied to its end. */
-  val finishing: String =
+  def finishing: String =
     s"UPDATE weir_sql.journal SET finished = coalesce(finished, pg_catalog.clock_timestamp()) WHERE script = $key"
 
   /** The parts of the COPY that comes after `pieces` pieces which have been committed. */
@@ -119,7 +186,7 @@ private[postgres] final class Journal(
       "SELECT piece, part, parts, bytes, checksum FROM weir_sql.part " +
         s"WHERE script = $key AND piece = $pieces"
     )
-    .map(_.map(Part.of))
+    .map(_.map(row => intact(names.name)(Part.of(row))))
 
   /** `error`, or in words what it means if another run has taken the row over. */
   def fenced(error: Throwable): Task[Nothing] = Task.fail(
@@ -165,6 +232,29 @@ private[postgres] object Journal:
        | parts int NOT NULL, bytes bigint NOT NULL, checksum text NOT NULL,
        | PRIMARY KEY (script, piece, part));
        |COMMENT ON TABLE weir_sql.journal IS ''$mark''; END IF; END'""".stripMargin
+
+  private val columns =
+    "SELECT c.relname || '.' || a.attname || ' of type ' || pg_catalog.format_type(a.atttypid, NULL) " +
+      "FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid WHERE a.attnum > 0 AND c.oid IN " +
+      "(pg_catalog.to_regclass('weir_sql.journal'), pg_catalog.to_regclass('weir_sql.part'))"
+
+  private val expected = Vector(
+    "journal" -> "text" -> List(
+      "script",
+      "run",
+      "place",
+      "checksum",
+      "chain",
+      "uncertain",
+      "settings",
+      "bound"
+    ),
+    "journal" -> "bigint" -> List("pieces", "bytes"),
+    "journal" -> "timestamp with time zone" -> List("started", "applied", "finished"),
+    "part" -> "text" -> List("script", "checksum"),
+    "part" -> "bigint" -> List("piece", "bytes"),
+    "part" -> "integer" -> List("part", "parts")
+  ).flatMap { case ((table, kind), names) => names.map(name => s"$table.$name of type $kind") }
 
   private val version =
     "SELECT coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '') FROM pg_catalog.pg_class c " +

@@ -10,7 +10,8 @@ import weir.postgres.send.Delivery
 /** Applies what the journal does not have yet of each script.
   *
   * @param sums
-  *   one for each script, in their order, which its reader feeds
+  *   one for each script, in their order, which its reader feeds; and the sum of so many first bytes of the script, if it can be
+  *   read twice
   */
 private[postgres] final class JournalDelivery(
     lane: Lane,
@@ -18,15 +19,16 @@ private[postgres] final class JournalDelivery(
     copies: CopyTarget,
     chunkBytes: Int => Long,
     resume: Resume,
-    sums: Iterator[Checksum]
+    sums: Iterator[(Checksum, Long => Option[Array[Byte]])]
 ) extends Delivery:
   private val token = HexFormat.of().formatHex(SecureRandom().generateSeed(12))
   private var current: Journaled | Null = null
 
   def begin(script: String): Task[Unit] = Task.direct {
+    val (sum, sumOfFirst) = sums.next()
     val journaled = Journaled(
-      Journal(lane, script, resume.name(script), token),
-      sums.next(),
+      Journal(lane, script, ScriptKey.of(script, resume), token, sumOfFirst),
+      sum,
       session,
       copies,
       chunkBytes,

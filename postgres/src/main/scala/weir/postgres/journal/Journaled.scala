@@ -52,7 +52,7 @@ private[postgres] final class Journaled(
   /** What the journal has of the script, before the first piece. */
   def begin()(using Task.Direct): Option[Entry] =
     single = lane.transaction != Idle
-    entry = journal.open(patience).await
+    entry = journal.open(patience, isTold = go.nonEmpty).await
     skipping.begin(entry)
     entry
 
@@ -105,9 +105,9 @@ private[postgres] final class Journaled(
     // Where all of the script is applied again, it makes them again.
     val missing = if pieces == 0 then Vector.empty else hidden.filterNot(session.has)
     if missing.nonEmpty then throw unreadable(missing)
-    session.restore(
+    val readable =
       SessionState(settings.collect { case (name, Some(value)) => (name, value) }, Vector.empty)
-    )
+    journal.restoring(Task.direct(session.restore(readable))).await
 
   // ---- statements ----
 

@@ -91,7 +91,8 @@ private[postgres] final class Skipping(
     s"the script $what. Nothing has been done now",
     None,
     Some(
-      "What was applied must stay as it is; change what comes after it. To apply a new script, give it a new name."
+      "What was applied must stay as it is; change what comes after it. To apply a new script, give it a new name; " +
+        "to apply another one that is called the same, name its folder, too."
     )
   )
 

@@ -14,11 +14,15 @@ private[postgres] final class Applying(
   import Applying.*
 
   private val tally = Tally(options.slowest)
-  private var script = ""
-  private var current: Piece.Statement | Null = null
+  @volatile private var script = ""
+  @volatile private var current: Piece.Statement | Null = null
   private var copy: Copy | Null = null
   private var committing = false
   private val secrets = KnownSecrets()
+  private val calls = CallWatch(
+    options.stallAfter,
+    waited => listener.stalled(script, position, waited)
+  )
 
   /** `notice`, of the statement that runs now, without what is secret in it. */
   def hiding(notice: ServerNotice): ServerNotice =
@@ -45,7 +49,8 @@ private[postgres] final class Applying(
       finish(inTransaction)
       tally.summary
     }
-    applied
+    calls
+      .during(applied)
       .guaranteeCase {
         case Outcome.Succeeded(_) => Task.unit
         case _ => undo(inTransaction)
@@ -62,7 +67,9 @@ private[postgres] final class Applying(
     var used = 0L
     delivery.begin(name).await
     for piece <- options.prefetch.of(pieces) do
+      calls.begin()
       deliver(piece)
+      calls.end()
       used = piece.endOffset
       listener.usedUp(name, used)
     delivery.end.await
@@ -77,6 +84,7 @@ private[postgres] final class Applying(
       checked(statement) {
         refuseTransactionEnd(statement)
         refuseInvalid(statement)
+        if !session.hasStandardStrings then refuseBackslash(statement)
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else done(statement, delivery.statement(statement).await, begun)
       }
@@ -87,7 +95,9 @@ private[postgres] final class Applying(
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
     val open = copy
-    if (open ne null) && !open.refused then
+    if (open ne null) && open.refused then
+      for line <- open.skipped.next(data) do throw noData(open.statement, line)
+    else if open ne null then
       if open.firstDataLine == 0 then open.firstDataLine = data.start.line
       if delivery.copyHasFailed then endCopy(data)
       else
@@ -98,6 +108,15 @@ private[postgres] final class Applying(
           listener.copying(script, open.statement, data.start.line - open.firstDataLine)
         // Where the server takes them as fast as they come, nothing else makes this fiber give way.
         if open.blocks % 16 == 0 then Task.cede.await
+
+  private def noData(statement: Piece.Statement, line: Long) = ScriptException(
+    script,
+    Some(Position(Position.UnknownOffset, line, 1)),
+    s"the COPY at ${statement.start}, which the server has refused, seems to have no data: here is the next COPY",
+    hint = Some(
+      "What stands between them has not been run. End the data of each COPY with a line \\., also where there is none."
+    )
+  )
 
   private def endCopy(piece: Piece)(using Task.Direct): Unit =
     val open = copy
@@ -157,6 +176,20 @@ private[postgres] final class Applying(
           Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
       )
 
+  /** The splitter takes a backslash for itself. Up to the first one it makes no difference. */
+  private def refuseBackslash(statement: Piece.Statement): Unit =
+    val at = statement.text.indexOf('\\'.toByte)
+    if at >= 0 then
+      throw ScriptException(
+        script,
+        Some(statement.positionOfByte(at)),
+        "a backslash, while standard_conforming_strings is off in this session",
+        hint = Some(
+          "The database, the role or a function has set it, and strings would end elsewhere. Begin the script with " +
+            "SET standard_conforming_strings = on."
+        )
+      )
+
   private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
     if options.singleTransaction then
       committing = true
@@ -204,6 +237,7 @@ private[postgres] object Applying:
     var blocks = 0L
     var isSent = false
     var refused = false
+    val skipped = SkippedData()
 
   def scripts(
       connection: ScriptConnection,

@@ -31,7 +31,7 @@ private[postgres] object Connecting:
         try
           val jdbc = org.postgresql.Driver().connect(url.jdbc, propertiesOf(url, opening.key))
           val driver = jdbc.unwrap(classOf[BaseConnection])
-          val connection = ScriptConnection(jdbc, driver, opening.finish(), notices)
+          val connection = ScriptConnection(jdbc, driver, opening.finish(), notices, url.place)
           made.set(connection)
           connection
         catch

@@ -8,16 +8,17 @@ import weir.postgres.journal.{Checksum, JournalDelivery, Lane, SessionWatch}
 /** Applies scripts by the delivery that the options ask for. */
 private[postgres] object Deliveries:
   /** @param scripts
-    *   names, and what they are split into; the sum takes in what is read
+    *   names, and what they are split into; the sum takes in what is read; and the sum of so many of their first bytes, if they
+    *   can be read twice
     */
   def apply(
       connection: ScriptConnection,
-      scripts: List[(String, Option[Checksum] => Stream[Piece])],
+      scripts: List[(String, Option[Checksum] => Stream[Piece], Long => Option[Array[Byte]])],
       options: ApplyOptions,
       listener: ApplyListener
   ): Task[ApplySummary] = Task.defer {
     val sums = scripts.map(_ => options.resume.map(_ => Checksum()))
-    val streams = scripts.zip(sums).map { case ((name, pieces), sum) => (name, pieces(sum)) }
+    val streams = scripts.zip(sums).map { case ((name, pieces, _), sum) => (name, pieces(sum)) }
     def run(delivery: Session => Delivery) =
       Applying.scripts(connection, streams, options, listener, delivery)
     if options.resume.isEmpty && options.jobs.isEmpty then run(PlainDelivery(_))
@@ -25,7 +26,14 @@ private[postgres] object Deliveries:
       jobs(options).use(jobs =>
         def withJobs(summary: ApplySummary) =
           summary.copy(parallelCopies = jobs.parallel, singleCopies = jobs.single)
-        run(session => delivery(Lane(connection, session), jobs, options, sums.flatten))
+        run(session =>
+          delivery(
+            Lane(connection, session),
+            jobs,
+            options,
+            sums.flatten.zip(scripts.map(_._3))
+          )
+        )
           .map(withJobs)
           .handleErrorWith {
             case error: ScriptException =>
@@ -50,7 +58,7 @@ private[postgres] object Deliveries:
       lane: Lane,
       jobs: Jobs,
       options: ApplyOptions,
-      sums: List[Checksum]
+      sums: List[(Checksum, Long => Option[Array[Byte]])]
   ): Delivery =
     val watch = SessionWatch(lane)
     val chunkBytes = options.jobs.fold(ParallelCopy.chunkBytes)(_.chunkBytes)

@@ -37,18 +37,72 @@ class JournalSuite extends ResumeSuite:
     assertEquals((summary.statements, summary.rows), (0L, 0L))
     assertEquals(numbers(database), all)
 
-  test("two scripts of one name are refused: the second would be left out"):
-    val database = server.newDatabase()
-    val scripts = List("x/s.sql", "y/s.sql").map(name =>
-      SqlScript.fromInputStream(name)(java.io.ByteArrayInputStream("SELECT 1".getBytes))
-    )
-    def applyAll(resume: Resume) = ScriptConnection
+  private def scripts(named: (String, String)*) = named.toList.map((name, text) =>
+    SqlScript.fromInputStream(name)(java.io.ByteArrayInputStream(text.getBytes))
+  )
+
+  private def applyAll(database: String, resume: Resume, scripts: List[SqlScript]) =
+    ScriptConnection
       .open(server.unix(database))
       .use(SqlScripts.applyTo(_, scripts, ApplyOptions(resume = Some(resume))))
       .runSync()
-    val error = intercept[IllegalArgumentException](applyAll(Resume()))
+      .statements
+
+  test("two scripts called the same in the journal are refused: the second would be left out"):
+    val database = server.newDatabase()
+    val both = scripts("x/s.sql" -> "SELECT 1", "y/s.sql" -> "SELECT 2")
+    val error =
+      intercept[IllegalArgumentException](applyAll(database, Resume(name = Resume.fileName), both))
     assert(error.getMessage.contains("called s.sql"), error.getMessage)
-    assertEquals(applyAll(Resume(name = identity)).statements, 2L)
+
+  test("files of one name in two folders are two scripts, at once and one after the other"):
+    val (one, two) = ("CREATE TABLE t (a int); SELECT 1", "INSERT INTO t VALUES (1); SELECT 2")
+    val both = server.newDatabase()
+    assertEquals(applyAll(both, Resume(), scripts("v1/s.sql" -> one, "v2/s.sql" -> two)), 4L)
+    val each = server.newDatabase()
+    assertEquals(applyAll(each, Resume(), scripts("v1/s.sql" -> one)), 2L)
+    assertEquals(applyAll(each, Resume(), scripts("v2/s.sql" -> two)), 2L)
+    assertEquals(applyAll(each, Resume(), scripts("./v1/../v1/s.sql" -> one)), 0L)
+
+  test("a file is known by where it is, however it is called"):
+    val database = server.newDatabase()
+    val there = java.nio.file.Path.of("v1/s.sql").toAbsolutePath.toString
+    assertEquals(applyAll(database, Resume(), scripts("v1/s.sql" -> "SELECT 1;")), 1L)
+    assertEquals(applyAll(database, Resume(), scripts(there -> "SELECT 1; SELECT 2")), 1L)
+
+  test("a row of a former version, which knew a file by its name alone, is gone on with"):
+    val database = server.newDatabase()
+    val (one, two) = ("CREATE TABLE t (a int); ", "INSERT INTO t VALUES (1); ")
+    // As that version has written it.
+    applyAll(database, Resume(name = Resume.fileName), scripts("v1/s.sql" -> one)): Unit
+    assertEquals(journal(database)("script || ' ' || position(' ' in run)"), "s.sql 0")
+    val other = intercept[ScriptException](
+      applyAll(database, Resume(), scripts("v2/s.sql" -> "SELECT 1"))
+    )
+    assert(other.problem.contains("has"), other.problem)
+    assertEquals(applyAll(database, Resume(), scripts("v1/s.sql" -> (one + two))), 1L)
+    assertEquals(journal(database)("script"), "v1/s.sql")
+    assertEquals(applyAll(database, Resume(), scripts("v2/s.sql" -> two)), 1L)
+    assertEquals(ask(database)("SELECT count(*) FROM t"), "2")
+
+  test("a damaged journal is one error that says what is wrong, and what to do"):
+    for (damage, problem) <- List(
+        "ALTER TABLE weir_sql.journal DROP COLUMN bytes" -> "there is no journal.bytes of type bigint",
+        "ALTER TABLE weir_sql.journal ALTER pieces DROP DEFAULT, ALTER pieces TYPE text" ->
+          "there is no journal.pieces of type bigint",
+        "DROP TABLE weir_sql.part" -> "there is no part.script of type text",
+        "UPDATE weir_sql.journal SET checksum = 'x'" -> "the row of s.sql holds what no run has written: checksum is x",
+        "UPDATE weir_sql.journal SET pieces = -1" -> "pieces is -1",
+        "UPDATE weir_sql.journal SET settings = 'nonsense'" -> "a setting that it has cannot be set"
+      )
+    do
+      val database = server.newDatabase()
+      apply(database, "SELECT 1;"): Unit
+      server.admin(database)(server.execute(_, damage))
+      val error = refused(database, "SELECT 1; SELECT 2;")
+      assert(error.problem.contains("the journal in the database is damaged"), error.problem)
+      assert(error.problem.contains(problem), error.problem)
+      assert(error.hint.exists(_.contains("DROP SCHEMA weir_sql CASCADE")), error.hint)
 
   test("of a COPY that had been applied no lines are told as sent"):
     val database = server.newDatabase()
@@ -130,15 +184,34 @@ class JournalSuite extends ResumeSuite:
     )
     assertEquals(numbers(database), "1235678")
 
-  test("two scripts have two journals; folders do not count"):
+  test(
+    "a file that says the same as one of that name elsewhere is asked about: it may have been moved"
+  ):
+    val folder = java.nio.file.Files.createTempDirectory("weir-moved")
+    def file(name: String, text: String) =
+      val path = folder.resolve(name)
+      java.nio.file.Files.createDirectories(path.getParent): Unit
+      SqlScript.file(java.nio.file.Files.writeString(path, text))
+    val text = "CREATE TABLE t (a int);\n"
     val database = server.newDatabase()
-    apply(database, "CREATE TABLE t (a int)", name = "/a/b.sql"): Unit
-    apply(database, "INSERT INTO t VALUES (1)", name = "c.sql"): Unit
-    assertEquals(apply(database, "CREATE TABLE t (a int)", name = "b.sql").statements, 0L)
-    assertEquals(
-      ask(database)("SELECT string_agg(script, ' ' ORDER BY script) FROM weir_sql.journal"),
-      "b.sql c.sql"
+    assertEquals(applyAll(database, Resume(), List(file("v1/s.sql", text))), 1L)
+    assertEquals(applyAll(database, Resume(), List(file("v2/s.sql", "SELECT 1;"))), 1L)
+    val moved = file("v3/s.sql", text + "SELECT 1;\n")
+    val error = intercept[ScriptException](applyAll(database, Resume(), List(moved)))
+    assert(error.problem.contains(s"has a script $folder/v1/s.sql, of which 1 st"), error.problem)
+    val told = error.hint.get
+    server.admin(database)(
+      server.execute(_, told.substring(told.indexOf("UPDATE"), told.indexOf(". If it is another")))
     )
+    assertEquals(applyAll(database, Resume(), List(moved)), 1L)
+    val again = List(file("v4/s.sql", "SELECT 1;"))
+    intercept[ScriptException](applyAll(database, Resume(), again)): Unit
+    val first = Resume(at = Resume.Place.parse("1"))
+    assertEquals(applyAll(database, first, again), 1L)
+    assertEquals(applyAll(database, Resume(), again), 0L)
+    val both = List("x/two.sql", "y/two.sql").map(file(_, "SELECT 1;"))
+    assertEquals(applyAll(database, Resume(), both), 2L)
+    assertEquals(applyAll(database, Resume(), both), 0L)
 
   test("as one transaction, all scripts are applied or none"):
     val database = server.newDatabase()

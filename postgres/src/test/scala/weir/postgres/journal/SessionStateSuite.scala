@@ -153,7 +153,9 @@ class SessionStateSuite extends ResumeSuite:
       .use { other =>
         weir.Task {
           val lane = Lane(other, Session(other, _ => ()))
-          Journal(lane, "s.sql", "s.sql", "token").open(1.second).runSync(): Unit
+          Journal(lane, "s.sql", ScriptKey("s.sql", None, None), "token")
+            .open(1.second)
+            .runSync(): Unit
           val error = refused(database, table, impatient)
           assert(error.getMessage.contains(s"(server process ${lane.pid})"), error.getMessage)
           // Another script is nobody's business.

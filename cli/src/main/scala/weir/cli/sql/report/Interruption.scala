@@ -6,18 +6,24 @@ import weir.cli.sql.run.Tally
 
 /** What is left of a run that did not come to its end, and how to go on. */
 object Interruption:
-  /** @param isUncertain
+  /** @param server
+    *   the database and its server, if there was a connection
+    * @param isUncertain
     *   that the connection was lost while the server committed
     */
   def lines(
       settings: Settings,
       tally: Tally.Snapshot,
+      server: Option[String],
       isUncertain: Boolean = false
   ): Vector[String] =
     import tally.*
     val share = doneShare.fold("")(share => s" (${(share * 100).toInt} % read)")
-    val what = if settings.isDryRun then "split" else "applied"
-    val far = s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")} $what$share"
+    // What was executed is applied only once it is committed.
+    val what = if settings.isDryRun then "split" else "executed"
+    val where = server.fold("")(place => s" in $place")
+    val far =
+      s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")} $what$where$share"
     val left =
       if settings.isDryRun then "; nothing was sent."
       else if isUncertain then "; whether they are committed is not known."

@@ -1,6 +1,7 @@
 package weir.cli.sql.run
 
 import java.util.concurrent.atomic.AtomicLong
+import scala.concurrent.duration.*
 
 import weir.cli.sql.report.{ErrorReport, Problem, Progress}
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
@@ -33,6 +34,18 @@ final class RunListener(tally: Tally, progress: Progress, errors: ErrorReport)
   ): Unit =
     if told.getAndIncrement() < RunListener.mostNotices then
       progress.say(errors.lines(Problem.of(script, position, notice)))
+
+  override def stalled(
+      script: String,
+      position: Option[Position],
+      waited: FiniteDuration
+  ): Unit =
+    val place = position.fold(script)(at => s"$script:$at")
+    progress.say(
+      Seq(
+        s"$place: no answer from the server for ${waited.toSeconds} s; it may be at work, or gone"
+      )
+    )
 
   /** How many notices there were more than have been told. */
   def noticesLeftOut: Long = (told.get - RunListener.mostNotices).max(0)

@@ -32,22 +32,22 @@ class InterruptionSuite extends FunSuite:
   )
 
   private val tally = Tally.Snapshot(None, 0, 0, 2, 0, 3, 0, 0)
-  private val counts = "2 statements, 3 rows applied"
+  private val counts = "2 statements, 3 rows executed in d at h:1"
 
   test("of a single transaction nothing is there, unless the server was lost while it committed"):
     val single = settings(file, isSingleTransaction = true)
     assertEquals(
-      Interruption.lines(single, tally),
+      Interruption.lines(single, tally, Some("d at h:1")),
       Vector(s"$counts, and rolled back: nothing has changed.")
     )
     assertEquals(
-      Interruption.lines(single, tally, isUncertain = true),
+      Interruption.lines(single, tally, Some("d at h:1"), isUncertain = true),
       Vector(s"$counts; whether they are committed is not known.")
     )
 
   test("a journal is advised where something was applied of a file that can be read again"):
     def isAdvised(settings: Settings, tally: Tally.Snapshot) =
-      Interruption.lines(settings, tally).exists(_.contains("--resume"))
+      Interruption.lines(settings, tally, None).exists(_.contains("--resume"))
     assert(isAdvised(settings(file), tally))
     assert(!isAdvised(settings(file), tally.copy(statements = 0)))
     assert(!isAdvised(settings(Path.of("/dev/null")), tally))

@@ -1,0 +1,83 @@
+package weir.postgres
+
+import java.io.ByteArrayInputStream
+import java.util.concurrent.CountDownLatch
+import scala.concurrent.duration.*
+
+/** What is not applied in silence. */
+class ApplyGuardsSuite extends ServerSuite:
+  private def apply(
+      database: String,
+      text: String,
+      options: ApplyOptions = ApplyOptions(),
+      listener: ApplyListener = ApplyListener.none
+  ): Either[Throwable, ApplySummary] = ScriptConnection
+    .open(server.unix(database))
+    .use(
+      SqlScript
+        .fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes))
+        .applyTo(_, options, listener)
+    )
+    .attempt
+    .runSync()
+
+  private def problem(result: Either[Throwable, ApplySummary]): String = result match
+    case Left(error: ScriptException) => error.getMessage
+    case other => fail(s"$other")
+
+  test(
+    "a backslash is refused where strings are not standard, though no SET of the script says so"
+  ):
+    for setting <- List[String => String](
+        database => s"ALTER DATABASE $database SET standard_conforming_strings = off",
+        _ => "SELECT 1"
+      )
+    do
+      val database = server.newDatabase()
+      server.admin("postgres")(server.execute(_, setting(database)))
+      val byFunction =
+        if setting(database) == "SELECT 1" then
+          "SELECT set_config('standard_conforming_strings', 'off', false);\n"
+        else "CREATE TABLE IF NOT EXISTS t (a text);\n"
+      val script = byFunction + "SELECT 'no'; SELECT 'a\\';\nDROP TABLE t; --';\n"
+      assertEquals(
+        problem(apply(database, script)),
+        "s.sql:2:23: a backslash, while standard_conforming_strings is off in this session"
+      )
+      val dump = "SET standard_conforming_strings = on;\n" + script.replace("t;", "IF EXISTS t;")
+      if byFunction.startsWith("CREATE") then assert(apply(database, dump).isRight)
+
+  test("a COPY that is refused and has no data does not take the statements up to the next one"):
+    val database = server.newDatabase()
+    val go = ApplyOptions(onError = OnError.Continue)
+    val next = "COPY u (a) FROM stdin;\n1\n\\.\nINSERT INTO u VALUES (2);\n"
+    val script =
+      s"CREATE TABLE u (a int);\nCOPY nosuch FROM stdin;\nINSERT INTO u VALUES (3);\n$next"
+    val error = problem(apply(database, script, go))
+    assert(error.startsWith("s.sql:4:1: the COPY at 2:1, which the server has refused"), error)
+    assertEquals(server.ask(database)("SELECT count(*) FROM u"), "0")
+    val withData =
+      "DROP TABLE u; " + script.replace("nosuch FROM stdin;", "nosuch FROM stdin;\nx\n\\.")
+    assertEquals(apply(database, withData, go).map(_.errors), Right(1L))
+    assertEquals(server.ask(database)("SELECT sum(a) FROM u"), "6")
+
+  test("a server that does not answer for long is told of, again and again, and what comes after"):
+    val database = server.newDatabase()
+    val told = CountDownLatch(2)
+    @volatile var places = List.empty[Option[Position]]
+    val listener = new ApplyListener:
+      override def stalled(script: String, position: Option[Position], waited: FiniteDuration) =
+        places = position :: places
+        assert(waited >= 50.millis)
+        told.countDown()
+        if told.getCount == 0 then
+          server.admin("postgres")(
+            server.execute(
+              _,
+              "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            )
+          )
+    val options = ApplyOptions(stallAfter = 50.millis)
+    val error = problem(apply(database, "SELECT 1;\nSELECT pg_sleep(1000);", options, listener))
+    assert(error.startsWith("s.sql:2:1: ERROR: canceling"), error)
+    assert(places.size >= 2 && places.forall(_.map(_.line).contains(2L)), places)
