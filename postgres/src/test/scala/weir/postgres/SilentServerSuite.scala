@@ -21,7 +21,7 @@ class SilentServerSuite extends ServerSuite:
           s"postgresql://u@127.0.0.1:$port/d?connect_timeout=1&sslmode=$mode"
         )
         assert(error.connectionLost)
-        assert(error.problem.contains(s"127.0.0.1:$port/d"), error.problem)
+        assert(error.problem.contains(s"d at 127.0.0.1:$port"), error.problem)
         assert(error.detail.exists(_.contains("has not answered within 1 s")), error.detail)
       finally silent.close()
 

@@ -46,7 +46,9 @@ private[postgres] final class Applying(
       session.run("SET client_min_messages = warning").await: Unit
       if options.singleTransaction then session.run("BEGIN").await: Unit
       for (name, pieces) <- scripts do applyOne(name, pieces)
+      calls.begin()
       finish(inTransaction)
+      calls.end()
       tally.summary
     }
     calls

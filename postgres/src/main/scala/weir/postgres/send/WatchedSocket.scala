@@ -27,7 +27,8 @@ private object WatchedSocket:
 private[postgres] final class TcpSocket(
     notice: Array[Byte] => Unit,
     startup: StartupPacket,
-    target: SocketAddress => SocketAddress
+    target: SocketAddress => SocketAddress,
+    connectMillis: Int => Int
 ) extends Socket,
       WatchedSocket:
   lazy val inbox: Inbox = Inbox(super.getInputStream, () => getSoTimeout, notice)
@@ -38,7 +39,7 @@ private[postgres] final class TcpSocket(
   override def getOutputStream: OutputStream = outbox
 
   override def connect(address: SocketAddress, timeoutMillis: Int): Unit =
-    super.connect(target(address), timeoutMillis)
+    super.connect(target(address), connectMillis(timeoutMillis))
 
   /** The system's own times are hours. */
   override def setKeepAlive(on: Boolean): Unit =

@@ -31,6 +31,7 @@ final class WatchedSocketFactory private[postgres] (opening: WatchedSocketFactor
     throw UnsupportedOperationException("The driver connects its sockets itself.")
 
 private[postgres] object WatchedSocketFactory:
+  private val ConnectGraceMillis = 500L
   private val openings = ConcurrentHashMap[String, Opening]()
 
   private def find(key: String): Opening =
@@ -74,7 +75,7 @@ private[postgres] object WatchedSocketFactory:
     def newSocket(): Socket =
       val socket = unix match
         case Some(path) => UnixSocket(path, notice, startup)
-        case None => TcpSocket(notice, startup, target)
+        case None => TcpSocket(notice, startup, target, connectMillis)
       if !opened then limit(socket)
       made(socket)
 
@@ -87,10 +88,18 @@ private[postgres] object WatchedSocketFactory:
       if timeoutMillis > 0 then
         val end = new Runnable:
           def run(): Unit =
-            if !over.await(timeoutMillis, TimeUnit.MILLISECONDS) && !socket.isClosed then
-              timedOut = true
+            var isLate = !over.await(timeoutMillis, TimeUnit.MILLISECONDS)
+            // One that is still connecting ends by itself now.
+            if isLate && !socket.isConnected then
+              isLate = !over.await(ConnectGraceMillis, TimeUnit.MILLISECONDS)
+            if isLate && !socket.isClosed then
+              timedOut = socket.isConnected
               socket.abort()
         Thread.ofVirtual().name("weir-connect-timeout").start(end): Unit
+
+    /** The driver gives a second host only what the first one has left. */
+    private def connectMillis(ofDriver: Int): Int =
+      if opened || timeoutMillis == 0 then ofDriver else timeoutMillis.min(Int.MaxValue).toInt
 
     /** Each attempt goes on in the list; once the connection is open, a cancel request goes to where that went. */
     private def target(address: SocketAddress): SocketAddress = address match
