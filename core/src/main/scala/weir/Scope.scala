@@ -1,7 +1,7 @@
 package weir
 
 import java.util.concurrent.CancellationException
-import weir.kernel.{RunLoop, Suspend, Waiter}
+import weir.kernel.{Pure, RunLoop, Suspend, Waiter}
 import weir.sync.Awaited
 import weir.task.{Failures, Members}
 import weir.trace.ErrorTrace
@@ -12,6 +12,9 @@ final class Scope private (failFast: Boolean) extends Members:
   // shared, under this object's lock
   private var failure: Throwable | Null = null
   private var isCanceled = false
+
+  /** True once the cancel has ended a fiber of it. */
+  private var isCut = false
 
   // written once, before any fiber can end
   private var parent: ScopeWaiter | Null = null
@@ -48,6 +51,8 @@ final class Scope private (failFast: Boolean) extends Members:
 
   protected def ended(member: RunLoop, outcome: Outcome[Any]): Unit =
     if member eq body then result = outcome
+    else if !outcome.isInstanceOf[Outcome.Succeeded[?]] then
+      synchronized { if isCanceled then isCut = true }
     outcome match
       case Outcome.Failed(error) =>
         ErrorTrace.pass(error, parent.nn.fiber, from = member)
@@ -55,10 +60,6 @@ final class Scope private (failFast: Boolean) extends Members:
         // A body that has failed forks nothing more, and nobody is left to use what the others make.
         if failFast || (member eq body) then cancelAll()
       case Outcome.Canceled =>
-        // Of a masked region at whose end the fiber was cancelled: lost otherwise, and no failure by itself.
-        val error = member.replaced
-        if error ne null then
-          synchronized { if failure ne null then failure = Failures.add(failure, error) }
         if member eq body then cancelAll()
       case _ => ()
 
@@ -77,6 +78,11 @@ final class Scope private (failFast: Boolean) extends Members:
               "The body of a scope canceled itself. That cancels its parent too, which is masked here."
             )
           ): Unit
+
+  /** The value of the body of a scope that was cancelled, and is over, if all of its fibers have ended well all the same. */
+  private[weir] def late: Pure[Any] | Null = result match
+    case Outcome.Succeeded(value) if synchronized((failure eq null) && !isCut) => Pure(value)
+    case _ => null
 
   private[weir] val cancelAndWait: Task[Unit] = Task.defer {
     synchronized { isCanceled = true }
@@ -106,4 +112,5 @@ object Scope:
 /** The wait of the fiber that runs a scope. */
 private final class ScopeWaiter(fiber: RunLoop, scope: Scope) extends Waiter(fiber):
   override def cancelHook: Task[Unit] = scope.cancelAndWait
+  override def late: Pure[Any] | Null = scope.late
   override def awaited: Awaited = scope

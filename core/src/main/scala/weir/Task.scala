@@ -120,7 +120,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def cancelable(onCancel: Task[Unit]): Task[A] = Cancelable(this, onCancel)
 
   /** This task's value. '''Fails''' with a `java.util.concurrent.TimeoutException` if that takes longer than
-    * `limit`; then this task has been cancelled, and its finalizers have run.
+    * `limit`; then this task has been cancelled, and its finalizers have run. Where it ends with a value all the same, as masked
+    * code does, that is the result, however late.
     */
   final def timeout(limit: FiniteDuration): Task[A] = Timeout(this, limit)
 
@@ -272,11 +273,11 @@ object Task:
   /** Lets other fibers run, where any wait for the carrier that this one is on. (The own thread of a `runSync` is none.) */
   val cede: Task[Unit] = Cede
 
-  /** Cancels the fiber that runs it. Inside of `uncancelable`, it goes on until the end of that. */
+  /** Cancels the fiber that runs it. Inside of `uncancelable`, it goes on until the first task after that. */
   val canceled: Task[Unit] = CancelSelf
 
-  /** What `body` returns, run so that a cancel waits until it has ended, or until it comes to a task that the
-    * poll has unmasked.
+  /** What `body` returns, run so that a cancel waits until the first task after it, or until it comes to a task that the
+    * poll has unmasked. A fiber whose last act it is ends with its value.
     */
   def uncancelable[A](body: Poll => Task[A]): Task[A] = Uncancelable(body)
 

@@ -15,7 +15,8 @@ import weir.app.MainProcess
   * task that has cancelled itself.
   *
   * '''Ctrl-C''', SIGTERM and SIGHUP cancel the task. Its finalizers have `shutdownDeadline` to run; after that what blocks is
-  * printed, and the process ends all the same. The exit code is 130, 143 or 129. A second signal ends it at once.
+  * printed, and the process ends all the same. The exit code is 130, 143 or 129, but the
+  * task's own where it ends with one all the same. A second signal ends it at once.
   *
   * '''System.exit''', wherever it is called, cancels the task too, and the process ends with that exit code. It never
   * returns, so the fiber that calls it runs no finalizers: end the task with an `ExitCode` instead.

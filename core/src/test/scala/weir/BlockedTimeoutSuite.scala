@@ -41,7 +41,7 @@ class BlockedTimeoutSuite extends WeirSuite:
       new Blocked:
         private val stopped = AtomicBoolean()
         def block(): Unit =
-          while !stopped.get && !Thread.currentThread().isInterrupted do Thread.onSpinWait()
+          while !stopped.get do if Thread.interrupted() then throw InterruptedException()
         def stop(): Unit = stopped.set(true)
     }
   )

@@ -22,6 +22,9 @@ class CancelSuite extends WeirSuite:
     fiber.cancel.runSync()
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
+  /** Ends with the cancel that its last act has held back. */
+  private def lookingAtItsEnd[A](task: Task[A]): Task[A] = task.flatMap(a => Task.cede.as(a))
+
   test("join gives each of the three outcomes, to many who ask, before and after the end"):
     val boom = Boom()
     for delay <- List(Task.unit, Task.cede, Task.sleep(2.millis)) do
@@ -83,7 +86,8 @@ class CancelSuite extends WeirSuite:
   /** What of `body`, made with a way to note lines, runs in a fiber that is cancelled before it begins. */
   private def runsThoughCanceled(body: (String => Task[Unit]) => Task[Any]): List[String] =
     val log = ConcurrentLinkedQueue[String]()
-    val fiber = RunLoop(Runtime.default, body(line => Task(log.add(line)).void))
+    val fiber =
+      RunLoop(Runtime.default, lookingAtItsEnd(body(line => Task(log.add(line)).void)))
     fiber.requestCancel()
     Runtime.default.scheduler.submit(fiber)
     assertEquals(fiber.awaitEnd(), Outcome.Canceled)
@@ -131,10 +135,10 @@ class CancelSuite extends WeirSuite:
       val inside = AtomicBoolean()
       val fiber = RunLoop(
         Runtime.default,
-        Task.unit.flatMap { _ =>
+        lookingAtItsEnd(Task.unit.flatMap { _ =>
           self.get().requestCancel()
           whole(Task(inside.set(true)))
-        }
+        })
       )
       self.complete(fiber): Unit
       Runtime.default.scheduler.submit(fiber)
@@ -215,7 +219,7 @@ class CancelSuite extends WeirSuite:
       val through = AtomicBoolean()
       val masked = startUntil: signal =>
         val body = signal.andThen(Task(Thread.sleep(20))).andThen(Task(through.set(true)))
-        ends.attempt.andThen(Task.uncancelable(_ => body))
+        lookingAtItsEnd(ends.attempt.andThen(Task.uncancelable(_ => body)))
       assertCanceled(masked)
       assert(through.get)
 
@@ -245,7 +249,7 @@ class CancelSuite extends WeirSuite:
       val canceling = startCancel(fiber)
       gate.countDown()
       assertEquals(canceling.joinOrFail.map(_ => ended.get).runSync(), true)
-      assertEquals(fiber.join.runSync(), Outcome.Canceled)
+      assertEquals(fiber.join.runSync(), Outcome.Succeeded(()))
 
   test("poll of another fiber leaves its task as it is"):
     val gate = CountDownLatch(1)
@@ -256,15 +260,18 @@ class CancelSuite extends WeirSuite:
     gate.countDown()
     canceling.joinOrFail.runSync()
 
-  test("a task that cancels itself ends there, or at the end of its uncancelable"):
+  test("a task that cancels itself ends there, or before what follows its uncancelable"):
     val after = AtomicBoolean()
     val fiber = Task.canceled.andThen(Task(after.set(true))).start.runSync()
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
     assertEquals(after.get, false)
-    val masked =
-      Task.uncancelable(_ => Task.canceled.andThen(Task(after.set(true)))).start.runSync()
-    assertEquals(masked.join.runSync(), Outcome.Canceled)
+    val masked = Task.uncancelable(_ => Task.canceled.andThen(Task(after.set(true))).as(1))
+    def outcome(task: Task[Int]) = task.start.flatMap(_.join).runSync()
+    assertEquals(outcome(masked), Outcome.Succeeded(1))
     assertEquals(after.get, true)
+    assertEquals(outcome(masked.map(_ + 1).attempt.map(_.merge).as(2)), Outcome.Succeeded(2))
+    for next <- List(Task.pure(2), Task(2), Task.cede.as(2), Task.sleep(1.hour).as(2), masked) do
+      assertEquals(outcome(masked.flatMap(_ => next)), Outcome.Canceled)
 
   test("a fiber that cancels itself through its own handle ends canceled, finalizers run"):
     val released = AtomicInteger()

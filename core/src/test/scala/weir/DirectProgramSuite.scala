@@ -28,7 +28,7 @@ class DirectProgramSuite extends ScalaCheckSuite, WeirSuite:
     val known = CountDownLatch(1)
     world.cancel = Task(known.await())
       .andThen(form(world))
-      .map(identity) // where a cancel that came with the last effect is noticed
+      .flatMap(n => Task.cede.as(n)) // where a cancel that came with the last effect is noticed
       .runAsync { result =>
         outcome.set(result); ended.countDown()
       }
@@ -125,7 +125,8 @@ object DirectProgramSuite:
     program match
       case Effect(n) => world.effect(n)
       case Value(n) => Task.pure(n)
-      case Fails(n) => Task.fail(Expected(n))
+      // Plain code that throws after a cancel is cancelled: so is an effect.
+      case Fails(n) => Task.defer(Task.fail(Expected(n)))
       case CancelsItself(before) => go(before).flatMap(n => Task.canceled.as(n))
       case Then(first, second) => go(first).flatMap(a => go(second).map(b => a + b))
       case Recovers(body, handler) =>
@@ -136,11 +137,12 @@ object DirectProgramSuite:
       case Finally(body, finalizer) => go(body).guarantee(world.effect(finalizer).void)
       case Masked(before, polled, after) =>
         Task.uncancelable(poll =>
-          // A block looks for a cancel before it begins, and after its awaits: so do defer and map.
+          // A block looks for a cancel before it begins: so does defer.
           go(before).flatMap(a =>
-            poll(Task.defer(go(polled)).map(identity)).flatMap(b => go(after).map(c => a + b + c))
+            poll(Task.defer(go(polled))).flatMap(b => go(after).map(c => a + b + c))
           )
         )
+      case Repeats(0, _) => Task.pure(0)
       case Repeats(times, body) => Task.traverse(1 to times)(_ => go(body)).map(_.sum)
       case If(condition, yes, no) =>
         go(condition).flatMap(n => if n % 2 == 0 then go(yes) else go(no))

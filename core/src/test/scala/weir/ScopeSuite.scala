@@ -243,7 +243,8 @@ class ScopeSuite extends WeirSuite:
     assertEquals(others.released.get, 3)
     val masked = Task.uncancelable(_ => Scope.run(_ => Task.canceled).attempt)
     val seen = AtomicReference[Either[Throwable, Unit]](Right(()))
-    assertEquals(outcome(masked.map(seen.set)), Outcome.Canceled)
+    assertEquals(outcome(masked.flatMap(end => Task(seen.set(end)))), Outcome.Canceled)
+    assertEquals(seen.get, Right(()))
     val inMask = AtomicReference[Either[Throwable, Unit]](Right(()))
     outcome(Task.uncancelable(_ => Scope.run(_ => Task.canceled).attempt.map(inMask.set))): Unit
     assert(inMask.get.left.exists(_.isInstanceOf[CancellationException]), s"${inMask.get}")

@@ -72,6 +72,8 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
     * code may go on, and block, without any further look.
     */
   final private[kernel] def openGate(): Unit =
+    // Made while the gate was closed, and so by nobody's cancel.
+    if cancelRequested && host.takeInterrupt(null) then host.interruptedFromOutside()
     gate = FiberCore.Open // a full fence: pairs with the order of accesses in requestCancel
     if cancelRequested then interruptSelf()
 
@@ -80,11 +82,29 @@ private[weir] abstract class FiberCore(val runtime: Runtime) extends Job:
       Thread.currentThread().interrupt()
       gate = FiberCore.Interrupted
 
+  /** Lets the owner's code find the interrupt of a cancel that code before it may have swallowed. The gate must be open. */
+  final private[weir] def interruptAgain(): Unit =
+    awaitInterrupt()
+    if gate == FiberCore.Interrupted then Thread.currentThread().interrupt() else interruptSelf()
+
+  /** The canceller's interrupt may have been seen before it has noted that it has made it. */
+  private def awaitInterrupt(): Unit =
+    while gate == FiberCore.Interrupting do Thread.`yield`()
+
+  /** Takes back a cancel that the fiber has asked for itself, where that was to end only a part of what it runs. The gate must be
+    * open. One that somebody else asks for at the same time may be taken back with it, so the caller has to look afterwards for what such
+    * a one has left before it asked.
+    */
+  final private[weir] def forgetCancel(): Unit =
+    closeGate()
+    cancelRequested = false
+    openGate()
+
   /** After it, no interrupt of a cancel arrives, and none is left in the thread's flag. */
   final private[kernel] def closeGate(): Unit =
     if !FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Closed) then
       if gate != FiberCore.Closed then
-        while gate == FiberCore.Interrupting do Thread.`yield`()
+        awaitInterrupt()
         Thread.interrupted(): Unit
         gate = FiberCore.Closed
 

@@ -1,5 +1,6 @@
 package weir.kernel
 
+import scala.annotation.unused
 import weir.Task
 
 /** The frame of an instruction that runs many children one after the other: one frame for all of them.
@@ -13,7 +14,7 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
   /** The first child, or null, as `step`. */
   def start(fiber: RunLoop): Task[Any] | Null
 
-  /** A frame of `Tag.Claiming` looks for a cancel itself, once it has stored what there may be to lose. */
+  /** It looks for a cancel itself, before the next child, and not before it has stored the result of the one before. */
   def step(fiber: RunLoop, value: Any): Task[Any] | Null
 
   /** For `Tag.Claiming` alone: the fiber that waits for the children, for a dump. */
@@ -23,7 +24,7 @@ private[weir] abstract class Loop(tag: Int) extends Node(tag):
   def leaves(fiber: RunLoop): Unit = ()
 
   /** For `Tag.Claiming` alone: a child has failed. Returns as `step`. */
-  def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null = throw error
+  def failed(@unused fiber: RunLoop, error: Throwable): Task[Any] | Null = Fail(error)
 
   /** For `Tag.Claiming` alone: the fiber is being cancelled, and this is the finalizer to run now; null for none. */
   def finalizer(fiber: RunLoop): Task[Unit] | Null = null

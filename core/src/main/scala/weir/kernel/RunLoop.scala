@@ -15,8 +15,9 @@ import weir.{Fiber, Outcome, Runtime, Task}
   *   - **Awaiting**: `await` runs a task on top of the same stack, from plain code that the fiber runs
   *     (`Direct`). There the fiber cannot leave its thread, so a wait parks the thread.
   *   - **Cancellation** unwinds the stack and runs the finalizers that it finds. It is looked for before
-  *     every piece of user's code, and not before finalizers and masks are in place: so once a fiber is
-  *     started, the finalizers at the head of its body run, whenever it is cancelled.
+  *     every piece of user's code but the functions of `map`, not at the end of a mask, and not before finalizers
+  *     and masks are in place: so once a fiber is started, the finalizers at the head of its body run, whenever
+  *     it is cancelled.
   */
 private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     extends FiberCore(runtime),
@@ -35,9 +36,6 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
 
   /** Where this fiber stands among those that have waited. */
   private var place: Roster.Place | Null = null
-
-  /** The error of a masked region at whose end the fiber was cancelled, for whoever can suppress it under another. */
-  private[weir] var replaced: Throwable | Null = null
 
   /** The error that `await`, or masked code, threw last. It is not the work of a cancel, not even where one has been asked for since. */
   private[weir] var thrown: Throwable | Null = null
@@ -216,7 +214,13 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     *
     * '''Waits''' by parking this thread. '''Cancelled''': throws `CancelSignal`, after the finalizers.
     */
-  def await[A](task: Task[A]): A = task.tag match
+  def await[A](task: Task[A]): A =
+    try awaitResult(task)
+    finally
+      // The task may have swallowed the interrupt that the code after it needs.
+      if shouldCancel then interruptAgain()
+
+  private def awaitResult[A](task: Task[A]): A = task.tag match
     case Tag.Pure => task.asInstanceOf[Pure[A]].value
     case Tag.Delay if mayGoOn =>
       try task.asInstanceOf[Delay[A]].run().asInstanceOf[A]
@@ -231,8 +235,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     val height = size
     val masksBefore = masks
     val maskBefore = innermost
+    thrown = null // what the code has caught and throws again later is its own error
     val result =
-      try loop(task, null, height)
+      try loop(if shouldCancel then CancelSelf else task, null, height)
       catch
         case error: StackOverflowError =>
           dropTo(height, masksBefore, maskBefore)
@@ -281,14 +286,10 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
     innermost = poll
     push(poll)
 
-  /** Takes the mask of `poll` off, in which `error` was thrown. Returns what comes of that. */
-  private def leaveFailedMask(poll: FiberPoll, error: Throwable): Task[Any] =
+  /** Takes the mask of `poll` off. */
+  private def unmask(poll: FiberPoll): Unit =
     innermost = poll.outer
     leaveMask()
-    if shouldCancel then
-      replaced = error
-      CancelSelf
-    else Fail(error)
 
   /** The end of what a poll has unmasked. */
   private def maskAgain(poll: FiberPoll): Unit =
@@ -353,8 +354,8 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
             waiting = null
             if ended.isCanceled then
               val hook = abandoned(ended)
-              if hook ne null then push(OnCancel(hook.nn, hook.nn))
-              current = CancelSelf
+              current =
+                if hook eq null then CancelSelf else CanceledWait(ended, hook.nn).start(this)
             else if ended.isError then
               current =
                 if shouldCancel then CancelSelf else Fail(ended.value.asInstanceOf[Throwable])
@@ -367,31 +368,23 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
             val frame = pop()
             (frame.tag: @switch) match
               case Tag.Map =>
-                if shouldCancel then current = CancelSelf
-                else value = frame.asInstanceOf[Map[Any, Any]].f(value)
+                if shouldCancel then interruptAgain() // its function should not block, but might
+                value = frame.asInstanceOf[Map[Any, Any]].f(value)
               case Tag.FlatMap =>
                 if shouldCancel then current = CancelSelf
                 else current = frame.asInstanceOf[FlatMap[Any, Any]].f(value)
               case Tag.Attempt => value = Right(value)
               case Tag.Handle => ()
               case Tag.OnCancel => ()
-              case Tag.LeaveMask =>
-                innermost = frame.asInstanceOf[FiberPoll].outer
-                leaveMask()
-                if shouldCancel then current = CancelSelf
+              // No look for a cancel here, nor at the end of a poll: the value is the only trace of what has been taken.
+              case Tag.LeaveMask => unmask(frame.asInstanceOf[FiberPoll])
               case Tag.Unmasked =>
                 // Closing the gate, only to open it again at once, would be half the cost of a masked region. `MaskedPolled`
                 val poll = frame.asInstanceOf[Unmasked[Any]].poll
-                if size > base && (stack(size - 1) eq poll) then
-                  pop(): Unit
-                  if shouldCancel then current = CancelSelf
+                if size > base && (stack(size - 1) eq poll) then pop(): Unit
                 else maskAgain(poll)
               case Tag.Loop | Tag.Claiming =>
-                // Others look themselves: the value may be what a child has taken just before the cancel.
-                if shouldCancel && frame.tag == Tag.Loop then
-                  push(frame)
-                  current = CancelSelf
-                else if outOfBudget
+                if outOfBudget
                 then // children that are instructions, such as starts, take nothing from it
                   push(frame)
                   current = Pure(value)
@@ -435,11 +428,9 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   current = null
                 else if source.tag == Tag.Delay && mayGoOn then
                   value = source.asInstanceOf[Delay[Any]].run()
-                  if shouldCancel then
-                    current = CancelSelf // where the thunk has swallowed the interrupt
-                  else
-                    value = map.f(value)
-                    current = null
+                  if shouldCancel then interruptAgain() // as at its frame
+                  value = map.f(value)
+                  current = null
                 else
                   push(map)
                   current = source
@@ -462,7 +453,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
                   if made.tag == Tag.Delay && !outOfBudget then
                     value = made.asInstanceOf[Delay[Any]].run()
                     entering = null
-                    leaveMask()
+                    unmask(poll)
                     current = if shouldCancel then CancelSelf else flatMap.f(value)
                   else
                     push(flatMap)
@@ -565,16 +556,18 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
           else overflows = 0
           if entering ne null then
             ErrorTrace.add(error, this, current)
-            current = leaveFailedMask(entering.nn, error)
+            unmask(entering.nn)
             entering = null
+            current = Fail(error)
           else current = failedIn(current, error)
     null
 
   /** What comes of an error that `current` has thrown. */
   private def failedIn(current: Task[Any] | Null, error: Throwable): Task[Any] =
-    if isCancel(error) then CancelSelf
+    if isCancel(error) && (error ne thrown) then CancelSelf
     else
       ErrorTrace.add(error, this, current)
+      thrown = null
       Fail(error)
 
   // ---- where the thread's stack ends ----
@@ -748,9 +741,7 @@ private[weir] final class RunLoop(runtime: Runtime, body: Task[Any])
       frame.tag match
         case Tag.Attempt => return Pure(Left(error))
         case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
-        case Tag.LeaveMask =>
-          val next = leaveFailedMask(frame.asInstanceOf[FiberPoll], error)
-          if next.tag == Tag.Canceled then return next
+        case Tag.LeaveMask => unmask(frame.asInstanceOf[FiberPoll])
         case Tag.Unmasked => maskAgain(frame.asInstanceOf[Unmasked[Any]].poll)
         case Tag.Unwind =>
           push(frame) // first: printing calls the error's own methods, which may throw

@@ -116,6 +116,9 @@ private[weir] class Waiter(val fiber: RunLoop):
   /** What the fiber does after `abandon`, before its other finalizers; null for nothing. */
   def cancelHook: Task[Unit] | Null = null
 
+  /** The value that has come after a cancel had ended the wait, once `cancelHook` has run; null for none. */
+  def late: Pure[Any] | Null = null
+
 private[weir] object Waiter:
   @static private val State: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Waiter], "state", classOf[Int])

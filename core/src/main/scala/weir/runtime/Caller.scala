@@ -18,8 +18,7 @@ private[weir] final class Caller private (scheduler: Scheduler, depth: Int) exte
 
   def home: Int = thread.threadId().toInt
 
-  /** True if the thread was interrupted while it ran slices. */
-  def hasBeenInterrupted: Boolean = wasInterrupted
+  override def hasBeenInterrupted: Boolean = wasInterrupted
 
   override def takeInterrupt(error: Throwable | Null): Boolean =
     Thread.interrupted() || error.isInstanceOf[InterruptedException]

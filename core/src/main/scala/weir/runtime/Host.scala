@@ -106,6 +106,9 @@ private[weir] abstract class Host(val scheduler: Scheduler):
   /** Notes that an interrupt that was taken was not a cancel's. */
   def interruptedFromOutside(): Unit = ()
 
+  /** True if an interrupt that was taken was not a cancel's. */
+  def hasBeenInterrupted: Boolean = false
+
   /** Gives the carrier to the JDK's scheduler if this thread has had it for a while: virtual threads are
     * not time-sliced, and the user's own must not starve. If `inSlice`, the present job stays on this thread, so
     * it also lets another worker run what is queued.

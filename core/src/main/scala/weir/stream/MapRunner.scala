@@ -22,12 +22,11 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any
     claimNext(fiber)
 
   def step(fiber: RunLoop, value: Any): Task[Any] | Null =
+    if !claiming then stage.store(slot, value)
     if fiber.cancelRequested then
       fiber.push(this)
       CancelSelf
-    else if !claiming then
-      stage.store(slot, value)
-      claimNext(fiber)
+    else if !claiming then claimNext(fiber)
     else if value.asInstanceOf[Boolean] then runEffect(fiber)
     else exit(fiber)
 
@@ -58,8 +57,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: RunLoop, f: Any
     exit(fiber)
 
   override def canceled(fiber: RunLoop): Unit =
-    val error = fiber.replaced
-    if error ne null then stage.fail(error) else stage.canceled()
+    stage.canceled()
     stage.exit(this)
 
   private def exit(fiber: RunLoop): Task[Any] | Null =

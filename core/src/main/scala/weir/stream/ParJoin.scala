@@ -82,7 +82,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       buffer.force(Pull.End)
     catch
       case CancelSignal =>
-        buffer.force(Producer.canceled(fiber))
+        buffer.force(Producer.canceled)
         throw CancelSignal
       case error: Throwable => buffer.force(Producer.failed(error, fiber))
 

@@ -66,13 +66,8 @@ private object Producer:
       fiber.thrown = error
       throw error
 
-  /** The last word of a fiber that was cancelled. An error of masked code, at whose end the cancel came, is more than that. */
-  def canceled(fiber: RunLoop): Failed =
-    val error = fiber.replaced
-    Failed(
-      if error ne null then error
-      else Canceled("A stage of the stream canceled itself.")
-    )
+  /** The last word of a fiber that was cancelled. */
+  def canceled: Failed = Failed(Canceled("A stage of the stream canceled itself."))
 
   /** Puts all elements, no more than `most`, then `last`, or `Failed`. It says nothing after the last of `most`. */
   def run(upstream: Pull, buffer: Buffer, last: Any, most: Long)(fiber: RunLoop): Unit =
@@ -88,7 +83,7 @@ private object Producer:
           left -= 1
     catch
       case CancelSignal =>
-        buffer.force(canceled(fiber)) // nobody takes it if it was the consumer who canceled
+        buffer.force(canceled) // nobody takes it if it was the consumer who canceled
         throw CancelSignal
       case error: Throwable => buffer.force(failed(error, fiber))
 
@@ -96,7 +91,7 @@ private object Producer:
     * of tasks the run loop has told them apart already, and the cancel has come later.
     */
   def failed(error: Throwable, fiber: RunLoop): Failed =
-    if fiber.shouldCancel && (fiber.thrown ne error) then canceled(fiber) else Failed(error)
+    if fiber.shouldCancel && (fiber.thrown ne error) then canceled else Failed(error)
 
   /** If `message` is an error of a producer, to which its consumer has not come: goes under the consumer's own error, and is
     * reported where there is none. It would not have come about in a stream without a fiber of its own, so it must not

@@ -97,7 +97,7 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
         answer(value)
     catch
       case CancelSignal =>
-        answer(Producer.canceled(fiber))
+        answer(Producer.canceled)
         throw CancelSignal
       case error: Throwable => answer(Producer.failed(error, fiber))
 

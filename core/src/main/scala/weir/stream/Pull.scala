@@ -44,23 +44,29 @@ private[weir] object Pull:
   /** `body`, then `close`, masked, whatever happened. An error of `close` goes under the one of `body`. */
   def closing[A](pull: Pull, fiber: RunLoop)(body: => A): A =
     var thrown: Throwable | Null = null
+    var isAwaited = false
     try body
     catch
       case error: Throwable =>
         thrown = error
+        isAwaited = fiber.thrown eq error
         throw error
     finally
       val outcome = thrown match
         case null => succeeded
         case CancelSignal => Outcome.Canceled
         case error: Throwable => Outcome.Failed(error)
-      try fiber.masked(pull.close(fiber, outcome))
+      try
+        fiber.masked(pull.close(fiber, outcome))
+        if isAwaited then fiber.thrown = thrown // the tasks of `close` have made it forget that
       catch
         case later: Throwable =>
           thrown match
             case null => throw later
             case CancelSignal => fiber.runtime.report("a finalizer of a canceled fiber", later)
-            case error: Throwable => Failures.add(error, later): Unit
+            case error: Throwable =>
+              Failures.add(error, later): Unit
+              if isAwaited then fiber.thrown = error
 
   /** As `Failures.add`, which code that is inlined in other packages cannot name. */
   def bothFailed(first: Throwable | Null, later: Throwable): Throwable = Failures.add(first, later)

@@ -1,7 +1,7 @@
 package weir.sync
 
 import weir.Task
-import weir.kernel.{Delay, Enter, Loop, Pure, RunLoop, Suspend, Tag}
+import weir.kernel.{CancelSelf, Delay, Enter, Loop, Pure, RunLoop, Suspend, Tag}
 
 /** Runs `body` with permits, which are given back however it ends.
   *
@@ -38,7 +38,7 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any]) extends 
       case pure: Pure[?] if fiber.mayGoOn => runHere(fiber, pure.value)
       case _ =>
         fiber.push(this)
-        body
+        if fiber.shouldCancel then CancelSelf else body
 
   private inline def runHere(fiber: RunLoop, inline value: Any): Null =
     try fiber.loopResult = value

@@ -5,7 +5,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.{static, tailrec, unused}
 import weir.Task
-import weir.kernel.{Enter, Locals, RunLoop, Suspend, Waiter}
+import weir.kernel.{Enter, Locals, Pure, RunLoop, Suspend, Waiter}
 import weir.runtime.{Invitations, Job, Pause, Tuning}
 import weir.sync.Awaited
 import weir.trace.{ErrorTrace, Roster}
@@ -94,6 +94,11 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
   /** A child has cancelled itself: that cancels the group, and the parent. */
   def childCanceled(): Unit = stop(Claims.Stop.Canceled)
 
+  /** The value of a group that was cancelled, and is over, if it has got one all the same. */
+  private[task] def late: Pure[Any] | Null = verdict match
+    case Claims.Stop.Won(value) => Pure(value)
+    case _ => null
+
   /** Called once, when the group is over. */
   protected def over(): Unit = ()
 
@@ -143,8 +148,8 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
 
   final def isStopped: Boolean = stopped ne null
 
-  /** Cancels what runs, other than the runner `by`, and claims nothing more. The first reason counts; later
-    * errors are suppressed under it.
+  /** Cancels what runs, other than the runner `by`, and claims nothing more. The first reason counts, but a value is more than a
+    * cancel; later errors are suppressed under it.
     */
   final def stop(reason: Claims.Stop, by: Runner | Null = null): Unit =
     passToParent(reason, by)
@@ -153,7 +158,9 @@ private[weir] abstract class Claims(limit: Int) extends Awaited, Invitations.Gro
       while runner ne null do
         if runner ne by then runner.fiber.requestCancel()
         runner = runner.next
-    else
+    else if !(reason.isInstanceOf[Claims.Stop.Won] &&
+        Claims.Stopped.compareAndSet(this, Claims.Stop.Canceled, reason))
+    then
       (stopped, reason) match
         case (Claims.Stop.Failed(first), Claims.Stop.Failed(later)) =>
           Failures.add(first, later): Unit
@@ -309,6 +316,7 @@ private[weir] final class GroupWaiter(parent: RunLoop, claims: Claims) extends W
     if (runner eq null) || isCanceled then super.resumeFiber() else fiber.resumeAfter(this, runner)
 
   override def cancelHook: Task[Unit] = claims.cancelHook
+  override def late: Pure[Any] | Null = claims.late
   override def isFound: Boolean = true // by its children
   override def awaited: Awaited = claims
 

@@ -29,10 +29,8 @@ final class DirectBlock private (fiber: RunLoop):
     fiber.checkpoint()
     if task.tag == Tag.Pure then task.asInstanceOf[Pure[A]].value
     else
-      val value = inBlock(null)(fiber.await(task))
-      // The task may have swallowed the interrupt that the code after it needs.
-      fiber.endIfCanceled()
-      value
+      // No look for a cancel after it: the value may be what it has taken.
+      inBlock(null)(fiber.await(task))
 
   private[weir] def foreach[A](stream: Stream[A])(f: A => Unit): Unit =
     check()

@@ -55,18 +55,20 @@ private[weir] object Finalizers:
       .flatMap(join)
 
   /** Waits for fibers that run finalizers, masked, and of which nobody else knows. '''Fails''' with the first error, the others suppressed
-    * under it. One that cancels itself cancels the caller, and may have failed as well. To be run masked.
+    * under it. One that cancels itself cancels the caller. To be run masked.
     */
   def join(fibers: Seq[Fiber[Any]]): Task[Unit] =
-    Task.traverse(fibers)(fiber => fiber.join.map(outcome => (fiber, outcome))).flatMap { ends =>
+    Task.traverse(fibers)(_.join).flatMap { ends =>
       val first = ends.foldLeft[Throwable | Null](null) {
-        case (first, (_, Outcome.Failed(error))) => Failures.add(first, error)
-        case (first, (fiber: RunLoop, Outcome.Canceled)) if fiber.replaced ne null =>
-          Failures.add(first, fiber.replaced.nn)
+        case (first, Outcome.Failed(error)) => Failures.add(first, error)
         case (first, _) => first
       }
       val canceled =
-        if ends.exists((_, outcome) => outcome == Outcome.Canceled) then Task.canceled
-        else Task.unit
+        if fibers.exists(isCanceled) then Task.canceled else Task.unit
       canceled.andThen(if first eq null then Task.unit else Fail(first))
     }
+
+  /** Also of a fiber that has ended otherwise, as what it did last was masked. */
+  private def isCanceled(fiber: Fiber[Any]): Boolean = fiber match
+    case fiber: RunLoop => fiber.cancelRequested
+    case _ => false

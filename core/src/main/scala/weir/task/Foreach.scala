@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{Enter, Loop, RunLoop, Tag}
+import weir.kernel.{CancelSelf, Enter, Loop, RunLoop, Tag}
 
 /** Runs one task for each item, in order, with one frame for all of them. Keeps nothing. */
 private[weir] final class Foreach[A](items: Iterable[A], f: A => Task[Any]) extends Enter[Unit]:
@@ -15,6 +15,6 @@ private final class ForeachLoop[A](items: Iterator[A], f: A => Task[Any]) extend
       val child = f(items.next())
       if Loop.ready(fiber, child).asInstanceOf[AnyRef] eq Loop.NotReady then
         fiber.push(this)
-        return child
+        return if fiber.shouldCancel then CancelSelf else child // all may be pure, for ever
     fiber.loopResult = ()
     null

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{Enter, Loop, RunLoop, Tag}
+import weir.kernel.{CancelSelf, Enter, Loop, RunLoop, Tag}
 
 /** Runs a task again and again, with one frame in all. */
 private[weir] final class Forever(body: Task[Any]) extends Enter[Nothing]:
@@ -13,4 +13,4 @@ private final class ForeverLoop(body: Task[Any]) extends Loop(Tag.Loop):
   def start(fiber: RunLoop): Task[Any] | Null =
     while !(Loop.ready(fiber, body).asInstanceOf[AnyRef] eq Loop.NotReady) do ()
     fiber.push(this)
-    body
+    if fiber.shouldCancel then CancelSelf else body // which may be pure, for ever

@@ -96,14 +96,13 @@ private abstract class FinalizerFrame(private var state: Int) extends Loop(Tag.C
     state = Releasing
     finalizerOf(outcome)
 
-  /** Everything has run; the mask of `Acquiring` or `Releasing` comes off. */
+  /** Everything has run; the mask of `Acquiring` or `Releasing` comes off. A cancel that has come meanwhile is found by what is next: the
+    * result must not be lost to it.
+    */
   private def ended(fiber: RunLoop): Task[Any] | Null =
     fiber.leaveMask()
     val thrown = error
-    if fiber.shouldCancel then
-      if thrown ne null then fiber.replaced = thrown
-      CancelSelf
-    else if thrown ne null then Fail(thrown)
+    if thrown ne null then Fail(thrown)
     else
       fiber.loopResult = result
       null

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{RunLoop, Suspend, Waiter}
+import weir.kernel.{Pure, RunLoop, Suspend, Waiter}
 import weir.sync.Awaited
 
 /** Plain code on a thread of the operating system, while the fiber waits. */
@@ -30,6 +30,9 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
   private var canceled = false
   private var ended = false
 
+  /** What the code has returned, also where it has outlived a cancel. */
+  private var returned: Pure[Any] | Null = null
+
   /** Where the fiber waits for the code to end after its own cancel. */
   private var canceling: Waiter | Null = null
 
@@ -39,17 +42,18 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
       !canceled
     }
     if begins then
-      var value: Any = null
+      var result: Pure[Any] | Null = null
       var error: Throwable | Null = null
       if hook ne null then hook.install(context)
-      try value = thunk()
+      try result = Pure(thunk())
       catch case thrown: Throwable => error = thrown
       if hook ne null then hook.install(null)
       synchronized {
         runner = null
         ended = true
+        returned = result
       }
-      if error ne null then fail(error): Unit else complete(value): Unit
+      if error ne null then fail(error): Unit else complete(result.nn.value): Unit
     val waiter = synchronized(canceling)
     if waiter ne null then waiter.complete(()): Unit
 
@@ -59,6 +63,8 @@ private final class PlatformCall(fiber: RunLoop, thunk: () => Any)
     s"Task.onPlatformThread, whose code ${
         if thread eq null then "has not begun" else s"runs on ${thread.getName}"
       }"
+
+  override def late: Pure[Any] | Null = returned
 
   /** Interrupts the code, and waits until it has ended. */
   override val cancelHook: Task[Unit] = new Suspend[Unit]:

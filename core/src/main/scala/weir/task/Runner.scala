@@ -38,11 +38,19 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
     allReady = false
     claims.store(this, value)
     fiber.locals = claims.inherited // what the child has set is its own
-    if fiber.cancelRequested && !claims.isStopped then
-      // Not by the group: the thread that runs this was interrupted.
+    if fiber.cancelRequested && !claims.isStopped && !endChildsCancel(fiber) then
       fiber.push(this)
       CancelSelf
     else advance(fiber, begins = false)
+
+  /** Not by the group: the child has cancelled itself, and ended with a value all the same as it was masked. That is over with the
+    * child. False if the thread that runs this was interrupted.
+    */
+  private def endChildsCancel(fiber: RunLoop): Boolean =
+    !fiber.host.hasBeenInterrupted && {
+      fiber.forgetCancel()
+      true // `Claims.stop` says so before it asks, so `advance` finds it
+    }
 
   private def advance(fiber: RunLoop, begins: Boolean): Task[Any] | Null =
     val hooked = fiber.runtime.hook ne null
@@ -90,8 +98,6 @@ private[weir] final class Runner(claims: Claims, val fiber: RunLoop, role: Int)
     exit(fiber)
 
   override def canceled(fiber: RunLoop): Unit =
-    val error = fiber.replaced
-    if error ne null then claims.stop(Claims.Stop.Failed(error), by = this)
     if !claims.isStopped then claims.childCanceled()
     takeBack(fiber): Unit
     if !claims.isStopped && claims.hasMore then

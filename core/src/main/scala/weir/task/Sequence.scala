@@ -44,18 +44,14 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
         var value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
         if value.asInstanceOf[AnyRef] eq Loop.NotReady then
           fiber.budget = budget
-          var rest = fiber.pastCede(child)
+          val rest = fiber.pastCede(child)
           budget = fiber.budget
-          if rest ne child then
-            value = Loop.readyInBudget(fiber, rest)
-            if fiber.shouldCancel then // also where the thunk has swallowed the interrupt
-              value = Loop.NotReady
-              rest = CancelSelf
+          if rest ne child then value = Loop.readyInBudget(fiber, rest)
           if value.asInstanceOf[AnyRef] eq Loop.NotReady then
             this.left = left
             this.last = last
             fiber.push(this)
-            return rest
+            return if fiber.shouldCancel then CancelSelf else rest
         left match
           case next: ::[Any] if (f eq null) && budget > 1 =>
             next.head match

@@ -2,7 +2,7 @@ package weir.task
 
 import java.util.concurrent.{CancellationException, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
-import weir.kernel.{CallbackJoin, RunLoop, Suspend, Waiter}
+import weir.kernel.{CallbackJoin, Pure, RunLoop, Suspend, Waiter}
 import weir.runtime.AlarmAfter
 import weir.sync.Awaited
 import weir.trace.ErrorTrace
@@ -112,6 +112,10 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
         child.requestCancel()
         waiter
       else ()
+
+  override def late: Pure[Any] | Null = child.outcome match
+    case Outcome.Succeeded(value) => Pure(value)
+    case _ => null
 
 private object Abandonable:
   private inline val Running = 0

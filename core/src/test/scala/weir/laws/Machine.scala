@@ -50,10 +50,14 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   def alone(task: Task[Outcome[Any]]): Task[Int] =
     Task.uncancelable(_ => task.flatMap(end => mark(describe(end)).as(0)))
 
+  /** What user's code does, other than a function of `map`. */
   private def log(scope: Scope, event: String): Unit =
-    record(scope.place.path, event)
+    called(scope, event)
     if scope.place.sawCancel && !scope.isMasked then
       wrong.add(s"$event, unmasked, after a cancel"): Unit
+
+  /** What a function of `map` does with a value, whatever has been asked for meanwhile. */
+  private def called(scope: Scope, event: String): Unit = record(scope.place.path, event)
 
   private def record(place: String, event: String): Unit =
     events.computeIfAbsent(place, _ => ConcurrentLinkedQueue()).add(event): Unit
@@ -103,7 +107,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
 
       case Mapped(source) =>
         in(0, source).map { value =>
-          log(scope, s"$path map $value")
+          called(scope, s"$path map $value")
           value + 1
         }
       case Then(first, second) =>
@@ -115,17 +119,17 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
         Task.defer {
           log(scope, s"$path sequence")
           val each = tasks.zipWithIndex.map((task, i) =>
-            in(i, task).map(value => { log(scope, s"$path each $i"); value })
+            in(i, task).map(value => { called(scope, s"$path each $i"); value })
           )
           Task.sequence(each).map { _ =>
-            log(scope, s"$path all"); 0
+            called(scope, s"$path all"); 0
           }
         }
 
       case Attempt(source) =>
         in(0, source).attempt.map {
-          case Left(error) => log(scope, s"$path left ${describe(error)}"); -1
-          case Right(value) => log(scope, s"$path right"); value
+          case Left(error) => called(scope, s"$path left ${describe(error)}"); -1
+          case Right(value) => called(scope, s"$path right"); value
         }
       case Handle(source, handler) =>
         in(0, source).handleErrorWith { error =>
@@ -167,10 +171,12 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
         Task.uncancelable(poll =>
           inner.begins(task(body, s"$path.0", inner)).start.flatMap { fiber =>
             forked.add(fiber.asInstanceOf[RunLoop]): Unit
-            // Looked for inside of the poll, so that a cancel that falls together with the end of the child counts.
-            poll(fiber.join.map { outcome =>
-              log(scope, s"$path joined ${describe(outcome)}")
-              0
+            // An effect inside of the poll, so that a cancel that falls together with the end of the child counts.
+            poll(fiber.join.flatMap { outcome =>
+              Task.delay {
+                log(scope, s"$path joined ${describe(outcome)}")
+                0
+              }
             })
           }
         )
@@ -219,9 +225,10 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     }
     val other = begin.andThen(over.get).guarantee(Task(record(s"$path.other", "released")))
     val first = Task(awaitLatch(begun)).andThen(inGroup(body, path, scope))
-    // The error of a masked region that the cancel has replaced ends a group: then the other must not be faster.
+    // Not where the cancel comes from the one who waits for both: it ends the other, which must not be faster.
     val end = Task.defer {
-      if own.replaced eq null then over.complete(-2).void else Task.unit
+      if !scope.isMasked && scope.place.fiber.nn.cancelRequested then Task.unit
+      else over.complete(-2).void
     }
     (first, other, end)
 

@@ -15,8 +15,8 @@ final case class Seen(outcome: String, events: Map[String, List[String]])
 
 /** The meaning of a program: a plain interpreter on one thread, with no scheduler and no waiting.
   *
-  * A cancel is looked for before each piece of user's code, and at the end of a mask. So, once a cancel has been asked for,
-  * nothing happens but what is masked, and finalizers.
+  * A cancel is looked for before each piece of user's code but the functions of `map`, and not at the end of a mask. So, once a cancel
+  * has been asked for, nothing happens but those, what is masked, and finalizers.
   */
 final class Reference(cancelAt: CancelAt):
   import Reference.*
@@ -84,26 +84,39 @@ final class Reference(cancelAt: CancelAt):
       case Step(kind) => step(kind, path, fiber)
 
       case Mapped(source) =>
-        in(0, source).flatMap(value => code(fiber, s"$path map $value")(Result.Value(value + 1)))
+        in(0, source).flatMap { value =>
+          log(fiber, s"$path map $value")
+          Result.Value(value + 1)
+        }
       case Then(first, second) =>
         in(0, first).flatMap(value => code(fiber, s"$path then $value")(in(1, second)))
       case Sequence(tasks) =>
         code(fiber, s"$path sequence") {
           tasks.zipWithIndex
             .foldLeft(Result.Value(0): Result) { case (before, (task, i)) =>
-              before.flatMap(_ =>
-                if fiber.shouldCancel then cancel(fiber)
-                else in(i, task).flatMap(v => code(fiber, s"$path each $i")(Result.Value(v)))
-              )
+              before
+                .flatMap(_ => if fiber.shouldCancel then cancel(fiber) else in(i, task))
+                .flatMap { value =>
+                  log(fiber, s"$path each $i")
+                  Result.Value(value)
+                }
             }
-            .flatMap(_ => code(fiber, s"$path all")(Result.Value(0)))
+            .flatMap { _ =>
+              log(fiber, s"$path all")
+              Result.Value(0)
+            }
         }
 
       case Attempt(source) =>
         in(0, source) match
           case Result.Error(error) =>
-            code(fiber, s"$path left $error")(Result.Value(-1))
-          case result => result.flatMap(value => code(fiber, s"$path right")(Result.Value(value)))
+            log(fiber, s"$path left $error")
+            Result.Value(-1)
+          case result =>
+            result.flatMap { value =>
+              log(fiber, s"$path right")
+              Result.Value(value)
+            }
       case Handle(source, handler) =>
         in(0, source) match
           case Result.Error(error) => code(fiber, s"$path handle $error")(in(1, handler))
@@ -138,10 +151,7 @@ final class Reference(cancelAt: CancelAt):
 
       case Await(body) =>
         if fiber.shouldCancel then cancel(fiber)
-        else
-          in(0, body) match
-            case Result.Error(error) => thrown(fiber, error)
-            case result => result
+        else in(0, body)
       case Nested(body) =>
         code(fiber, s"$path nest") {
           val inner = child(fiber, path, propagates = true)
@@ -170,27 +180,23 @@ final class Reference(cancelAt: CancelAt):
         group(fiber, path) { runner =>
           events(s"$path.other") = mutable.ListBuffer("begun", "released")
           val result = eval(body, s"$path.0", runner, polls)
-          if result == Result.Canceled && (runner.replaced eq null) then Result.Value(-2)
-          else result
+          // By itself, and not by the cancel of both.
+          if result == Result.Canceled && !fiber.shouldCancel then Result.Value(-2) else result
         }
       case Parallel(body) =>
-        group(fiber, path) { runner =>
+        group(fiber, path, keepsValue = false) { runner =>
           events(s"$path.other") = mutable.ListBuffer("begun", "released")
           masked(runner, polls)(_ =>
             guaranteed(runner)(eval(body, s"$path.0", runner, polls))(_ => Result.Value(0))
           )
         }
       case TimeLimit(body) => group(fiber, path)(eval(body, s"$path.0", _, polls))
-      case Abandon(body) =>
-        group(fiber, path) { forked =>
-          val result = eval(body, s"$path.0", forked, polls)
-          forked.replaced = null // a fiber of its own, not a runner
-          result
-        }
+      case Abandon(body) => group(fiber, path)(eval(body, s"$path.0", _, polls))
       case Cancelable(body, hook) =>
-        val result = group(fiber, path)(eval(body, s"$path.0", _, polls))
-        if result == Result.Canceled && fiber.hookRuns then in(1, hook): Unit
-        result
+        // Its value after the hook is what the hook has made of it.
+        group(fiber, path, keepsValue = false, hook = () => in(1, hook): Unit)(
+          eval(body, s"$path.0", _, polls)
+        )
 
   private def step(kind: Kind, path: String, fiber: Fiber): Result =
     code(fiber, path) {
@@ -221,12 +227,7 @@ final class Reference(cancelAt: CancelAt):
     else
       fiber.innermost = mask.outer
       if fiber.masks > 1 || !fiber.finalizing then fiber.masks -= 1
-      if fiber.shouldCancel then
-        result match
-          case Result.Error(error) => fiber.replaced = error
-          case _ => ()
-        cancel(fiber)
-      else result
+      result
 
   private def polled(fiber: Fiber, mask: Masking | Null)(body: => Result): Result =
     if (mask eq fiber.innermost) && !fiber.finalizing then
@@ -254,22 +255,29 @@ final class Reference(cancelAt: CancelAt):
   private def child(parent: Fiber, path: String, propagates: Boolean): Fiber =
     Fiber(path, parent, parent.reached && propagates && parent.masks == 0)
 
-  /** A wait for one that runs in another fiber, which a cancel of this one reaches. */
-  private def group(fiber: Fiber, path: String)(body: Fiber => Result): Result =
-    fiber.hookRuns = false
+  /** A wait for one that runs in another fiber, which a cancel of this one reaches, after the hook. `keepsValue`: it has that one's
+    * value, also where it was cancelled.
+    */
+  private def group(
+      fiber: Fiber,
+      path: String,
+      keepsValue: Boolean = true,
+      hook: () => Unit = () => ()
+  )(body: Fiber => Result): Result =
     if fiber.shouldCancel then cancel(fiber)
     else
-      val runner = child(fiber, path, propagates = true)
-      val result = body(runner)
-      fiber.hookRuns = fiber.shouldCancel
-      if fiber.shouldCancel then cancel(fiber)
-      else
-        result match
-          case Result.Canceled if runner.replaced ne null => Result.Error(runner.replaced.nn)
-          case Result.Canceled =>
-            fiber.asked = true
-            thrown(fiber, "CancellationException")
-          case result => result
+      val result = body(child(fiber, path, propagates = true))
+      if fiber.shouldCancel then
+        fiber.masks += 1
+        hook()
+        fiber.masks -= 1
+      result match
+        case Result.Value(_) if keepsValue => result
+        case _ if fiber.shouldCancel => cancel(fiber)
+        case Result.Canceled =>
+          fiber.asked = true
+          thrown(fiber, "CancellationException")
+        case result => result
 
 object Reference:
   /** Every point at which a cancel can fall in a run of `program`. */
@@ -305,8 +313,6 @@ object Reference:
     var masks = 0
     var innermost: Masking | Null = null
     var finalizing = false
-    var replaced: String | Null = null
     var gates = 0
     var cancelAtGate: Int = -1
-    var hookRuns = false
     def shouldCancel: Boolean = asked && masks == 0
