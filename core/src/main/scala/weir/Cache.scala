@@ -3,64 +3,67 @@ package weir
 import java.util.LinkedHashMap
 import java.util.concurrent.{CancellationException, ConcurrentHashMap}
 import scala.concurrent.duration.{Duration, FiniteDuration}
-import weir.kernel.{RunLoop, Suspend}
+import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList}
 import weir.runtime.Timers
-import weir.sync.{Awaited, WaitList}
 import weir.task.Guarantee
 import weir.trace.ErrorTrace
 
-/** Keeps the values that were loaded for keys; fibers that want one key at once share one load.
+/** Keeps the values that were loaded for keys; fibers that ask for one key at the same time share
+  * one load.
   *
-  *   - **Shared**: `slots`, from which a value that is there is read without a lock. A slot holds a value, or the `Flight`
-  *     of a load that is under way.
-  *   - **Shared, under this object's lock**: every change of `slots`, the two orders in which values are let go, and who
-  *     waits for a flight.
-  *   - **A load** runs on a fiber of its own, which the callers wait for: so a cancel of one is none of the others'
-  *     business. The last caller to be cancelled cancels the fiber, and waits for it. In the same step under the lock, the slot
-  *     leaves the table, so that nobody joins a load that is being cancelled.
-  *   - **A slot that was invalidated while it loads** is out of the table: its callers get the value, and it is not kept.
+  *   - **Shared**: `entries`, from which a value that was loaded is read without a lock. An entry
+  *     holds a value, or the `Load` that is under way.
+  *   - **Shared, under this object's lock**: every change of `entries`, the two orders in which
+  *     values are removed, and the callers that wait for a load.
+  *   - **A load** runs on a fiber of its own, which the callers wait for: so the cancel of one
+  *     caller does not affect the others. The last caller to be cancelled cancels the fiber, and
+  *     waits for it. In the same step under the lock, the entry leaves the table, so that no caller
+  *     joins a load that is being cancelled.
+  *   - **An entry that was invalidated while it loads** is out of the table: its callers get the
+  *     value, and it is not kept.
   */
 final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: Timers):
-  import Cache.{Flight, Slot}
+  import Cache.{Load, Entry}
   private val expires = expireAfterNanos != Long.MaxValue
   private val isBounded = maxSize != Int.MaxValue
 
   // shared
-  private val slots = ConcurrentHashMap[K, Slot]()
+  private val entries = ConcurrentHashMap[K, Entry]()
 
-  /** What was used last, so that using it again needs no lock. */
-  @volatile private var lastUsed: Slot | Null = null
+  /** The entry that was used last, so that using it again needs no lock. */
+  @volatile private var lastUsed: Entry | Null = null
 
   // shared, under this object's lock
-  private val byUse = LinkedHashMap[K, Slot](16, 0.75f, true)
-  private val byAge = LinkedHashMap[K, Slot]()
+  private val byUse = LinkedHashMap[K, Entry](16, 0.75f, true)
+  private val byAge = LinkedHashMap[K, Entry]()
 
   /** The value for `key` that is kept, or what `load` returns, which is then kept.
     *
-    * '''Waits''' for a load of this key that is under way. '''Cancelled''': the load goes on for those who still wait for
-    * it; the last one cancels it, and waits for its finalizers. '''Fails''' with the error of the load, which all who wait
-    * for it get; nothing is kept then, and the next caller loads again.
+    * **Waits** for a load of this key that is under way. **Cancelled**: the load goes on for the
+    * other callers that wait for it; the last one to be cancelled cancels it, and waits for its
+    * finalizers. **Fails** with the error of the load, which all callers that wait for it get;
+    * nothing is kept then, and the next caller loads again.
     */
   def get(key: K)(load: Task[V]): Task[V] = new Suspend[V]:
-    def begin(fiber: RunLoop): Any =
-      val slot = slots.get(key)
-      if (slot ne null) && isFresh(slot) then used(key, slot)
+    def begin(fiber: TaskFiber): Any =
+      val entry = entries.get(key)
+      if (entry ne null) && isFresh(entry) then used(key, entry)
       else join(key, load, fiber)
 
   /** The value for `key` if one is kept. */
   def getIfPresent(key: K): Task[Option[V]] = Task.delay {
-    val slot = slots.get(key)
-    if (slot ne null) && isFresh(slot) then Some(used(key, slot).asInstanceOf[V]) else None
+    val entry = entries.get(key)
+    if (entry ne null) && isFresh(entry) then Some(used(key, entry).asInstanceOf[V]) else None
   }
 
-  /** Lets go of the value for `key`. A load that is under way is not kept; who waits for it gets its value, and the next
-    * caller loads again.
+  /** Removes the value for `key`. The value of a load that is under way is not kept; the callers
+    * that wait for it get it, and the next caller loads again.
     */
   def invalidate(key: K): Task[Unit] = Task.delay(synchronized(remove(key)))
 
   /** As `invalidate`, for all keys. */
   def invalidateAll: Task[Unit] = Task.delay(synchronized {
-    slots.clear()
+    entries.clear()
     byUse.clear()
     byAge.clear()
     lastUsed = null
@@ -69,60 +72,60 @@ final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: T
   /** How many values are kept or being loaded. */
   def size: Task[Int] = Task.delay(synchronized {
     removeExpired()
-    slots.size
+    entries.size
   })
 
-  private def isFresh(slot: Slot): Boolean =
-    slot.isLoaded && (!expires || slot.expiresAtNanos - timers.nanoTime > 0)
+  private def isFresh(entry: Entry): Boolean =
+    entry.isLoaded && (!expires || entry.expiresAtNanos - timers.nanoTime > 0)
 
-  private def used(key: K, slot: Slot): Any =
-    if isBounded && (lastUsed ne slot) then
+  private def used(key: K, entry: Entry): Any =
+    if isBounded && (lastUsed ne entry) then
       synchronized {
-        if byUse.get(key) eq slot then lastUsed = slot // `get` has made it the last of all
+        if byUse.get(key) eq entry then lastUsed = entry // `get` has moved it to the end
       }
-    slot.value
+    entry.value
 
-  private def join(key: K, load: Task[V], fiber: RunLoop): Any = synchronized {
-    val slot = slots.get(key)
-    if (slot ne null) && isFresh(slot) then used(key, slot)
-    else if (slot ne null) && !slot.isLoaded then slot.flight.nn.join(fiber)
+  private def join(key: K, load: Task[V], fiber: TaskFiber): Any = synchronized {
+    val entry = entries.get(key)
+    if (entry ne null) && isFresh(entry) then used(key, entry)
+    else if (entry ne null) && !entry.isLoaded then entry.pending.nn.join(fiber)
     else
-      if slot ne null then remove(key)
-      val flight = Flight(key, this)
-      slots.put(key, flight.slot): Unit
-      flight.loader = fiber.fork(Guarantee(load, outcome => Task.delay(landed(flight, outcome))))
-      flight.join(fiber)
+      if entry ne null then remove(key)
+      val pending = Load(key, this)
+      entries.put(key, pending.entry): Unit
+      pending.loader = fiber.fork(Guarantee(load, outcome => Task.delay(loaded(pending, outcome))))
+      pending.join(fiber)
   }
 
-  private def landed(flight: Flight, outcome: Outcome[V]): Unit =
-    val key = flight.key.asInstanceOf[K]
+  private def loaded(pending: Load, outcome: Outcome[V]): Unit =
+    val key = pending.key.asInstanceOf[K]
     synchronized {
-      flight.isOver = true
-      if slots.get(key) eq flight.slot then
+      pending.hasEnded = true
+      if entries.get(key) eq pending.entry then
         outcome match
-          case Outcome.Succeeded(value) if expireAfterNanos > 0 => keep(key, flight.slot, value)
-          case _ => slots.remove(key): Unit
+          case Outcome.Succeeded(value) if expireAfterNanos > 0 => keep(key, pending.entry, value)
+          case _ => entries.remove(key): Unit
     }
-    var caller = synchronized(flight.callers.poll())
+    var caller = synchronized(pending.callers.poll())
     while caller ne null do
       outcome match
         case Outcome.Succeeded(value) => caller.complete(value): Unit
         case Outcome.Failed(error) =>
-          ErrorTrace.pass(error, caller.fiber, from = flight.loader)
+          ErrorTrace.pass(error, caller.fiber, from = pending.loader)
           caller.fail(error): Unit
-        case Outcome.Canceled => caller.fail(Cache.canceled(key)): Unit
-      caller = synchronized(flight.callers.poll())
+        case Outcome.Canceled => caller.fail(Cache.cancelled(key)): Unit
+      caller = synchronized(pending.callers.poll())
 
-  private def keep(key: K, slot: Slot, value: V): Unit =
+  private def keep(key: K, entry: Entry, value: V): Unit =
     if expires then
-      slot.expiresAtNanos = timers.nanoTime + expireAfterNanos
-      byAge.put(key, slot): Unit
+      entry.expiresAtNanos = timers.nanoTime + expireAfterNanos
+      byAge.put(key, entry): Unit
       removeExpired()
     if isBounded then
-      byUse.put(key, slot): Unit
-      lastUsed = slot
+      byUse.put(key, entry): Unit
+      lastUsed = entry
       if byUse.size > maxSize then remove(byUse.firstEntry.getKey)
-    slot.land(value)
+    entry.setValue(value)
 
   private def removeExpired(): Unit =
     val now = timers.nanoTime
@@ -132,24 +135,28 @@ final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: T
       oldest = byAge.firstEntry
 
   private def remove(key: K): Unit =
-    val slot = slots.remove(key)
+    val entry = entries.remove(key)
     byUse.remove(key): Unit
     byAge.remove(key): Unit
-    if lastUsed eq slot then lastUsed = null
+    if lastUsed eq entry then lastUsed = null
 
-  /** True if `caller` was the last one that waited for a load which goes on. */
-  private def leave(caller: WaitList.Entry, flight: Flight): Boolean = synchronized {
-    flight.callers.remove(caller)
-    val isLast = !flight.isOver && flight.callers.isEmpty
-    if isLast && (slots.get(flight.key) eq flight.slot) then remove(flight.key.asInstanceOf[K])
+  /** True if `caller` was the last one that waited for a load which has not ended. */
+  private def leave(caller: WaitList.Entry, pending: Load): Boolean = synchronized {
+    pending.callers.remove(caller)
+    val isLast = !pending.hasEnded && pending.callers.isEmpty
+    if isLast && (entries.get(pending.key) eq pending.entry) then
+      remove(pending.key.asInstanceOf[K])
     isLast
   }
 
 object Cache:
-  /** A new cache, empty. A value is kept for `expireAfter` from the end of its load, and let go when it is asked for after
-    * that or when another one is loaded; `Duration.Zero` keeps nothing, and shares the loads that are under way. Of more
-    * than `maxSize` values, those go that were not used for longest. '''Fails''' with an `IllegalArgumentException` if
-    * `expireAfter` is negative or `maxSize` below 1.
+  /** A new cache, empty. A value is kept for `expireAfter` from the end of its load, and removed
+    * when it is asked for after that or when another one is loaded; `Duration.Zero` keeps nothing,
+    * and shares the loads that are under way. Of more than `maxSize` values, those are removed that
+    * were not used for longest.
+    *
+    * **Fails** with an `IllegalArgumentException` if `expireAfter` is negative or `maxSize` below
+    * 1.
     */
   def apply[K, V](
       expireAfter: Duration = Duration.Inf,
@@ -171,44 +178,45 @@ object Cache:
       case _ => Long.MaxValue
     new Cache[K, V](nanos, maxSize, runtime.timers)
 
-  /** What stands in the table for a key. */
-  private final class Slot(@volatile var flight: Flight | Null):
-    // written before `flight`, which is read first
+  /** The entry of a key in the table: its value, or its load. */
+  private final class Entry(@volatile var pending: Load | Null):
+    // written before `pending`, which is read first
     var value: Any = null
     var expiresAtNanos: Long = 0
 
-    def isLoaded: Boolean = flight eq null
+    def isLoaded: Boolean = pending eq null
 
-    def land(value: Any): Unit =
+    def setValue(value: Any): Unit =
       this.value = value
-      flight = null
+      pending = null
 
   /** A load that is under way. */
-  private final class Flight(val key: Any, cache: Cache[?, ?]) extends Awaited:
-    val slot: Slot = Slot(this)
+  private final class Load(val key: Any, cache: Cache[?, ?]) extends Awaited:
+    val entry: Entry = Entry(this)
 
     // under the cache's lock
     val callers: WaitList = WaitList()
-    var isOver: Boolean = false
-    @volatile var loader: RunLoop | Null = null
+    var hasEnded: Boolean = false
+    @volatile var loader: TaskFiber | Null = null
 
-    def join(fiber: RunLoop): WaitList.Entry =
+    def join(fiber: TaskFiber): WaitList.Entry =
       val caller = Caller(fiber, this, cache)
       callers.add(caller)
       caller
 
     def awaitedAs: String = s"Cache.get, for the load of the key $key"
-    override def holders: Iterator[RunLoop] = Iterator(loader).collect { case fiber: RunLoop =>
+    override def holders: Iterator[TaskFiber] = Iterator(loader).collect { case fiber: TaskFiber =>
       fiber
     }
 
-  private final class Caller(fiber: RunLoop, flight: Flight, cache: Cache[?, ?])
-      extends WaitList.Entry(fiber, flight.callers, cache):
+  private final class Caller(fiber: TaskFiber, pending: Load, cache: Cache[?, ?])
+      extends WaitList.Entry(fiber, pending.callers, cache):
     private var isLast = false
-    override def abandon(): Unit = isLast = cache.leave(this, flight)
-    override def cancelHook: Task[Unit] | Null = if isLast then flight.loader.nn.cancel else null
-    override def awaited: Awaited | Null = flight
+    override def abandon(): Unit = isLast = cache.leave(this, pending)
+    override def cancelHook: Task[Unit] | Null = if isLast then pending.loader.nn.cancel else null
+    override def awaited: Awaited | Null = pending
 
-  private def canceled(key: Any): CancellationException = CancellationException(
-    s"Cache.get: the load of the key $key has canceled itself. A load should end with a value or an error."
+  private def cancelled(key: Any): CancellationException = CancellationException(
+    s"Cache.get: the load of the key $key has cancelled itself. " +
+      "A load should end with a value or an error."
   )

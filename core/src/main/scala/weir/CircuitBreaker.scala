@@ -5,7 +5,8 @@ import scala.concurrent.duration.{Duration, DurationInt, DurationLong, FiniteDur
 import weir.runtime.Timers
 import weir.task.Guarantee
 
-/** Keeps calls away from something that fails, and lets one through now and then to see whether it has recovered.
+/** Refuses calls to something that fails, and lets one through now and then to see whether it has
+  * recovered.
   *
   * {{{
   * Closed --maxFailures in a row--> Open --a call after the pause--> HalfOpen
@@ -15,9 +16,11 @@ import weir.task.Guarantee
   *   +--------------------the probe succeeds------------------------------+
   * }}}
   *
-  *   - **Shared**: `state`, which moves by CAS alone. Only the probe itself moves it out of HalfOpen, however it ends:
-  *     that is a finalizer, in place before the state moves.
-  *   - A call that began before the circuit opened says nothing about the time after: its `epoch` is over.
+  *   - **Shared**: `state`, which moves by CAS alone. Only the probe itself moves it out of
+  *     HalfOpen, however the probe ends: by a finalizer, whose frame is on the stack before the
+  *     state moves.
+  *   - A call that began before the circuit opened says nothing about the time after: its `epoch`
+  *     has ended.
   */
 final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: Timers):
   import CircuitBreaker.{Closed, Condition, HalfOpen, Open}
@@ -25,9 +28,9 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
 
   /** What `task` returns.
     *
-    * '''Fails''' with the error of the task; with `CircuitOpen`, and without running the task, while the circuit is open or
-    * another task tries whether it can be closed. '''Cancelled''': says nothing about the circuit; if it was the one that
-    * tries, the next call is.
+    * **Cancelled**: says nothing about the circuit; if this call was the probe, the next call is.
+    * **Fails** with the error of the task; with `CircuitOpen`, and without running the task, while
+    * the circuit is open or another call is the probe that tries whether it can be closed.
     */
   def protect[A](task: Task[A]): Task[A] = Task.defer {
     state.get match
@@ -51,17 +54,17 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
   }
 
   private def succeeded(epoch: Long): Unit =
-    var going = true
-    while going do
-      going = state.get match
+    var retries = true
+    while retries do
+      retries = state.get match
         case closed: Closed if closed.epoch == epoch && closed.failures > 0 =>
           !state.compareAndSet(closed, Closed(0, epoch))
         case _ => false
 
   private def failed(epoch: Long, error: Throwable): Unit =
-    var going = true
-    while going do
-      going = state.get match
+    var retries = true
+    while retries do
+      retries = state.get match
         case closed: Closed if closed.epoch == epoch =>
           val failures = closed.failures + 1
           val next =
@@ -88,7 +91,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
     case Outcome.Succeeded(_) => state.set(recovered(open))
     case Outcome.Canceled => state.set(open)
     case Outcome.Failed(error) =>
-      // `counts` is the user's, and may throw: the circuit must not stay half-open for that.
+      // `counts` is user's code, and may throw: the circuit must not stay half-open then.
       var next: Condition = opened(settings.longer(open.pauseNanos), open.epoch, error)
       try if !settings.counts(error) then next = recovered(open)
       finally state.set(next)
@@ -96,7 +99,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
   private def recovered(open: Open): Closed = Closed(0, open.epoch + 1)
 
 object CircuitBreaker:
-  /** What a circuit is. */
+  /** The state of a circuit. */
   enum State:
     /** Calls go through. */
     case Closed
@@ -104,15 +107,16 @@ object CircuitBreaker:
     /** Calls are refused. */
     case Open
 
-    /** One call has gone through, and decides; others are refused. */
+    /** One call has gone through, the probe, whose outcome decides; others are refused. */
     case HalfOpen
 
-  /** A new breaker, closed. It opens after `maxFailures` calls in a row have failed. After `resetAfter` the next call is let
-    * through; if it fails too, the pause becomes `backoffFactor` times as long, up to `maxResetAfter`.
+  /** A new breaker, closed. It opens after `maxFailures` calls in a row have failed. After
+    * `resetAfter` the next call is let through; if it fails too, the pause becomes `backoffFactor`
+    * times as long, up to `maxResetAfter`.
     *
-    * An error for which `counts` is false, such as one about the caller's own input, is no failure: the other side has
-    * answered. '''Fails''' with an `IllegalArgumentException` if `maxFailures` is below 1, `resetAfter` not positive, or
-    * `backoffFactor` below 1.
+    * An error for which `counts` is false, such as one about the caller's own input, is no failure:
+    * the other side has answered. **Fails** with an `IllegalArgumentException` if `maxFailures` is
+    * below 1, `resetAfter` not positive, or `backoffFactor` below 1.
     */
   def apply(
       maxFailures: Int,
@@ -134,8 +138,8 @@ object CircuitBreaker:
   )(using runtime: Runtime): CircuitBreaker =
     require(
       maxFailures >= 1 && resetAfter > Duration.Zero && backoffFactor >= 1,
-      s"CircuitBreaker: maxFailures was $maxFailures, resetAfter $resetAfter, backoffFactor $backoffFactor. " +
-        "They must be at least 1, positive, and at least 1."
+      s"CircuitBreaker: maxFailures was $maxFailures, resetAfter $resetAfter, " +
+        s"backoffFactor $backoffFactor. They must be at least 1, positive, and at least 1."
     )
     val settings = Settings(maxFailures, resetAfter, backoffFactor, maxResetAfter, counts)
     new CircuitBreaker(settings, runtime.timers)
@@ -163,12 +167,13 @@ object CircuitBreaker:
 
   private final case class HalfOpen(before: Open) extends Condition(State.HalfOpen)
 
-/** A call was refused by a circuit breaker, after failures of which the cause is the last. The next one is let through in
-  * `retryAfter`; zero if one is being tried now.
+/** A call was refused by a circuit breaker, after failures of which the cause is the last. The next
+  * call is let through after `retryAfter`, which is zero while a probe runs.
   */
 final class CircuitOpen private[weir] (val retryAfter: FiniteDuration, lastFailure: Throwable)
     extends RuntimeException(
-      s"CircuitBreaker: the call was not made, since calls before it have failed, the last with $lastFailure. " +
+      "CircuitBreaker: the call was not made, since calls before it have failed, the last with " +
+        s"$lastFailure. " +
         (if retryAfter > Duration.Zero then
            s"Try again in ${retryAfter.toMillis} ms, when one call is let through."
          else "One call is trying now whether that is still so; try again when it has ended."),

@@ -5,21 +5,25 @@ import scala.jdk.CollectionConverters.*
 
 /** Makes what a library keeps in thread locals, such as a logging context, follow fibers instead.
   *
-  * A fiber begins with what the thread carried where it was made, and takes what it carries along from thread to
-  * thread. What a child changes does not reach its parent. Where no hook is installed, nothing is paid for that.
+  * A fiber begins with the context of the thread on which it was made, and keeps its context as it
+  * moves from thread to thread. What a child changes does not reach its parent. Where no hook is
+  * installed, this costs nothing.
   *
-  * Name the class in `META-INF/services/weir.ContextHook`, and every JVM that finds it on its class path uses it.
+  * Name the class in `META-INF/services/weir.ContextHook`, and every JVM that finds it on its class
+  * path uses it.
   */
 trait ContextHook:
 
-  /** What this thread carries now, which must not change later; null for nothing. */
+  /** The context of this thread, as a value that does not change later; null for none. */
   def capture(): AnyRef | Null
 
-  /** Makes this thread carry `context`, which `capture` has returned on some thread, or nothing where it is null. */
+  /** Makes `context` the context of this thread; null for none. `capture` has returned it, perhaps
+    * on another thread.
+    */
   def install(context: AnyRef | Null): Unit
 
 object ContextHook:
-  /** All that are on the class path, as one; null for none. */
+  /** All hooks on the class path, as one; null for none. */
   private[weir] def installed: ContextHook | Null =
     of(ServiceLoader.load(classOf[ContextHook]).asScala.toVector)
 
@@ -29,7 +33,9 @@ object ContextHook:
     case Vector(one) => Guarded(one)
     case several => Together(several.map(Guarded(_)))
 
-  /** A fiber must not break because of its logging context: an error is printed, and the hook is not called any more. */
+  /** A hook that throws nothing: a fiber must not break because of its logging context. The first
+    * error is printed, and the hook is not called any more.
+    */
   private final class Guarded(hook: ContextHook) extends ContextHook:
     @volatile private var broken = false
 

@@ -1,20 +1,24 @@
 package weir
 
-import weir.kernel.{RunLoop, Suspend}
-import weir.sync.{Guarded, GuardedEntry, WaitList}
+import weir.fiber.{Suspend, TaskFiber, WaitList}
+import weir.sync.{Guarded, GuardedEntry}
 
-/** A place where a number of fibers wait for each other; when all have come they go on, and it begins anew. */
+/** A barrier at which `parties` fibers wait for each other. When all have come they go on, and the
+  * barrier can be used again.
+  */
 final class CyclicBarrier private (parties: Int) extends Guarded:
 
   // under the lock
   private val line = WaitList()
 
-  /** Nothing, once as many fibers as the barrier is for have come to it, this one among them. '''Waits''' for the others.
-    * '''Cancelled''' while it waits: as if it had not come, so one more has to come. A cancel that comes together with the last
-    * one who is missing may fall after that: then the others go on.
+  /** Nothing, once `parties` fibers have come to the barrier, this one among them.
+    *
+    * **Waits** for the others. **Cancelled** while it waits: as if it had not come, so one more
+    * fiber has to come. A cancel at the same time as the last fiber comes may be ordered after it:
+    * then the others go on.
     */
   val await: Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = locked(fiber) {
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
       if line.size + 1 < parties then
         val entry = GuardedEntry(fiber, line, CyclicBarrier.this)
         line.add(entry)
@@ -27,20 +31,22 @@ final class CyclicBarrier private (parties: Int) extends Guarded:
         ()
     }
 
-  /** How many have to come until those who wait go on. */
+  /** How many fibers have to come until those that wait go on. */
   def missing: Task[Int] = new Suspend[Int]:
-    def begin(fiber: RunLoop): Any = locked(fiber)(parties - line.size)
+    def begin(fiber: TaskFiber): Any = locked(fiber)(parties - line.size)
 
   private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
 
-  def awaitedAs: String =
-    s"CyclicBarrier($parties), to which ${parties - line.size} have still to come"
+  private[weir] def awaitedAs: String =
+    s"CyclicBarrier($parties), for which ${parties - line.size} fibers are missing"
 
 object CyclicBarrier:
-  /** A new one for so many fibers. '''Fails''' with an `IllegalArgumentException` if that is below 1. */
+  /** A new barrier for `parties` fibers. **Fails** with an `IllegalArgumentException` if `parties`
+    * is below 1.
+    */
   def apply(parties: Int): Task[CyclicBarrier] = Task.delay(unsafe(parties))
 
-  /** A new one, made at once, for use outside of tasks. */
+  /** As `apply`, made at once, for use outside of tasks. */
   def unsafe(parties: Int): CyclicBarrier =
     require(
       parties >= 1,

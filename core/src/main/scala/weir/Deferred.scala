@@ -1,12 +1,18 @@
 package weir
 
-import weir.kernel.{RunLoop, Suspend}
+import weir.fiber.{Suspend, TaskFiber}
 import weir.sync.OneShot
 
 /** A value that is set once, and that fibers can wait for. */
 final class Deferred[A] private () extends OneShot[A]:
 
-  /** The value. '''Waits''' until it is set. '''Cancelled''': stops waiting. */
+  /** The value. **Waits** until it is set. **Cancelled** while it waits: no effect on others.
+    * {{{
+    * val greeted = Deferred[User].flatMap { user =>
+    *   user.get.map(u => s"hello ${u.name}").both(load(id).flatMap(user.complete))
+    * }
+    * }}}
+    */
   val get: Task[A] = awaitSet
 
   /** The value if it is set. */
@@ -14,13 +20,13 @@ final class Deferred[A] private () extends OneShot[A]:
 
   /** True if this call has set the value; false if it was set before. */
   def complete(value: A): Task[Boolean] = new Suspend[Boolean]:
-    def begin(fiber: RunLoop): Any = set(fiber, value)
+    def begin(fiber: TaskFiber): Any = set(fiber, value)
 
-  def awaitedAs: String = "Deferred, which is not set"
+  private[weir] def awaitedAs: String = "Deferred, which is not set"
 
 object Deferred:
-  /** A new one, not set. */
+  /** A new deferred value, not set. */
   def apply[A]: Task[Deferred[A]] = Task.delay(unsafe[A])
 
-  /** A new one, made at once, for use outside of tasks. */
+  /** As `apply`, made at once, for use outside of tasks. */
   def unsafe[A]: Deferred[A] = new Deferred[A]()

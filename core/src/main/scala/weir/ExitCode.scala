@@ -1,10 +1,13 @@
 package weir
 
-/** What a process tells the one that has started it: 0 for success, up to 255 for anything else. */
+/** What a process reports to the process that has started it: 0 for success, 1 to 255 for anything
+  * else.
+  */
 final case class ExitCode(code: Int):
   require(
     0 <= code && code <= 255,
-    s"ExitCode: the code was $code. It must be from 0 to 255: the operating system keeps no more of it."
+    s"ExitCode: the code was $code. It must be from 0 to 255: the operating system keeps no more " +
+      "of it."
   )
 
 object ExitCode:

@@ -2,13 +2,15 @@ package weir
 
 import weir.trace.{DumpText, Snapshot}
 
-/** What all fibers of a runtime were doing at one moment, as `Runtime.fiberDump` has seen it. `toString` is the text of it.
+/** What all fibers of a runtime were doing when `Runtime.fiberDump` was called. `toString` is its
+  * text.
   *
-  * The runtime is not stopped for it: what is said of one fiber was so at one time, of two perhaps at two times.
+  * The runtime is not stopped meanwhile: what is said of one fiber was true at one time, what is
+  * said of two fibers perhaps at two times.
   *
-  * @param fibers those that have begun and not ended. One that waits for what nobody can reach any more is missing as soon as
-  *   the garbage collector has taken it.
-  * @param cycles the names of fibers each of which waits for the next, and the last for the first
+  * @param fibers those that have begun and not ended. A fiber that waits for what no code can reach
+  *   any more is missing once the garbage collector has taken it.
+  * @param cycles names of fibers of which each waits for the next, and the last for the first
   */
 final class FiberDump private[weir] (
     val fibers: Vector[FiberDump.Entry],
@@ -23,25 +25,28 @@ object FiberDump:
     /** Its thread runs its code. */
     case Running
 
-    /** Its code has called something that blocks its thread, which holds no carrier meanwhile. */
+    /** Its code has called something that blocks its thread. The thread holds no carrier
+      * meanwhile.
+      */
     case Blocked
 
-    /** It could run, and waits for a carrier. */
+    /** It can run, and waits for a carrier. */
     case Queued
 
     /** It waits, and holds no thread. */
     case Waiting
 
-    /** It waits in direct style, or inside of a stream, where its thread is parked. */
+    /** It waits in direct style or inside of a stream, and its thread is parked. */
     case Awaiting
 
   /** One fiber.
     *
     * @param fiber its name, as in the stack traces of errors
-    * @param sinceNanos for how long it has been waiting, blocked or running: in nanoseconds, to within a second; -1 where it
-    *   is not known
-    * @param awaits what it waits for; empty where it does not wait, or where that does not say what it is
-    * @param holders the names of the fibers that must act before the wait can end, where they are known
+    * @param sinceNanos for how long it has waited, blocked or run: in nanoseconds, to within a
+    *   second; -1 if that is not known
+    * @param awaits what it waits for; empty if it does not wait, or if that cannot be described
+    * @param holders the names of the fibers that must act before the wait can end, if they are
+    *   known
     * @param thread the thread that it holds; empty if none
     * @param trace the user's lines: where its thread stands, then what waits for the result
     */

@@ -1,70 +1,72 @@
 package weir
 
 import java.util.concurrent.ConcurrentHashMap
-import weir.kernel.{RunLoop, Suspend}
-import weir.sync.{Awaited, WaitList}
+import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList}
 import weir.task.Guarantee
 
-/** A mutex for each key: tasks of one key run one after the other, those of different keys at once. A key costs memory only
-  * while somebody is inside or waits.
+/** A mutex for each key: tasks of one key run one after the other, those of different keys at once.
+  * A key costs memory only while a task holds its lock.
   *
-  *   - **Shared**: the table, in which a key stands while somebody is inside. Who puts it there is inside, without a lock.
-  *   - **Shared, under the lock of the key's `Door`**: who waits, and whether the door is gone.
-  *   - **The race we fear**: one leaves and takes the door out of the table while another, who has found it there, begins to
-  *     wait at it. Both hold the door's lock for that, and a door that is out of the table is `gone`: who finds it so looks
-  *     into the table again, where it no longer is.
+  *   - **Shared**: the table, which has a `KeyLock` for each key that is locked. The fiber that
+  *     puts one there holds it, without taking any lock.
+  *   - **Shared, under the monitor of the `KeyLock`**: its line of waiters, and whether it is
+  *     `removed`.
+  *   - **The race that we fear**: a fiber releases a key lock and removes it from the table while
+  *     another fiber, which has found it there, begins to wait for it. Both hold its monitor for
+  *     that, and a key lock that is out of the table is `removed`: a fiber that finds it so looks
+  *     into the table again.
   */
 final class KeyedMutex[K] private ():
-  private val doors = ConcurrentHashMap[K, KeyedMutex.Door]()
+  private val locks = ConcurrentHashMap[K, KeyedMutex.KeyLock]()
 
   /** What `task` returns, run while no other task of this key runs here. It must not take the same
     * key again.
     *
-    * '''Waits''' for the tasks of this key that came before. '''Cancelled''' while it waits: the
-    * task does not run. '''Order''': tasks of one key run in the order in which they began to wait.
+    * **Waits** for the tasks of this key that came before. **Cancelled** while it waits: the
+    * task does not run. **Order**: tasks of one key run in the order in which they began to wait.
     * Tasks that begin concurrently, as those of `parForeach` and of a stream's `parEvalMap` do,
-    * come here in any order: for that of their elements see docs/limits.md.
+    * come here in any order; docs/limits.md says how to keep the order of their elements.
     */
   def withLock[A](key: K)(task: Task[A]): Task[A] = Task.uncancelable { poll =>
-    poll(Enter(key)).flatMap(door => Guarantee(poll(task), _ => Task.delay(leave(door))))
+    poll(Acquire(key)).flatMap(lock => Guarantee(poll(task), _ => Task.delay(release(lock))))
   }
 
   /** True if a task of this key runs. */
-  def isLocked(key: K): Task[Boolean] = Task.delay(doors.containsKey(key))
+  def isLocked(key: K): Task[Boolean] = Task.delay(locks.containsKey(key))
 
   /** How many keys have a task that runs. */
-  def size: Task[Int] = Task.delay(doors.size)
+  def size: Task[Int] = Task.delay(locks.size)
 
-  private final class Enter(key: K) extends Suspend[KeyedMutex.Door]:
-    def begin(fiber: RunLoop): Any =
-      val own = KeyedMutex.Door(key, fiber)
+  private final class Acquire(key: K) extends Suspend[KeyedMutex.KeyLock]:
+    def begin(fiber: TaskFiber): Any =
+      val own = KeyedMutex.KeyLock(key, fiber)
       var result: AnyRef | Null = null
       while result eq null do
-        val door = doors.putIfAbsent(key, own)
-        result = if door eq null then own else door.waitInLine(fiber)
+        val lock = locks.putIfAbsent(key, own)
+        result = if lock eq null then own else lock.waitInLine(fiber)
       result
 
-  private def leave(door: KeyedMutex.Door): Unit = door.synchronized {
-    if !door.letNextIn() then doors.remove(door.key): Unit
+  private def release(lock: KeyedMutex.KeyLock): Unit = lock.synchronized {
+    if !lock.passOn() then locks.remove(lock.key): Unit
   }
 
 object KeyedMutex:
-  /** A new one, with nobody inside. */
+  /** A new one, with no key locked. */
   def apply[K](): Task[KeyedMutex[K]] = Task.delay(unsafe())
 
   /** A new one, made at once, for use outside of tasks. */
   def unsafe[K](): KeyedMutex[K] = new KeyedMutex[K]()
 
-  private final class Door(val key: Any, first: RunLoop) extends Awaited:
-    @volatile private var inside: RunLoop = first
+  private final class KeyLock(val key: Any, first: TaskFiber) extends Awaited:
+    @volatile private var owner: TaskFiber = first
 
-    // under this object's lock
+    // under this object's monitor
     private var waiting: WaitList | Null = null
-    private var gone = false
+    private var removed = false
 
-    /** Null if the door is gone. */
-    def waitInLine(fiber: RunLoop): WaitList.Entry | Null = synchronized {
-      if gone then null
+    /** Null if this lock is out of the table. */
+    def waitInLine(fiber: TaskFiber): WaitList.Entry | Null = synchronized {
+      if removed then null
       else
         val line = waiting match
           case line: WaitList => line
@@ -77,13 +79,15 @@ object KeyedMutex:
         entry
     }
 
-    /** Under the lock. False if nobody waits: the door is gone then. */
-    def letNextIn(): Boolean =
+    /** Gives the lock to the next in line, with the monitor held. False if no fiber waits: then it
+      * is removed.
+      */
+    def passOn(): Boolean =
       val line = waiting
       var next = if line eq null then null else line.poll()
       while (next ne null) && !next.complete(this) do next = line.nn.poll()
-      if next eq null then gone = true else inside = next.fiber
-      !gone
+      if next eq null then removed = true else owner = next.fiber
+      !removed
 
     def awaitedAs: String = s"KeyedMutex, for the key $key"
-    override def holders: Iterator[RunLoop] = Iterator.single(inside)
+    override def holders: Iterator[TaskFiber] = Iterator.single(owner)

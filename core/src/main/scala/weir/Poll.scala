@@ -1,8 +1,9 @@
 package weir
 
-/** What `Task.uncancelable` gives to its body: takes the mask off again, for one task. */
+/** The parameter of the body of `Task.uncancelable`: it removes the mask again, for one task. */
 trait Poll:
-  /** `task`, which may be cancelled if the fiber could be cancelled outside of the `uncancelable` that
-    * made this poll. In another fiber, or inside of a further `uncancelable`, it is `task` as it is.
+  /** `task`, which may be cancelled if the fiber could be cancelled outside of the `uncancelable`
+    * that made this poll. In another fiber, or inside of a further `uncancelable`, it is `task` as
+    * it is.
     */
   def apply[A](task: Task[A]): Task[A]

@@ -1,15 +1,18 @@
 package weir
 
-import weir.kernel.{RunLoop, Suspend}
-import weir.sync.{Guarded, GuardedEntry, Values, WaitList}
+import scala.collection.mutable.ArrayBuffer
+import weir.fiber.{Suspend, TaskFiber, WaitList}
+import weir.sync.{Guarded, GuardedEntry, Values}
 
-/** A queue that parks the fiber, never a thread. First in, first out, for values and for those who wait.
+/** A queue of values. First in, first out, for values and for the fibers that wait.
   *
-  *   - **Kinds**: all of them are this one, with a capacity and a rule for values that come while it is full. A `synchronous` one
-  *     has the capacity 0.
-  *   - **Invariant**: takers wait only while it is empty, offers only while it is full; so never both.
-  *   - A value passes to a waiting taker, and a place to a waiting offer, by `hand`, which tells whether the other side was
-  *     still there. The side that hands over is not waiting itself: so whoever is cancelled while waiting loses nothing.
+  *   - **Kinds**: each is this class, with a capacity and a rule for a value that is offered while
+  *     it is full. A `synchronous` queue has the capacity 0.
+  *   - **Invariant**: takers wait only while it is empty, offers only while it is full; so never
+  *     both.
+  *   - **Handing over**: a value goes to a waiting taker, and room to a waiting offer, by `hand`,
+  *     which returns whether the other fiber was still waiting. The fiber that hands over does not
+  *     wait itself. So a fiber that is cancelled while it waits loses nothing.
   */
 final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
 
@@ -18,12 +21,14 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
   private val takers = WaitList()
   private val offers = WaitList()
 
-  /** Nothing, once `value` is in the queue or, where the queue is dropping, has been dropped. '''Waits''' while a bounded queue
-    * is full, and until there is a taker for a synchronous one. '''Cancelled''' while it waits: the value is not in the queue.
-    * '''Order''': those who wait get their place in the order in which they came.
+  /** Nothing, once `value` is in the queue or, where the queue is dropping, has been dropped.
+    *
+    * **Waits** while a bounded queue is full, and until there is a taker for a synchronous one.
+    * **Cancelled** while it waits: the value is not in the queue. **Order**: values of offers that
+    * wait enter the queue in the order in which the offers came.
     */
   def offer(value: A): Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = locked(fiber) {
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
       if accept(value) || !kind.waits then ()
       else
         val entry = Queue.Offer(fiber, offers, Queue.this, value)
@@ -31,11 +36,13 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
         entry
     }
 
-  /** The oldest value. '''Waits''' while the queue is empty. '''Cancelled''' while it waits: the next value is for the
-    * next taker. '''Order''': those who wait are served in the order in which they came.
+  /** The oldest value.
+    *
+    * **Waits** while the queue is empty. **Cancelled** while it waits: the next value is for the
+    * next taker. **Order**: takers that wait are served in the order in which they came.
     */
   val take: Task[A] = new Suspend[A]:
-    def begin(fiber: RunLoop): Any = locked(fiber) {
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
       val value = remove()
       if value.asInstanceOf[AnyRef] ne Queue.Nothing then value
       else
@@ -44,21 +51,22 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
         entry
     }
 
-  /** True if `value` is in the queue now, or with a taker; false if there is no place for it. A sliding queue drops its oldest value
-    * instead.
+  /** True if `value` is in the queue now, or with a taker; false if there is no room for it. A
+    * sliding queue drops its oldest value instead.
     */
   def tryOffer(value: A): Task[Boolean] = new Suspend[Boolean]:
-    def begin(fiber: RunLoop): Any = locked(fiber)(accept(value))
+    def begin(fiber: TaskFiber): Any = locked(fiber)(accept(value))
 
   /** The oldest value, if there is one. */
   val tryTake: Task[Option[A]] = new Suspend[Option[A]]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val value = locked(fiber)(remove())
       if value.asInstanceOf[AnyRef] eq Queue.Nothing then None else Some(value.asInstanceOf[A])
 
-  /** The oldest values, at most `limit`; none if the queue is empty. '''Order''': the oldest one first. */
+  /** The oldest values, at most `limit`; none if the queue is empty. **Order**: the oldest first.
+    */
   def tryTakeN(limit: Int): Task[List[A]] = new Suspend[List[A]]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val taken = List.newBuilder[Any]
       locked(fiber) {
         var left = limit
@@ -71,40 +79,101 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
       }
       taken.result()
 
-  /** How many values are in the queue; those of offers that wait are not. */
-  def size: Task[Int] = new Suspend[Int]:
-    def begin(fiber: RunLoop): Any = locked(fiber)(values.size)
+  /** All values that are in the queue, and those of offers that wait; none if it is empty. */
+  def takeAll: Task[List[A]] = tryTakeN(Int.MaxValue)
 
-  /** False if there is no place for `value`. */
+  /** The `n` oldest values. See `takeBetween`. */
+  def takeN(n: Int): Task[List[A]] = takeBetween(n, n)
+
+  /** The oldest values: at least `min`, and at most `max` if there are more by then.
+    *
+    * **Waits** until there are `min`, and takes them as they come. **Cancelled** while it waits:
+    * what it has taken is at the front of the queue again, also if that holds more than its
+    * capacity then. Once it has ended the values are the caller's: to lose none to a cancel, go on
+    * with them under a mask. **Fails** with an `IllegalArgumentException` if `max` is below `min`.
+    * **Order**: as the values come out of the queue; other takers may take values in between.
+    * {{{
+    * def storing(lines: Queue[String]): Task[Nothing] = Task
+    *   .uncancelable(poll => poll(lines.takeBetween(1, 100)).flatMap(b => store(b.mkString("\n"))))
+    *   .forever
+    * }}}
+    */
+  def takeBetween(min: Int, max: Int): Task[List[A]] = Task.uncancelable { poll =>
+    require(
+      min <= max,
+      s"Queue.takeBetween: min was $min and max $max. min must be at most max."
+    )
+    val taken = ArrayBuffer[A]()
+    def fill: Task[List[A]] = tryTakeN(max - taken.size).flatMap { now =>
+      taken ++= now
+      if taken.size >= min then Task.pure(taken.toList)
+      else
+        poll(take).flatMap { value =>
+          taken += value
+          fill
+        }
+    }
+    fill.onCancel(putBack(taken))
+  }
+
+  /** Nothing, once all of `values` are in the queue, one after the other: see `offer`.
+    * **Cancelled** while it waits: the rest of them are not in the queue.
+    */
+  def offerAll(values: Iterable[A]): Task[Unit] = Task.foreach(values)(offer)
+
+  /** How many values are in the queue, without those of offers that wait. */
+  def size: Task[Int] = new Suspend[Int]:
+    def begin(fiber: TaskFiber): Any = locked(fiber)(values.size)
+
+  /** Makes `taken` the oldest values again, or gives them to takers that wait by now. */
+  private def putBack(taken: ArrayBuffer[A]): Task[Unit] = new Suspend[Unit]:
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
+      var served = 0
+      while served < taken.size && handToTaker(taken(served)) do served += 1
+      var last = taken.size
+      while last > served do
+        last -= 1
+        values.prepend(taken(last))
+    }
+
+  /** Under the lock: false if there is no room for `value`. */
   private def accept(value: Any): Boolean =
-    var taker = takers.poll()
-    while (taker ne null) && !hand(taker, value) do taker = takers.poll()
-    if taker ne null then true
+    if handToTaker(value) then true
     else if !values.isFull then
       values.append(value)
       true
     else if kind == Queue.Kind.Sliding then
-      values.removeOldest(): Unit
+      while values.isFull do values.removeOldest(): Unit
       values.append(value)
       true
     else false
 
-  /** The oldest value, or `Nothing`; its place is for the offer that has waited longest. */
+  /** Under the lock: false if no taker waits. */
+  private def handToTaker(value: Any): Boolean =
+    var taker = takers.poll()
+    while (taker ne null) && !hand(taker, value) do taker = takers.poll()
+    taker ne null
+
+  /** Under the lock: the oldest value, or `Nothing`; its room goes to the offer that has waited
+    * longest, if there is any: not where values that were put back are more than the capacity.
+    */
   private def remove(): Any =
     val value = if !values.isEmpty then values.removeOldest() else Queue.Nothing
-    var offer = offers.poll()
-    while (offer ne null) && !hand(offer, ()) do offer = offers.poll()
-    offer match
-      case offer: Queue.Offer =>
-        if capacity == 0 then offer.offered
-        else
-          values.append(offer.offered)
-          value
-      case _ => value
+    if (value.asInstanceOf[AnyRef] ne Queue.Nothing) && values.isFull then value
+    else
+      var offer = offers.poll()
+      while (offer ne null) && !hand(offer, ()) do offer = offers.poll()
+      offer match
+        case offer: Queue.Offer =>
+          if capacity == 0 then offer.offered
+          else
+            values.append(offer.offered)
+            value
+        case _ => value
 
   private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
 
-  def awaitedAs: String =
+  private[weir] def awaitedAs: String =
     val name =
       if kind == Queue.Kind.Unbounded || kind == Queue.Kind.Synchronous then kind.word
       else s"${kind.word}($capacity)"
@@ -121,23 +190,34 @@ object Queue:
     case Sliding extends Kind("sliding", waits = false)
     case Synchronous extends Kind("synchronous", waits = true)
 
-  private final class Offer(fiber: RunLoop, list: WaitList, queue: Guarded, val offered: Any)
+  private final class Offer(fiber: TaskFiber, list: WaitList, queue: Guarded, val offered: Any)
       extends GuardedEntry(fiber, list, queue)
 
-  /** A new queue for at most `capacity` values. An offer waits while it is full. '''Fails''' with an
+  /** A new queue for at most `capacity` values. An offer waits while it is full. **Fails** with an
     * `IllegalArgumentException` if `capacity` is below 1.
+    * {{{
+    * val stored = Queue.bounded[String](10).flatMap { pages =>
+    *   val fetching = Task.foreach(urls)(url => Task(fetch(url)).flatMap(pages.offer))
+    *   val storing = Task.foreach(urls)(_ => pages.take.flatMap(store))
+    *   fetching.both(storing)
+    * }
+    * }}}
     */
   def bounded[A](capacity: Int): Task[Queue[A]] = Task.delay(unsafe(capacity))
 
-  /** A new queue without a limit: an offer never waits, and what is not taken stays in memory. */
+  /** A new queue without a limit: an offer never waits, and values that are not taken stay in
+    * memory.
+    */
   def unbounded[A]: Task[Queue[A]] = Task.delay(new Queue[A](Kind.Unbounded, Int.MaxValue))
 
-  /** A new queue for at most `capacity` values. While it is full, a value that is offered is dropped. '''Fails''' as `bounded`. */
+  /** A new queue for at most `capacity` values. While it is full, a value that is offered is
+    * dropped. **Fails** as `bounded`.
+    */
   def dropping[A](capacity: Int): Task[Queue[A]] =
     Task.delay(new Queue[A](Kind.Dropping, checked("dropping", capacity)))
 
-  /** A new queue for at most `capacity` values. While it is full, a value that is offered takes the place of the oldest one.
-    * '''Fails''' as `bounded`.
+  /** A new queue for at most `capacity` values. While it is full, a value that is offered replaces
+    * the oldest one. **Fails** as `bounded`.
     */
   def sliding[A](capacity: Int): Task[Queue[A]] =
     Task.delay(new Queue[A](Kind.Sliding, checked("sliding", capacity)))
@@ -152,6 +232,7 @@ object Queue:
   private def checked(kind: String, capacity: Int): Int =
     require(
       capacity >= 1,
-      s"Queue.$kind: capacity was $capacity. It must be at least 1. For no limit, use Queue.unbounded."
+      s"Queue.$kind: capacity was $capacity. It must be at least 1. For no limit, use " +
+        "Queue.unbounded."
     )
     capacity

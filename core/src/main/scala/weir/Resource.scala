@@ -1,32 +1,39 @@
 package weir
 
-import weir.kernel.{Defer, Handle}
-import weir.task.{ErrorHandler, Failures, Finalizers, Guarantee}
+import weir.fiber.{Defer, Handle}
+import weir.group.{ErrorHandler, Failures, Finalizers}
+import weir.task.Guarantee
 
 /** A description of something that is acquired, used, and released.
   *
-  * Whatever was acquired is released exactly once, however its use ends, in reverse order; resources that were
-  * acquired at the same time are released at the same time. Acquiring and releasing are masked; between two
-  * resources, and while one is used, the fiber may be cancelled.
+  * Whatever was acquired is released exactly once, however its use ends, in reverse order;
+  * resources that were acquired at the same time are released at the same time. Acquiring and
+  * releasing are masked; between two resources, and while one is used, the fiber may be cancelled.
   */
 abstract class Resource[+A] private[weir] ():
 
-  /** Acquires, and leaves in `into` what is to be released, whether this ends well or not. */
+  /** Acquires, and adds to `into` the finalizers of what was acquired, whether this ends well or
+    * not.
+    */
   private[weir] def allocate(into: Finalizers): Task[A]
 
   // ---- using it ----
 
   /** What `f` returns for the resource, which has been released by then.
     *
-    * '''Cancelled''': releases, and the cancel waits for that. '''Fails''' with the error of acquiring or of `f`, errors of
-    * releasing suppressed under it; with the first of these if all else went well.
+    * **Cancelled**: releases, and the cancel waits for that. **Fails** with the error of acquiring
+    * or of `f`, errors of releasing suppressed under it; with the first error of releasing if all
+    * else went well.
+    * {{{
+    * val names = connection.use(c => Task(c.getSchema))
+    * }}}
     */
   final def use[B](f: A => Task[B]): Task[B] = Task.uncancelable { poll =>
     val finalizers = Finalizers()
     Guarantee(poll(Defer(() => allocate(finalizers)).flatMap(f)), finalizers.release)
   }
 
-  /** Never anything: holds the resource until it is cancelled. */
+  /** Never a value: holds the resource until the task is cancelled. */
   final def useForever: Task[Nothing] = use(_ => Task.never)
 
   /** What the task that is the resource returns. */
@@ -34,9 +41,10 @@ abstract class Resource[+A] private[weir] ():
 
   /** The resource, and the task that releases it: once, also if it is run twice.
     *
-    * '''Cancelled''' while it acquires: releases what it has. A cancel that comes as this ends may lose the
-    * result, and then nobody releases it: so run this inside of `Task.uncancelable`, up to the point at which the
-    * release is safely kept. `use` needs no such care.
+    * **Cancelled** while it acquires: releases what it has acquired. A cancel that comes as this
+    * ends may lose the result, and then nothing releases it: so run this inside of
+    * `Task.uncancelable`, up to the point at which the release is safely kept. `use` needs no such
+    * care.
     */
   final def allocated: Task[(A, Task[Unit])] =
     allocatedWith(release => release(Outcome.Succeeded(())))
@@ -73,7 +81,8 @@ abstract class Resource[+A] private[weir] ():
   /** This resource, once the task that `f` makes of it has run. It may be cancelled. */
   final def evalTap(f: A => Task[Any]): Resource[A] = evalMap(a => f(a).as(a))
 
-  /** This resource; `finalizer` runs once after its release, and also if it could not be acquired. */
+  /** This resource; `finalizer` runs once after its release, and also if it could not be acquired.
+    */
   final def onFinalize(finalizer: Task[Unit]): Resource[A] = onFinalizeCase(_ => finalizer)
 
   /** As `onFinalize`, with a finalizer that is told how the use has ended. */
@@ -87,8 +96,8 @@ abstract class Resource[+A] private[weir] ():
 
   // ---- errors ----
 
-  /** This resource; if it cannot be acquired, the one that `f` makes of the error. What was acquired of this one is released
-    * before. Errors of the use are not for `f`.
+  /** This resource; if it cannot be acquired, the one that `f` makes of the error. What was
+    * acquired of this one is released before. Errors of the use do not come to `f`.
     */
   final def handleErrorWith[B >: A](f: Throwable => Resource[B]): Resource[B] =
     Resource.of { into =>
@@ -114,8 +123,12 @@ object Resource:
   private def of[A](acquire: Finalizers => Task[A]): Resource[A] = new Resource[A]:
     private[weir] def allocate(into: Finalizers): Task[A] = acquire(into)
 
-  /** What `acquire` returns, which `release` of it releases. Both are masked. Where `acquire` fails there is nothing to
-    * release.
+  /** What `acquire` returns, which `release` of it releases. Both are masked. Where `acquire`
+    * fails, nothing is released.
+    * {{{
+    * val temporary: Resource[java.nio.file.Path] =
+    *   Resource.make(Task(Files.createTempFile("a", ".txt")))(path => Task(Files.delete(path)))
+    * }}}
     */
   def make[A](acquire: Task[A])(release: A => Task[Unit]): Resource[A] =
     makeFull(_ => acquire)((a, _) => release(a))
@@ -124,7 +137,9 @@ object Resource:
   def makeCase[A](acquire: Task[A])(release: (A, Outcome[Unit]) => Task[Unit]): Resource[A] =
     makeFull(_ => acquire)(release)
 
-  /** As `makeCase`; what `acquire` gives to the poll may be cancelled: a wait, before there is anything to release. */
+  /** As `makeCase`; the part of `acquire` that is given to the poll may be cancelled: a wait,
+    * before there is anything to release.
+    */
   def makeFull[A](acquire: Poll => Task[A])(
       release: (A, Outcome[Unit]) => Task[Unit]
   ): Resource[A] =
@@ -150,23 +165,26 @@ object Resource:
   /** The value of `task`, with nothing to release. It may be cancelled. */
   def eval[A](task: Task[A]): Resource[A] = of(_ => task)
 
-  /** What the resource that `resource` makes each time is. */
+  /** The resource that `resource` makes, anew for each use. */
   def defer[A](resource: => Resource[A]): Resource[A] =
     of(into => Defer(() => resource.allocate(into)))
 
-  /** Both, acquired at the same time, and released at the same time. '''Fails''' if one cannot be acquired; the acquiring of
-    * the other one is then cancelled, and what there is of it is released.
+  /** Both, acquired at the same time, and released at the same time. **Fails** if one cannot be
+    * acquired; the acquiring of the other one is then cancelled, and what was acquired of it
+    * released.
     */
   def both[A, B](left: Resource[A], right: Resource[B]): Resource[(A, B)] =
-    parSequence[A | B](List(left, right)).map { case values =>
+    parSequence(List[Resource[A | B]](left, right)).map { case values =>
       (values(0).asInstanceOf[A], values(1).asInstanceOf[B])
     }
 
-  /** All of `resources`, in their order, acquired at the same time and released at the same time. '''Fails''' as `both`. */
+  /** All of `resources`, in their order, acquired at the same time and released at the same time.
+    * **Fails** as `both`.
+    */
   def parSequence[A](resources: Iterable[Resource[A]]): Resource[List[A]] = of { into =>
     Defer { () =>
-      val parts = resources.iterator.map(resource => (resource, Finalizers())).toIndexedSeq
-      into.add(Finalizers.releaseTogether(parts.map(_._2)))
+      val parts = resources.iterator.map(resource => (resource, Finalizers())).toList
+      into.add(Finalizers.releaseTogether(parts.map(_._2).toIndexedSeq))
       Task.parTraverse(parts)((resource, own) => resource.allocate(own))
     }
   }

@@ -2,57 +2,69 @@ package weir
 
 import java.io.{PrintWriter, StringWriter}
 import java.util.concurrent.atomic.AtomicInteger
-import weir.kernel.{FiberCore, Linked, Waiter}
-import weir.runtime.{PlatformThreads, Scheduler, SystemTimers, Timers, Tuning}
-import weir.trace.DumpSignal
+import weir.fiber.{CallbackJoin, EagerlyLinked, ErrorTraces, FiberCore, Waiter}
+import weir.group.{GroupWaiter, HelperRequests}
+import weir.runtime.{ExecutionThread, PlatformThreads, Scheduler, SpinListener}
+import weir.runtime.{SystemTimers, Timers, Tuning}
+import weir.trace.{DumpSignal, ErrorTrace, SpinReports}
 
-/** What tasks run on: the scheduler and the timer.
+/** What tasks run on: a scheduler and a timer.
   *
-  * One is enough for a program, and it is there without being asked for: `Runtime.default`. There is no
-  * pool to choose, since every task may block.
+  * A program needs no more than one, `Runtime.default`, and the compiler finds it where none is
+  * given. There is no pool to choose, since every task may block.
   */
 class Runtime private[weir] (
     private[weir] val scheduler: Scheduler,
     private[weir] val timers: Timers,
     private[weir] val hook: ContextHook | Null
 ):
-  Linked.waiters()
+  // before the first fiber: what overrides `Waiter.resumeFiber`
+  EagerlyLinked(classOf[CallbackJoin], classOf[GroupWaiter])
+  if scheduler.spinListener eq SpinListener.Silent then
+    scheduler.spinListener = SpinReports.printing
 
+  private[weir] val helperRequests: HelperRequests = HelperRequests()
   private[weir] val platformThreads: PlatformThreads = PlatformThreads()
-  private[weir] val strayCount: AtomicInteger = AtomicInteger()
+  private[weir] val abandonedTaskCount: AtomicInteger = AtomicInteger()
 
   /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
-  def strays: Int = strayCount.get
+  def abandonedTasks: Int = abandonedTaskCount.get
 
-  /** What all fibers of this runtime are doing: for each one its state, since when, what it waits for and who must act before that
-    * ends, and the user's lines; and which fibers wait for each other in a circle.
+  /** What all fibers of this runtime are doing: for each fiber its state, since when, what it waits
+    * for, which fibers must act before that wait can end, and the user's lines; also which fibers
+    * wait for each other in a circle.
     */
   def fiberDump(): FiberDump = FiberDump.of(this)
 
   /** The text of `fiberDump`. */
   def dump(): String = fiberDump().toString
 
-  /** Prints the dump to the standard error each time that this process gets the signal, such as `USR2`: `kill -USR2 PID`.
+  /** Prints the dump to the standard error each time that this process gets the signal, such as
+    * `USR2`: `kill -USR2 PID`.
     *
-    * '''Fails''' with an `IllegalArgumentException` where the JVM does not give that signal away.
+    * **Fails** with an `IllegalArgumentException` if the JVM keeps that signal for itself.
     */
   def dumpOnSignal(signal: String): Unit = DumpSignal.install(this, signal)
 
-  /** Calls `report` with each piece of a task that computes for over 200 ms without giving way, once, on a thread of the
-    * runtime's own. Until this is called they are printed to the standard error.
+  /** Calls `report`, once, for each piece of a task that computes for over 200 ms without yielding,
+    * on a thread of the runtime's own. Until this is called, the reports are printed to the
+    * standard error.
     */
-  def onSpin(report: Spin => Unit): Unit = scheduler.onSpin = report
+  def onSpin(report: Spin => Unit): Unit = scheduler.spinListener = SpinReports(report)
 
-  /** Prints an error that nobody is left to handle. */
+  /** How fibers add the user's lines to an error. */
+  final private[weir] def errorTraces: ErrorTraces = ErrorTrace
+
+  /** Prints an error that no code is left to handle. `where` names what has failed. */
   private[weir] def report(where: String, error: Throwable): Unit =
     val text = StringWriter()
     try error.printStackTrace(PrintWriter(text))
-    // Its own methods are called, which may throw.
+    // This calls the error's own methods, which may throw.
     catch case _: Throwable => text.write(s"${error.getClass.getName}, which failed to say more")
     val lines = text.toString.stripTrailing
     System.err.println(s"weir: $where failed, and nobody is left to handle its error:\n$lines")
 
-  // Two hooks for the test kit's runtime, which are empty here, and as good as not there to the JIT.
+  // Two hooks for the test kit's runtime, empty here: the JIT removes the calls.
 
   /** Called for each new fiber, at the end of its constructor. */
   private[weir] def begun(fiber: FiberCore): Unit = ()
@@ -64,10 +76,23 @@ class Runtime private[weir] (
 
 object Runtime:
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
-  given default: Runtime =
+  lazy val default: Runtime =
     val runtime = hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
     DumpSignal.installAsAsked(runtime)
     runtime
+
+  /** The runtime of the fiber that the calling thread runs, or `default` if it runs none: what the
+    * compiler passes where no other runtime is given. So a `runSync` in the code of a task stays on
+    * the runtime of that task, under the test kit too. A thread that the code of a task has started
+    * runs no fiber, nor does that of `Task.onPlatformThread`.
+    */
+  given current: () => Runtime =
+    val thread = ExecutionThread.here
+    if thread eq null then default
+    else
+      thread.running match
+        case fiber: FiberCore => fiber.runtime
+        case _ => default
 
   private[weir] def make(carriers: Int, ringCapacity: Int): Runtime =
     hooked(carriers, ringCapacity, null)

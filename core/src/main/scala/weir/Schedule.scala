@@ -6,10 +6,10 @@ import java.util.random.RandomGenerator
 import scala.concurrent.duration.FiniteDuration
 import weir.task.*
 
-/** When to run a task again, after it has ended with an `A`: how long to wait first, or not to.
+/** When to run a task again that has ended with an `A`: how long to wait first, or whether to stop.
   *
-  * `task.retry(schedule)` asks it after each failure, with the error; `task.repeat(schedule)` after each success, with
-  * the value. It is a description: each run of the task begins it anew.
+  * `task.retry(schedule)` asks it after each failure, with the error; `task.repeat(schedule)` after
+  * each success, with the value. It is a description: each run of the task begins it anew.
   */
 abstract class Schedule[-A] private[weir] ():
 
@@ -20,7 +20,8 @@ abstract class Schedule[-A] private[weir] ():
   /** As this one, at most `count` times: so the task runs at most once more than that. */
   final def times(count: Long): Schedule[A] = and(Schedule.recurs(count))
 
-  /** As this one, as long as the next run would begin within `limit` of the beginning of the first. */
+  /** As this one, as long as the next run would begin within `limit` of the beginning of the first.
+    */
   final def upTo(limit: FiniteDuration): Schedule[A] =
     Schedule.of(start => UpToRun(begin(start), start.nanos, limit.toNanos))
 
@@ -36,15 +37,17 @@ abstract class Schedule[-A] private[weir] ():
 
   // ---- how long to wait ----
 
-  /** As this one, with waits of at most `limit`. */
+  /** As this one, with no wait longer than `limit`. */
   final def capped(limit: FiniteDuration): Schedule[A] = mapDelay(_ min limit)
 
-  /** As this one, with each wait drawn evenly from zero to what it was: so that tasks that have failed together do not come
-    * back together.
+  /** As this one, with each wait drawn evenly from zero to what it was: so that tasks which have
+    * failed together do not run again together.
     */
   final def fullJitter: Schedule[A] = jitter(0, 1)
 
-  /** As this one, with each wait drawn evenly from what it was less to what it was more by this `proportion`, which is 0 to 1. */
+  /** As this one, with each wait drawn evenly from the range around it: less by `proportion` to
+    * more by `proportion`, which is 0 to 1.
+    */
   final def jittered(proportion: Double): Schedule[A] =
     require(
       proportion >= 0 && proportion <= 1,
@@ -63,13 +66,13 @@ abstract class Schedule[-A] private[weir] ():
   final def mapDelay(f: FiniteDuration => FiniteDuration): Schedule[A] =
     modifyDelay[A]((_, delay) => f(delay))
 
-  /** As this one, with each wait what `f` makes of what the task ended with and of the wait it would be: for a server that
-    * says when to come back.
+  /** As this one, with each wait what `f` makes of what the task ended with and of the wait as it
+    * was: for a server that says when to try again.
     */
   final def modifyDelay[B <: A](f: (B, FiniteDuration) => FiniteDuration): Schedule[B] =
     Schedule.of(start => MapRun[B](begin(start), f))
 
-  // ---- two of them ----
+  // ---- two schedules ----
 
   /** Goes on while both do, with the longer of the two waits. */
   final def and[B <: A](that: Schedule[B]): Schedule[B] =
@@ -100,8 +103,8 @@ object Schedule:
     val nanos = positive("spaced", "delay", delay)
     of(_ => (_, _) => nanos)
 
-  /** For ever, at a fixed rate: each `interval` from the beginning of the first run. After a run that took longer the next
-    * one begins at once; those that were missed are not made up for.
+  /** For ever, at a fixed rate: each `interval` from the beginning of the first run. After a run
+    * that took longer the next one begins at once; runs that were missed are not made up for.
     */
   def fixed(interval: FiniteDuration): Schedule[Any] =
     val nanos = positive("fixed", "interval", interval)
@@ -113,7 +116,9 @@ object Schedule:
     require(factor >= 1, s"Schedule.exponential: the factor was $factor. It must be at least 1.")
     of(_ => ExponentialRun(nanos.toDouble, factor))
 
-  /** For ever, at first `one` after the end of a run, again `one`, then each time as long as the two before together. */
+  /** For ever, at first `one` after the end of a run, again `one`, then each time as long as the
+    * two before together.
+    */
   def fibonacci(one: FiniteDuration): Schedule[Any] =
     val nanos = positive("fibonacci", "first delay", one)
     of(_ => FibonacciRun(nanos))
@@ -121,10 +126,11 @@ object Schedule:
   private def positive(name: String, what: String, duration: FiniteDuration): Long =
     require(
       duration.toNanos > 0,
-      s"Schedule.$name: the $what was $duration. It must be longer than nothing; for no wait, use Schedule.forever."
+      s"Schedule.$name: the $what was $duration. It must be longer than nothing; " +
+        "for no wait, use Schedule.forever."
     )
     duration.toNanos
 
-  /** Not a generator of its own, but that of whichever thread asks: runs go from thread to thread. */
+  /** The generator of whichever thread asks, since runs go from thread to thread. */
   private[weir] object Random extends RandomGenerator:
     def nextLong(): Long = ThreadLocalRandom.current().nextLong()

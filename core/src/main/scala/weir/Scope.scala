@@ -1,46 +1,49 @@
 package weir
 
 import java.util.concurrent.CancellationException
-import weir.kernel.{Pure, RunLoop, Suspend, Waiter}
-import weir.sync.Awaited
-import weir.task.{Failures, Members}
+import weir.fiber.{Awaited, Pure, Suspend, TaskFiber, Waiter}
+import weir.group.Failures
+import weir.task.SupervisedFibers
 import weir.trace.ErrorTrace
 
-/** Where fibers are forked that must not outlive it: made by `Scope.run`, which ends when all of them have ended. */
-final class Scope private (failFast: Boolean) extends Members:
+/** A place to fork fibers that must not outlive it: made by `Scope.run`, which ends when all of
+  * them have ended.
+  */
+final class Scope private (failFast: Boolean) extends SupervisedFibers:
 
   // shared, under this object's lock
   private var failure: Throwable | Null = null
-  private var isCanceled = false
+  private var isCancelled = false
 
-  /** True once the cancel has ended a fiber of it. */
+  /** True once the cancel of the scope has ended a fiber before it was done. */
   private var isCut = false
 
   // written once, before any fiber can end
   private var parent: ScopeWaiter | Null = null
-  private var body: RunLoop | Null = null
+  private var body: TaskFiber | Null = null
 
-  // written by the body's end, before the scope can be over
+  // written as the body ends, before the scope can end
   private var result: Outcome[Any] = Outcome.Canceled
 
-  /** A new fiber of this scope that runs `task`. What it fails with, the scope fails with; so there is no need to join it
-    * but for its value. It may fork further ones.
+  /** A new fiber of this scope that runs `task`, which may fork further ones. If it fails, the
+    * scope fails with that error; so there is no need to join it but for its value.
     *
-    * '''Fails''' with an `IllegalStateException` where the scope has ended, or is being cancelled.
+    * **Fails** with an `IllegalStateException` where the scope has ended, or is being cancelled.
     */
   def fork[A](task: Task[A]): Task[Fiber[A]] = new Suspend[Fiber[A]]:
-    def begin(fiber: RunLoop): Any =
-      val member = add(fiber, task)
-      fiber.submit(member)
-      member
+    def begin(fiber: TaskFiber): Any =
+      val forked = add(fiber, task)
+      fiber.submit(forked)
+      forked
 
-  protected def refusal: String =
-    "Scope.fork: the scope has ended, or is being cancelled. A fiber can be forked while the scope's body or another of " +
-      "its fibers runs. For one that may outlive it, use a Supervisor further out, or startDaemon."
+  private[weir] def refusal: String =
+    "Scope.fork: the scope has ended, or is being cancelled. A fiber can be forked while the " +
+      "scope's body or another of its fibers runs. For one that may outlive it, use a Supervisor " +
+      "further out, or startDaemon."
 
-  def awaitedAs: String = "Scope.run, whose fibers have not all ended"
+  private[weir] def awaitedAs: String = "Scope.run, whose fibers have not all ended"
 
-  private def start(fiber: RunLoop, task: Task[Any]): Waiter =
+  private def start(fiber: TaskFiber, task: Task[Any]): Waiter =
     val waiter = ScopeWaiter(fiber, this)
     parent = waiter
     val first = add(fiber, task)
@@ -49,21 +52,21 @@ final class Scope private (failFast: Boolean) extends Members:
     fiber.handOver(first)
     waiter
 
-  protected def ended(member: RunLoop, outcome: Outcome[Any]): Unit =
-    if member eq body then result = outcome
+  private[weir] def fiberEnded(fiber: TaskFiber, outcome: Outcome[Any]): Unit =
+    if fiber eq body then result = outcome
     else if !outcome.isInstanceOf[Outcome.Succeeded[?]] then
-      synchronized { if isCanceled then isCut = true }
+      synchronized { if isCancelled then isCut = true }
     outcome match
       case Outcome.Failed(error) =>
-        ErrorTrace.pass(error, parent.nn.fiber, from = member)
-        synchronized { if !isCanceled then failure = Failures.add(failure, error) }
-        // A body that has failed forks nothing more, and nobody is left to use what the others make.
-        if failFast || (member eq body) then cancelAll()
+        ErrorTrace.pass(error, parent.nn.fiber, from = fiber)
+        synchronized { if !isCancelled then failure = Failures.add(failure, error) }
+        // A body that has failed forks nothing more, and will not use what the others make.
+        if failFast || (fiber eq body) then cancelAll()
       case Outcome.Canceled =>
-        if member eq body then cancelAll()
+        if fiber eq body then cancelAll()
       case _ => ()
 
-  override protected def over(): Unit =
+  override private[weir] def onEnd(): Unit =
     val waiter = parent.nn
     val failed = synchronized(failure)
     if failed ne null then waiter.fail(failed): Unit
@@ -71,46 +74,57 @@ final class Scope private (failFast: Boolean) extends Members:
       result match
         case Outcome.Succeeded(value) => waiter.complete(value): Unit
         case _ =>
-          // The body has cancelled itself, which cancels whoever waits for it.
+          // The body has cancelled itself, which cancels the parent that waits for it.
           waiter.fiber.requestCancel()
           waiter.fail(
             CancellationException(
-              "The body of a scope canceled itself. That cancels its parent too, which is masked here."
+              "The body of a scope cancelled itself. That cancels its parent too, " +
+                "which is masked here."
             )
           ): Unit
 
-  /** The value of the body of a scope that was cancelled, and is over, if all of its fibers have ended well all the same. */
+  /** The value of the body of a scope that was cancelled and has ended, if all of its fibers have
+    * ended well nevertheless.
+    */
   private[weir] def late: Pure[Any] | Null = result match
     case Outcome.Succeeded(value) if synchronized((failure eq null) && !isCut) => Pure(value)
     case _ => null
 
   private[weir] val cancelAndWait: Task[Unit] = Task.defer {
-    synchronized { isCanceled = true }
+    synchronized { isCancelled = true }
     cancelAll()
-    awaitOver
+    awaitEnd
   }
 
 object Scope:
   /** What `body` returns, once it and all fibers that were forked into the scope have ended.
     *
-    * '''Fails''' with the first error of the body or of a fiber; that cancels all others at once, and is thrown when
-    * their finalizers have run, later errors suppressed under it. '''Cancelled''': cancels them all, and the cancel waits for
-    * them. A fiber that was cancelled is no failure. The body runs on a fiber of its own, as the child of a `timeout` does.
+    * A fiber that was cancelled is no failure. The body runs on a fiber of its own, as the child of
+    * a `timeout` does.
+    *
+    * **Cancelled**: cancels them all, and the cancel waits for them. **Fails** with the first error
+    * of the body or of a fiber; that cancels all others at once, and is thrown when their
+    * finalizers have run, later errors suppressed under it.
+    * {{{
+    * val served = Scope.run { scope =>
+    *   scope.fork(serve(request => Task.pure(request))) >> scope.fork(load(id)).void
+    * }
+    * }}}
     */
   def run[A](body: Scope => Task[A]): Task[A] = ScopeRun(body, failFast = true)
 
-  /** As `run`, but a fiber that fails leaves the others running: all are waited for, and only then is the first error thrown.
-    * An error of the body itself still cancels them.
+  /** As `run`, but a fiber that fails leaves the others running: all are waited for, and only then
+    * is the first error thrown. An error of the body itself still cancels them.
     */
   def runAll[A](body: Scope => Task[A]): Task[A] = ScopeRun(body, failFast = false)
 
   private final class ScopeRun[A](body: Scope => Task[A], failFast: Boolean) extends Suspend[A]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val scope = Scope(failFast)
       scope.start(fiber, Task.defer(body(scope)))
 
 /** The wait of the fiber that runs a scope. */
-private final class ScopeWaiter(fiber: RunLoop, scope: Scope) extends Waiter(fiber):
+private final class ScopeWaiter(fiber: TaskFiber, scope: Scope) extends Waiter(fiber):
   override def cancelHook: Task[Unit] = scope.cancelAndWait
   override def late: Pure[Any] | Null = scope.late
   override def awaited: Awaited = scope

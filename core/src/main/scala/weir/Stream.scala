@@ -4,15 +4,17 @@ import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
 import java.nio.file.Path
 import scala.annotation.implicitNotFound
+import weir.fiber.HoldsUserCode
 import weir.stream.*
 
 /** A description of elements that come one after the other, and of the effects that make them.
   *
-  * Running it is a task (`drain`, `toList`, `fold`, `count`); inside of that it is a plain loop on one fiber, but for
-  * the stages that say that they run concurrently. Its finalizers run once, when the stream has ended, failed, been
-  * cancelled, or when nobody wants more of it. Every size counts elements.
+  * Running it is a task (`drain`, `toList`, `fold`, `count`). That task is a plain loop on one
+  * fiber, but for the operators that run concurrently, as their comments say. The finalizers of the
+  * stream run once: when it has ended, failed or been cancelled, or when the consumer asks for no
+  * more. Every size counts elements.
   */
-abstract class Stream[+A] private[weir] ():
+abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   private[weir] def open(): Pull
 
@@ -25,7 +27,7 @@ abstract class Stream[+A] private[weir] ():
   final def filter(keep: A => Boolean): Stream[A] =
     Stream.of(() => FilterStage(open(), Stream.erased(keep)))
 
-  /** What the compiler makes of an `if` in a `for`: the same as `filter`. */
+  /** The same as `filter`: what the compiler calls for an `if` in a `for`. */
   final def withFilter(keep: A => Boolean): Stream[A] = filter(keep)
 
   /** The elements of the streams that `f` makes of each element, one stream after the other. */
@@ -38,7 +40,7 @@ abstract class Stream[+A] private[weir] ():
   /** The same elements, each once the task that `f` makes of it has run. */
   final def evalTap(f: A => Task[Any]): Stream[A] = evalMap(a => f(a).as(a))
 
-  /** The first `count` elements. What is above does no work for a further one. */
+  /** The first `count` elements. Upstream does no work for a further one. */
   final def take(count: Long): Stream[A] = Stream.of(() => TakeStage(open(), count))
 
   /** All but the first `count` elements. */
@@ -53,7 +55,7 @@ abstract class Stream[+A] private[weir] ():
     require(size >= 1, s"Stream.chunkN: the size was $size. It must be at least 1.")
     Stream.of(() => ChunkStage(open(), size))
 
-  /** `zero`, then `f` of what came before and of each element. */
+  /** `zero`, then for each element `f` of the result before it and of the element. */
   final def scan[B](zero: B)(f: (B, A) => B): Stream[B] =
     Stream.of(() => ScanStage(open(), zero, f.asInstanceOf[(Any, Any) => Any]))
 
@@ -67,18 +69,18 @@ abstract class Stream[+A] private[weir] ():
   /** These elements; after an error, those of the stream that `f` makes of it. `f` is for every
     * error: for some of them there is `recoverWith`.
     *
-    * '''Fails''' with what that stream or `f` throws. The error that `f` was given is suppressed
+    * **Fails** with what that stream or `f` throws. The error that `f` was given is suppressed
     * under what it throws.
     */
   final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] = Handled(this, f)
 
   /** These elements; after an error for which `f` has a case, those of the stream of that case.
-    * '''Fails''' with any other error, as it is.
+    * **Fails** with any other error, as it is.
     */
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Stream[B]]): Stream[B] =
     handleErrorWith(error => f.applyOrElse(error, Stream.fail))
 
-  /** These elements; after an error for which `f` has a case, the value of that. '''Fails''' with
+  /** These elements; after an error for which `f` has a case, the value of that. **Fails** with
     * any other error, as it is.
     */
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Stream[B] =
@@ -89,18 +91,20 @@ abstract class Stream[+A] private[weir] ():
 
   // ---- concurrently ----
 
-  /** The same elements, made on a fiber of its own: up to `size` are waiting, and one more is in its hand. The fiber is woken
-    * when a quarter of them is used.
+  /** The same elements, made ahead by a fiber of their own, the producer. At most `size` elements
+    * are made and not used, and one more while the producer waits for room. It is woken when a
+    * quarter of the room is free again. When the consumer asks for no more, the producer is
+    * cancelled.
     *
-    * '''Order''': kept; an error comes after the elements before it. A consumer that goes away stops the fiber.
+    * **Order**: kept; an error comes after the elements before it.
     */
   final def prefetchN(size: Int): Stream[A] =
     require(size >= 1, s"Stream.prefetchN: the size was $size. It must be at least 1.")
     Stream.of(() => PrefetchStage.elements(open(), size))
 
-  /** As `prefetchN`, with room for `limitBytes` instead of a number of elements: each takes up the bytes that `sizeBytes` says of
-    * it, at least one. An element larger than the limit waits alone. The fiber is woken when a quarter of the room is
-    * free again.
+  /** As `prefetchN`, with room for `limitBytes` instead of a number of elements. An element takes
+    * the room that `sizeBytes` returns for it, but at least one byte. An element larger than the
+    * limit is buffered alone.
     */
   final def prefetchBytes(limitBytes: Long)(sizeBytes: A => Int): Stream[A] =
     require(
@@ -109,34 +113,38 @@ abstract class Stream[+A] private[weir] ():
     )
     Stream.of(() => PrefetchStage.bytes(open(), limitBytes, Stream.erased(sizeBytes)))
 
-  /** The same elements, made on a fiber of its own, which begins with one only when the one before it has been taken: it makes
-    * the next element while one is used, and never waits with one in its hand that has not been asked for. `take` asks for
-    * no further one.
+  /** The same elements, made ahead by a fiber of their own, the producer. It makes one element
+    * while the consumer uses the one before it, and begins with an element only when the one before
+    * it has been taken. `take` requests no further element than it returns.
     *
-    * '''Order''': as with `prefetchN`.
+    * **Order**: as with `prefetchN`.
     */
   final def prefetchStrict: Stream[A] = Stream.of(() => PrefetchStrictStage(open()))
 
-  /** The elements of both as they come. '''Fails''' as soon as one does; the other is then cancelled. */
+  /** The elements of both streams as they come. **Fails** as soon as one of them does; the other is
+    * then cancelled.
+    */
   final def merge[B >: A](that: Stream[B]): Stream[B] =
     Stream.fromIterable[Stream[B]](List(this, that)).parJoin(2)
 
-  /** The elements of these streams as they come, of at most `limit` streams at a time; up to 64 elements wait.
-    * '''Fails''' as soon as one does; the others are then cancelled.
+  /** The elements of these streams as they come, of at most `limit` streams at a time; up to 64
+    * elements are buffered. **Fails** as soon as one of them does; the others are then cancelled.
     */
   final def parJoin[B](limit: Int)(using elements: A <:< Stream[B]): Stream[B] =
     require(limit >= 1, s"Stream.parJoin: the limit was $limit. It must be at least 1.")
     Stream.of(() => ParJoinStage(open(), limit))
 
-  /** The values of the tasks that `f` makes of the elements, at most `parallelism` running at a time.
+  /** The values of the tasks that `f` makes of the elements, at most `parallelism` running at a
+    * time.
     *
-    * '''Order''': that of the elements. An element that takes long does not stop those after it, until `buffer` of them
-    * wait finished. '''Fails''' with the first error, which cancels the other tasks.
+    * **Fails** with the first error, which cancels the other tasks. **Order**: that of the
+    * elements. A task that takes long does not stop those of later elements, until `buffer` of them
+    * have finished and wait for it.
     */
   final def parEvalMap[B](parallelism: Int, buffer: Int = 64)(f: A => Task[B]): Stream[B] =
     parMap(parallelism, buffer, f, ordered = true, "parEvalMap")
 
-  /** As `parEvalMap`. '''Order''': that in which the tasks end. */
+  /** As `parEvalMap`. **Order**: that in which the tasks end. */
   final def parEvalMapUnordered[B](parallelism: Int, buffer: Int = 64)(
       f: A => Task[B]
   ): Stream[B] =
@@ -162,21 +170,24 @@ abstract class Stream[+A] private[weir] ():
   final def drain: Task[Unit] = fold(())((_, _) => ())
 
   /** All elements. */
-  final def toList: Task[List[A]] = Compile.toList(this)
+  final def toList: Task[List[A]] = RunStream.toList(this)
 
-  /** `f` of what came before, at first `zero`, and of each element: the last of these. */
-  final def fold[B](zero: B)(f: (B, A) => B): Task[B] = Compile.fold(this, zero, f)
+  /** The last result of `f`, which is called with the result before, at first `zero`, and each
+    * element.
+    */
+  final def fold[B](zero: B)(f: (B, A) => B): Task[B] = RunStream.fold(this, zero, f)
 
-  /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. Once this has returned, or
-    * `f` has left it in any way, the stream's finalizers have run.
+  /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. When
+    * this has returned or thrown, the stream's finalizers have run.
     */
   final def foreach(f: A => Unit)(using
       @implicitNotFound(
-        "`for x <- stream do ...` runs the stream at once, which only the code of a Task.direct can: " +
-          "`Task.direct { for x <- stream do ... }`. In a method that is called from one, take it as a parameter: " +
-          "`(using Task.Direct)`. Elsewhere use `stream.evalMap(x => task).drain`, which is a task."
+        "`for x <- stream do ...` runs the stream at once, which only the code of a Task.direct " +
+          "can: `Task.direct { for x <- stream do ... }`. In a method that is called from one, " +
+          "take it as a parameter: `(using Task.Direct)`. Elsewhere use " +
+          "`stream.evalMap(x => task).drain`, which is a task."
       ) direct: Task.Direct
-  ): Unit = direct.foreach(this)(f)
+  ): Unit = RunStream.foreach(this, f, direct)
 
   /** How many elements there are. */
   final def count: Task[Long] = fold(0L)((n, _) => n + 1)
@@ -197,25 +208,42 @@ object Stream:
   def fromIterable[A](items: Iterable[A]): Stream[A] =
     of(() => IteratorSource(() => items.iterator, IteratorSource.isStrict(items)))
 
-  /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may block. */
+  /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
+    * block.
+    */
   def fromIterator[A](iterator: => Iterator[A]): Stream[A] =
     of(() => IteratorSource(() => iterator, isStrict = false))
 
   /** The same as `fromIterable`. */
   def emits[A](items: Iterable[A]): Stream[A] = fromIterable(items)
 
-  /** The bytes of a file, in blocks of `blockBytes`, the last of which is smaller; of a pipe, what each read has given. Each is an
-    * array of its own, for the consumer to keep. The file is opened when the stream runs, and closed when it is over.
+  /** The elements of the source that `open` returns each time the stream runs. `open` is run when
+    * the first element is asked for, and the source is closed once, when the stream is over,
+    * however it ends. `Source` has an example.
     *
-    * '''Cancelled''' also while it reads; not while it opens the file, which takes long only for a pipe that nobody writes to.
+    * **Waits** where the source does: it may block. **Cancelled** while the source waits, and
+    * between elements; `open` and `Source.close` are masked, so what takes long to open is better
+    * opened by the first `Source.next`. **Fails** with what `open`, `next` or `close` throws; after
+    * an error of `open` there is nothing to close.
+    */
+  def fromSource[A](open: Task[Source[A]]): Stream[A] = of(() => SourcePull(open))
+
+  /** The bytes of a file, in blocks of `blockBytes`, of which the last one may be smaller; of a
+    * pipe, what each read has returned. Each block is an array of its own, which the consumer may
+    * keep. The file is opened when the stream runs, and closed when it is over.
+    *
+    * **Cancelled** also while it reads; not while it opens the file, which takes long only for a
+    * pipe without a writer.
     */
   def fromPath(path: Path, blockBytes: Int = 65536): Stream[Array[Byte]] =
     blocks("fromPath", blockBytes)(ByteInput.ofPath(path))
 
-  /** The bytes of the input that `open` returns each time the stream runs, as `fromPath`. It is closed once.
+  /** The bytes of the input that `open` returns each time the stream runs, as `fromPath`. It is
+    * closed once.
     *
-    * '''Cancelled''' while it reads: interrupts the read, and closes the input. A read that ends with neither is waited for,
-    * and such is that of `System.in`: give `FileInputStream(FileDescriptor.in)` instead. `open` is masked.
+    * **Cancelled** while it reads: interrupts the read, and closes the input. A cancel waits for a
+    * read that neither of them ends, such as one of `System.in`: pass
+    * `FileInputStream(FileDescriptor.in)` instead. `open` is masked.
     */
   def fromInputStream(open: => InputStream, blockBytes: Int = 65536): Stream[Array[Byte]] =
     blocks("fromInputStream", blockBytes)(ByteInput.of(open))
@@ -227,8 +255,10 @@ object Stream:
     )
     of(() => BlockSource(() => open, blockBytes))
 
-  /** The lines of a file, without the `\n`, `\r` or both that end them. '''Fails''' with an `IOException` that names the line where
-    * the bytes are not of this charset, after the lines before that one. '''Cancelled''' as `fromPath`.
+  /** The lines of a file, without the `\n`, `\r` or both that end them.
+    *
+    * **Cancelled** as `fromPath`. **Fails** with an `IOException` that names the line where the
+    * bytes are not of this charset, after the lines before that one.
     */
   def linesOf(path: Path, charset: Charset = StandardCharsets.UTF_8): Stream[String] =
     of(() => LinesStage(fromPath(path).open(), charset, s"Stream.linesOf: $path"))
@@ -242,14 +272,14 @@ object Stream:
   /** The values of `task`, run again and again. */
   def repeatEval[A](task: Task[A]): Stream[A] = of(() => RepeatEvalSource(task))
 
-  /** One element, the value of `acquire`; `release` of it runs once, when the stream is over, however it ends. Both are
-    * masked.
+  /** One element, the value of `acquire`; `release` of it runs once, when the stream is over,
+    * however it ends. Both are masked.
     */
   def bracket[A](acquire: Task[A])(release: A => Task[Unit]): Stream[A] =
     resource(Resource.make(acquire)(release))
 
-  /** One element, the resource, which is released once, when the stream is over. Its releases are told how that came: a stream
-    * that ended, or of which nobody wanted more, has succeeded.
+  /** One element, the resource, which is released once, when the stream is over. Its finalizers get
+    * the outcome of the stream: it has succeeded also where the consumer asks for no more elements.
     */
   def resource[A](resource: Resource[A]): Stream[A] = of(() => ResourceSource(resource))
 

@@ -1,37 +1,41 @@
 package weir
 
-import weir.kernel.{RunLoop, Suspend}
-import weir.task.Members
+import weir.fiber.{Suspend, TaskFiber}
+import weir.task.SupervisedFibers
 
-/** Runs fibers that may outlive the one that starts them, up to its own end: made by `Supervisor.apply`. */
-final class Supervisor private () extends Members:
+/** Runs fibers that may outlive the fiber that starts them, up to the end of the supervisor: made
+  * by `Supervisor.apply`.
+  */
+final class Supervisor private () extends SupervisedFibers:
 
-  /** A new fiber that runs `task`, and ends at the end of this supervisor at the latest. Its failure stops nothing else, and
-    * is seen by whoever joins it.
+  /** A new fiber that runs `task`, and ends at the end of this supervisor at the latest. Its
+    * failure stops nothing else, and only the fibers that join it see it.
     *
-    * '''Fails''' with an `IllegalStateException` where the supervisor has ended, or is being cancelled.
+    * **Fails** with an `IllegalStateException` where the supervisor has ended, or is being
+    * cancelled.
     */
   def supervise[A](task: Task[A]): Task[Fiber[A]] = new Suspend[Fiber[A]]:
-    def begin(fiber: RunLoop): Any =
-      val member = add(fiber, task)
-      fiber.submit(member)
-      member
+    def begin(fiber: TaskFiber): Any =
+      val supervised = add(fiber, task)
+      fiber.submit(supervised)
+      supervised
 
-  protected def refusal: String =
-    "Supervisor.supervise: the supervisor has ended, or is being cancelled. It runs fibers while it is used. " +
-      "For one that outlives it, use a supervisor further out, or startDaemon."
+  private[weir] def refusal: String =
+    "Supervisor.supervise: the supervisor has ended, or is being cancelled. It runs fibers " +
+      "while it is used. For one that outlives it, use a supervisor further out, or startDaemon."
 
-  def awaitedAs: String = "the end of a Supervisor, whose fibers have not all ended"
+  private[weir] def awaitedAs: String = "the end of a Supervisor, whose fibers have not all ended"
 
-  protected def ended(member: RunLoop, outcome: Outcome[Any]): Unit = ()
+  private[weir] def fiberEnded(fiber: TaskFiber, outcome: Outcome[Any]): Unit = ()
 
 object Supervisor:
-  /** A supervisor, whose end waits until none of its fibers runs any more. It cancels them first; with `await` it does so only
-    * if its use has failed or was cancelled, and lets them end by themselves otherwise.
+  /** A supervisor, whose end waits until none of its fibers runs any more. It cancels them first;
+    * with `await` it does so only if its use has failed or was cancelled, and lets them end by
+    * themselves otherwise.
     */
   def apply(await: Boolean = false): Resource[Supervisor] =
     Resource.makeCase(Task(new Supervisor())) {
       case (supervisor, Outcome.Succeeded(_)) if await =>
-        Task(supervisor.drain()).andThen(supervisor.awaitOver)
-      case (supervisor, _) => Task(supervisor.cancelAll()).andThen(supervisor.awaitOver)
+        Task(supervisor.drain()).andThen(supervisor.awaitEnd)
+      case (supervisor, _) => Task(supervisor.cancelAll()).andThen(supervisor.awaitEnd)
     }

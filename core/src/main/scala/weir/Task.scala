@@ -4,23 +4,34 @@ import java.time.Instant
 import java.util.concurrent.CompletionStage
 import scala.concurrent.Future
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
-import weir.kernel.*
-import weir.macros.Movable
+import scala.util.Try
+import weir.fiber.*
+import weir.group.{ErrorHandler, Failures}
 import weir.task.*
+import weir.macros.Movable
 
 /** A description of work that ends with an `A`, fails with a `Throwable`, or is cancelled.
   *
-  * Making a task does nothing; `runSync` runs it. A task may be run any number of times, and does its work
-  * anew each time. Any code in it may block: `Thread.sleep`, JDBC, sockets, locks, a nested `runSync`.
+  * Making a task does nothing; `runSync` runs it. A task may be run any number of times, and does
+  * its work anew each time. Any code in it may block: `Thread.sleep`, JDBC, sockets, locks, a
+  * nested `runSync`.
   */
 abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- one after the other ----
 
-  /** The result of `f` for this task's value. '''Fails''' with what this task or `f` throws. */
-  final def map[B](f: A => B): Task[B] = kernel.Map(this, f)
+  /** The result of `f` for this task's value. **Fails** with what this task or `f` throws.
+    * {{{
+    * val length: Task[Int] = Task(Files.readString(path)).map(_.length)
+    * }}}
+    */
+  final def map[B](f: A => B): Task[B] = fiber.Mapped(this, f)
 
-  /** What the task that `f` makes of this task's value returns. */
+  /** What the task that `f` makes of this task's value returns.
+    * {{{
+    * val orders: Task[List[Order]] = load(id).flatMap(user => ordersOf(user.name.length))
+    * }}}
+    */
   final def flatMap[B](f: A => Task[B]): Task[B] = FlatMap(this, f)
 
   /** `value` once this task has ended. */
@@ -32,72 +43,238 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** What `next` returns, which runs once this task has ended. */
   final def andThen[B](next: => Task[B]): Task[B] = flatMap(_ => next)
 
+  /** The same as `andThen`.
+    * {{{
+    * val started: Task[User] = Task(log("starting")) >> load(id)
+    * }}}
+    */
+  final def >>[B](next: => Task[B]): Task[B] = flatMap(_ => next)
+
   /** This task's value, once `f` of it has run too. */
   final def flatTap(f: A => Task[Any]): Task[A] = flatMap(a => f(a).as(a))
 
-  /** Never anything: runs this task again and again, in constant memory. '''Fails''' as soon as it does. */
+  /** This task's value, once `duration` has passed and this task has run after that. Blocks no
+    * thread meanwhile.
+    * {{{
+    * def ping: Task[Unit] = Task(println("ping")).delayBy(1.second)
+    * }}}
+    */
+  final def delayBy(duration: FiniteDuration): Task[A] = Task.sleep(duration).flatMap(_ => this)
+
+  /** How long this task took, by a clock that never goes back, and its value.
+    * {{{
+    * val lines = Task(Files.readAllLines(path)).timed.map((took, all) => s"${all.size} in $took")
+    * }}}
+    */
+  final def timed: Task[(FiniteDuration, A)] =
+    Task.monotonic.flatMap(start => flatMap(a => Task.monotonic.map(end => (end - start, a))))
+
+  /** This task's value; prints how it has ended to the standard error first, after `label`: for a
+    * look at what happens.
+    * {{{
+    * val user = load(id).debug("user") // user: Succeeded(User(1))
+    * }}}
+    */
+  final def debug(label: String = "task"): Task[A] =
+    guaranteeCase(outcome => Task(System.err.println(s"$label: $outcome")))
+
+  /** Does not return: runs this task again and again, in constant memory. **Fails** as soon as this
+    * task does.
+    */
   final def forever: Task[Nothing] = Forever(this)
 
   // ---- errors ----
 
-  /** The value on the right, or the error on the left. */
+  /** The value on the right, or the error on the left.
+    * {{{
+    * val result: Task[Either[Throwable, User]] = load(id).attempt
+    * }}}
+    */
   final def attempt: Task[Either[Throwable, A]] = Attempt(this)
 
   /** This task's value; if it fails, what the task that `f` makes of the error returns. `f` is for
     * every error: for some of them there is `recoverWith`.
     *
-    * '''Fails''' with what that task or `f` throws. The error that `f` was given is suppressed
+    * **Fails** with what that task or `f` throws. The error that `f` was given is suppressed
     * under what it throws.
+    * {{{
+    * val config = fromFile.handleErrorWith(error => Task(log(s"$error")) >> fromNetwork)
+    * }}}
     */
   final def handleErrorWith[B >: A](f: Throwable => Task[B]): Task[B] =
     Handle(this, ErrorHandler(f))
 
-  /** This task's value; if it fails, `f` of the error. '''Fails''' as `handleErrorWith`. */
+  /** This task's value; if it fails, `f` of the error. **Fails** as `handleErrorWith`. */
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
   /** This task's value; if it fails with an error for which `f` has a case, what the task of that
-    * case returns. '''Fails''' with any other error, as it is.
+    * case returns. **Fails** with any other error, as it is.
+    * {{{
+    * val text = Task(fetch(urls.head)).recoverWith {
+    *   case _: IOException => Task(Files.readString(path))
+    * }
+    * }}}
     */
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Task[B]]): Task[B] =
     handleErrorWith(error => f.applyOrElse(error, Task.fail))
 
   /** This task's value; if it fails with an error for which `f` has a case, the value of that.
-    * '''Fails''' with any other error, as it is.
+    * **Fails** with any other error, as it is.
+    * {{{
+    * val text = Task(fetch(urls.head)).recover { case _: IOException => "" }
+    * }}}
     */
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Task[B] =
     handleErrorWith(error => f.andThen[Task[B]](b => Task.pure(b)).applyOrElse(error, Task.fail))
 
+  /** The value, or `None` if this task fails: whatever the error.
+    * {{{
+    * val user: Task[Option[User]] = load(id).option
+    * }}}
+    */
+  final def option: Task[Option[A]] = redeem(_ => None, Some(_))
+
+  /** `onSuccess` of the value, or `onFailure` of the error. **Fails** with what either throws.
+    * {{{
+    * val shown: Task[String] = load(id).redeem(error => s"none: ${error.getMessage}", _.name)
+    * }}}
+    */
+  final def redeem[B](onFailure: Throwable => B, onSuccess: A => B): Task[B] =
+    attempt.map(_.fold(ErrorHandler(onFailure), onSuccess))
+
+  /** What the task returns that `onSuccess` makes of the value, or `onFailure` of the error. An
+    * error of `onSuccess` is not for `onFailure`, which it is where `handleErrorWith` comes after
+    * `flatMap`.
+    * {{{
+    * val shown = load(id).redeemWith(_ => Task.pure(Nil), user => ordersOf(user.name.length))
+    * }}}
+    */
+  final def redeemWith[B](onFailure: Throwable => Task[B], onSuccess: A => Task[B]): Task[B] =
+    attempt.flatMap(_.fold(ErrorHandler(onFailure), onSuccess))
+
+  /** This task's value; if it fails, what `other` returns. **Fails** with the error of `other`,
+    * this task's suppressed under it.
+    * {{{
+    * val config = fromFile.orElse(fromNetwork)
+    * }}}
+    */
+  final def orElse[B >: A](other: => Task[B]): Task[B] =
+    handleErrorWith(error => other.adaptError { case later => Failures.add(later, error) })
+
+  /** This task's value. **Fails** with its error, once the task has run that `f` has for it, if
+    * any. What that fails with is suppressed under the error.
+    * {{{
+    * val user = load(id).onError { case e: IOException => Task(log(s"no answer: $e")) }
+    * }}}
+    */
+  final def onError(f: PartialFunction[Throwable, Task[Any]]): Task[A] =
+    handleErrorWith(error =>
+      Task
+        .defer(f.applyOrElse(error, _ => Task.unit))
+        .handleError(later => Failures.add(error, later))
+        .flatMap(_ => Task.fail(error))
+    )
+
+  /** This task's value. **Fails** with what `f` makes of its error, or with that error where `f`
+    * has no case.
+    * {{{
+    * val user = load(id).adaptError { case e: SQLException => UserNotFound(id, cause = e) }
+    * }}}
+    */
+  final def adaptError(f: PartialFunction[Throwable, Throwable]): Task[A] =
+    handleErrorWith(error => Task.fail(f.applyOrElse(error, identity)))
+
+  /** The value on the right of this task's value. **Fails** with the error on the left: the
+    * opposite of `attempt`.
+    * {{{
+    * val number: Task[Int] = Task(parse("7").toEither).rethrow
+    * }}}
+    */
+  final def rethrow[B](using either: A <:< Either[Throwable, B]): Task[B] =
+    flatMap(a => Task.fromEither(either(a)))
+
   // ---- again ----
 
-  /** This task's value, from the first run that succeeds: after each failure it runs again when `schedule` says.
+  /** This task's value, from the first run that succeeds: after each failure it runs again when
+    * `schedule` says.
     *
-    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' when the schedule stops: with
-    * the last error, under which the first and the latest of the earlier ones are suppressed, at most eight.
+    * **Waits** between runs, without a thread. **Cancelled**: also while it waits. **Fails** when
+    * the schedule stops: with the last error, under which the first and the latest of the earlier
+    * ones are suppressed, at most eight.
+    * {{{
+    * val page = Task(fetch(urls.head)).retry(Schedule.exponential(100.millis).times(5))
+    * }}}
     */
   final def retry(schedule: Schedule[Throwable]): Task[A] = Retry(this, schedule).flatMap(identity)
 
-  /** As `retry`, for errors of which `when` is true; any other is thrown at once. */
+  /** As `retry`, for errors for which `when` is true. **Fails** at once with any other. */
   final def retryWhen(schedule: Schedule[Throwable])(when: Throwable => Boolean): Task[A] =
     retry(schedule.whileInput(when))
 
   /** The value of the last run: after each success it runs again when `schedule` says.
     *
-    * '''Waits''' between runs, without a thread. '''Cancelled''': also while it waits. '''Fails''' as soon as a run does.
+    * **Waits** between runs, without a thread. **Cancelled**: also while it waits. **Fails** as
+    * soon as a run does.
     */
   final def repeat(schedule: Schedule[A]): Task[A] = Repeat(this, schedule).flatMap(identity)
 
-  /** As `repeat`, as long as `keep` is true of the value: the first other one is the result. */
+  /** As `repeat`, as long as `keep` is true of the value: the first value for which it is false is
+    * the result.
+    */
   final def repeatWhile(schedule: Schedule[A])(keep: A => Boolean): Task[A] =
     repeat(schedule.whileInput(keep))
+
+  /** The first value of which `keep` is false: runs this task again at once for each other one, in
+    * constant memory.
+    * {{{
+    * val line = Task(readLine()).iterateWhile(_.isBlank)
+    * }}}
+    */
+  final def iterateWhile(keep: A => Boolean): Task[A] =
+    flatMap(a => if keep(a) then iterateWhile(keep) else Task.pure(a))
+
+  /** The first value of which `done` is true: see `iterateWhile`.
+    * {{{
+    * val answer = Task(readLine()).iterateUntil(line => line == "yes" || line == "no")
+    * }}}
+    */
+  final def iterateUntil(done: A => Boolean): Task[A] = iterateWhile(a => !done(a))
+
+  /** The values of `n` runs, one after the other; none if `n` is not positive.
+    * {{{
+    * val three: Task[List[String]] = Task(readLine()).replicate(3)
+    * }}}
+    */
+  final def replicate(n: Int): Task[List[A]] = Traverse(0 until n, _ => this)
+
+  /** A task that runs this one once, whoever asks first, and gives its value, or its error, to all
+    * who ask.
+    *
+    * It has the locals of the caller that it runs for first. **Waits** while it runs for another
+    * caller. **Cancelled**: harms nobody else. It goes on while one caller waits for it; the cancel
+    * of the last one cancels it, and waits for its finalizers. A caller that comes then runs it
+    * anew, perhaps beside those.
+    * {{{
+    * for
+    *   token <- login.memoize
+    *   _ <- Task.parTraverse(requests)(request => token.flatMap(send(request, _))) // one login
+    * yield ()
+    * }}}
+    */
+  final def memoize: Task[Task[A]] =
+    Cache[String, Either[Throwable, A]]().map(_.get("Task.memoize")(attempt).rethrow)
 
   // ---- cancellation and finalizers ----
 
   /** This task; if it is cancelled while it runs, `finalizer` runs once, masked. */
   final def onCancel(finalizer: Task[Unit]): Task[A] = OnCancel(this, finalizer)
 
-  /** This task; however it ends, `finalizer` runs once, masked, before anything else goes on.
+  /** This task; however it ends, `finalizer` runs once, masked, before what follows this task.
     *
-    * '''Fails''' with the error of this task, the finalizer's suppressed under it.
+    * **Fails** with the error of this task, the finalizer's suppressed under it.
+    * {{{
+    * val user = load(id).guarantee(Task(log("over")))
+    * }}}
     */
   final def guarantee(finalizer: Task[Unit]): Task[A] = guaranteeCase(_ => finalizer)
 
@@ -105,56 +282,100 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def guaranteeCase(finalizer: Outcome[A] => Task[Unit]): Task[A] =
     Guarantee(this, finalizer)
 
-  /** What `use` returns for this task's value, with `release` of that value run once, however `use` ends.
-    * Acquiring (this task) and releasing are masked.
+  /** What `use` returns for this task's value, with `release` of that value run once, however `use`
+    * ends. Acquiring (this task) and releasing are masked.
+    * {{{
+    * val first: Task[String] = Task(Files.newBufferedReader(path)).bracket(reader =>
+    *   Task(reader.readLine())
+    * )(reader => Task(reader.close()))
+    * }}}
     */
   final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Task.bracket(this)(use)(release)
 
-  /** This task; a cancel runs `onCancel`, which should make this task end, and then cancels this task as well. For code
-    * that ends in a way of its own: `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
+  /** This task; a cancel runs `onCancel`, which should make this task end, and then cancels this
+    * task as well. For code that is ended by a call of its own:
+    * `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
     *
-    * This task runs in a fiber of its own, so a mask around it reaches only the wait for it. '''Cancelled''': the cancel
-    * waits for `onCancel`, then for this task and its finalizers.
+    * This task runs in a fiber of its own, so a mask around it reaches only the wait for it.
+    * **Cancelled**: the cancel waits for `onCancel`, then for this task and its finalizers.
     */
   final def cancelable(onCancel: Task[Unit]): Task[A] = Cancelable(this, onCancel)
 
-  /** This task's value. '''Fails''' with a `java.util.concurrent.TimeoutException` if that takes longer than
-    * `limit`; then this task has been cancelled, and its finalizers have run. Where it ends with a value all the same, as masked
-    * code does, that is the result, however late.
+  /** This task's value. **Fails** with a `java.util.concurrent.TimeoutException` if that takes
+    * longer than `limit`; then this task has been cancelled, and its finalizers have run. Where it
+    * ends with a value in spite of the cancel, as masked code does, that value is the result,
+    * however late.
+    * {{{
+    * val user = load(id).timeout(2.seconds)
+    * }}}
     */
   final def timeout(limit: FiniteDuration): Task[A] = Timeout(this, limit)
 
-  /** This task's value, or what `fallback` returns if that takes longer than `limit`; then this task has been cancelled,
-    * and its finalizers have run.
+  /** This task's value, or what `fallback` returns if that takes longer than `limit`; then this
+    * task has been cancelled, and its finalizers have run.
+    * {{{
+    * val text = Task(fetch(urls.head)).timeoutTo(2.seconds, Task(Files.readString(path)))
+    * }}}
     */
   final def timeoutTo[B >: A](limit: FiniteDuration, fallback: Task[B]): Task[B] =
     Timeout.orElse(this, limit, fallback)
 
-  /** As `timeout`, but at the limit it cancels this task and waits for nothing: for code that ignores interrupts, or may
-    * clean up for long. What is left behind goes on until it ends by itself. Its finalizers run then, its value is
-    * dropped, and `Runtime.strays` counts it until then. It keeps what it holds, its carrier too if it computes.
+  /** As `timeout`, but at the limit it cancels this task and waits for nothing: for code that
+    * ignores interrupts, or may clean up for long. This task is then abandoned: it goes on until it
+    * ends by itself. Its finalizers run then, its value is dropped, and `Runtime.abandonedTasks`
+    * counts it until then. It keeps what it holds, its carrier too if it computes.
     *
-    * '''Cancelled''': cancels this task and waits for its finalizers, at most until the limit. '''Fails''' with a
-    * `java.util.concurrent.TimeoutException` at the limit.
+    * **Cancelled**: cancels this task and waits for its finalizers, at most until the limit.
+    * **Fails** with a `java.util.concurrent.TimeoutException` at the limit.
     */
   final def timeoutAbandon(limit: FiniteDuration): Task[A] = TimeoutAbandon(this, limit)
 
+  // ---- with another one, concurrently ----
+
+  /** Both values; the tasks run concurrently. **Fails** as soon as one does, once the other one has
+    * been cancelled.
+    * {{{
+    * val page: Task[(User, List[Order])] = load(id).both(ordersOf(id))
+    * }}}
+    */
+  final def both[B](other: Task[B]): Task[(A, B)] = Task.both(this, other)
+
+  /** The value of the one that ends first; the other has been cancelled. **Fails** if the first one
+    * to end does.
+    * {{{
+    * val first: Task[Either[String, String]] = ask("a.example").race(ask("b.example"))
+    * }}}
+    */
+  final def race[B](other: Task[B]): Task[Either[A, B]] = Task.race(this, other)
+
   // ---- fibers ----
 
-  /** A new fiber that runs this task. Once this has returned, the finalizers at the head of this task run,
-    * whenever the fiber is cancelled. An error of the fiber is for whoever joins it; where nobody has, it is printed when
-    * nobody can any more.
+  /** A new fiber that runs this task. Once this has returned, the finalizers at the head of this
+    * task run, whenever the fiber is cancelled. Those who join the fiber get its error. If no one
+    * has joined it, the error is printed once no one can any more.
+    * {{{
+    * val both = for
+    *   fiber <- load(id).start
+    *   orders <- ordersOf(id)
+    *   user <- fiber.joinOrFail
+    * yield (user, orders)
+    * }}}
     */
   final def start: Task[Fiber[A]] = Start(this, isReported = true)
 
-  /** A fiber that runs this task while the resource is used, and is cancelled at the end of that. The cancel waits for
-    * its finalizers. An error of the fiber is seen by whoever joins it; to be stopped by one, use `Scope.run`.
+  /** A fiber that runs this task while the resource is used, and is cancelled at the end of that.
+    * The cancel waits for its finalizers. Those who join the fiber get its error, which stops
+    * nothing else; for that use `Scope.run`.
+    * {{{
+    * val user = Task(log("still at it")).delayBy(1.second).forever.background.use(_ => load(id))
+    * }}}
     */
   final def background: Resource[Fiber[A]] = Resource.make(start)(_.cancel)
 
-  /** A new fiber that runs this task for as long as that takes: like `start` nobody waits for it or cancels it, but an error
-    * of it is printed, since nobody may ever look. For all else there is `Scope`, `background` or `Supervisor`.
+  /** A new fiber that runs this task for as long as that takes. As with `start`, nothing waits for
+    * it or cancels it; but its error is printed at once, since it may never be joined. Where
+    * something should wait or cancel, use `Scope`, `background` or `Supervisor`.
     */
   final def startDaemon: Task[Fiber[A]] = Start(
     handleErrorWith(error => Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))),
@@ -165,41 +386,47 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   /** The value of this task, run in place by the fiber that runs the enclosing `Task.direct`.
     *
-    * '''Waits''' by blocking the block's virtual thread. '''Cancelled''': ends the block as an exception would, one
-    * that neither `case _: Exception` nor `NonFatal` catches. '''Fails''' with the task's error, and with an
-    * `IllegalStateException` where it is not the block's own code that runs: on another thread, after its end, or in
-    * a function that was given to a task.
+    * **Waits** by blocking the block's virtual thread. **Cancelled**: ends the block as an
+    * exception would, one that neither `case _: Exception` nor `NonFatal` catches. **Fails** with
+    * the task's error, and with an `IllegalStateException` where it is not the block's own code
+    * that runs: on another thread, after its end, or in a function that was given to a task.
     */
   final def await(using direct: Task.Direct): A = direct.await(this)
 
   // ---- running ----
 
-  /** The value of this task, run on the calling thread until it first suspends; then the thread blocks.
+  /** The value of this task, run on the calling thread until it first suspends; then the thread
+    * blocks.
     *
-    * May be called anywhere, at any depth, also inside of tasks. '''Cancelled''': an interrupt of the calling
-    * thread cancels the task, waits for its finalizers, and throws `InterruptedException`. '''Fails''' with
-    * the error of the task, or a `java.util.concurrent.CancellationException` if the task cancels itself.
+    * May be called anywhere, at any depth, also inside of tasks. **Cancelled**: an interrupt of the
+    * calling thread cancels the task, waits for its finalizers, and throws `InterruptedException`.
+    * **Fails** with the error of the task, or a `java.util.concurrent.CancellationException` if the
+    * task cancels itself.
+    * {{{
+    * val user: User = load(id).runSync()
+    * }}}
     */
-  final def runSync()(using runtime: Runtime): A = Running.sync(this, runtime)
+  final def runSync()(using runtime: Runtime): A = RunSync(this, runtime)
 
-  /** A function that cancels, once this task is started on a fiber. `callback` is called once with how it has
-    * ended, on the thread on which it does; it should not block for long.
+  /** A function that cancels this task, which is started on a fiber of its own. `callback` is
+    * called once with the outcome, on the thread on which the fiber ends; it should not block for
+    * long.
     */
   final def runAsync(callback: Outcome[A] => Unit)(using runtime: Runtime): () => Unit =
-    Running.async(this, callback, runtime)
+    RunAsync(this, callback, runtime)
 
   /** A future of this task's value, which is started. A canceled task fails it with a
     * `java.util.concurrent.CancellationException`.
     */
-  final def toFuture()(using runtime: Runtime): Future[A] = Running.toFuture(this, runtime)
+  final def toFuture()(using runtime: Runtime): Future[A] = RunAsync.toFuture(this, runtime)
 
   /** A stage that completes with this task's value, which is started. Cancelling the stage's
     * `toCompletableFuture` cancels the task.
     */
   final def toCompletionStage[B >: A]()(using runtime: Runtime): CompletionStage[B] =
-    Running.toCompletionStage(this, runtime)
+    RunAsync.toCompletionStage(this, runtime)
 
-object Task:
+object Task extends TaskCollections:
 
   /** `value`, at once. */
   def pure[A](value: A): Task[A] = Pure(value)
@@ -210,8 +437,8 @@ object Task:
   /** Fails with `error`. */
   def fail(error: Throwable): Task[Nothing] = Fail(error)
 
-  /** What `thunk` returns, evaluated each time the task runs. It may block. '''Fails''' with what it throws.
-    * '''Cancelled''' while it blocks: its thread is interrupted.
+  /** What `thunk` returns, evaluated each time the task runs. It may block. **Fails** with what it
+    * throws. **Cancelled** while it blocks: its thread is interrupted.
     */
   inline def delay[A](inline thunk: A): Task[A] =
     inline if Movable(thunk) then
@@ -219,21 +446,29 @@ object Task:
         def run(): Any = thunk
     else Thunk[A](() => thunk)
 
-  /** The same as `delay`. It does not call that: each level of inlining costs the compiler time and stack. */
+  /** The same as `delay`. It does not call that: each level of inlining costs the compiler time and
+    * stack.
+    * {{{
+    * val text: Task[String] = Task(Files.readString(path))
+    * }}}
+    */
   inline def apply[A](inline thunk: A): Task[A] =
     inline if Movable(thunk) then
       new Delay[A]:
         def run(): Any = thunk
     else Thunk[A](() => thunk)
 
-  /** As `delay`, but a cancel does not interrupt its thread: '''Cancelled''': waits until `thunk` has returned.
+  /** As `delay`, but a cancel does not interrupt its thread: **Cancelled**: waits until `thunk` has
+    * returned.
     */
   def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => Thunk(() => thunk))
 
-  /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which would hold a carrier
-    * for as long as it blocks. Other code has no use for it. There are as many threads as such calls at one time.
+  /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which
+    * would hold a carrier for as long as it blocks. Other code gains nothing from it. There are as
+    * many such threads as calls at one time.
     *
-    * '''Cancelled''': interrupts that thread, and waits until `thunk` has returned. '''Fails''' with what it throws.
+    * **Cancelled**: interrupts that thread, and waits until `thunk` has returned. **Fails** with
+    * what it throws.
     */
   def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
@@ -242,8 +477,8 @@ object Task:
 
   /** What the callback that `register` is given is called with, the first time it is.
     *
-    * '''Cancelled''': stops waiting, and ignores the callback from then on. Where there is something to stop,
-    * use `asyncCancelable`. `register` itself is masked, and should return soon.
+    * **Cancelled**: stops waiting, and ignores the callback from then on. Where there is something
+    * to stop, use `asyncCancelable`. `register` itself is masked, and should return soon.
     */
   def async[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
     Async { callback =>
@@ -251,126 +486,145 @@ object Task:
       null
     }
 
-  /** As `async`; the task that `register` returns runs when the wait is cancelled, and the cancel waits for it. */
+  /** As `async`; the task that `register` returns runs when the wait is cancelled, and the cancel
+    * waits for it.
+    */
   def asyncCancelable[A](register: (Either[Throwable, A] => Unit) => Task[Unit]): Task[A] =
     Async(register)
 
   /** Never ends, but can be cancelled. */
   val never: Task[Nothing] = Never
 
-  /** Nothing, `duration` from the time it runs; at once if that is not positive. Blocks no thread. */
+  /** Nothing, `duration` from the time it runs; at once if that is not positive. Blocks no thread.
+    * {{{
+    * val later = Task.sleep(1.second) >> Task(log("a second later"))
+    * }}}
+    */
   def sleep(duration: FiniteDuration): Task[Unit] = Sleep(duration.toNanos)
 
-  /** The time since an arbitrary moment, on a clock that never goes back: for measuring how long something takes. */
+  /** The time since an arbitrary moment, on a clock that never goes back: for measuring how long
+    * something takes.
+    */
   val monotonic: Task[FiniteDuration] = onRuntime(runtime => runtime.timers.nanoTime.nanos)
 
   /** The time of day. */
   val realTime: Task[Instant] = onRuntime(_.timers.realTime)
 
   private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
-    def begin(fiber: RunLoop): Any = f(fiber.runtime)
+    def begin(fiber: TaskFiber): Any = f(fiber.runtime)
 
-  /** Lets other fibers run, where any wait for the carrier that this one is on. (The own thread of a `runSync` is none.) */
+  /** Yields to other fibers, if any are queued. On a platform thread that has called `runSync`,
+    * which holds no carrier, it does nothing.
+    */
   val cede: Task[Unit] = Cede
 
-  /** Cancels the fiber that runs it. Inside of `uncancelable`, it goes on until the first task after that. */
+  /** Cancels the fiber that runs it. Inside of `uncancelable`, the fiber goes on until the first
+    * task after that.
+    */
   val canceled: Task[Unit] = CancelSelf
 
-  /** What `body` returns, run so that a cancel waits until the first task after it, or until it comes to a task that the
-    * poll has unmasked. A fiber whose last act it is ends with its value.
+  /** What `body` returns, run masked: a cancel waits until the first task after it, or until `body`
+    * comes to a task that the poll has unmasked. Where nothing follows it, the fiber ends with its
+    * value, also if it was cancelled meanwhile.
+    * {{{
+    * val moved = Task.uncancelable(poll => poll(load(id)).flatMap(user => store(user.name)))
+    * }}}
     */
   def uncancelable[A](body: Poll => Task[A]): Task[A] = Uncancelable(body)
 
-  /** What `use` returns for the value of `acquire`, with `release` of that value run once, however `use` ends.
-    * `acquire` and `release` are masked.
+  /** What `use` returns for the value of `acquire`, with `release` of that value run once, however
+    * `use` ends. `acquire` and `release` are masked.
     */
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Bracket(acquire, use, (a, _) => release(a))
 
   // ---- direct style ----
 
-  /** What `body` returns: plain code that may `await` tasks, also in its loops, lambdas, `try` and callbacks.
+  /** What `body` returns: plain code that may `await` tasks, also in its loops, lambdas, `try` and
+    * callbacks.
     *
-    * '''Cancelled''': at an `await`, and where the code blocks. Every `finally` runs, and what it awaits is run masked;
-    * whatever the code does then, the fiber ends as cancelled. '''Fails''' with what `body` throws.
+    * **Cancelled**: at an `await`, and where the code blocks. Every `finally` runs, and what it
+    * awaits is run masked; whatever the code does then, the fiber ends as cancelled. **Fails** with
+    * what `body` throws.
+    * {{{
+    * val total: Task[Int] = Task.direct {
+    *   var cents = 0
+    *   for id <- ids do cents += ordersOf(id).await.map(_.cents).sum
+    *   cents
+    * }
+    * }}}
     */
   def direct[A](body: Direct ?=> A): Task[A] = DirectBlock.run(body)
 
-  /** The right to call `await`: a method that takes it, `(using Task.Direct)`, may be called in a `Task.direct`. */
+  /** The capability to call `await`: a method that takes it, `(using Task.Direct)`, may be called
+    * in a `Task.direct`.
+    */
   type Direct = DirectBlock
 
-  // ---- many, one after the other ----
+  // ---- if ----
 
-  /** The values of `tasks`, run in order. */
-  def sequence[A](tasks: Iterable[Task[A]]): Task[List[A]] = Sequence(tasks)
-
-  /** The values of the tasks that `f` makes of `items`, made and run in order. */
-  def traverse[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] = Traverse(items, f)
-
-  /** Runs the tasks that `f` makes of `items` in order, and keeps nothing. */
-  def foreach[A](items: Iterable[A])(f: A => Task[Any]): Task[Unit] = Foreach(items, f)
-
-  // ---- many, concurrently. The first failure cancels the others, and is thrown once they have ended. ----
-
-  /** The values of `tasks`, run concurrently, in the order of `tasks`. */
-  def parSequence[A](tasks: Iterable[Task[A]]): Task[List[A]] =
-    ParTraverse(Int.MaxValue, tasks, identity, unordered = false)
-
-  /** The values of `tasks`, run concurrently, at most `parallelism` at a time, in the order of `tasks`. */
-  def parSequence[A](parallelism: Int)(tasks: Iterable[Task[A]]): Task[List[A]] =
-    ParTraverse(parallelism, tasks, identity, unordered = false)
-
-  /** The values of `tasks`, run concurrently, in the order in which they end. */
-  def parSequenceUnordered[A](tasks: Iterable[Task[A]]): Task[List[A]] =
-    ParTraverse(Int.MaxValue, tasks, identity, unordered = true)
-
-  /** The values of the tasks that `f` makes of `items`, run concurrently, in the order of `items`. */
-  def parTraverse[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
-    ParTraverse(Int.MaxValue, items, f, unordered = false)
-
-  /** As `parTraverse` without a number; at most `parallelism` of the tasks have begun and not ended. */
-  def parTraverse[A, B](parallelism: Int)(items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
-    ParTraverse(parallelism, items, f, unordered = false)
-
-  /** The values of the tasks that `f` makes of `items`, run concurrently, in the order in which they end. */
-  def parTraverseUnordered[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
-    ParTraverse(Int.MaxValue, items, f, unordered = true)
-
-  /** As `parTraverseUnordered` without a number; at most `parallelism` have begun and not ended. */
-  def parTraverseUnordered[A, B](
-      parallelism: Int
-  )(items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
-    ParTraverse(parallelism, items, f, unordered = true)
-
-  /** Runs the tasks that `f` makes of `items` concurrently, at most `parallelism` at a time, and keeps nothing:
-    * items are taken one by one, and a million of them cost no more memory than `parallelism`.
+  /** Runs `task` if `condition` is true.
+    * {{{
+    * val stored = Task(fetch(urls.head)).flatMap(text => Task.when(text.nonEmpty)(store(text)))
+    * }}}
     */
-  def parForeach[A](parallelism: Int)(items: Iterable[A])(f: A => Task[Any]): Task[Unit] =
-    ParForeach(parallelism, items, f)
+  def when(condition: Boolean)(task: => Task[Any]): Task[Unit] =
+    if condition then Defer(() => task).void else unit
 
-  /** The value of the one that ends first. The other has been cancelled, and its finalizers have run.
-    * '''Fails''' if the first one to end does.
+  /** Runs `task` if `condition` is false.
+    * {{{
+    * val stored = Task.unless(dryRun)(store("text"))
+    * }}}
     */
-  def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] = Race(left, right)
+  def unless(condition: Boolean)(task: => Task[Any]): Task[Unit] = when(!condition)(task)
 
-  /** The value of the first to succeed; the others have been cancelled, and their finalizers have run. '''Fails''' if
-    * none succeeds: with the first error, later ones suppressed under it. One that cancels itself is out of the race.
+  /** Nothing. **Fails** with `error` if `condition` is true.
+    * {{{
+    * val named = load(id).flatTap(u => Task.raiseWhen(u.name.isEmpty)(Exception(s"no name: $id")))
+    * }}}
     */
-  def firstSuccess[A](tasks: Iterable[Task[A]]): Task[A] = FirstSuccess(tasks)
+  def raiseWhen(condition: Boolean)(error: => Throwable): Task[Unit] =
+    when(condition)(fail(error))
 
-  /** Both values; the tasks run concurrently. */
-  def both[A, B](left: Task[A], right: Task[B]): Task[(A, B)] =
-    parSequence[A | B](List(left, right)).map { case values =>
-      (values(0).asInstanceOf[A], values(1).asInstanceOf[B])
-    }
+  /** Nothing. **Fails** with `error` if `condition` is false.
+    * {{{
+    * val token = login.flatTap(t => Task.raiseUnless(t.isValid)(Exception("no valid token")))
+    * }}}
+    */
+  def raiseUnless(condition: Boolean)(error: => Throwable): Task[Unit] =
+    when(!condition)(fail(error))
 
   // ---- from elsewhere ----
 
-  /** The value of the future that `future` makes each time this task runs. '''Cancelled''': stops waiting. */
-  def fromFuture[A](future: => Future[A]): Task[A] = Running.fromFuture(() => future)
+  /** The value on the right. **Fails** with the error on the left.
+    * {{{
+    * val number: Task[Int] = Task.fromEither(parse("7").toEither)
+    * }}}
+    */
+  def fromEither[A](either: Either[Throwable, A]): Task[A] = either.fold(fail, pure)
 
-  /** The value of the stage that `stage` makes each time this task runs. '''Cancelled''': cancels the stage.
-    * '''Fails''' with the stage's error, out of its `CompletionException`.
+  /** The value of a success. **Fails** with the error of a failure.
+    * {{{
+    * val number: Task[Int] = Task.fromTry(parse("7"))
+    * }}}
+    */
+  def fromTry[A](result: Try[A]): Task[A] = result.fold(fail, pure)
+
+  /** The value in `option`. **Fails** with `orElse` if there is none.
+    * {{{
+    * val present: Task[String] = Task.fromOption(name)(Exception("no name was present"))
+    * }}}
+    */
+  def fromOption[A](option: Option[A])(orElse: => Throwable): Task[A] =
+    option.fold(Defer(() => fail(orElse)): Task[A])(pure)
+
+  /** The value of the future that `future` makes each time this task runs. **Cancelled**: stops
+    * waiting.
+    */
+  def fromFuture[A](future: => Future[A]): Task[A] = FromFuture.future(() => future)
+
+  /** The value of the stage that `stage` makes each time this task runs. **Cancelled**: cancels the
+    * stage. **Fails** with the stage's error, out of its `CompletionException`.
     */
   def fromCompletionStage[A](stage: => CompletionStage[A]): Task[A] =
-    Running.fromCompletionStage(() => stage)
+    FromFuture.completionStage(() => stage)

@@ -10,27 +10,28 @@ import weir.app.MainProcess
   *   def run(args: List[String]): Task[Unit] = Task(println("Hello"))
   * }}}
   *
-  * The process ends when the task has ended, whatever else still runs: other fibers and threads are not waited for, nor are
-  * their finalizers run. Its exit code is 0 for a value that is none, 1 for an error, which is printed with its trace, and for a
-  * task that has cancelled itself.
+  * The process ends when the task has ended. It waits for no other fiber or thread, and runs none
+  * of their finalizers. Its exit code is the task's `ExitCode`, 0 if the task has another value,
+  * and 1 if it has failed, with an error that is printed with its trace, or has cancelled itself.
   *
-  * '''Ctrl-C''', SIGTERM and SIGHUP cancel the task. Its finalizers have `shutdownDeadline` to run; after that what blocks is
-  * printed, and the process ends all the same. The exit code is 130, 143 or 129, but the
-  * task's own where it ends with one all the same. A second signal ends it at once.
+  * **Ctrl-C**, SIGTERM and SIGHUP cancel the task. Its finalizers have `shutdownDeadline` to run;
+  * after that, what blocks is printed, and the process ends. The exit code is 130, 143 or 129,
+  * unless the task ends with one of its own. A second signal ends the process at once.
   *
-  * '''System.exit''', wherever it is called, cancels the task too, and the process ends with that exit code. It never
-  * returns, so the fiber that calls it runs no finalizers: end the task with an `ExitCode` instead.
+  * **System.exit**, wherever it is called, cancels the task too, and the process ends with that
+  * exit code. It never returns, so the fiber that calls it runs no finalizers: end the task with an
+  * `ExitCode` instead.
   */
 trait WeirApp:
 
-  /** What this program does: a task of an exit code, or of nothing. */
+  /** What this program does: a task with an exit code, or with no result. */
   def run(args: List[String]): Task[ExitCode | Unit]
 
-  /** What it runs on. */
+  /** What the task runs on. */
   protected def runtime: Runtime = Runtime.default
 
-  /** How long finalizers may take once the process has been asked to end; the JVM's shutdown hooks, which run after them,
-    * have as long again.
+  /** How long finalizers may take once the process has been asked to end. The JVM's shutdown hooks,
+    * which run after them, have as long again.
     */
   protected def shutdownDeadline: FiniteDuration = 10.seconds
 

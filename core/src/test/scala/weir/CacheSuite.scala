@@ -49,7 +49,7 @@ class CacheSuite extends StreamTests:
     val cache = Cache.unsafe[Int, Int]()
     val crowd = Crowd(50)
     val all = Task.parTraverse(1 to 50)(i => cache.get(i)(crowd.meet(false).as(i)))
-    assertEquals(all.runSync(), (1 to 50).toList)
+    assertEquals(all.runSync(), (1 to 50))
 
   test("a failed load fails all who wait for it, and is not kept"):
     given Runtime = smallRuntime()
@@ -88,7 +88,7 @@ class CacheSuite extends StreamTests:
       for fiber <- fibers.init do fiber.cancel.runSync()
       val cancel = canceling(fibers.last)
       standstill()
-      assertEquals(cancel.asInstanceOf[weir.kernel.FiberCore].outcome, null)
+      assertEquals(cancel.asInstanceOf[weir.fiber.FiberCore].outcome, null)
       // Nobody joins the load that is being cancelled.
       assertEquals(cache.get("a")(Task.pure(7)).runSync(), 7)
       finish.complete(()).runSync(): Unit
@@ -120,7 +120,7 @@ class CacheSuite extends StreamTests:
     val error = intercept[CancellationException](
       cache.get("a")(Task.canceled.andThen(Task.never)).runSync()
     )
-    assert(error.getMessage.contains("the load of the key a has canceled itself"))
+    assert(error.getMessage.contains("the load of the key a has cancelled itself"))
     assertEquals(cache.get("a")(Task.pure(1)).runSync(), 1)
 
   test("invalidate lets go of a value, and of no other"):
@@ -228,7 +228,7 @@ class CacheSuite extends StreamTests:
     val cache = Cache.unsafe[String, Int]()
     val loads = Loads()
     val fiber = parked(cache.get("a")(loads.waiting))
-    val awaited = weir.kernel.Waits.of(fiber)
+    val awaited = weir.fiber.Waits.of(fiber)
     assertEquals(awaited.awaitedAs, "Cache.get, for the load of the key a")
     assertEquals(awaited.holders.size, 1)
     loads.finish()
@@ -246,7 +246,7 @@ class CacheSuite extends StreamTests:
     def cancelAll() =
       val fibers = (1 to 1000).map(i => waiting.get(i.toLong)(Task.never).start.runSync())
       eventually("all load")(summon[Runtime].isQuiet)
-      Task.parForeach(8)(fibers)(_.cancel).runSync()
+      Task.parForeachN(8)(fibers)(_.cancel).runSync()
     val grown = growth {
       Task.foreach(1 to 100_000)(_ => load).runSync()
       for _ <- 1 to 5 do cancelAll()

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.collection.View
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.kernel.RunLoop
+import weir.fiber.TaskFiber
 
 class CancelSuite extends WeirSuite:
 
@@ -30,9 +30,9 @@ class CancelSuite extends WeirSuite:
     for delay <- List(Task.unit, Task.cede, Task.sleep(2.millis)) do
       def outcomes(task: Task[Int]) =
         task.start.flatMap(f => Task.parTraverse(1 to 10)(_ => f.join)).runSync().distinct
-      assertEquals(outcomes(delay.as(1)), List(Outcome.Succeeded(1)))
-      assertEquals(outcomes(delay.andThen(Task.fail(boom))), List(Outcome.Failed(boom)))
-      assertEquals(outcomes(delay.andThen(Task.canceled).as(1)), List(Outcome.Canceled))
+      assertEquals(outcomes(delay.as(1)), Vector(Outcome.Succeeded(1)))
+      assertEquals(outcomes(delay.andThen(Task.fail(boom))), Vector(Outcome.Failed(boom)))
+      assertEquals(outcomes(delay.andThen(Task.canceled).as(1)), Vector(Outcome.Canceled))
 
   test("a join that is cancelled leaves the fiber running, and others may join"):
     val gate = CountDownLatch(1)
@@ -83,11 +83,13 @@ class CancelSuite extends WeirSuite:
       val canceled = started.join.runSync() == Outcome.Canceled
       assert(released.get == 1 || round % 2 == 1 && !canceled, s"round $round: ${released.get}")
 
-  /** What of `body`, made with a way to note lines, runs in a fiber that is cancelled before it begins. */
+  /** What of `body`, made with a way to note lines, runs in a fiber that is cancelled before it
+    * begins.
+    */
   private def runsThoughCanceled(body: (String => Task[Unit]) => Task[Any]): List[String] =
     val log = ConcurrentLinkedQueue[String]()
     val fiber =
-      RunLoop(Runtime.default, lookingAtItsEnd(body(line => Task(log.add(line)).void)))
+      TaskFiber(Runtime.default, lookingAtItsEnd(body(line => Task(log.add(line)).void)))
     fiber.requestCancel()
     Runtime.default.scheduler.submit(fiber)
     assertEquals(fiber.awaitEnd(), Outcome.Canceled)
@@ -131,9 +133,9 @@ class CancelSuite extends WeirSuite:
       assertEquals(runsThoughCanceled(write => Task.defer(whole(write("inside")))), Nil)
 
     test(s"cancelled by the function that makes $kind, it runs whole"):
-      val self = CompletableFuture[RunLoop]()
+      val self = CompletableFuture[TaskFiber]()
       val inside = AtomicBoolean()
-      val fiber = RunLoop(
+      val fiber = TaskFiber(
         Runtime.default,
         lookingAtItsEnd(Task.unit.flatMap { _ =>
           self.get().requestCancel()

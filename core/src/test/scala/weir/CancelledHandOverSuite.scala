@@ -4,12 +4,12 @@ import java.util.SplittableRandom
 import java.util.concurrent.CyclicBarrier as JdkBarrier
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
-import weir.kernel.FiberCore
+import weir.fiber.FiberCore
 
 /** What is handed over in the moment in which its receiver is cancelled goes to the next in line.
   *
-  * On one carrier: a fiber that has been asked to cancel cannot run, and so cannot leave the line, before the fiber that asks has done what
-  * it does next.
+  * On one carrier: a fiber that has been asked to cancel cannot run, and so cannot leave the line,
+  * before the fiber that asks has done what it does next.
   */
 class CancelledHandOverSuite extends StreamTests:
 
@@ -81,7 +81,8 @@ class CancelledHandOverSuite extends StreamTests:
     val arrived = AtomicInteger()
     val until = 3.seconds.fromNow // on a busy machine, steps wait for the other carrier's core
 
-    /** Does `task` with each of them, in step with the other side, give or take a few instructions. */
+    /** Does `task` with each of them, in step with the other side, give or take a few instructions.
+      */
     def inStep(seed: Int)(task: Deferred[Int] => Task[Any]) =
       val random = SplittableRandom(seed)
       Task.foreach(deferreds.indices) { i =>
@@ -102,3 +103,20 @@ class CancelledHandOverSuite extends StreamTests:
     def run(task: Task[Any]) = Task(together.await()).andThen(Task.foreach(1 to rounds)(_ => task))
     Task.both(run(semaphore.acquire), run(semaphore.release)).runSync(): Unit
     assertEquals(semaphore.count.runSync(), 0L)
+
+  test("code that is to run with a permit, and is cancelled when it has got that, does not run"):
+    given Runtime = oneCarrier()
+    val ran = AtomicInteger()
+    val semaphore = Semaphore.unsafe(0)
+    for body <- List(
+        Task(ran.incrementAndGet()),
+        Task.uncancelable(_ => Task(ran.incrementAndGet())),
+        Task.unit.guarantee(Task(ran.incrementAndGet()).void)
+      )
+    do
+      val waits = parked(semaphore.withPermit(body))
+      val cancels = Task(waits match { case core: FiberCore => core.requestCancel() })
+      semaphore.release.andThen(cancels).start.flatMap(_.joinOrFail).runSync()
+      assertEquals(waits.join.runSync(), Outcome.Canceled)
+      assert(semaphore.tryAcquire.runSync(), "the permit is given back")
+    assertEquals(ran.get, 0)

@@ -2,9 +2,12 @@ package weir
 
 import scala.concurrent.duration.*
 
-/** Waits that are cancelled, and their primitive lives on. `-Dweir.stress.operations=10000000` for so many of each. */
+/** Waits that are cancelled, and their primitive lives on. `-Dweir.stress.operations=10000000` for
+  * so many of each.
+  */
 class CancelledWaitsSuite extends StreamTests:
-  private val waits = java.lang.Long.getLong("weir.stress.operations", 30_000L).longValue
+  private val waits =
+    java.lang.Long.getLong("weir.stress.operations", Tier(10_000L, 300_000L)).longValue
   private val atOnce = 1000
 
   override def limit: FiniteDuration = if waits > 1_000_000 then 1.hour else 30.seconds

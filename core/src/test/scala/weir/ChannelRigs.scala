@@ -3,7 +3,9 @@ package weir
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.{AtomicLong, AtomicReference}
 
-/** Of several channels, alone and in selects: items in = items out, those of one producer in order, at each consumer. */
+/** Of several channels, alone and in selects: items in = items out, those of one producer in order,
+  * at each consumer.
+  */
 private final class ChannelRig(capacity: Int) extends PrimitiveRig(s"Channel($capacity)"):
   private final case class Item(producer: Int, channel: Int, number: Long)
   private val size = 3
@@ -66,7 +68,11 @@ private final class ChannelRig(capacity: Int) extends PrimitiveRig(s"Channel($ca
 
   def finish()(using Runtime): Unit =
     for i <- 0 until size do
-      expect("those who wait", (channels(i).receivers.size, channels(i).senders.size), (0, 0))
+      expect(
+        "the numbers of waiters",
+        (channels(i).receivers.size, channels(i).senders.size),
+        (0, 0)
+      )
       Iterator
         .continually(channels(i).tryReceive.runSync())
         .takeWhile(_.isDefined)
@@ -79,7 +85,8 @@ private final class ChannelRig(capacity: Int) extends PrimitiveRig(s"Channel($ca
         expect(s"sum of the items $clue", receivedSum(id)(i).get, sentSum(id)(i).get)
     if selected.get == 0 then wrong("no select has ended")
 
-/** Channels that are closed at random points, one after the other: all that was sent is received. */
+/** Channels that are closed at random points, one after the other: all that was sent is received.
+  */
 private final class ClosedChannelRig(capacity: Int)
     extends PrimitiveRig(s"Channel($capacity), closed"):
   private val present = AtomicReference(Channel.unsafe[Long](capacity))

@@ -3,7 +3,9 @@ package weir
 import java.util.concurrent.atomic.AtomicInteger
 import scala.util.Random
 
-/** Channels that are closed while fibers wait at them, which must all end. `PrimitiveStressSuite` has what is cancelled. */
+/** Channels that are closed while fibers wait at them, which must all end. `PrimitiveStressSuite`
+  * has what is cancelled.
+  */
 class ChannelStressSuite extends StressTests:
 
   for capacity <- List(0, 1, 16) do

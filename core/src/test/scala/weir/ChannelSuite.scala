@@ -20,7 +20,7 @@ class ChannelSuite extends StreamTests:
       val channel = Channel.unsafe[Int](capacity)
       val send = Task.foreach(1 to 10_000)(channel.send)
       val receive = Task.traverse(1 to 10_000)(_ => channel.receive)
-      assertEquals(Task.both(send, receive).runSync()._2, (1 to 10_000).toList)
+      assertEquals(Task.both(send, receive).runSync()._2, (1 to 10_000))
       assertEquals(channel.size.runSync(), 0)
 
     test(s"what was sent before the close is received, then receivers see the end, $capacity"):
@@ -82,7 +82,7 @@ class ChannelSuite extends StreamTests:
       val waiting = (1 to 10).map(i => parked(channel.send(capacity + i)))
       assertEquals(channel.size.runSync(), capacity)
       val all = Task.traverse(1 to capacity + 10)(_ => channel.receive)
-      assertEquals(all.runSync(), (1 to capacity + 10).toList)
+      assertEquals(all.runSync(), (1 to capacity + 10))
       for fiber <- waiting do fiber.joinOrFail.runSync()
 
     test(s"a cancelled send's value is not received, and the next gets its turn, $capacity"):
@@ -112,7 +112,7 @@ class ChannelSuite extends StreamTests:
         case other => fail(s"ended with $other")
       assertEquals(value.joinOrFail.runSync(), Channel.Closed.Failed(boom))
       val rest = Task.traverse(1 to capacity)(_ => channel.receive).runSync()
-      assertEquals(rest, (1 to capacity).toList)
+      assertEquals(rest, (1 to capacity))
       assertEquals(channel.receiveOrClosed.runSync(), Channel.Closed.Failed(boom))
 
   test("receivers that wait are served in the order in which they came, by send and trySend"):
@@ -133,7 +133,7 @@ class ChannelSuite extends StreamTests:
     sender.joinOrFail.runSync()
     assertEquals(channel.tryReceive.runSync(), None)
 
-  test("an unbounded channel lets nobody wait to send"):
+  test("no sender waits at an unbounded channel"):
     val channel = Channel.unbounded[Int].runSync()
     Task.foreach(1 to 100_000)(channel.send).timeout(5.seconds).runSync()
     assertEquals(channel.size.runSync(), 100_000)

@@ -74,8 +74,8 @@ class ComingFromSuite extends StreamTests:
   test("race, both, parTraverse, parTraverseN; sleep, cede, monotonic, realTimeInstant"):
     assertEquals(Task.race(Task(1), Task.never).runSync(), Left(1))
     assertEquals(Task.both(Task(1), Task("a")).runSync(), (1, "a"))
-    assertEquals(Task.parTraverse(Vector(1, 2))(i => Task(i + 1)).runSync(), List(2, 3))
-    assertEquals(Task.parTraverse(8)(List(1, 2))(i => Task(i + 1)).runSync(), List(2, 3))
+    assertEquals(Task.parTraverse(Vector(1, 2))(i => Task(i + 1)).runSync(), Vector(2, 3))
+    assertEquals(Task.parTraverseN(8)(List(1, 2))(i => Task(i + 1)).runSync(), List(2, 3))
     assertEquals(TestRuntime.timed(Task.sleep(1.hour))._2, 1.hour)
     Task.cede.andThen(Task.monotonic).flatMap(_ => Task.realTime).runSync(): Unit
 

@@ -24,7 +24,7 @@ class ContextHookSuite extends WeirSuite:
     Task(Thread.sleep(1)),
     Task.async[Unit](done => Thread.startVirtualThread(() => done(Right(()))): Unit),
     Task.cede.start.flatMap(_.join).void,
-    Task.parForeach(2)(1 to 4)(_ => Task.cede)
+    Task.parForeachN(2)(1 to 4)(_ => Task.cede)
   )
 
   test("a fiber keeps its context across every wait, while others on the same threads have theirs"):
@@ -45,7 +45,7 @@ class ContextHookSuite extends WeirSuite:
   private def children(using Runtime) = List[(String, Task[Any] => Task[Any])](
     "start" -> (_.start.flatMap(_.joinOrFail)),
     "parTraverse" -> (child => Task.parTraverse(1 to 200)(_ => child)),
-    "parTraverse(1)" -> (child => Task.parTraverse(1)(1 to 3)(_ => child)),
+    "parTraverse(1)" -> (child => Task.parTraverseN(1)(1 to 3)(_ => child)),
     "race" -> (child => Task.race(child, child.andThen(Task.never))),
     "timeout" -> (_.timeout(1.hour)),
     "timeoutAbandon" -> (_.timeoutAbandon(1.hour)),
@@ -125,7 +125,7 @@ class ContextHookSuite extends WeirSuite:
     try
       given Runtime = runtime
       val seen = put("x").andThen(Task.parTraverse(1 to 20)(_ => wait(see))).runSync()
-      assertEquals(seen.distinct, List("x"))
+      assertEquals(seen.distinct, Vector("x"))
     finally System.setErr(err)
     assertEquals(calls.get, 1)
     assertEquals(printed.toString.split("has failed, and is not used any more").length, 2)

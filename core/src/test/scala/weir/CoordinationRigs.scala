@@ -40,9 +40,11 @@ private final class KeyedMutexRig extends PrimitiveRig("KeyedMutex"):
     for key <- 0 until keys do
       expect(s"inside of the key $key", inside(key).get, 0L)
       expect(s"entries of the key $key", counts(key), done(key).get)
-      if done(key).get == 0 then wrong(s"nobody has entered the key $key")
+      if done(key).get == 0 then wrong(s"no fiber has entered the key $key")
 
-/** A primitive that goes by a clock, which the fiber 0 moves: nothing depends on how fast the machine is. */
+/** A primitive that goes by a clock, which the fiber 0 moves: nothing depends on how fast the
+  * machine is.
+  */
 private abstract class ClockRig(name: String) extends PrimitiveRig(name):
   protected val clock: VirtualClock = VirtualClock()
 
@@ -53,7 +55,9 @@ private abstract class ClockRig(name: String) extends PrimitiveRig(name):
     clock.moveTo(clock.nanoTime + time.toNanos)
   )
 
-/** No two loads of a key that anybody gets a value of run at once; none goes on without anybody who waits for it. */
+/** No two loads of a key whose values fibers get run at once; none goes on while no fiber waits for
+  * it.
+  */
 private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
     extends ClockRig(s"Cache($kind)"):
   private val keys = 4
@@ -77,7 +81,7 @@ private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
     }
     if id == 0 then pass(random.nextInt(10).micros).andThen(get) else get
 
-  /** One that is being cancelled may overlap with the next one, as nobody gets its value. */
+  /** One that is being cancelled may overlap with the next one, as no fiber gets its value. */
   private def load(key: Int, random: SplittableRandom): Task[Loaded] = Task.uncancelable { poll =>
     Task {
       inside.incrementAndGet(): Unit
@@ -85,7 +89,7 @@ private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
     }.flatMap { begun =>
       val leave = Task(inside.decrementAndGet()).void
       val wait = random.nextInt(128) match
-        case 0 => Task.never // until nobody waits for it
+        case 0 => Task.never // until no fiber waits for it
         case i if i < 16 => Task.sleep(10.micros)
         case _ => Task.cede
       poll(wait).onCancel(leave).andThen(leave).andThen {
@@ -106,12 +110,14 @@ private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
 
   def finish()(using Runtime): Unit =
     expect("loads that go on", inside.get, 0L)
-    if got.get == 0 then wrong("nobody has got anything")
+    if got.get == 0 then wrong("no fiber has got a value")
     if cache.size.runSync() > maxSize then wrong(s"keeps ${cache.size.runSync()} values")
     for key <- 0 until keys do
       note(key, cache.get(key)(Task(Loaded(key, Long.MaxValue - 1, Long.MaxValue))).runSync())
 
-/** Permits that were acquired and those that are left are those that time has brought, to the last one. */
+/** Permits that were acquired and those that are left are those that time has brought, to the last
+  * one.
+  */
 private final class RateLimiterRig extends ClockRig("RateLimiter"):
   private val burst =
     1_000_000_000 // never reached again: what comes to a full bucket would be lost
@@ -121,7 +127,7 @@ private final class RateLimiterRig extends ClockRig("RateLimiter"):
 
   def operation(id: Int, random: SplittableRandom): Task[Any] =
     if id == 0 then
-      // An alarm is set while somebody waits.
+      // An alarm is set while a fiber waits.
       Task.defer(if clock.size > 0 then pass(random.nextInt(10).micros) else Task.cede)
     else
       val count = 1 + random.nextInt(5)
@@ -136,10 +142,10 @@ private final class RateLimiterRig extends ClockRig("RateLimiter"):
     if now > most then wrong(s"$now permits were acquired when $most had come")
 
   def finish()(using Runtime): Unit =
-    if permits.get == 0 then wrong("nobody has acquired a permit")
+    if permits.get == 0 then wrong("no fiber has acquired a permit")
     expect("alarms", clock.size, 0)
     // Whoever waits now goes on, one after the other.
-    val all = Task.parForeach(8)(1 to 1000)(_ => limiter.acquire)
+    val all = Task.parForeachN(8)(1 to 1000)(_ => limiter.acquire)
     Task.race(all, pass(1.micro).andThen(Task.cede).forever).runSync(): Unit
     permits.addAndGet(1000): Unit
     while limiter.tryAcquire.runSync() do permits.incrementAndGet(): Unit

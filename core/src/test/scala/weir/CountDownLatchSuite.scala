@@ -20,7 +20,7 @@ class CountDownLatchSuite extends StreamTests:
   test("one release too many, at once with the last one, is none"):
     for _ <- 1 to 200 do
       val latch = CountDownLatch.unsafe(4)
-      Task.parForeach(8)(1 to 8)(_ => Task.cede.andThen(latch.release)).runSync()
+      Task.parForeachN(8)(1 to 8)(_ => Task.cede.andThen(latch.release)).runSync()
       latch.await.runSync()
       assertEquals(latch.count.runSync(), 0L)
 

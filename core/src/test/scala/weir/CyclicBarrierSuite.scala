@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 class CyclicBarrierSuite extends StreamTests:
 
   for parties <- List(1, 2, 100) do
-    test(s"nobody passes before $parties have come, and then all do, again and again"):
+    test(s"no fiber passes before $parties have come, and then all do, again and again"):
       val barrier = CyclicBarrier(parties).runSync()
       val arrived = AtomicInteger()
       val rounds = 50
@@ -15,7 +15,7 @@ class CyclicBarrierSuite extends StreamTests:
           assert(now >= round * parties, s"passed in round $round, when $now had come")
         }
       }
-      Task.parForeach(parties)(1 to parties)(_ => each).runSync()
+      Task.parForeachN(parties)(1 to parties)(_ => each).runSync()
       assertEquals(arrived.get, rounds * parties)
       assertEquals(barrier.missing.runSync(), parties)
 
@@ -27,7 +27,7 @@ class CyclicBarrierSuite extends StreamTests:
     assertEquals(barrier.missing.runSync(), 1)
     first.cancel.runSync()
     assertEquals(barrier.missing.runSync(), 2)
-    assertEquals(barrier.awaitedAs, "CyclicBarrier(3), to which 2 have still to come")
+    assertEquals(barrier.awaitedAs, "CyclicBarrier(3), for which 2 fibers are missing")
     val third = parked(barrier.await)
     assert(!ended(second) && !ended(third))
     barrier.await.runSync()

@@ -2,7 +2,9 @@ package weir
 
 import java.lang.ref.{Reference, WeakReference}
 
-/** `Task.delay` makes a class of each of its calls. The code in it means what it would mean in a function. */
+/** `Task.delay` makes a class of each of its calls. The code in it means what it would mean in a
+  * function.
+  */
 class DelaySuite extends WeirSuite:
   import DelaySuite.*
 
@@ -159,7 +161,8 @@ object DelaySuite:
   class Given(n: Int) extends Base(Task(n + 1)):
     def this() = this(Task(7).runSync())
 
-// Not in an object, into which the compiler would move their functions, and nest their local methods.
+// Not in an object, into which the compiler would move their functions, and nest their local
+// methods.
 private class Holder:
   def adder: Int => Task[Int] =
     def more(n: Int): Int = n + 1

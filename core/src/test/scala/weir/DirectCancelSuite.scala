@@ -8,7 +8,9 @@ import scala.util.Try
 /** What a cancel does to plain code that awaits. */
 class DirectCancelSuite extends WeirSuite:
 
-  /** Places to be stuck in: parked in an await, blocked in the code itself, blocked in a task, in a nested block. */
+  /** Places to be stuck in: parked in an await, blocked in the code itself, blocked in a task, in a
+    * nested block.
+    */
   private val stuck = List[(String, Task.Direct ?=> CountDownLatch => Any)](
     "an await" -> (begun => { begun.countDown(); Task.never.await }),
     "a sleep" -> (begun => Task(begun.countDown()).andThen(Task.sleep(1.hour)).await),

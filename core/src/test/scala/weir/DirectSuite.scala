@@ -10,7 +10,9 @@ import scala.util.boundary
 /** Plain code that awaits: where it may stand, and where it may not. */
 class DirectSuite extends WeirSuite:
 
-  /** Each kind of wait: none, in the run loop, off the thread, on a blocked thread, in another fiber. */
+  /** Each kind of wait: none, in the run loop, off the thread, on a blocked thread, in another
+    * fiber.
+    */
   private def ways(value: Int): List[Task[Int]] = List(
     Task.pure(value),
     Task.delay(value),

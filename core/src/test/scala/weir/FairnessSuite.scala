@@ -23,8 +23,9 @@ class FairnessSuite extends WeirSuite:
       body
     finally Task.parTraverse(loops)(_.cancel).runSync(): Unit
 
-  /** Median and maximum of the first round in which all came in time, or of the best of six: a machine that does
-    * other work disturbs some rounds, and a scheduler that starves somebody fails them all.
+  /** Median and maximum of the first round in which all came in time, or of the best of six: a
+    * machine that does other work disturbs some rounds, and a scheduler that starves somebody fails
+    * them all.
     */
   private def best(inTime: FiniteDuration)(
       round: => Vector[FiniteDuration]
@@ -68,8 +69,9 @@ class FairnessSuite extends WeirSuite:
         best(50.millis) {
           val late = Task.traverse(1 to 40) { _ =>
             Task.defer {
+              val begun = MachineLoad.carriersNanos()
               val due = System.nanoTime() + 5.millis.toNanos
-              Task.sleep(5.millis).map(_ => (System.nanoTime() - due).nanos)
+              Task.sleep(5.millis).map(_ => MachineLoad.late(due, begun))
             }
           }
           late.start.flatMap(_.joinOrFail).runSync().toVector
@@ -85,10 +87,11 @@ class FairnessSuite extends WeirSuite:
     val (median, max) = besides(flatMapLoop(0)) {
       best(100.millis) {
         Vector.fill(20) {
+          val begun = MachineLoad.carriersNanos()
           val start = System.nanoTime()
           val thread = Thread.startVirtualThread(() => turns.incrementAndGet(): Unit)
           thread.join(5000)
-          (System.nanoTime() - start).nanos
+          MachineLoad.late(start, begun)
         }
       }
     }

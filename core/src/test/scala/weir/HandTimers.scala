@@ -4,7 +4,8 @@ import java.time.Instant
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.runtime.{Alarm, AlarmHeap, Scheduler, Timers}
 
-/** A clock that a test moves by hand, the alarms that are set by it, and a runtime that goes by it. */
+/** A clock that a test moves by hand, the alarms that are set by it, and a runtime that goes by it.
+  */
 final class HandTimers(suite: WeirSuite) extends Timers:
   private val alarms = AlarmHeap()
   private var now = 1L
@@ -20,7 +21,9 @@ final class HandTimers(suite: WeirSuite) extends Timers:
   /** Returns once all fibers have ended or wait, for this clock too. */
   def still(): Unit = suite.eventually("all fibers wait")(runtime.scheduler.isQuiet)
 
-  /** Lets `time` pass, and rings what is due by then, each alarm at its own time; what they wake runs at that time. */
+  /** Lets `time` pass, and rings what is due by then, each alarm at its own time; what they wake
+    * runs at that time.
+    */
   def pass(time: FiniteDuration): Unit =
     val until = nanoTime + time.toNanos
     var alarm = nextUntil(until)

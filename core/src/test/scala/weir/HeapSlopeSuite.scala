@@ -2,17 +2,20 @@ package weir
 
 import scala.concurrent.duration.*
 
-/** Whatever goes on for long costs the heap of its beginning. PAINS row 14; the cancelled waits have a suite of their own, and so
-  * have the streams that refer to themselves.
+/** Whatever goes on for long costs the heap of its beginning. PAINS row 14; the cancelled waits
+  * have a suite of their own, and so have the streams that refer to themselves.
   *
   * `-Dweir.stress.operations=10000000` for so many of each.
   */
 class HeapSlopeSuite extends StreamTests:
-  private val operations = java.lang.Long.getLong("weir.stress.operations", 100_000L).longValue
+  private val operations =
+    java.lang.Long.getLong("weir.stress.operations", Tier(30_000L, 1_000_000L)).longValue
 
   override def limit: FiniteDuration = if operations > 1_000_000 then 1.hour else 30.seconds
 
-  /** How much the heap grows from the middle to the end of `operations` times `task`, on one fiber, which has not ended then. */
+  /** How much the heap grows from the middle to the end of `operations` times `task`, on one fiber,
+    * which has not ended then.
+    */
   private def slope(task: Task[Any]): Long =
     def times(left: Long): Task[Unit] =
       if left == 0 then Task.unit else task.flatMap(_ => times(left - 1))

@@ -3,12 +3,16 @@ package weir
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
-import weir.kernel.Direct
+import weir.fiber.DirectCode
 
-/** A value that was taken is not lost to a cancel that comes before it has reached code that a mask protects. */
+/** A value that was taken is not lost to a cancel that comes before it has reached code that a mask
+  * protects.
+  */
 class KeptValuesSuite extends WeirSuite:
 
-  /** What is stored by a mask whose poll runs what `region` makes of a finalizer, cancelled while that runs. */
+  /** What is stored by a mask whose poll runs what `region` makes of a finalizer, cancelled while
+    * that runs.
+    */
   private def stored[A](region: Task[Unit] => Task[A]): Option[A] =
     val inside, gate = CountDownLatch(1)
     val stored = AtomicReference[Option[A]](None)
@@ -94,7 +98,7 @@ class KeptValuesSuite extends WeirSuite:
     do assertEquals(stored(end => region(end).attempt), Some(Left(boom)))
 
   test(
-    "a fiber whose last act is a masked region ends with its value, and effects after it do not run"
+    "a fiber whose last step is a masked region ends with its value; effects after it do not run"
   ):
     val after = AtomicInteger()
     val masked = Task.uncancelable(_ => Task.canceled.as(1))
@@ -109,7 +113,7 @@ class KeptValuesSuite extends WeirSuite:
       Task(after.incrementAndGet()).start,
       Task.pure(1).flatMap(_ => Task(after.incrementAndGet())),
       Task.fail(Boom()).handleErrorWith(_ => Task(after.incrementAndGet())),
-      Direct(_ => after.incrementAndGet())
+      DirectCode(_ => after.incrementAndGet())
     )
     def outcome(task: Task[Any]) = task.start.flatMap(_.join).runSync()
     assertEquals(outcome(masked), Outcome.Succeeded(1))
@@ -214,7 +218,7 @@ class KeptValuesSuite extends WeirSuite:
     fiber.cancel.runSync()
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
-  test("an interrupt of the calling thread is not taken for the cancel of a child that is over"):
+  test("an interrupt of the calling thread is not taken for the cancel of a child that has ended"):
     val inside = CountDownLatch(1)
     val interrupted = AtomicReference[Throwable | Null](null)
     val child = Task.uncancelable(_ =>
@@ -255,9 +259,11 @@ class KeptValuesSuite extends WeirSuite:
     val stops = Task.uninterruptible(stopped.await()).cancelable(Task(stopped.countDown()))
     intercept[java.util.concurrent.TimeoutException](stops.timeout(5.millis).runSync()): Unit
 
-  private val rounds = Integer.getInteger("weir.kept.rounds", 4000).intValue
+  private val rounds = Integer.getInteger("weir.kept.rounds", Tier(1500, 20_000)).intValue
 
-  /** Takes all of `rounds` items, each way that lets go of an empty-handed wait after a moment, and says how many have come out. */
+  /** Takes all of `rounds` items, each way that lets go of an empty-handed wait after a moment, and
+    * says how many have come out.
+    */
   private def drained(takeOrLeave: Task[Int] => Task[Option[Int]]): Int =
     val queue = Queue.unsafe[Int](rounds)
     def takeAll(count: Int, misses: Int): Task[Int] =

@@ -8,7 +8,7 @@ class KeyedMutexSuite extends StressTests:
 
   override def limit: FiniteDuration = 10.seconds + (operations / 20_000).seconds
 
-  /** A task that is inside until the deferred is set. */
+  /** A task that holds the lock until the deferred is set. */
   private def holding[K](mutex: KeyedMutex[K], key: K, until: Deferred[Unit])(using Runtime) =
     parked(mutex.withLock(key)(until.get))
 
@@ -40,7 +40,7 @@ class KeyedMutexSuite extends StressTests:
     val leave = Deferred.unsafe[Unit]
     val first = holding(mutex, List(1, 2), leave)
     val second = parked(mutex.withLock(List(1, 2))(Task.unit))
-    assertEquals(second.asInstanceOf[weir.kernel.FiberCore].outcome, null)
+    assertEquals(second.asInstanceOf[weir.fiber.FiberCore].outcome, null)
     leave.complete(()).runSync(): Unit
     second.joinOrFail.runSync()
     first.joinOrFail.runSync()
@@ -51,7 +51,7 @@ class KeyedMutexSuite extends StressTests:
       "cancels itself" -> Task.canceled.andThen(Task.never)
     )
   do
-    test(s"a task that $name lets the next one in"):
+    test(s"a task that $name passes the lock on"):
       given Runtime = smallRuntime()
       val mutex = KeyedMutex.unsafe[Int]()
       val go = Deferred.unsafe[Unit]
@@ -62,7 +62,7 @@ class KeyedMutexSuite extends StressTests:
       first.join.runSync(): Unit
       assertEquals(mutex.size.runSync(), 0)
 
-  test("cancelled inside, a task leaves, and the next one comes in once its finalizers have run"):
+  test("a task cancelled with the lock passes it on once its finalizers have run"):
     given Runtime = smallRuntime()
     val mutex = KeyedMutex.unsafe[Int]()
     val finish = Deferred.unsafe[Unit]
@@ -94,7 +94,7 @@ class KeyedMutexSuite extends StressTests:
     assertEquals(log.lines, List("2", "4"))
     assertEquals(mutex.size.runSync(), 0)
 
-  test("when all who wait are cancelled, the key is free after the one inside"):
+  test("when all waiting tasks are cancelled, the key is free after the task that holds it"):
     given Runtime = smallRuntime()
     val mutex = KeyedMutex.unsafe[Int]()
     val leave = Deferred.unsafe[Unit]
@@ -106,7 +106,7 @@ class KeyedMutexSuite extends StressTests:
     assertEquals(mutex.size.runSync(), 0)
     assertEquals(mutex.withLock(1)(Task.pure(1)).runSync(), 1)
 
-  test("cancelled before it begins, it does not enter"):
+  test("cancelled before it begins, it does not lock the key"):
     val mutex = KeyedMutex.unsafe[Int]()
     val ran = AtomicInteger()
     val task = mutex.withLock(1)(Task(ran.incrementAndGet()))
@@ -123,23 +123,23 @@ class KeyedMutexSuite extends StressTests:
       entered.incrementAndGet(): Unit
       inside.decrementAndGet(): Unit
     })
-    // Two, since among more there is always one who waits, and the key is never free.
+    // Two, since of more fibers one always waits, and the key is never free.
     together(List.fill(2)(() => for _ <- 1 to 200_000 do one.runSync()))
     assertEquals((entered.get, mutex.size.runSync()), (400_000, 0))
 
-  test("a fiber that waits names the key, and the fiber that is inside"):
+  test("a fiber that waits names the key, and the fiber that holds it"):
     given Runtime = smallRuntime()
     val mutex = KeyedMutex.unsafe[String]()
     val leave = Deferred.unsafe[Unit]
     val first = holding(mutex, "order 7", leave)
     val second = parked(mutex.withLock("order 7")(Task.unit))
-    val awaited = weir.kernel.Waits.of(second)
+    val awaited = weir.fiber.Waits.of(second)
     assertEquals(awaited.awaitedAs, "KeyedMutex, for the key order 7")
     assertEquals(awaited.holders.toList, List[Any](first))
     leave.complete(()).runSync(): Unit
     second.joinOrFail.runSync()
 
-  test("keys that nobody uses any more cost no memory (-Dweir.stress.operations)"):
+  test("keys that are not in use any more cost no memory (-Dweir.stress.operations)"):
     val mutex = KeyedMutex.unsafe[Long]()
     val key = AtomicLong()
     val one = Task.defer(mutex.withLock(key.incrementAndGet())(Task.unit))

@@ -11,8 +11,9 @@ import scala.concurrent.duration.*
   * a printed seed back; `-Dweir.stress.only=Queue` runs those whose name begins so.
   */
 class MaskedCancelStressSuite extends StreamTests:
-  private val operations = java.lang.Long.getLong("weir.stress.operations", 50_000L).longValue
-  private val seed = java.lang.Long.getLong("weir.stress.seed", System.nanoTime()).longValue
+  private val operations =
+    java.lang.Long.getLong("weir.stress.operations", Tier(50_000L, 10_000_000L)).longValue
+  private val seed = Tier.seed("weir.stress.seed")
   private val only = System.getProperty("weir.stress.only", "")
 
   // So long that only what hangs takes longer.
@@ -47,7 +48,7 @@ class MaskedCancelStressSuite extends StreamTests:
         }
         .forever
         .start
-        .flatMap(fiber => linger(random).andThen(fiber.cancel).andThen(fiber.join))
+        .flatMap(fiber => MaskedRigs.letRun(random).andThen(fiber.cancel).andThen(fiber.join))
         .map {
           case Outcome.Failed(error) => rig.wrong(s"fiber $id failed with $error")
           case _ =>
@@ -55,7 +56,7 @@ class MaskedCancelStressSuite extends StreamTests:
             longestNanos.accumulateAndGet(System.nanoTime() - begun, math.max): Unit
         }
     Task
-      .parForeach(rig.fibers)(0 until rig.fibers) { id =>
+      .parForeachN(rig.fibers)(0 until rig.fibers) { id =>
         val random = SplittableRandom(seed + id * 31)
         def again: Task[Unit] = Task.defer(
           if done.get < operations then life(id, random).flatMap(_ => again) else Task.unit
@@ -66,14 +67,3 @@ class MaskedCancelStressSuite extends StreamTests:
       .flatMap(_.joinOrFail)
       .runSync()
     (done.get, cancels.get, longestNanos.get / 1_000_000)
-
-  /** For a while, on the carrier or off it. */
-  private def linger(random: SplittableRandom): Task[Unit] = random.nextInt(4) match
-    case 0 => Task.unit
-    case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
-    case 2 => Task.sleep(random.nextInt(1, 100).micros)
-    case _ =>
-      Task {
-        val until = System.nanoTime() + random.nextInt(30_000)
-        while System.nanoTime() < until do Thread.onSpinWait()
-      }

@@ -2,6 +2,7 @@ package weir
 
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
+import scala.concurrent.duration.*
 
 /** What is taken inside of a poll and kept behind it, in a mask: by Cats Effect's rules no cancel
   * can fall in between, however many masks and finalizers there are inside of the poll.
@@ -21,6 +22,17 @@ object MaskedRigs:
     () => RefQueueRig(1),
     () => RefQueueRig(3)
   )
+
+  /** For a while, on the carrier or off it. */
+  def letRun(random: SplittableRandom): Task[Unit] = random.nextInt(4) match
+    case 0 => Task.unit
+    case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
+    case 2 => Task.sleep(random.nextInt(1, 100).micros)
+    case _ =>
+      Task {
+        val until = System.nanoTime() + random.nextInt(30_000)
+        while System.nanoTime() < until do Thread.onSpinWait()
+      }
 
 private abstract class MaskedRig(name: String) extends PrimitiveRig(s"masked $name"):
   private val spare = Semaphore.unsafe(1_000)

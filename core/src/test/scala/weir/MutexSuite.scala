@@ -8,10 +8,10 @@ class MutexSuite extends StreamTests:
     val mutex = Mutex().runSync()
     var count = 0 // guarded by the mutex
     val one = Task(count + 1).flatMap(next => Task.cede.andThen(Task { count = next }))
-    Task.parForeach(8)(1 to 10_000)(_ => mutex.withLock(one)).runSync()
+    Task.parForeachN(8)(1 to 10_000)(_ => mutex.withLock(one)).runSync()
     assertEquals(count, 10_000)
 
-  test("those who wait are let in in the order in which they came, and one cancelled is not"):
+  test("waiting fibers get the lock in the order in which they came, a cancelled one does not"):
     given Runtime = smallRuntime()
     val mutex = Mutex.unsafe()
     val log = Log()

@@ -2,7 +2,9 @@ package weir
 
 import java.util.concurrent.{CountDownLatch, TimeUnit}
 
-/** What `FairnessSuite` runs in a JVM that has one carrier: endless fibers, and virtual threads of the user's that want in. */
+/** What `FairnessSuite` runs in a JVM that has one carrier: endless fibers, and virtual threads of
+  * the user's that want in.
+  */
 object OneCarrierLoops:
   def main(args: Array[String]): Unit =
     def loop(n: Int): Task[Int] = Task.pure(n + 1).flatMap(loop)

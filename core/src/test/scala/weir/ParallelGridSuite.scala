@@ -5,7 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
-/** Every concurrent operator, alone and one on top of another, however its effects and its consumer end. */
+/** Every concurrent operator, alone and one on top of another, however its effects and its consumer
+  * end.
+  */
 class ParallelGridSuite extends StreamTests:
   override def limit: FiniteDuration = 30.seconds
 

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.concurrent.Promise
 import scala.concurrent.duration.*
 
-/** How many are inside at once, and the most there have been. */
+/** Counts how many children are inside at once, and the most that have been. */
 final class Gauge:
   private val inside, most = AtomicInteger()
 
@@ -174,7 +174,7 @@ trait ParallelTests extends WeirSuite:
       nest(3).runSync(): Unit
       assertEquals(leaves.get, 512)
 
-  test("each child runs once, whatever mixture of ready, waiting and blocking ones"):
+  test("each child runs once, whatever mix of ready, waiting and blocking children"):
     val random = scala.util.Random(7)
     for n <- List(1, 2, 7, 100) do
       val runs = Array.fill(2000)(AtomicInteger())

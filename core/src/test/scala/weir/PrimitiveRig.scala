@@ -4,10 +4,11 @@ import java.util.SplittableRandom
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.jdk.CollectionConverters.*
 
-/** One primitive under stress: what fibers do with it again and again, and what must hold once they have all ended.
+/** One primitive under stress: what fibers do with it again and again, and what must hold once they
+  * have all ended.
   *
-  * An operation may be cancelled at any point. So what it has done and what it has noted of that must be one: the operation is masked,
-  * with polls around its waits.
+  * An operation may be cancelled at any point. So what it has done and what it has noted of that
+  * must be one: the operation is masked, with polls around its waits.
   */
 abstract class PrimitiveRig(val name: String):
 
@@ -17,10 +18,12 @@ abstract class PrimitiveRig(val name: String):
   /** One operation of the fiber `id`. No two fibers have the same one at the same time. */
   def operation(id: Int, random: SplittableRandom): Task[Any]
 
-  /** True if an operation that nobody cancels ends, as long as the other fibers go on. */
+  /** True if an operation that is not cancelled ends, as long as the other fibers go on. */
   def operationsEnd: Boolean = true
 
-  /** Called when all fibers have ended, which may go on later: takes out what they have left in the primitive, which is no leak. */
+  /** Called when all fibers have ended, which may go on later: takes out what they have left in the
+    * primitive, which is no leak.
+    */
   def empty()(using Runtime): Unit = ()
 
   /** Called when all fibers have ended, after `empty`: notes what is wrong, by `wrong`. */

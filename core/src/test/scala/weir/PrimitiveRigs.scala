@@ -161,7 +161,7 @@ private final class BarrierRig(parties: Int) extends PrimitiveRig(s"CyclicBarrie
 
   def finish()(using Runtime): Unit =
     expect("missing", barrier.missing.runSync(), parties)
-    if passed.get == 0 then wrong("nobody has passed")
+    if passed.get == 0 then wrong("no fiber has passed")
 
 /** Items in = items out; those of one producer in order, at each consumer. */
 private final class QueueRig(

@@ -5,21 +5,28 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 import scala.concurrent.duration.*
 
-/** Every primitive, used by fibers that are cancelled at random points and started anew, again and again.
+/** Every primitive, used by fibers that are cancelled at random points and started anew, again and
+  * again.
   *
-  * `-Dweir.stress.seconds=600` for longer, in all; `-Dweir.stress.operations=10000000` for so many operations on each primitive, however
-  * long that takes; `-Dweir.stress.seed=N` takes a printed seed back; `-Dweir.stress.only=Queue` runs those whose name begins so.
+  * `-Dweir.stress.seconds=600` for longer, in all; `-Dweir.stress.operations=10000000` for so many
+  * operations on each primitive, however long that takes; `-Dweir.stress.seed=N` takes a printed
+  * seed back; `-Dweir.stress.only=Queue` runs those whose name begins so.
   */
 class PrimitiveStressSuite extends StreamTests:
-  private val seconds = Integer.getInteger("weir.stress.seconds", 30).intValue
+  private val seconds = Integer.getInteger("weir.stress.seconds", Tier(6, 60)).intValue
   private val operations = java.lang.Long.getLong("weir.stress.operations", 0L).longValue
-  private val seed = java.lang.Long.getLong("weir.stress.seed", System.nanoTime()).longValue
+  private val seed = Tier.seed("weir.stress.seed")
   private val only = System.getProperty("weir.stress.only", "")
   private val rigs = PrimitiveRigs.all.filter(_().name.startsWith(only))
   private val each = seconds.seconds / rigs.size.toLong
 
   /** How many times the fibers of a rig run, for the slope. */
   private val rounds = 6
+
+  /** Whether each rig's slope is measured, which takes most of the time; else it runs once. What
+    * cancelled waits keep is tested by `CancelledWaitsSuite` as well.
+    */
+  private val measuresSlope = Tier(false, true)
 
   /** So many cancels each time, at least. */
   private val enough = 500
@@ -43,7 +50,7 @@ class PrimitiveStressSuite extends StreamTests:
       val rig = make()
       given Runtime = smallRuntime()
       val stress = Stress(rig)
-      val kept = stress.keptPerCancel()
+      val kept = if measuresSlope then stress.keptPerCancel() else stress.once()
       rig.finish()
       assertEquals(rig.allErrors, Nil, s"-Dweir.stress.seed=$seed")
       assert(stress.cancels > 0, "nothing was cancelled")
@@ -65,7 +72,9 @@ class PrimitiveStressSuite extends StreamTests:
     println(f"${rig.name}: each cancel keeps $found%.2f bytes")
     assert(found > leak, s"$found bytes are kept for each cancel")
 
-  /** The fibers of a rig, and one for each that cancels it. All end when it is time, and can be started again. */
+  /** The fibers of a rig, and one for each that cancels it. All end when it is time, and can be
+    * started again.
+    */
   private final class Stress(rig: PrimitiveRig)(using runtime: Runtime):
     private val operated, canceled = AtomicLong()
     private val waitingFor = AtomicInteger()
@@ -76,25 +85,31 @@ class PrimitiveStressSuite extends StreamTests:
     def done: Long = operated.get
     def cancels: Long = canceled.get
 
-    /** By how many bytes the heap grows for each cancel: the median of some rounds, after one to warm up. What is made once, such as
-      * a class, makes the heap grow in some of them; a leak does it in each.
+    /** By how many bytes the heap grows for each cancel: the median of some rounds, after one to
+      * warm up. What is made once, such as a class, makes the heap grow in some of them; a leak
+      * does it in each.
       */
     def keptPerCancel(): Double =
       val marks = for _ <- 1 to rounds yield
-        round()
+        round(rounds)
         (heap(), cancels)
       val slopes =
         for ((heapBefore, before), (heapAfter, after)) <- marks.zip(marks.tail)
         yield (heapAfter - heapBefore - noise).max(0) / (after - before).toDouble
       slopes.sorted.apply(slopes.size / 2)
 
-    /** One of the rounds. All has ended then, and the primitive is empty. */
-    private def round(): Unit =
+    /** Runs once. Nothing is known then of what a cancel keeps: 0. */
+    def once(): Double =
+      round(1)
+      0
+
+    /** One of `rounds`. All has ended then, and the primitive is empty. */
+    private def round(rounds: Int): Unit =
       turn += 1
       deadline = (each / rounds).fromNow
       most = operations / rounds * turn
       Task
-        .parForeach(rig.fibers)(0 until rig.fibers) { id =>
+        .parForeachN(rig.fibers)(0 until rig.fibers) { id =>
           val random = SplittableRandom(seed + id * 31 + turn)
           def again: Task[Unit] =
             if goesOn || waitingFor.get > 0 then life(id, random).flatMap(_ => again) else Task.unit
@@ -110,7 +125,9 @@ class PrimitiveStressSuite extends StreamTests:
       cancels < turn * enough ||
         (if operations > 0 then operated.get < most else deadline.hasTimeLeft())
 
-    /** Starts the fiber `id`, lets it run for a while, and cancels it: before it begins, or between any two of its steps. */
+    /** Starts the fiber `id`, lets it run for a while, and cancels it: before it begins, or between
+      * any two of its steps.
+      */
     private def life(id: Int, random: SplittableRandom): Task[Unit] =
       val inner = random.split()
       val own = AtomicLong()
@@ -123,7 +140,7 @@ class PrimitiveStressSuite extends StreamTests:
         }
         .forever
       body.start.flatMap { fiber =>
-        linger(random, own)
+        letRun(random, own)
           .andThen(fiber.cancel)
           .andThen(fiber.join)
           .map {
@@ -134,7 +151,7 @@ class PrimitiveStressSuite extends StreamTests:
       }
 
     /** For a while, on the carrier or off it. */
-    private def linger(random: SplittableRandom, own: AtomicLong): Task[Unit] =
+    private def letRun(random: SplittableRandom, own: AtomicLong): Task[Unit] =
       random.nextInt(5) match
         case 0 => Task.unit
         case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
@@ -146,8 +163,8 @@ class PrimitiveStressSuite extends StreamTests:
             while System.nanoTime() < until do Thread.onSpinWait()
           }
 
-    /** Until the next operation has ended, for as long as that takes: the others go on meanwhile. Where nobody wakes this fiber, the
-      * test does not end.
+    /** Until the next operation has ended, for as long as that takes: the others go on meanwhile.
+      * If this fiber is not woken, the test does not end.
       */
     private def untilNext(own: AtomicLong): Task[Unit] =
       val before = own.get

@@ -23,7 +23,7 @@ class QueueKindsSuite extends StreamTests:
     val numbers = Queue.unbounded[Int].runSync()
     val offers = Task.foreach(1 to 10_000)(numbers.offer)
     val takes = Task.traverse(1 to 10_000)(_ => numbers.take)
-    assertEquals(Task.both(offers, takes).runSync()._2, (1 to 10_000).toList)
+    assertEquals(Task.both(offers, takes).runSync()._2, (1 to 10_000))
 
   for capacity <- List(1, 2, 100) do
     test(s"a full dropping queue drops what comes, capacity $capacity"):

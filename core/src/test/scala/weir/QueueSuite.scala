@@ -14,7 +14,7 @@ class QueueSuite extends StreamTests:
       val queue = Queue.unsafe[Int](capacity)
       val offers = Task.foreach(1 to 10_000)(queue.offer)
       val takes = Task.traverse(1 to 10_000)(_ => queue.take)
-      assertEquals(Task.both(offers, takes).runSync()._2, (1 to 10_000).toList)
+      assertEquals(Task.both(offers, takes).runSync()._2, (1 to 10_000))
       assertEquals(queue.size.runSync(), 0)
 
     test(s"a full queue refuses tryOffer, an empty one tryTake, capacity $capacity"):
@@ -34,10 +34,10 @@ class QueueSuite extends StreamTests:
       val waiting = (1 to 10).map(i => parked(queue.offer(capacity + i)))
       assertEquals(queue.size.runSync(), capacity)
       val all = Task.traverse(1 to capacity + 10)(_ => queue.take)
-      assertEquals(all.runSync(), (1 to capacity + 10).toList)
+      assertEquals(all.runSync(), (1 to capacity + 10))
       for fiber <- waiting do fiber.joinOrFail.runSync()
 
-    test(s"a cancelled offer's value is not in the queue, and the next gets the place, $capacity"):
+    test(s"a cancelled offer's value is not in the queue, and the next one is, $capacity"):
       given Runtime = smallRuntime()
       val queue = Queue.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(queue.offer).runSync()
@@ -123,3 +123,100 @@ class QueueSuite extends StreamTests:
       round(full.offer(2)))
     assert(grown < megabyte, s"grew by $grown bytes")
     assertEquals((empty.size.runSync(), full.size.runSync()), (0, 1))
+
+  private def queues: List[Queue[Int]] =
+    capacities.map(Queue.unsafe[Int](_)) ++
+      List(Queue.unbounded[Int], Queue.synchronous[Int]).map(_.runSync())
+
+  test("takeN waits for so many, takeBetween takes more if they are there; the oldest first"):
+    for queue <- queues do
+      val taking = queue.takeN(3).start.runSync()
+      queue.offerAll(List(1, 2, 3)).runSync()
+      assertEquals(taking.joinOrFail.runSync(), List(1, 2, 3))
+    val queue = Queue.unsafe[Int](10)
+    queue.offerAll(1 to 7).runSync()
+    assertEquals(queue.takeBetween(2, 4).runSync(), List(1, 2, 3, 4))
+    assertEquals(queue.takeBetween(2, 4).runSync(), List(5, 6, 7))
+    assertEquals(queue.takeN(0).runSync(), Nil)
+    assertEquals(queue.takeAll.runSync(), Nil)
+
+  test("takeAll takes what offers that wait have, too"):
+    val queue = Queue.unsafe[Int](1)
+    val offering = queue.offerAll(List(1, 2)).start.runSync()
+    eventually("the second offer waits")(isWaiting(offering))
+    assertEquals(queue.takeAll.runSync(), List(1, 2))
+    offering.joinOrFail.runSync()
+
+  test("what a cancelled takeN has taken is at the front again, in order"):
+    for queue <- queues do
+      val taking = queue.takeN(4).start.runSync()
+      queue.offerAll(List(1, 2, 3)).runSync()
+      eventually("it waits for the fourth")(isWaiting(taking))
+      taking.cancel.runSync()
+      val offering = queue.offer(4).start.runSync()
+      assertEquals(queue.takeN(4).runSync(), List(1, 2, 3, 4))
+      offering.joinOrFail.runSync()
+
+  test("what a cancelled takeN has taken goes to takers that wait by then"):
+    for queue <- queues do
+      val taking = queue.takeN(3).start.runSync()
+      queue.offerAll(List(1, 2)).runSync()
+      eventually("it waits for the third")(isWaiting(taking))
+      val other = queue.take.start.runSync()
+      eventually("the other one waits")(isWaiting(other))
+      taking.cancel.runSync()
+      assertEquals(other.joinOrFail.runSync(), 1)
+      assertEquals(queue.take.runSync(), 2)
+
+  test("a queue that holds more than its capacity, as values were put back, lets no offer in"):
+    val queue = Queue.unsafe[Int](1)
+    val taking = queue.takeN(3).start.runSync()
+    queue.offerAll(List(1, 2)).runSync()
+    eventually("it waits for the third")(isWaiting(taking))
+    taking.cancel.runSync()
+    assertEquals(queue.size.runSync(), 2)
+    val offering = queue.offer(3).start.runSync()
+    eventually("the offer waits")(isWaiting(offering))
+    assertEquals(queue.take.runSync(), 1)
+    assertEquals((queue.size.runSync(), isWaiting(offering)), (1, true))
+    assertEquals(queue.takeN(2).runSync(), List(2, 3))
+    offering.joinOrFail.runSync()
+
+  test("takers of several values that are cancelled at random lose none and repeat none"):
+    for queue <- queues do
+      val taken = java.util.concurrent.ConcurrentLinkedQueue[Int]()
+      val random = scala.util.Random(1)
+      val offering = queue.offerAll(1 to 2000).start.runSync()
+      val takers = (1 to 4).map { i =>
+        val one = Task.uncancelable(poll =>
+          poll(queue.takeBetween(1 + i % 3, 5)).map(_.foreach(taken.add(_): Unit))
+        )
+        def again: Task[Unit] = Task.defer {
+          val cancelSoon = Task.foreach(1 to random.nextInt(20))(_ => Task.cede)
+          Task.uncancelable(_ => one.start.flatMap(f => cancelSoon >> f.cancel)) >> again
+        }
+        again.start.runSync()
+      }
+      offering.joinOrFail.runSync()
+      eventually("nearly all are taken")(taken.size + queue.size.runSync() >= 2000)
+      takers.foreach(_.cancel.runSync())
+      standstill()
+      val rest = queue.takeAll.runSync()
+      assertEquals((taken.toArray.toList.map(_.toString.toInt) ++ rest).sorted, (1 to 2000).toList)
+
+  test("a sliding queue is within its capacity after the next offer"):
+    val queue = Queue.sliding[Int](2).runSync()
+    val taking = queue.takeN(4).start.runSync()
+    eventually("it waits")(isWaiting(taking))
+    for n <- 1 to 3 do
+      queue.offer(n).runSync()
+      eventually("it waits for the next")(isWaiting(taking) && queue.size.runSync() == 0)
+    taking.cancel.runSync()
+    assertEquals(queue.size.runSync(), 3)
+    queue.offer(4).runSync()
+    assertEquals(queue.takeAll.runSync(), List(3, 4))
+
+  test("takeBetween refuses a range that is none"):
+    val queue = Queue.unsafe[Int](2)
+    val error = intercept[IllegalArgumentException](queue.takeBetween(5, 2).runSync(): Unit)
+    assert(error.getMessage.contains("min was 5 and max 2"), error.getMessage)

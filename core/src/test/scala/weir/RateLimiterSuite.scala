@@ -58,7 +58,7 @@ class RateLimiterSuite extends StreamTests:
     // 3,000 have come, and all of them were taken.
     assert(!steady.limiter.tryAcquire.runSync()(using steady.runtime))
 
-  test("tryAcquire takes what is there, and nothing that somebody waits for"):
+  test("tryAcquire takes a permit that is there, and none that a fiber waits for"):
     val hand = Hand(10, 1.second, 2)
     import hand.given
     assert(hand.limiter.tryAcquire.runSync())
@@ -73,7 +73,7 @@ class RateLimiterSuite extends StreamTests:
     waiting.joinOrFail.runSync()
     assertEquals(hand.times, List(300.millis))
 
-  test("one who needs many permits is not overtaken by those who need few"):
+  test("a fiber that wants many permits is not overtaken by those that want few"):
     val hand = Hand(10, 1.second, 5)
     hand.acquiring("first", 5): Unit
     hand.acquiring("many", 5): Unit
@@ -84,7 +84,7 @@ class RateLimiterSuite extends StreamTests:
       List("first" -> Duration.Zero, "many" -> 500.millis, "one" -> 600.millis)
     )
 
-  test("one who is cancelled while it waits takes none, and those behind move up"):
+  test("a fiber that is cancelled while it waits takes none, and those behind move up"):
     val hand = Hand(10, 1.second, 4)
     import hand.given
     hand.acquiring("all", 4): Unit
@@ -99,7 +99,7 @@ class RateLimiterSuite extends StreamTests:
     assertEquals(hand.log.tail, List("second" -> 100.millis))
     assertEquals(hand.clock.size, 0)
 
-  test("when all who wait are cancelled, no alarm is left, and the next one goes on as usual"):
+  test("when all waiting fibers are cancelled, no alarm is left, and the next goes on as usual"):
     val hand = Hand(10, 1.second, 1)
     import hand.given
     hand.acquiring("first"): Unit
@@ -142,7 +142,7 @@ class RateLimiterSuite extends StreamTests:
     hand.clock.passLate(1.second)
     assertEquals(hand.log.size, 7)
 
-  test("in any time there are at most burst + 1 + the rate, whoever comes and goes"):
+  test("in any time there are at most burst + 1 + the rate, whatever fibers come and go"):
     for seed <- 1 to 20 do
       val random = Random(seed)
       val burst = 1 + random.nextInt(5)
@@ -172,7 +172,7 @@ class RateLimiterSuite extends StreamTests:
 
   test("by the machine's clock, 1,000 a second are 1,000 a second"):
     val limiter = RateLimiter(1000, 1.second).runSync()
-    val (_, took) = timed(Task.parForeach(8)(1 to 200)(_ => limiter.acquire).runSync())
+    val (_, took) = timed(Task.parForeachN(8)(1 to 200)(_ => limiter.acquire).runSync())
     assert(took > 195.millis && took < 2.seconds, s"took $took")
 
   for (permits, per, burst) <- List((0, 1.second, 1), (1, 0.seconds, 1), (1, 1.second, 0)) do
@@ -197,7 +197,7 @@ class RateLimiterSuite extends StreamTests:
     hand.acquiring("first"): Unit
     val fiber = hand.acquiring("second")
     assertEquals(
-      weir.kernel.Waits.of(fiber).awaitedAs,
+      weir.fiber.Waits.of(fiber).awaitedAs,
       "RateLimiter(10, 1 second, 1), for a permit"
     )
     fiber.cancel.runSync()

@@ -3,11 +3,11 @@ package weir
 import scala.collection.immutable.Queue as Line
 
 /** A bounded queue as a user of Cats Effect would write it, of a `Ref`, `Deferred`s, masks and
-  * polls: who finds it empty or full waits for a gate, and looks again.
+  * polls: a fiber that finds it empty or full waits for a gate, and looks again.
   *
-  * Each value that comes, and each place that gets free, opens the gate of one who waits. One who
-  * is cancelled once its gate is open leaves that to the next. So nobody waits for ever only if no
-  * cancel falls between the end of a poll and the end of the mask around it.
+  * Each value that is offered, and each value that is taken, opens the gate of a waiter. A waiter
+  * that is cancelled once its gate is open opens the gate of the next one. So no fiber waits for
+  * ever only if no cancel falls between the end of a poll and the end of the mask around it.
   */
 final class RefQueue[A](capacity: Int):
   import RefQueue.*

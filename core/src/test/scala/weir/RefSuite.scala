@@ -44,12 +44,12 @@ class RefSuite extends StreamTests:
     val ref = Ref.unsafe(0)
     val next = ref.modify(n => (n + 1, n))
     val values = Task.parTraverse(1 to 20_000)(_ => next).runSync()
-    assertEquals(values.sorted, List.range(0, 20_000))
+    assertEquals(values.sorted, Vector.range(0, 20_000))
 
   test("getAndSet hands a value to one fiber"):
     val ref = Ref.unsafe(Option(1))
     val taken = Task.parTraverse(1 to 100)(_ => Task.cede.andThen(ref.getAndSet(None))).runSync()
-    assertEquals(taken.flatten, List(1))
+    assertEquals(taken.flatten, Vector(1))
 
   test("a function that throws fails the task, and changes nothing"):
     val boom = Boom()
@@ -76,3 +76,27 @@ class RefSuite extends StreamTests:
     after.join.runSync(): Unit
     after.cancel.runSync()
     assertEquals(ref.get.runSync(), 1)
+
+  test("getAndUpdate, tryUpdate, tryModify and flatModify give what their names say"):
+    val ref = Ref.unsafe(1)
+    assertEquals(ref.getAndUpdate(_ + 1).runSync(), 1)
+    assertEquals(ref.tryUpdate(_ + 1).runSync(), true)
+    assertEquals(ref.tryModify(n => (n + 1, s"was $n")).runSync(), Some("was 3"))
+    assertEquals(ref.flatModify(n => (n + 1, Task(n * 10))).runSync(), 40)
+    assertEquals(ref.get.runSync(), 5)
+
+  test("a try does nothing where another fiber has changed the value meanwhile"):
+    val ref = Ref.unsafe(1)
+    def meanwhile(n: Int): Int =
+      ref.update(_ * 1000).runSync()
+      n + 1
+    assertEquals(ref.tryUpdate(meanwhile).runSync(), false)
+    assertEquals(ref.tryModify(n => (meanwhile(n), "x")).runSync(), None)
+    assertEquals(ref.get.runSync(), 1_000_000)
+
+  test("a cancel does not come between the change of flatModify and its task"):
+    val ref = Ref.unsafe(0)
+    val cancelsItself = ref.flatModify(n => (n + 1, ref.update(_ + 10)))
+    val fiber = Task.uncancelable(_ => Task.canceled >> cancelsItself).start.runSync()
+    fiber.join.runSync(): Unit
+    assertEquals(ref.get.runSync(), 11)

@@ -10,7 +10,7 @@ class ResourceSuite extends WeirSuite:
 
   override def limit: FiniteDuration = 30.seconds
 
-  /** What has happened, in order. */
+  /** The log of events, in order. */
   private final class Log:
     private val lines = ConcurrentLinkedQueue[String]()
     def say(line: String): Task[Unit] = Task(lines.add(line)).void
@@ -244,7 +244,7 @@ class ResourceSuite extends WeirSuite:
     assertEquals(log.all, List("+a", "-a canceled"))
 
   test(
-    "the error of a release that has canceled itself before is not lost, also of resources that are parallel"
+    "the error of a release that has cancelled itself before is not lost, in parallel either"
   ):
     val boom = Boom()
     val bad = Resource.make(Task.unit)(_ => Task.canceled.andThen(Task.fail(boom)))

@@ -13,7 +13,8 @@ import scala.concurrent.duration.*
 /** Ways into Weir and out of it. */
 class RunSuite extends WeirSuite:
 
-  /** A task that never ends by itself, what it tells when it runs, and what its finalizer counts. */
+  /** A task that never ends by itself, what it tells when it runs, and what its finalizer counts.
+    */
   private class Endless(body: Task[Unit] = Task.never):
     val running = CountDownLatch(1)
     val released = AtomicInteger()
@@ -173,4 +174,4 @@ class RunSuite extends WeirSuite:
     def trip(n: Int) = Task.fromCompletionStage(
       Task.fromFuture(Task.cede.as(n).toFuture()).toCompletionStage()
     )
-    assertEquals(Task.traverse(1 to 1000)(trip).runSync(), (1 to 1000).toList)
+    assertEquals(Task.traverse(1 to 1000)(trip).runSync(), (1 to 1000))

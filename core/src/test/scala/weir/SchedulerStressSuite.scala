@@ -11,8 +11,8 @@ import weir.runtime.Tuning
   */
 class SchedulerStressSuite extends WeirSuite:
 
-  private val seconds = Integer.getInteger("weir.stress.seconds", 5).toInt
-  private val seed = java.lang.Long.getLong("weir.stress.seed", System.nanoTime()).longValue
+  private val seconds = Integer.getInteger("weir.stress.seconds", Tier(3, 60)).toInt
+  private val seed = Tier.seed("weir.stress.seed")
 
   override def limit: FiniteDuration = (seconds + 60).seconds
 
@@ -78,7 +78,8 @@ class SchedulerStressSuite extends WeirSuite:
       assertEquals(runtimes(i).scheduler.activeWorkers, 0)
       assertEquals(runtimes(i).timers.size, 0)
     println(
-      s"measured: $fibers fibers in $waves waves; OS threads $osThreads before, ${WeirSuite.osThreads} " +
+      s"measured: $fibers fibers in $waves waves; OS threads $osThreads before, " +
+        s"${WeirSuite.osThreads} " +
         s"after; virtual threads $virtualThreads before, ${WeirSuite.virtualThreads} after"
     )
     // Idle workers are kept for the next burst, a bounded number of them.

@@ -4,14 +4,16 @@ import java.util.concurrent.{CancellationException, CountDownLatch}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.kernel.FiberCore
+import weir.fiber.FiberCore
 
 /** Scopes: no fiber outlives its scope, and the first failure ends it. */
 class ScopeSuite extends WeirSuite:
 
   private val blocked = Task(Thread.sleep(3_600_000))
 
-  /** A task that counts down when it has begun, waits, and counts its release, which takes a moment. */
+  /** A task that counts down when it has begun, waits, and counts its release, which takes a
+    * moment.
+    */
   private final class Waiting(count: Int, wait: Task[Unit] = Task.never):
     val begun = CountDownLatch(count)
     val released = AtomicInteger()
@@ -216,7 +218,7 @@ class ScopeSuite extends WeirSuite:
       )
       val fiber = outside.start.runSync()
       Scope.run(scope => Task { holder.set(scope); ready.countDown() }.andThen(Task.cede)).runSync()
-      // Whatever was let in has ended, though the outside fiber may still try.
+      // Each fiber that was added has ended, though the outside fiber may still try to fork.
       val (b, r) = (begun.get, released.get)
       assertEquals(b, r)
       fiber.join.runSync(): Unit
@@ -231,7 +233,7 @@ class ScopeSuite extends WeirSuite:
     }
     assertEquals(task.runSync(), Outcome.Canceled)
 
-  test("a body that cancels itself cancels the fibers and whoever runs the scope"):
+  test("a body that cancels itself cancels the fibers and the parent of the scope"):
     val others = Waiting(3)
     val task = Scope.run { scope =>
       Task
@@ -299,7 +301,7 @@ class ScopeSuite extends WeirSuite:
         .foreach(1 to 1000)(_ => scope.fork(Task.unit).flatMap(_.join))
         .andThen(
           Task {
-            // The last one has told its joiner, and counts as gone a moment later.
+            // The last fiber has completed its joiner, and is removed a moment later.
             eventually("only the body is left")(scope.holders.size == 1)
           }
         )
@@ -317,6 +319,19 @@ class ScopeSuite extends WeirSuite:
     )
     task.attempt.andThen(Task(flag.set(Thread.currentThread().isInterrupted))).runSync()
     assert(!flag.get)
+
+  test(
+    "a cancelled scope whose body has a value keeps it, though a fiber of it was cancelled before"
+  ):
+    val inside, go = CountDownLatch(1)
+    val masked = Task.uncancelable(_ => Task { inside.countDown(); go.await(); 7 })
+    val scope = Scope.run(_.fork(Task.never).flatMap(_.cancel).andThen(masked))
+    val fiber = scope.start.runSync()
+    await(inside)
+    val cancel = startCancel(fiber)
+    go.countDown()
+    cancel.joinOrFail.runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Succeeded(7))
 
 class SupervisorSuite extends WeirSuite:
 

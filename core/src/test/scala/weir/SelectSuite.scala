@@ -1,7 +1,9 @@
 package weir
 
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicReference
-import weir.kernel.FiberCore
+import weir.fiber.FiberCore
+import weir.sync.ChannelWaiter
 
 class SelectSuite extends StreamTests:
 
@@ -58,14 +60,14 @@ class SelectSuite extends StreamTests:
       Task.foreach(1 to capacity)(i => a.send(i).andThen(b.send(i))).runSync()
       val select = parked(Channel.select(a.sendClause(10), b.sendClause(20)))
       val got = Task.traverse(1 to capacity)(_ => b.receive).runSync()
-      assertEquals(got, (1 to capacity).toList)
+      assertEquals(got, (1 to capacity))
       if capacity == 0 then assertEquals(b.receive.runSync(), 20)
       assertEquals(select.joinOrFail.runSync(), b.Sent(20))
       if capacity > 0 then assertEquals(b.receive.runSync(), 20)
       assertEquals(a.size.runSync(), capacity)
       assertNobodyWaits(a, b)
 
-    test(s"values sent while nobody selects go to no select that has ended, capacity $capacity"):
+    test(s"values sent while no select waits go to no select that has ended, capacity $capacity"):
       given Runtime = smallRuntime()
       val (numbers, words) = channels(capacity)
       val select = parked(Channel.select(numbers.receiveClause, words.receiveClause))
@@ -134,7 +136,7 @@ class SelectSuite extends StreamTests:
       val failing = parked(Channel.select(numbers.receiveClause, words.receiveClause))
       val value = parked(Channel.select(numbers.receiveClause, words.receiveOrClosedClause))
       val sending = parked(Channel.select(numbers.receiveClause, words.sendClause("no")))
-      // A select that sends and one that receives would have met.
+      // A select that sends and one that receives would have been matched.
       assertEquals(failing.join.runSync(), Outcome.Succeeded(words.Received("no")))
       sending.joinOrFail.runSync(): Unit
       val again = parked(Channel.select(numbers.receiveClause, words.receiveClause))
@@ -186,7 +188,7 @@ class SelectSuite extends StreamTests:
     given Runtime = smallRuntime()
     val (numbers, words) = channels(0)
     val fiber = parked(Channel.select(numbers.receiveClause, words.receiveClause))
-    val waiting = words.receivers.peek.nn.asInstanceOf[Channel.Party].select.nn
+    val waiting = words.receivers.peek.nn.asInstanceOf[ChannelWaiter].select.nn
     assert(waiting.awaited.nn.awaitedAs.startsWith("Channel.select, for the first of: Channel."))
     fiber.cancel.runSync()
 
@@ -204,7 +206,9 @@ class SelectSuite extends StreamTests:
     val grown = growth(for _ <- 1 to 50 do round())
     assert(grown < megabyte, s"grew by $grown bytes")
 
-  /** What `select` returns, for which `next` is done once it has looked at its clauses and come to that of `last`. */
+  /** What `select` returns, for which `next` is done once it has looked at its clauses and come to
+    * that of `last`.
+    */
   private def afterFirstLook(select: Task[Any], last: Channel[?])(next: => Unit): Any =
     val fiber = last.synchronized {
       val fiber = select.start.runSync()
@@ -233,15 +237,57 @@ class SelectSuite extends StreamTests:
       eventually("the other select waits")(!other.senders.isEmpty)
     }
     assertEquals(result, first.Received(1))
-    eventually("nobody waits")(other.senders.isEmpty)
+    eventually("no sender waits")(other.senders.isEmpty)
     assertNobodyWaits(first, last, other)
 
   test("a value passes by a receiver that is cancelled, and has not left the line yet"):
     val channel = Channel.unsafe[Int](1)
     val first, second = parked(channel.receive)
-    channel.synchronized { // without which nobody leaves the line
+    channel.synchronized { // no waiter can leave the line without it
       first match { case core: FiberCore => core.requestCancel() }
       assert(channel.trySend(1).runSync())
     }
     assertEquals(second.joinOrFail.runSync(), 1)
     assertEquals(first.join.runSync(), Outcome.Canceled)
+
+  /** A thread that has the lock of `channel` until `release`. */
+  private final class Holds(channel: Channel[?]):
+    private val taken, released = CountDownLatch(1)
+    private val thread = Thread.ofPlatform().start { () =>
+      channel.synchronized { taken.countDown(); released.await() }
+    }
+    await(taken)
+    def release(): Unit =
+      released.countDown()
+      thread.join()
+
+  /** Waits until `select` waits for a lock, in its first look or where it takes all locks. */
+  private def isHeldUp(select: Fiber[Any], again: Boolean): Unit =
+    eventually(s"it waits for a lock, in its second look: $again"):
+      select match
+        case core: FiberCore =>
+          val thread = core.runningOn
+          thread != null && thread.getState == Thread.State.BLOCKED &&
+          thread.getStackTrace.exists(_.getMethodName.contains("lookAgain")) == again
+
+  test("two selects that name the same channels in opposite orders do not wait for each other"):
+    val List(a, b, middle, end1, end2) = List.fill(5)(Channel.unsafe[Int](1)): @unchecked
+    def select(channels: Channel[Int]*) =
+      Channel.select(channels.map(_.receiveClause)*).start.runSync()
+    val holds1 = Holds(end1)
+    val holds2 = Holds(end2)
+    val first = select(a, middle, b, end1)
+    val second = select(b, a, end2)
+    for fiber <- List(first, second) do isHeldUp(fiber, again = false)
+    val holdsMiddle = Holds(middle)
+    holds1.release()
+    isHeldUp(
+      first,
+      again = true
+    ) // with locks in the order of its clauses it would have that of `a`
+    holds2.release()
+    isHeldUp(second, again = true) // and this one that of `b`
+    holdsMiddle.release()
+    for i <- 1 to 2 do a.send(i).runSync()
+    val received = List(first, second).map(_.joinOrFail.runSync().value)
+    assertEquals(received.sorted, List(1, 2))

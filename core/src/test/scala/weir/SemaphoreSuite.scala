@@ -11,15 +11,15 @@ class SemaphoreSuite extends StreamTests:
       val crowd = Crowd(permits)
       val gauge = Gauge()
       val inside = Task(gauge.enter()).andThen(Task.cede).andThen(Task(gauge.leave()))
-      Task.parForeach(1000)(1 to permits)(_ => semaphore.withPermit(crowd.meet(false))).runSync()
-      Task.parForeach(1000)(1 to 10_000)(_ => semaphore.withPermit(inside)).runSync()
+      Task.parForeachN(1000)(1 to permits)(_ => semaphore.withPermit(crowd.meet(false))).runSync()
+      Task.parForeachN(1000)(1 to 10_000)(_ => semaphore.withPermit(inside)).runSync()
       assert(gauge.peak <= permits, s"${gauge.peak} were inside")
       assertEquals(semaphore.available.runSync(), permits.toLong)
 
     test(s"tryAcquire takes what there is, $permits, and no more"):
       val semaphore = Semaphore.unsafe(permits)
       val taken = Task.traverse(1 to permits + 3)(_ => semaphore.tryAcquire).runSync()
-      assertEquals(taken, List.fill(permits)(true) ::: List.fill(3)(false))
+      assertEquals(taken, Vector.fill(permits)(true) ++ Vector.fill(3)(false))
       assertEquals(semaphore.available.runSync(), 0L)
       semaphore.releaseN(permits).runSync()
       assert(!semaphore.tryAcquireN(permits + 1).runSync())
@@ -40,7 +40,7 @@ class SemaphoreSuite extends StreamTests:
     assertEquals(semaphore.withPermit(Task.pure(2)).runSync(), 2)
     assertEquals(semaphore.available.runSync(), 1L)
 
-  test("those who wait are served in the order in which they came, also by a release of many"):
+  test("fibers that wait are served in the order in which they came, also by a release of many"):
     given Runtime = smallRuntime()
     val semaphore = Semaphore.unsafe(0)
     val log = Log()
@@ -140,7 +140,7 @@ class SemaphoreSuite extends StreamTests:
     )
     assertEquals(semaphore.count.runSync(), 0L)
 
-  test("none are there for the asking, whoever waits"):
+  test("zero permits are taken at once, also while a fiber waits"):
     given Runtime = smallRuntime()
     val semaphore = Semaphore.unsafe(0)
     val fiber = parked(semaphore.acquire)
@@ -150,7 +150,7 @@ class SemaphoreSuite extends StreamTests:
     fiber.cancel.runSync()
 
   test(
-    "withPermit works where the thread waits: in direct calls of runSync, from a thread that is no fiber"
+    "withPermit works where the thread waits: in runSync, on a thread that is no fiber"
   ):
     val semaphore = Semaphore.unsafe(1)
     semaphore.acquire.runSync()

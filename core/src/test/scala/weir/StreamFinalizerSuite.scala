@@ -30,7 +30,7 @@ class StreamFinalizerSuite extends StreamTests:
     "a source that handleErrorWith has not to handle" -> ((log, s) =>
       log.resource("a")(s).handleErrorWith(e => log.resource("b")(Stream.fail(e)))
     ),
-    "take and chunkN above each other" -> ((log, s) =>
+    "take and chunkN after each other" -> ((log, s) =>
       log.resource("a")(log.resource("b")(s).chunkN(2).flatMap(Stream.fromIterable).take(2))
     )
   )
@@ -46,10 +46,10 @@ class StreamFinalizerSuite extends StreamTests:
     "it ends" -> (_.drain.attempt.runSync(): Unit),
     "take(1)" -> (_.take(1).drain.runSync()),
     "take(4)" -> (_.take(4).drain.attempt.runSync(): Unit),
-    "an error below" -> (s =>
+    "an error downstream" -> (s =>
       assertEquals(s.evalMap(_ => Task.fail(boom)).drain.attempt.runSync(), Left(boom))
     ),
-    "a function below that throws" -> (s =>
+    "a function downstream that throws" -> (s =>
       assertEquals(s.map(_ => throw boom).drain.attempt.runSync(), Left(boom))
     ),
     "a cancel" -> (stop(_, reached => Task(reached.countDown()).andThen(Task.never))),

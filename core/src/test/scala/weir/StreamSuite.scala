@@ -95,7 +95,7 @@ class StreamSuite extends munit.ScalaCheckSuite, StreamTests:
     pipe(Stream.repeatEval(Task(runs.incrementAndGet()))).drain.runSync()
     runs.get
 
-  test("what is above a take does no work for a further element"):
+  test("upstream of a take does no work for a further element"):
     assertEquals(effects(_.take(2)), 2)
     assertEquals(effects(_.take(0)), 0)
     assertEquals(effects(_.take(7).take(3)), 3)
@@ -146,8 +146,8 @@ class StreamSuite extends munit.ScalaCheckSuite, StreamTests:
     assertEquals(seen(handled).runSync(), List(1, second))
     val throws = Stream.fail(first).handleErrorWith(_ => throw second)
     assertEquals(throws.drain.attempt.runSync(), Left(second))
-    val below = Stream.emit(1).handleErrorWith(_ => Stream.emit(2)).map(_ => throw first)
-    assertEquals(below.drain.attempt.runSync(), Left(first))
+    val downstream = Stream.emit(1).handleErrorWith(_ => Stream.emit(2)).map(_ => throw first)
+    assertEquals(downstream.drain.attempt.runSync(), Left(first))
 
   private val endless: List[(String, Stream[Int])] = List(
     "pure" -> Stream.unfold(0)(i => Some((i, i + 1))),

@@ -9,8 +9,8 @@ import scala.jdk.CollectionConverters.*
 
 /** Fibers that do everything a fiber can, at random, and count what happens to each of them.
   *
-  * What a fiber does follows from its seed alone; a child's seed comes out of its parent's random numbers. So
-  * a seed gives the same program again, though not the same interleaving.
+  * What a fiber does follows from its seed alone; a child's seed comes out of its parent's random
+  * numbers. So a seed gives the same program again, though not the same interleaving.
   */
 final class StressFibers(runtime: Runtime):
   private given Runtime = runtime
@@ -23,7 +23,8 @@ final class StressFibers(runtime: Runtime):
     private val running = AtomicBoolean()
     private var step = 0
 
-    /** `body` as the next piece of this fiber's code. Tells if two threads run the fiber at once. */
+    /** `body` as the next piece of this fiber's code. Tells if two threads run the fiber at once.
+      */
     def piece[A](name: String)(body: => A): Task[A] = Task.defer {
       val mine = step + 1
       if !running.compareAndSet(false, true) then wrong(s"$this: run by two threads, in $name")
@@ -42,7 +43,9 @@ final class StressFibers(runtime: Runtime):
   private val errors = ConcurrentLinkedQueue[String]()
   private def wrong(what: String): Unit = errors.add(what): Unit
 
-  /** Runs `count` fibers with all that they start, and returns how many there were and what was wrong. */
+  /** Runs `count` fibers with all that they start, and returns how many there were and what was
+    * wrong.
+    */
   def wave(seed: Long, count: Int): (Int, List[String]) =
     val random = SplittableRandom(seed)
     val seeds = List.fill(count)(random.nextLong())
@@ -123,7 +126,7 @@ final class StressFibers(runtime: Runtime):
       case 15 =>
         val seeds = List.fill(4)(random.nextLong())
         val bound = 1 + random.nextInt(4)
-        inside("parTraverse").andThen(Task.parTraverse(bound)(seeds)(small).attempt)
+        inside("parTraverse").andThen(Task.parTraverseN(bound)(seeds)(small).attempt)
       case 16 =>
         val seeds = (random.nextLong(), random.nextLong())
         inside("race").andThen(Task.race(small(seeds._1), small(seeds._2)).attempt)

@@ -6,18 +6,19 @@ import scala.concurrent.duration.*
 /** What stress suites share: a seed that is printed and taken back, and a time. */
 trait StressTests extends StreamTests:
   /** How long each test goes on. */
-  val time: FiniteDuration = Integer.getInteger("weir.stress.seconds", 2).intValue.seconds
+  val time: FiniteDuration = Integer.getInteger("weir.stress.seconds", Tier(1, 30)).intValue.seconds
 
   override def limit: FiniteDuration = 20.seconds + time
 
   /** A test that is given a seed, and when to stop. */
   def stress(name: String)(body: (Long, Deadline) => Unit): Unit = test(name):
-    val seed = Long.unbox(java.lang.Long.getLong("weir.stress.seed", System.nanoTime()))
+    val seed = Tier.seed("weir.stress.seed")
     println(s"${getClass.getSimpleName}: -Dweir.stress.seed=$seed")
     try body(seed, time.fromNow)
     catch case e: munit.FailException => fail(s"-Dweir.stress.seed=$seed: ${e.getMessage}", e)
 
-  /** Runs all of `bodies` at once, each on a thread. Fails with what the first of them fails with. */
+  /** Runs all of `bodies` at once, each on a thread. Fails with what the first of them fails with.
+    */
   def together(bodies: Seq[() => Unit]): Unit =
     val errors = ConcurrentLinkedQueue[Throwable]()
     val threads = bodies.map { body =>

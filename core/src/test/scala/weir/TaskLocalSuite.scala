@@ -14,13 +14,15 @@ class TaskLocalSuite extends WeirSuite:
   private val children = List[(String, Task[String] => Task[String])](
     "start" -> (_.start.flatMap(_.joinOrFail)),
     "parTraverse" -> (child => Task.parTraverse(1 to 3)(_ => child).map(_.distinct.mkString)),
-    "parTraverse(1)" -> (child => Task.parTraverse(1)(1 to 3)(_ => child).map(_.distinct.mkString)),
+    "parTraverse(1)" -> (child =>
+      Task.parTraverseN(1)(1 to 3)(_ => child).map(_.distinct.mkString)
+    ),
     "parTraverseUnordered" -> (child =>
       Task.parTraverseUnordered(1 to 300)(_ => child).map(_.distinct.mkString)
     ),
     "parForeach" -> { child =>
       val last = AtomicReference("")
-      Task.parForeach(2)(1 to 3)(_ => child.map(last.set)).map(_ => last.get)
+      Task.parForeachN(2)(1 to 3)(_ => child.map(last.set)).map(_ => last.get)
     },
     "race" -> (child => Task.race(child, Task.never).map(_.fold(identity, identity))),
     "both" -> (child => Task.both(child, child).map((a, b) => if a == b then a else s"$a $b")),
@@ -66,7 +68,7 @@ class TaskLocalSuite extends WeirSuite:
 
   for (way, child) <- children; (manner, body) <- bodies do
     test(
-      s"a child inherits the value, and what it sets reaches neither parent nor siblings: $way, $manner"
+      s"a child inherits the value, and what it sets reaches no parent or sibling: $way, $manner"
     ):
       val own = body(local.get).flatMap(seen => local.set("child's").as(seen))
       val task =

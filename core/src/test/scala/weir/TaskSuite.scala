@@ -116,10 +116,10 @@ class TaskSuite extends WeirSuite:
   test("sequence, traverse and foreach run in order and keep order"):
     val log = ListBuffer[Int]()
     def logged(n: Int) = Task.delay(log += n).as(n * 2)
-    assertEquals(Task.sequence((1 to 5).map(logged)).runSync(), List(2, 4, 6, 8, 10))
+    assertEquals(Task.sequence((1 to 5).map(logged)).runSync(), Vector(2, 4, 6, 8, 10))
     assertEquals(
       Task.traverse(6 to 8)(n => Task.cede.andThen(logged(n))).runSync(),
-      List(12, 14, 16)
+      Vector(12, 14, 16)
     )
     assertEquals(Task.foreach(9 to 10)(logged).runSync(), ())
     assertEquals(log.toList, (1 to 10).toList)
@@ -196,7 +196,7 @@ class TaskSuite extends WeirSuite:
   test("the same sequence runs on many fibers at once, each with a result of its own"):
     val task = Task.traverse(1 to 100)(n => Task.cede.as(n))
     val all = Task.parTraverse(1 to 50)(_ => task).runSync()
-    assertEquals(all.distinct, List((1 to 100).toList))
+    assertEquals(all.distinct, Vector(1 to 100))
 
   test("forever runs again and again until it fails, in constant memory"):
     val runs = AtomicInteger()

@@ -33,7 +33,7 @@ class WeirAppSuite extends WeirSuite:
   test("a task that cancels itself ends the process with exit code 1, and says so"):
     app("cancels itself"): process =>
       assertEquals(ends(process), (Nil, 1))
-      assert(process.stderr().contains("has canceled itself"), process.stderr())
+      assert(process.stderr().contains("has cancelled itself"), process.stderr())
 
   for
     (signal, code) <- List("INT" -> 130, "TERM" -> 143, "HUP" -> 129)
@@ -117,7 +117,8 @@ class WeirAppSuite extends WeirSuite:
         assert(took < 15.seconds, s"it took $took")
 
   test("System.exit waits for finalizers until the deadline, and says what blocks"):
-    app("exit with an endless finalizer", deadline = 300.millis): process =>
+    // The message has as long again before the process is halted, with another exit code.
+    app("exit with an endless finalizer", deadline = 3.seconds): process =>
       assertEquals(ends(process), (List("running"), 5))
       assert(process.stderr().contains("of System.exit"), process.stderr())
 
@@ -131,7 +132,8 @@ class WeirAppSuite extends WeirSuite:
   test("a signal while shutdown hooks hang ends the process at once"):
     app("endless hook"): process =>
       assert(process.prints("done"))
-      // Not a wait for something: it may come before the hook runs or after, and ends the process either way.
+      // Not a wait for something: it may come before the hook runs or after, and ends the process
+      // either way.
       process.signal("TERM")
       process.signal("TERM")
       assertEquals(process.exitCode(), 143)

@@ -8,9 +8,11 @@ import java.util.concurrent.{CompletableFuture, CountDownLatch, ExecutionExcepti
 import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.kernel.FiberCore
+import weir.fiber.FiberCore
 
-/** A suite whose tests end by a deadline, or fail with a dump of all threads, and leave the runtime quiet. */
+/** A suite whose tests end by a deadline, or fail with a dump of all threads, and leave the runtime
+  * quiet.
+  */
 trait WeirSuite extends munit.FunSuite:
 
   /** How long a test may take. */
@@ -30,7 +32,9 @@ trait WeirSuite extends munit.FunSuite:
         }
     )
 
-  /** What `body` returns, on a thread of its own. Fails with a dump if that takes longer than `limit`. */
+  /** What `body` returns, on a thread of its own. Fails with a dump if that takes longer than
+    * `limit`.
+    */
   def within[A](limit: FiniteDuration)(body: => A): A =
     val result = CompletableFuture[A]()
     Thread.ofPlatform().daemon().name("test").start { () =>
@@ -53,7 +57,9 @@ trait WeirSuite extends munit.FunSuite:
       isSo = condition
     if !isSo then fail(s"Not so after 5 s: $clue\n${WeirSuite.dump()}")
 
-  /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are still there. */
+  /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are
+    * still there.
+    */
   def settles(runtime: Runtime): Unit =
     val scheduler = runtime.scheduler
     def state = s"active ${scheduler.activeWorkers}, idle ${scheduler.idleWorkers}, " +
@@ -64,6 +70,10 @@ trait WeirSuite extends munit.FunSuite:
     if !latch.await(10, TimeUnit.SECONDS) then
       WeirSuite.stuck = true
       fail(s"Waited 10 s for a latch.\n${WeirSuite.dump()}")
+
+  /** True while `fiber` is suspended in a wait. */
+  def isWaiting(fiber: Fiber[Any]): Boolean = fiber match
+    case core: FiberCore => core.suspendedIn ne null
 
   /** A fiber that waits for the cancel of `fiber`, which has been asked for when this returns. */
   def startCancel(fiber: Fiber[Any]): Fiber[Unit] =

@@ -9,10 +9,10 @@ import ox.{forkDiscard, supervised}
 import weir.{Channel, Task}
 import zio.{Queue, ZIO}
 
-/** What does a value cost that is sent by one fiber and received by another, through a channel for 16 that is closed at
-  * the end?
+/** What does a value cost that is sent by one fiber and received by another, through a channel for
+  * 16 that is closed at the end?
   *
-  * ZIO has no channel that ends; its queue stands here, and the receiver counts.
+  * ZIO has no channel that ends; its queue is used instead, and the receiver counts.
   */
 class ChannelOneToOne extends StreamScenario:
   private val capacity = 16

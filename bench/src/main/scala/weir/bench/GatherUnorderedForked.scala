@@ -4,7 +4,9 @@ import org.openjdk.jmh.annotations.Benchmark
 import weir.bench.tasks.{VirtualThreadTasks, WeirTasks, ZioTasks}
 import weir.lab.gather.Form
 
-/** What does it cost to run tasks that each go through the scheduler once, taking results as they come? */
+/** What does it cost to run tasks that each go through the scheduler once, taking results as they
+  * come?
+  */
 class GatherUnorderedForked extends FormScenario(Form.UnorderedForked):
   private lazy val weirRun = runOf(WeirTasks)
   private lazy val zioRun = runOf(ZioTasks)

@@ -8,7 +8,9 @@ import scala.compiletime.uninitialized
 import weir.Task
 import zio.ZIO
 
-/** How long do 100 calls take, one after the other, that each run on a thread of the operating system? */
+/** How long do 100 calls take, one after the other, that each run on a thread of the operating
+  * system?
+  */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 class PlatformThread extends Scenario:

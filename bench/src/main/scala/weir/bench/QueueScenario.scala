@@ -10,7 +10,9 @@ import scala.compiletime.uninitialized
 import weir.{Queue, Task}
 import zio.{Queue as ZioQueue, ZIO}
 
-/** So many producers and as many consumers of one queue; each producer offers the numbers below the size. In microseconds a run. */
+/** So many producers and as many consumers of one queue; each producer offers the numbers below the
+  * size. In microseconds a run.
+  */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 abstract class QueueScenario(pairs: Int) extends Scenario:

@@ -5,7 +5,8 @@ import cats.effect.IO
 import cats.effect.unsafe.IORuntime
 import zio.{RuntimeFlag, Unsafe, ZIO}
 
-/** How each rival is run from outside of it: as its own documentation says where throughput counts. */
+/** How each rival is run from outside of it: as its own documentation says where throughput counts.
+  */
 object Rivals:
 
   // Getting Started: "unsafeRunSync" with the global runtime is how to run an IO without an IOApp.

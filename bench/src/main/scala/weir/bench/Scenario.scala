@@ -33,8 +33,8 @@ abstract class Scenario:
 abstract class TaskScenario extends Scenario:
   @Param(Array("1000")) var size: Int = uninitialized
 
-/** A form of Monix's published benchmark, as each system has it in `weir.bench.tasks`: lists of 1,000
-  * tasks that each return 1. A run returns the results, or their sum.
+/** A form of Monix's published benchmark, as each system has it in `weir.bench.tasks`: lists of
+  * 1,000 tasks that each return 1. A run returns the results, or their sum.
   */
 abstract class FormScenario(form: Form) extends TaskScenario:
   def expected: Long = size

@@ -9,8 +9,8 @@ import scala.compiletime.uninitialized
 import weir.{Semaphore, Task}
 import zio.{Semaphore as ZioSemaphore, ZIO}
 
-/** What does a permit cost: 1,000 times for each of so many fibers, of a semaphore with one? The work under the permit is ready, or
-  * gives way once, so that the other fibers come to stand in line.
+/** What does a permit cost: 1,000 times for each of so many fibers, of a semaphore with one? The
+  * work under the permit is ready, or yields once, so that the other fibers have to queue.
   */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

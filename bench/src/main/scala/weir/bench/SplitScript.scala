@@ -6,7 +6,9 @@ import org.openjdk.jmh.annotations.*
 import scala.compiletime.uninitialized
 import weir.postgres.split.Splitter
 
-/** How fast is an SQL script split? In runs a second of 1,000 kB, which is MB/s. A run returns how many bytes were split. */
+/** How fast is an SQL script split? In runs a second of 1,000 kB, which is MB/s. A run returns how
+  * many bytes were split.
+  */
 @BenchmarkMode(Array(Mode.Throughput))
 @OutputTimeUnit(TimeUnit.SECONDS)
 class SplitScript extends Scenario:
@@ -66,14 +68,18 @@ private object SplitScript:
     case "copyLongRows" => copy(length)(i => s"$i\t${"lorem ipsum " * 800}\n")
     case "inserts" =>
       many(length)(i =>
-        s"INSERT INTO public.people (id, name, mail, born, score) VALUES ($i, 'Ann''s name', 'ann$i@example.org', " +
+        s"INSERT INTO public.people (id, name, mail, born, score) VALUES ($i, 'Ann''s name', " +
+          s"'ann$i@example.org', " +
           s"'1999-12-31', ${i % 97}.5);\n"
       )
     case "functions" =>
       many(length)(i =>
-        s"--\n-- Name: f$i; Type: FUNCTION; Schema: public\n--\n\nCREATE FUNCTION public.f$i(a integer) RETURNS integer\n" +
-          "    LANGUAGE plpgsql\n    AS $_$\nBEGIN\n  -- adds one; no more\n  IF a > 0 THEN RETURN $1 + 1; END IF;\n" +
-          "  RETURN 0;\nEND;\n$_$;\n\n\n/* the owner */ ALTER FUNCTION public.f(a integer) OWNER TO \"some;one\";\n\n"
+        s"--\n-- Name: f$i; Type: FUNCTION; Schema: public\n--\n\nCREATE FUNCTION public.f$i(a " +
+          "integer) RETURNS integer\n" +
+          "    LANGUAGE plpgsql\n    AS $_$\nBEGIN\n  -- adds one; no more\n  IF a > 0 THEN " +
+          "RETURN $1 + 1; END IF;\n" +
+          "  RETURN 0;\nEND;\n$_$;\n\n\n/* the owner */ ALTER FUNCTION public.f(a integer) OWNER " +
+          "TO \"some;one\";\n\n"
       )
 
   private def copy(length: Int)(row: Int => String): String =

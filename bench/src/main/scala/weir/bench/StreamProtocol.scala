@@ -6,9 +6,10 @@ import scala.compiletime.uninitialized
 
 /** How should stages hand on elements: by push with a stop signal, by pull, or as an iterator?
   *
-  * Each way is as small as it can be: no effects, no finalizers. `loop` is what one would write by hand. `table` is
-  * pull, with neighbouring maps and filters in one stage. With the profile `shared`, all pipes have run before the
-  * measuring begins, as in a program with more than one pipe: then a stage sees many kinds of neighbours.
+  * Each way is as small as it can be: no effects, no finalizers. `loop` is what one would write by
+  * hand. `table` is pull, with neighbouring maps and filters in one stage. With the profile
+  * `shared`, all pipes have run before the measuring begins, as in a program with more than one
+  * pipe: then a stage sees many kinds of neighbours.
   */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

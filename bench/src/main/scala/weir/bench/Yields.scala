@@ -9,7 +9,7 @@ import scala.compiletime.uninitialized
 import weir.Task
 import zio.ZIO
 
-/** What does it cost when 1,000 fibers each give way 1,000 times? */
+/** What does it cost when 1,000 fibers each yield 1,000 times? */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 class Yields extends Scenario:

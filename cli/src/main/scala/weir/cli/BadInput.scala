@@ -5,11 +5,11 @@ import java.nio.file.{AccessDeniedException, NoSuchFileException}
 
 import weir.postgres.Secrets
 
-/** What a user gave that cannot be used, as one line that names the place, says what to do, and
-  * shows no secret that was given.
+/** Input of the user that cannot be used, as one line that names the place, says what to do, and
+  * shows no secret.
   *
-  * It is thrown before anything is written, so the command can print the line, exit with the code for bad input and
-  * be sure that nothing changed.
+  * It is thrown before anything is written, so the command can print the line, exit with the code
+  * for bad input and be sure that nothing changed.
   */
 final class BadInput(val place: String, val problem: String, val hint: String)
     extends RuntimeException(
@@ -19,7 +19,9 @@ final class BadInput(val place: String, val problem: String, val hint: String)
 
 object BadInput:
 
-  /** `body`, which reads the file that the user has named `name`. '''Fails''' with a `BadInput` about that file if it cannot be read. */
+  /** `body`, which reads the file that the user has named `name`. **Fails** with a `BadInput` about
+    * that file if it cannot be read.
+    */
   def whileReading[A](name: String)(body: => A): A =
     def bad(problem: String, hint: String) = throw BadInput(name, problem, hint)
     try body

@@ -18,7 +18,7 @@ object DurationText:
 
   /** The duration that `text` names; `place` is the option it was given to.
     *
-    * '''Fails''' with [[BadInput]] if it is none, or is longer than ten years.
+    * **Fails** with [[BadInput]] if it is none, or is longer than ten years.
     */
   def parse(place: String, text: String): FiniteDuration =
     val compact = text.trim.toLowerCase.replace(" ", "")

@@ -4,11 +4,10 @@ import java.util.concurrent.{CompletableFuture, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 
-import weir.app.Signals
 import weir.{Outcome, Task}
 
-/** Runs a task as what the process is there for: until it ends, or the user wants it to end. Unlike a `WeirApp` the process
-  * goes on after it, to say how far it has come. A second signal ends it at once.
+/** Runs the main task of the process until it ends or a signal asks for its end. Unlike a `WeirApp`
+  * the process goes on after it, to report its progress. A second signal ends the process at once.
   */
 object Foreground:
   enum Ended[+A]:
@@ -24,7 +23,7 @@ object Foreground:
   /** Less than the second in which Ctrl-C must work, with time to say what is left. */
   private val stopTime = 800.millis
 
-  /** '''Fails''' with the error of the task.
+  /** **Fails** with the error of the task.
     *
     * @param stopTime
     *   how long the task may take to end after a signal
@@ -34,7 +33,7 @@ object Foreground:
     val exitCode = AtomicInteger()
     val cancel = task.runAsync: outcome =>
       val _ = ended.complete(Some(outcome))
-    val signals = Signals.handle: (_, code) =>
+    val signals = Signals.handle: code =>
       if !exitCode.compareAndSet(0, code) then Runtime.getRuntime.halt(code)
       val _ = ended.completeOnTimeout(None, stopTime.toMillis, TimeUnit.MILLISECONDS)
       cancel()

@@ -32,8 +32,8 @@ object Main:
 
   /** A new object for each command, in the order in which `weir --help` lists them.
     *
-    * A command is a class in `weir.cli.command` with picocli's `@Command` that is a `Callable[Int]`;
-    * what it returns is the exit code.
+    * A command is a class in `weir.cli.command` with picocli's `@Command` that is a
+    * `Callable[Int]`; what it returns is the exit code.
     */
   private def commands: Seq[AnyRef] = Seq(
     new Feeds,
@@ -52,11 +52,13 @@ object Main:
   def main(args: Array[String]): Unit =
     sys.exit(run(args.toSeq, new PrintWriter(System.out, true), new PrintWriter(System.err, true)))
 
-  /** The exit code: the command's own, or 2 after one line about what is wrong with `args`; for `weir sql` that is 1. */
+  /** The exit code: the command's own, or 2 after one line about what is wrong with `args`; for
+    * `weir sql` that is 1.
+    */
   private[cli] def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
     val line = new CommandLine(new Weir)
     commands.foreach(line.addSubcommand)
-    line.getSubcommands.values.forEach(command => addHelp(command.getCommandSpec))
+    line.getSubcommands.values.forEach(addHelp)
     line.setOut(out).setErr(err).setParameterExceptionHandler { (problem, _) =>
       err.println(explain(problem))
       problem.getCommandLine.getCommandSpec.exitCodeOnInvalidInput
@@ -66,10 +68,13 @@ object Main:
       ExitCode.USAGE
     else line.execute(args*)
 
-  private def addHelp(command: CommandSpec): Unit =
-    if command.findOption("--help") == null then
+  /** Adds it to the command and its subcommands. */
+  private def addHelp(command: CommandLine): Unit =
+    val spec: CommandSpec = command.getCommandSpec
+    if spec.findOption("--help") == null then
       val help = OptionSpec.builder("-h", "--help").usageHelp(true)
-      command.addOption(help.description("Show this help message and exit.").build()): Unit
+      spec.addOption(help.description("Show this help message and exit.").build()): Unit
+    command.getSubcommands.values.forEach(addHelp)
 
   private def explain(problem: ParameterException): String =
     val command = problem.getCommandLine.getCommandSpec.qualifiedName
@@ -78,7 +83,7 @@ object Main:
           if command == "weir" && !unmatched.isUnknownOption =>
         s"there is no command '${unmatched.getUnmatched.get(0)}'"
       case _ =>
-        // It quotes what was given, which may be the address of a database.
+        // Picocli's message quotes the input, which may be the address of a database.
         val text = Secrets.mask(problem.getMessage)
         text.linesIterator.map(_.trim).mkString(" ").stripSuffix(".")
     s"$command: $what (see $command --help)"

@@ -5,7 +5,7 @@ import java.util.regex.PatternSyntaxException
 import scala.concurrent.duration.*
 import scala.util.matching.Regex
 
-/** What the texts of options mean; each '''fails''' with [[BadInput]] that names the option. */
+/** What the texts of options mean; each **fails** with [[BadInput]] that names the option. */
 object OptionValue:
   /** The whole number that `text` is, from `least` to `most`. */
   def number(option: String, text: String, least: Long, most: Long): Long =
@@ -19,7 +19,7 @@ object OptionValue:
   def count(option: String, text: String, least: Int, most: Int): Int =
     number(option, text, least, most).toInt
 
-  /** What the word `text` stands for. */
+  /** The value that the word `text` means. */
   def choice[A](option: String, text: String, choices: (String, A)*): A =
     choices.toMap.getOrElse(
       text,
@@ -55,7 +55,7 @@ object OptionValue:
       case bad: InvalidPathException =>
         throw BadInput(option, s"'$text' is no path (${bad.getReason}).", "Name a file.")
 
-  /** A path that a file can be written to, as far as can be told without writing it. */
+  /** A path that a file can be written to, as far as can be found out without writing it. */
   def target(option: String, text: String): Path =
     val file = path(option, text)
     val folder = file.toAbsolutePath.getParent

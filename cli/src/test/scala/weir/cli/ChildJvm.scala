@@ -5,8 +5,8 @@ import java.lang.ProcessBuilder.Redirect
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 
-/** The program in a process of its own, to be killed. It is killed after some minutes in any case, so that a test which
-  * waits for a line that never comes fails.
+/** The program in a process of its own, to be killed. It is killed after some minutes in any case,
+  * so that a test which waits for a line that never comes fails.
   */
 final class ChildJvm private (process: Process, log: Path):
   process.onExit
@@ -30,7 +30,9 @@ final class ChildJvm private (process: Process, log: Path):
   def interrupt(): Unit =
     val _ = ProcessBuilder("kill", "-INT", pid.toString).start().waitFor()
 
-  /** Asks it politely to end. Unlike Ctrl-C, this also reaches what a shell has put into the background. */
+  /** Asks it politely to end. Unlike Ctrl-C, this also reaches what a shell has put into the
+    * background.
+    */
   def terminate(): Unit = process.toHandle.destroy(): Unit
 
   /** SIGKILL: no finalizer runs. */
@@ -49,7 +51,9 @@ object ChildJvm:
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
 
-  /** The same, with options for its JVM, with what its standard input is, and with more in its environment. */
+  /** The same, with options for its JVM, with what its standard input is, and with more in its
+    * environment.
+    */
   def weir(
       log: Path,
       flags: Seq[String],

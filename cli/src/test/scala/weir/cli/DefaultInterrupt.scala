@@ -6,9 +6,9 @@ import java.lang.invoke.MethodHandle
 
 /** Starts processes for which SIGINT means what it means by default.
   *
-  * What a shell has started in the background may ignore SIGINT, and so does whatever that starts: a JVM that finds it ignored
-  * never handles it. Neither a shell nor `sun.misc.Signal` can change that. The C library's `signal` can, for the time in which a
-  * child is started.
+  * What a shell has started in the background may ignore SIGINT, and so does whatever that starts:
+  * a JVM that finds it ignored never handles it. Neither a shell nor `sun.misc.Signal` can change
+  * that. The C library's `signal` can, for the time in which a child is started.
   */
 private object DefaultInterrupt:
   private val sigInt = Integer.valueOf(2) // on Linux, macOS and the BSDs

@@ -3,7 +3,7 @@ package weir.cli
 import munit.Assertions
 import scala.concurrent.duration.*
 
-/** Waits for what another process does, and tells nobody of. */
+/** Polls for an effect of another process, which sends no event. */
 trait Eventually:
   this: Assertions =>
 

@@ -1,19 +1,23 @@
 package weir.app
 
-import weir.kernel.RunLoop
+import weir.fiber.TaskFiber
 
-/** Which fibers cannot end any more, since the code of one of them has called `System.exit`: that never returns. */
+/** Tells which fibers cannot end any more because they, or fibers that they wait for, have called
+  * `System.exit`, which never returns.
+  */
 private[weir] object Exits:
 
-  /** True if `fiber` stands in an exit, or waits for fibers that all do, in a finalizer or another mask.
+  /** Whether `fiber` is in a call of `System.exit`, or waits, in a finalizer or another mask, for
+    * fibers that all are.
     *
-    * A wait that a cancel may still end does not count: between the cancel of a fiber and that of those it has forked, one whose
-    * finalizers are yet to run would look like one that waits for the exit.
+    * A wait that a cancel may still end does not count: between the cancel of a fiber and that of
+    * its children, a fiber whose finalizers are yet to run would look like one that waits for the
+    * exit.
     */
-  def hold(fiber: RunLoop): Boolean = hold(fiber, Set.empty)
+  def hold(fiber: TaskFiber): Boolean = hold(fiber, Set.empty)
 
-  private def hold(fiber: RunLoop, seen: Set[RunLoop]): Boolean =
-    def all(others: Iterator[RunLoop]): Boolean =
+  private def hold(fiber: TaskFiber, seen: Set[TaskFiber]): Boolean =
+    def all(others: Iterator[TaskFiber]): Boolean =
       others.nonEmpty && others.forall(other => !seen(other) && hold(other, seen + fiber))
     val wait = fiber.latestWait
     if (wait ne null) && wait.isWaiting then
@@ -21,10 +25,10 @@ private[weir] object Exits:
       (awaited ne null) && !wait.cancelable && all(awaited.holders)
     else
       fiber.nestedFiber match
-        case inner: RunLoop => all(Iterator(inner)) || stands(fiber)
-        case _ => stands(fiber)
+        case inner: TaskFiber => all(Iterator(inner)) || isInExit(fiber)
+        case _ => isInExit(fiber)
 
-  private def stands(fiber: RunLoop): Boolean =
-    val host = fiber.host
-    (host ne null) && (host.running eq fiber) &&
-    host.thread.getStackTrace.exists(_.getClassName == "java.lang.Shutdown")
+  private def isInExit(fiber: TaskFiber): Boolean =
+    val executionThread = fiber.executionThread
+    (executionThread ne null) && (executionThread.running eq fiber) &&
+    executionThread.thread.getStackTrace.exists(_.getClassName == "java.lang.Shutdown")

@@ -2,16 +2,17 @@ package weir.app
 
 import sun.misc.{Signal, SignalHandler}
 
-/** The signals that ask a process to end: Ctrl-C, a polite kill, a terminal that goes away. */
+/** The signals that ask a process to end: SIGINT (Ctrl-C), SIGTERM, SIGHUP. */
 private[weir] final class Signals private (previous: Seq[(Signal, SignalHandler)]):
 
-  /** Gives the signals back to those who handled them before. */
+  /** Installs the handlers again that were there before. */
   def close(): Unit = previous.foreach((signal, handler) => Signal.handle(signal, handler))
 
 private[weir] object Signals:
 
-  /** Calls `handler` with the name of each signal that arrives and the exit code that it calls for, such as 130 for SIGINT: on
-    * a thread of its own each time. What the parent process has told this one to ignore, as `nohup` does, stays ignored.
+  /** Calls `handler` with the name of each signal that arrives and the exit code for it, such as
+    * 130 for SIGINT, on a new thread each time. A signal that the parent process has told this one
+    * to ignore, as `nohup` does, stays ignored.
     */
   def handle(handler: (String, Int) => Unit): Signals =
     Signals(List("INT", "TERM", "HUP").flatMap { name =>

@@ -1,11 +1,13 @@
 package weir.runtime
 
-/** Alarms in the order of their times. An alarm knows its place, so a cancelled one leaves at once, in O(log n). Every
-  * method must be called with the lock of the timer that owns the heap held.
+/** Alarms in the order of their times. An alarm knows its index, so a cancelled one is removed at
+  * once, in O(log n). Each method must be called with the lock of the timer held that owns the
+  * heap.
   *
-  * A heap with four children for each node: half the depth of a binary one. The times stand beside the alarms, in an array of
-  * their own: so the children's are on one cache line, where a look into each alarm would be a miss for each, which with a
-  * million of them is what a timer does most of its time. `weir sleepers`.
+  * Each node has four children, which halves the depth of a binary heap. The times are in an array
+  * of their own, so that those of four children are on one cache line: a read of each alarm instead
+  * would be a cache miss each, and with a million alarms that is what a timer spends its time on
+  * (`weir sleepers`).
   */
 private[weir] final class AlarmHeap:
   private var heap = new Array[Alarm | Null](64)
@@ -14,59 +16,59 @@ private[weir] final class AlarmHeap:
 
   def size: Int = count
 
-  /** The one that is due first, or null. */
+  /** The alarm that is due first, or null. */
   def first: Alarm | Null = heap(0)
 
   /** All alarms, in no order. */
   def all: Array[Alarm | Null] = java.util.Arrays.copyOf(heap, count)
 
-  /** True if the alarm is the first now. */
+  /** True if the alarm is now the first. */
   def add(alarm: Alarm): Boolean =
     if count == heap.length then
-      // Both or none: there may be memory for one of them only.
+      // Both arrays or none: there may be memory for only one.
       val longerHeap = java.util.Arrays.copyOf(heap, count * 2)
       val longerTimes = java.util.Arrays.copyOf(times, count * 2)
       heap = longerHeap
       times = longerTimes
     count += 1
     up(count - 1, alarm, alarm.dueNanos)
-    alarm.place == 0
+    alarm.index == 0
 
   /** False if the alarm is not in the heap. */
   def remove(alarm: Alarm): Boolean =
-    val place = alarm.place
-    if place < 0 then false
+    val index = alarm.index
+    if index < 0 then false
     else
-      takeOut(place)
+      takeOut(index)
       true
 
-  private def takeOut(place: Int): Unit =
-    heap(place).nn.place = -1
+  private def takeOut(index: Int): Unit =
+    heap(index).nn.index = -1
     count -= 1
     val last = heap(count).nn
     heap(count) = null
-    if place < count then
+    if index < count then
       val due = times(count)
-      down(place, last, due)
-      if last.place == place then up(place, last, due)
+      down(index, last, due)
+      if last.index == index then up(index, last, due)
 
   private def up(from: Int, alarm: Alarm, due: Long): Unit =
-    var place = from
-    var moving = place > 0
+    var index = from
+    var moving = index > 0
     while moving do
-      val parent = (place - 1) >> 2
+      val parent = (index - 1) >> 2
       if due - times(parent) < 0 then
-        put(place, heap(parent).nn, times(parent))
-        place = parent
-        moving = place > 0
+        put(index, heap(parent).nn, times(parent))
+        index = parent
+        moving = index > 0
       else moving = false
-    put(place, alarm, due)
+    put(index, alarm, due)
 
   private def down(from: Int, alarm: Alarm, due: Long): Unit =
-    var place = from
+    var index = from
     var moving = true
     while moving do
-      val firstChild = (place << 2) + 1
+      val firstChild = (index << 2) + 1
       val end = math.min(firstChild + 4, count)
       var smallest = firstChild
       var child = firstChild + 1
@@ -74,12 +76,12 @@ private[weir] final class AlarmHeap:
         if times(child) - times(smallest) < 0 then smallest = child
         child += 1
       if firstChild < count && times(smallest) - due < 0 then
-        put(place, heap(smallest).nn, times(smallest))
-        place = smallest
+        put(index, heap(smallest).nn, times(smallest))
+        index = smallest
       else moving = false
-    put(place, alarm, due)
+    put(index, alarm, due)
 
-  private def put(place: Int, alarm: Alarm, due: Long): Unit =
-    heap(place) = alarm
-    times(place) = due
-    alarm.place = place
+  private def put(index: Int, alarm: Alarm, due: Long): Unit =
+    heap(index) = alarm
+    times(index) = due
+    alarm.index = index

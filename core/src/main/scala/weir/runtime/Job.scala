@@ -1,15 +1,19 @@
 package weir.runtime
 
-/** What the scheduler queues: something that runs for one slice and then returns its worker. */
+/** What the scheduler queues: something that runs for one slice and then gives its thread back. All
+  * that this folder knows of a fiber.
+  */
 private[weir] abstract class Job:
 
-  /** Runs until the job ends, suspends or yields. Never throws. After it returns, the job may
-    * already be running on another worker.
+  /** Runs on `executionThread`, the calling thread, until the job ends, suspends or yields. Never
+    * throws. When it returns, the job may already be running on another thread.
     */
-  def runSlice(host: Host): Unit
+  def runSlice(executionThread: ExecutionThread): Unit
 
-  /** Whether a worker is needed for this job yet. Asked by the standby that has taken it, before its first slice. */
-  def need: Int = Job.Now
+  /** Whether a worker is needed for this job yet. Asked by the standby that has taken it, before
+    * its first slice.
+    */
+  def demand: Int = Job.Now
 
 private[weir] object Job:
   /** Run it. */

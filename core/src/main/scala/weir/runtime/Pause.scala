@@ -1,7 +1,7 @@
 package weir.runtime
 
-/** Short waits of a thread that keeps its carrier. By the clock: what `Thread.onSpinWait` takes differs from one processor to the
-  * next by a factor of ten.
+/** Short spin-waits of a thread that keeps its carrier. By the clock: what `Thread.onSpinWait`
+  * takes differs from one processor to the next by a factor of ten.
   */
 private[weir] object Pause:
   /** Waits for so many nanoseconds, and at least as long as two looks at the clock take. */

@@ -3,10 +3,10 @@ package weir.runtime
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.{SynchronousQueue, ThreadPoolExecutor, TimeUnit}
 
-/** Threads of the operating system, for code that would pin a carrier.
+/** Platform threads, for code that would pin a carrier.
   *
-  * There is no limit: whoever asks gets one at once. A thread that has ended its call waits a while for the next one, as
-  * a start takes several times as long as a hand-over, and is then given back.
+  * There is no limit: each call gets a thread at once. A thread that has ended its call waits a
+  * while for the next one, since a start takes several times as long as a hand-over, and then ends.
   */
 private[weir] final class PlatformThreads:
   private val calls = AtomicInteger()
@@ -35,8 +35,8 @@ private[weir] final class PlatformThreads:
         calls.decrementAndGet(): Unit
         throw error
 
-  /** Calls that have been asked for and have not ended. */
+  /** How many calls have been asked for and have not ended. */
   def running: Int = calls.get
 
-  /** Those that run a call or wait for one. */
+  /** How many threads there are, whether they run a call or wait for one. */
   def size: Int = executor.getPoolSize

@@ -4,15 +4,17 @@ import java.util.concurrent.atomic.AtomicLongArray
 
 /** A bounded queue of jobs that any thread may push to and take from.
   *
-  *   - **Shared**: `positions` holds head and tail, which move by CAS alone; a cell's sequence number
-  *     says whose turn it is.
+  *   - **Shared**: `positions` holds head and tail, which move by CAS alone; a cell's sequence
+  *     number says whose turn it is.
   *   - **Invariant**: `0 <= tail - head <= capacity`.
-  *   - **Ordering**: `push` writes the cell, then releases its sequence number; `poll` acquires it first.
-  *   - **Full**: `push` returns false, and the caller sends the job to the inbox.
-  *   - **In between**: a push that has moved the tail but not yet released its cell makes `poll` return
-  *     null while `isEmpty` is false. Whoever decides to sleep asks `isEmpty`.
+  *   - **Ordering**: `push` writes the cell, then releases its sequence number; `poll` acquires the
+  *     number, then reads the cell.
+  *   - **Full**: `push` returns false, and the caller sends the job to the overflow queue.
+  *   - **In between**: a push that has moved the tail but not yet released its cell makes `poll`
+  *     return null while `isEmpty` is false. A worker asks `isEmpty` before it goes idle.
   *
-  * After Dmitry Vyukov's bounded MPMC queue; differs in that emptiness is a question of its own.
+  * After Dmitry Vyukov's bounded MPMC queue; differs in `isEmpty`, which also counts unfinished
+  * pushes.
   */
 private[weir] final class Ring(capacity: Int):
   require(
@@ -42,8 +44,8 @@ private[weir] final class Ring(capacity: Int):
       val index = position.toInt & mask
       val turn = turns.getAcquire(index) // pairs with the release in poll
       if turn == position then
-        // The stack may be about to overflow, where user's code recurses into runSync. It must do so here, and not between
-        // the CAS and the release, which would block the cell for ever.
+        // If user code recurses into runSync, the stack may be about to overflow. It must overflow
+        // here, and not between the CAS and the release, which would block the cell for ever.
         stackProbe.setRelease(0, position)
         // The CAS is also the fence between this push and the caller's look at the standby.
         if positions.compareAndSet(tailAt, position, position + 1) then
@@ -72,14 +74,14 @@ private[weir] final class Ring(capacity: Int):
       else position = positions.get(headAt)
     null
 
-  /** True if no push has begun that no poll has taken. */
+  /** False if a push has begun whose job no poll has taken. */
   def isEmpty: Boolean = positions.get(tailAt) == positions.get(headAt)
 
-  /** How many have been taken so far. */
+  /** How many jobs have been taken so far. */
   def taken: Long = positions.get(headAt)
 
   /** The jobs that are queued, as far as they can be seen without taking them. */
   def jobs: Iterator[Job] = cells.iterator.flatMap(Option(_))
 
-  /** How many jobs are queued; others may change that at once. */
+  /** How many jobs are queued; other threads may change that at any time. */
   def size: Int = math.max(0L, positions.get(tailAt) - positions.get(headAt)).toInt

@@ -5,27 +5,30 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicReferenceArray
 import scala.annotation.static
 import scala.jdk.CollectionConverters.*
-import weir.Spin
-import weir.trace.{Roster, Spins, Watch}
 
 /** Runs jobs on virtual threads that may block freely. README.md in this folder has the protocol.
   *
-  *   - **Slots**: one for each carrier; a worker runs jobs while it holds one.
+  *   - **Slots**: one for each carrier. A worker runs jobs while it holds a slot.
   *   - **Standby**: while any job is queued, one worker without a slot is runnable in the JDK's own
-  *     scheduler; it is mounted in the moment a carrier gets free.
-  *   - **Shards**: bounded queues that every worker takes from; none belongs to a worker.
+  *     scheduler, which mounts it as soon as a carrier is free.
+  *   - **Shards**: bounded queues that every worker takes from. None belongs to a worker.
   *
-  * Open for the test kit alone: while nothing extends it, its methods are as good as final to the JIT.
+  * Not final, for the test kit and tests: while no subclass is loaded, the JIT treats its methods
+  * as final.
   */
-private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
+private[weir] class Scheduler(
+    val carriers: Int,
+    ringCapacity: Int,
+    processorTime: ProcessorTime = ProcessorTime()
+):
 
   // immutable
   private val shardMask = Integer.highestOneBit(carriers * 2 - 1) - 1
   private val shards = Array.fill(shardMask + 1)(Ring(ringCapacity))
-  private val inbox = ConcurrentLinkedQueue[Job]()
+  private val overflow = ConcurrentLinkedQueue[Job]()
   private val threads = Worker.threads(Thread.ofVirtual())
 
-  /** A power of two. */
+  /** How many shards there are: a power of two. */
   def shardCount: Int = shardMask + 1
 
   // shared
@@ -34,42 +37,46 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
 
   private val workers = WorkerList(carriers)
 
-  /** Callers of `runSync` that run a slice now, each in a place that its thread's number gives: the last one to come is seen. */
-  private val callers = AtomicReferenceArray[Caller](Tuning.callers)
+  /** Calling threads of `runSync` that run a slice now, at the index that the thread's number
+    * gives. Of two with the same index only the later one is seen.
+    */
+  private val callers = AtomicReferenceArray[CallingThread](Tuning.callers)
 
-  /** What is done about a spin. */
-  @volatile var onSpin: Spin => Unit = spin => System.err.println(s"weir: $spin")
+  /** Reports of fibers that compute for long. */
+  @volatile var spinListener: SpinListener = SpinListener.Silent
 
-  val watch: Watch = Watch(() => activeHosts, Spins(spin => onSpin(spin)))
+  val watch: Watch = Watch(() => activeThreads, Spins(spinListener, processorTime))
 
-  val invitations: Invitations = Invitations()
+  /** Fibers that wait, for dumps. */
+  val fiberRegistry: FiberRegistry = FiberRegistry()
 
-  /** Fibers that wait. */
-  val roster: Roster = Roster()
-
-  /** True from the moment somebody begins to make a standby until that worker gives the role up. */
+  /** True from the moment a thread begins to make a standby until that worker gives the role up. */
   @volatile private var standby: Boolean = false
 
   /** Queues a job from any thread. */
   def submit(job: Job): Unit = submit(job, Thread.currentThread().threadId().toInt)
 
-  /** Queues a job, on the shard `home` if there is room. */
-  def submit(job: Job, home: Int): Unit =
-    if !shards(home & shardMask).push(job) then inbox.add(job): Unit
+  /** Queues a job: on the preferred shard if there is room, else in the overflow queue. */
+  def submit(job: Job, preferredShard: Int): Unit =
+    if !shards(preferredShard & shardMask).push(job) then overflow.add(job): Unit
     if !standby then raiseStandby() // the read comes after the CAS of the push: see README, race 1
 
-  /** True if a job is queued, also one whose push is not finished. */
+  /** Whether a job is queued, also one whose push has begun but is not finished. */
   def hasWork: Boolean = hasWork(0)
 
-  /** As `hasWork`, looking at the shard `home` first: the others' counters are in the other carriers' caches. */
-  def hasWork(home: Int): Boolean =
+  /** As `hasWork`, looking at the preferred shard first: the counters of the others are in the
+    * caches of other carriers.
+    */
+  def hasWork(preferredShard: Int): Boolean =
     var i = 0
     while i <= shardMask do
-      if !shards((home + i) & shardMask).isEmpty then return true
+      if !shards((preferredShard + i) & shardMask).isEmpty then return true
       i += 1
-    !inbox.isEmpty
+    !overflow.isEmpty
 
-  /** The shard of the only job that is queued, as far as one look can tell; -1 if there is none, or more than one. */
+  /** The shard of the only job that is queued, as far as one look can tell; -1 if there is no job,
+    * or more than one, or if it is in the overflow queue.
+    */
   def onlyJobAt: Int =
     var at = -1
     var sum = 0
@@ -79,12 +86,12 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
       if size > 0 then at = i
       sum += size
       i += 1
-    if sum == 1 && inbox.isEmpty then at else -1
+    if sum == 1 && overflow.isEmpty then at else -1
 
   /** How many jobs have been taken from `shard`. */
   def takenFrom(shard: Int): Long = shards(shard).taken
 
-  /** True if some worker runs jobs, and none that should is blocked. */
+  /** Whether some worker holds a slot, and all that do are runnable. */
   def allRun: Boolean =
     var running = false
     var i = 0
@@ -96,29 +103,34 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
       i += 1
     running
 
-  /** As `hasWork`, by one read where all is quiet; false also for a moment while work is queued and nobody has become the standby
-    * for it yet. For fibers that would give way, which can as well do it the next time.
+  /** As `hasWork`, by one read if nothing is queued. Also false for the moment between a push and
+    * the `raiseStandby` that follows it: for fibers that would yield, which can as well do so the
+    * next time.
     */
-  def mayHaveWork(home: Int): Boolean = standby && hasWork(home)
+  def mayHaveWork(preferredShard: Int): Boolean = standby && hasWork(preferredShard)
 
-  /** A queued job, taken from the shard `home` first. */
-  def poll(home: Int): Job | Null =
-    var job = shards(home & shardMask).poll()
+  /** A queued job, or null: from the preferred shard, else from another shard, else from the
+    * overflow queue.
+    */
+  def poll(preferredShard: Int): Job | Null =
+    var job = shards(preferredShard & shardMask).poll()
     var i = 1
     while (job eq null) && i <= shardMask do
-      job = steal(shards((home + i) & shardMask), shards(home & shardMask))
+      job = steal(shards((preferredShard + i) & shardMask), shards(preferredShard & shardMask))
       i += 1
-    if job eq null then inbox.poll() else job
+    if job eq null then overflow.poll() else job
 
-  /** As `poll`, looking first where the shard `home` would hide something for ever while it is not empty: in the inbox and, in
-    * turn, in every shard. `turn` counts the calls.
+  /** The fairness poll: as `poll`, but looks first into the overflow queue and, in turn, every
+    * shard. A preferred shard that is never empty would hide their jobs from `poll` for ever.
+    * `turn` counts the calls.
     */
-  def pollStray(home: Int, turn: Int): Job | Null =
-    val job = if (turn & 1) == 0 then inbox.poll() else shards((turn >> 1) & shardMask).poll()
-    if job eq null then poll(home) else job
+  def pollForFairness(preferredShard: Int, turn: Int): Job | Null =
+    val job = if (turn & 1) == 0 then overflow.poll() else shards((turn >> 1) & shardMask).poll()
+    if job eq null then poll(preferredShard) else job
 
-  /** The oldest job of the ring `from`. Moves half of the others to the ring `to`: a carrier that came for each job by itself
-    * would look at the counters of the other one's ring all the time, and slow both of them down.
+  /** The oldest job of the ring `from`, or null. Moves half of the others to the ring `to`: a
+    * carrier that came back for each of these jobs would read the counters of the other carrier's
+    * ring all the time, and slow both of them down.
     */
   private def steal(from: Ring, to: Ring): Job | Null =
     val job = from.poll()
@@ -129,23 +141,29 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
         val next = from.poll()
         if next eq null then left = 0
         else
-          if !to.push(next) then inbox.add(next): Unit
+          if !to.push(next) then overflow.add(next): Unit
           left -= 1
       if moves && !standby then raiseStandby() // as in submit
     job
 
-  /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. */
+  /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. False
+    * in the test kit.
+    */
   def runsOn(caller: Thread): Boolean = true
 
-  /** False where all jobs have to come from the queue. */
+  /** Whether `spawn` may be used. False in the test kit, where all jobs have to come from the
+    * queue.
+    */
   def spawns: Boolean = true
 
-  /** Runs `job` on a worker that is started for it, without the standby, if there is a slot by then, and drops it if not. For
-    * jobs that all others can do without, in bursts of jobs that block. `slot` is the caller's, which is likely to block, too.
+  /** Starts a new worker for `job`, past the queue and the standby. The worker drops the job if it
+    * finds no slot: so this is for jobs whose work others do if need be, in bursts of jobs that
+    * block. `slot` is the caller's slot, which the worker tries first, since the caller is likely
+    * to block too.
     */
   def spawn(job: Job, slot: Int): Unit =
     try newWorker().start(job, slot)
-    catch case _: Throwable => () // it may have been started all the same, so it must not be queued
+    catch case _: Throwable => () // it may have started all the same, so the job must not be queued
 
   // ---- the standby: what Worker calls, in the order of its life ----
 
@@ -156,63 +174,69 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
     if tryStandby() then
       try
         val worker = takeIdle()
-        if worker eq null then newWorker().start() else worker.invite()
+        if worker eq null then newWorker().start() else worker.wakeAsStandby()
       catch
         case error: Throwable =>
-          standby =
-            false // the next submit tries again; the job is queued, so the caller must not see this
+          // The job is queued, so the caller must not see the error, and the next submit tries
+          // again.
+          standby = false
           try error.printStackTrace(System.err)
           catch case _: Throwable => ()
 
-  /** True if the calling worker has become the standby. */
+  /** Makes the calling worker the standby. False if there is a standby already. */
   def tryStandby(): Boolean = !standby && Scheduler.Standby.compareAndSet(this, false, true)
 
-  /** As `tryStandby`, if work is queued that no standby is there for. Reads the flag first: the queues' counters are in other carriers'
-    * caches, and whoever is the standby looks at them after it has given the role up.
+  /** As `tryStandby`, but only if work is queued. Reads the flag first: the counters of the queues
+    * are in the caches of other carriers, and a standby looks at them after it has given the role
+    * up.
     */
   def tryStandbyForWork(): Boolean = !standby && hasWork && tryStandby()
 
-  /** Gives the role up. The caller must look at the queue afterwards: see README, race 1. */
+  /** Gives the role of the standby up. The caller must look at the queues afterwards: see README,
+    * race 1.
+    */
   def leaveStandby(): Unit = standby = false
 
-  /** A slot for this worker, or -1: first a free one, then one whose holder does not run. */
-  def claimSlot(worker: Worker): Int =
+  /** Takes a slot for `worker`: a free one, else one whose holder is not runnable. -1 if there is
+    * none.
+    */
+  def takeSlot(worker: Worker): Int =
     var i = 0
     while i < carriers do
-      if claimIfFree(worker, i) then return i
+      if takeIfFree(worker, i) then return i
       i += 1
     i = 0
     while i < carriers do
-      if claimIfBlocked(worker, i) then return i
+      if takeIfBlocked(worker, i) then return i
       i += 1
     -1
 
-  /** As above, looking first whether the holder of `slot` does not run. */
-  def claimSlot(worker: Worker, slot: Int): Int =
-    if claimIfBlocked(worker, slot) then slot else claimSlot(worker)
+  /** As above, but takes `slot` if its holder is not runnable. */
+  def takeSlot(worker: Worker, slot: Int): Int =
+    if takeIfBlocked(worker, slot) then slot else takeSlot(worker)
 
-  private def claimIfFree(worker: Worker, slot: Int): Boolean =
+  private def takeIfFree(worker: Worker, slot: Int): Boolean =
     val at = slot * Scheduler.stride
     (slots.get(at) eq null) && slots.compareAndSet(at, null, worker) && {
-      worker.claims(fromBlocked = false)
+      worker.noteSlotTaken(fromBlocked = false)
       true
     }
 
-  private def claimIfBlocked(worker: Worker, slot: Int): Boolean =
+  private def takeIfBlocked(worker: Worker, slot: Int): Boolean =
     val at = slot * Scheduler.stride
     val holder = slots.get(at)
     (holder ne null) && !holder.isRunnable && slots.compareAndSet(at, holder, worker) && {
-      worker.claims(fromBlocked = true)
+      worker.noteSlotTaken(fromBlocked = true)
       true
     }
 
   def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot * Scheduler.stride) eq worker
 
-  /** False if somebody else has it. */
+  /** False if another worker has taken the slot meanwhile. */
   def freeSlot(worker: Worker, slot: Int): Boolean =
     slots.compareAndSet(slot * Scheduler.stride, worker, null)
 
-  /** False if enough workers are idle, and this one should end. */
+  /** False if enough workers are idle, so that this one should end. */
   def putIdle(worker: Worker): Boolean =
     var i = 0
     while i < idle.length do
@@ -228,61 +252,67 @@ private[weir] class Scheduler(val carriers: Int, ringCapacity: Int):
       i += 1
     null
 
-  // ---- who is there ----
+  // ---- the lists of execution threads ----
 
-  def enter(worker: Worker, slot: Int): Unit = workers.enter(worker, slot)
-  def leave(worker: Worker): Unit = workers.leave(worker)
+  def add(worker: Worker, slot: Int): Unit = workers.add(worker, slot)
+  def remove(worker: Worker): Unit = workers.remove(worker)
 
-  /** Shows a caller until `leave`. Returns the one that was seen in its place. */
-  def enter(caller: Caller): Caller | Null =
-    val place = caller.home & (Tuning.callers - 1)
-    val before = callers.getOpaque(place)
-    callers.setOpaque(place, caller)
+  /** Shows a calling thread until `remove`. Returns the one that was shown at its index before. */
+  def add(caller: CallingThread): CallingThread | Null =
+    val index = indexOf(caller)
+    val before = callers.getOpaque(index)
+    callers.setOpaque(index, caller)
     watch.wake()
     before
 
-  /** `before` comes back if it is further down on the same stack; another thread's might have left. */
-  def leave(caller: Caller, before: Caller | Null): Unit =
-    val place = caller.home & (Tuning.callers - 1)
-    if callers.getOpaque(place) eq caller then
+  /** Shows `before` again if it is further down on the same stack. One of another thread may have
+    * ended meanwhile.
+    */
+  def remove(caller: CallingThread, before: CallingThread | Null): Unit =
+    val index = indexOf(caller)
+    if callers.getOpaque(index) eq caller then
       val outer = if (before ne null) && (before.thread eq caller.thread) then before else null
-      callers.setOpaque(place, outer)
+      callers.setOpaque(index, outer)
 
-  /** Those who hold slots, and callers. */
-  private def activeHosts: Iterator[Host] =
+  private def indexOf(caller: CallingThread): Int = caller.preferredShard & (Tuning.callers - 1)
+
+  /** The holders of slots, and the calling threads. */
+  private def activeThreads: Iterator[ExecutionThread] =
     (0 until carriers).iterator
       .map(i => slots.get(i * Scheduler.stride))
-      .filter(_ ne null) ++ callerHosts
+      .filter(_ ne null) ++ callingThreads
 
-  private def callerHosts: Iterator[Host] =
+  private def callingThreads: Iterator[ExecutionThread] =
     (0 until Tuning.callers).iterator.map(callers.getOpaque).filter(_ ne null)
 
-  /** All threads that are in the middle of a slice, blocked ones too, as far as they can be seen. */
-  def hosts: Iterator[Host] = workers.iterator ++ callerHosts
+  /** All threads that may be in the middle of a slice, blocked ones too, as far as they
+    * are listed.
+    */
+  def executionThreads: Iterator[ExecutionThread] = workers.iterator ++ callingThreads
 
-  /** The jobs that are queued; some may be missing that are on their way. */
-  def queued: Iterator[Job] = shards.iterator.flatMap(_.jobs) ++ inbox.iterator.asScala
+  /** The jobs that are queued. A job that is being pushed or moved may be missing. */
+  def queued: Iterator[Job] = shards.iterator.flatMap(_.jobs) ++ overflow.iterator.asScala
 
   // ---- for tests and reports ----
 
-  /** Slots that are held now: 0 when all is quiet, and never more than there are carriers. */
+  /** How many slots are held: 0 when all is quiet, and never more than there are carriers. */
   def activeWorkers: Int = (0 until carriers).count(i => slots.get(i * Scheduler.stride) ne null)
 
   def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
 
-  /** True if nothing is queued, no worker is active and none is looking for work. */
+  /** Whether nothing is queued, no worker is active and none is the standby. */
   def isQuiet: Boolean = !standby && !hasWork && activeWorkers == 0 && !standby
 
 private[weir] object Scheduler:
   @static private val Standby: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[Scheduler], "standby", classOf[Boolean])
 
-  /** Slots stand this far from each other, so that no two are on one cache line: a worker looks at its own after each slice, and it is
-    * written whenever another one comes for a worker that is blocked.
+  /** The distance of two slots in the array, so that no two are on one cache line: a worker reads
+    * its own after each slice, and the others are written whenever a blocked holder is replaced.
     */
   private inline val stride = 16
 
-  /** As many carriers as the JDK gives to virtual threads. */
+  /** How many carriers the JDK gives to virtual threads. */
   def carriersOfThisJvm: Int =
     val parallelism = Integer.getInteger("jdk.virtualThreadScheduler.parallelism", 0).intValue
     if parallelism > 0 then parallelism else java.lang.Runtime.getRuntime.availableProcessors

@@ -3,12 +3,14 @@ package weir.runtime
 import java.time.Instant
 import java.util.concurrent.locks.{LockSupport, ReentrantLock}
 
-/** One shared timer by the machine's clock: a heap of alarms and the thread that rings them.
+/** A timer that goes by the machine's clock: a heap of alarms, and one thread that rings them.
   *
-  *   - **Shared, under `lock`**: the heap, so that a cancelled alarm is not kept alive until it is due.
-  *   - **The thread** is a daemon of the operating system, so that alarms ring while every carrier is busy.
-  *     It starts with an alarm, and ends when there has been none for a while. Where it cannot be started, the alarm is refused.
-  *   - **Ringing** happens outside the lock, and must neither block nor throw.
+  *   - **Shared, under `lock`**: the heap, so that a cancelled alarm is removed at once, and not
+  *     kept alive until it is due.
+  *   - **The thread** is a platform thread, so that alarms ring while every carrier is busy. It
+  *     starts with an alarm, and ends when there has been none for 5 s. If it cannot be started,
+  *     `add` throws.
+  *   - **Ringing** happens outside of the lock, and should neither block nor throw.
   */
 private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extends Timers:
 
@@ -44,7 +46,9 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
   override def sleepers: Iterator[Job] =
     locked(alarms.all).iterator.flatMap(alarm => Option(alarm.nn.sleeper))
 
-  /** The lock is taken inside of the `try`: where the user's stack ends within, the JDK completes the lock and throws then. */
+  /** The lock is taken inside of the `try`: if the user's stack overflows in `lock`, the JDK still
+    * takes the lock before it throws.
+    */
   private inline def locked[A](inline body: A): A =
     try
       lock.lock()
@@ -55,11 +59,13 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
     val due = new Array[Alarm | Null](Tuning.alarmsAtOnce)
     var alive = true
     while alive do
-      // Whatever is thrown here, out of memory above all, the others must ring.
+      // Whatever is thrown here, an OutOfMemoryError above all, the other alarms must ring.
       try alive = ringOnce(due)
       catch case _: Throwable => LockSupport.parkNanos(this, Tuning.lookNanos)
 
-  /** Rings what is in `due`, then puts there what is due, or waits for the next. False once there is none. */
+  /** Rings the alarms in `due`, then moves those that are due by now from the heap to `due`, or
+    * waits for the next. False once there has been no alarm for a while.
+    */
   private def ringOnce(due: Array[Alarm | Null]): Boolean =
     ringAll(due)
     var wait = Long.MaxValue
@@ -70,8 +76,7 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
         due(count) = alarms.first
         alarms.remove(due(count).nn): Unit
         count += 1
-      val first = alarms.first
-      if first ne null then wait = first.dueNanos - now
+      wait = nanosToFirst(now)
       count
     if count > 0 then true
     else if wait == Long.MaxValue then
@@ -81,6 +86,14 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
       LockSupport.parkNanos(this, wait)
       true
 
+  /** How long until the first alarm is due; `Long.MaxValue` if there is none. A method of its own,
+    * since the caller parks: a local variable there would keep an alarm that is removed meanwhile,
+    * and its fiber, until the next one is due.
+    */
+  private def nanosToFirst(now: Long): Long =
+    val first = alarms.first
+    if first eq null then Long.MaxValue else first.dueNanos - now
+
   private def ringAll(due: Array[Alarm | Null]): Unit =
     var i = 0
     while i < due.length do
@@ -88,7 +101,8 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
       if alarm ne null then
         due(i) = null
         try alarm.ring()
-        catch case error: Throwable => error.printStackTrace(System.err)
+        catch
+          case error: Throwable => error.printStackTrace(System.err) // may throw itself: see ring
       i += 1
 
   private def isDue(now: Long): Boolean =

@@ -2,46 +2,50 @@ package weir.runtime
 
 import java.time.Instant
 
-/** The clock of a runtime, and the alarms that are set by it. A test's clock is another one than the machine's. */
+/** The clock of a runtime, with its alarms: the machine's (`SystemTimers`), or that of a test. */
 private[weir] abstract class Timers:
 
-  /** The clock that alarms are set by, in nanoseconds from an arbitrary moment. */
+  /** The time by which alarms ring, in nanoseconds from an arbitrary moment. */
   def nanoTime: Long
 
   /** The time of day. */
   def realTime: Instant
 
-  /** Sets the alarm; it rings once, at `alarm.dueNanos` or shortly after, unless it is removed first. */
+  /** Sets the alarm. It rings once, at `alarm.dueNanos` or shortly after, unless it is removed
+    * first.
+    */
   def add(alarm: Alarm): Unit
 
-  /** False if the alarm has rung, is about to, or was removed before. */
+  /** False if the alarm has rung, is about to ring, or was removed before. */
   def remove(alarm: Alarm): Boolean
 
-  /** Alarms that are set. */
+  /** How many alarms are set. */
   def size: Int
 
-  /** The fibers whose alarms are set. */
+  /** The fibers that sleep until an alarm rings. */
   def sleepers: Iterator[Job] = Iterator.empty
 
-/** What a timer rings, once. */
+/** Something to be done at a given time, once. */
 private[weir] trait Alarm:
-  /** When, on the clock of the timer. */
+  /** When it is due, by `Timers.nanoTime`. */
   def dueNanos: Long
 
-  /** Where it stands in the heap, under the timer's lock; -1 when it does not. */
-  private[runtime] var place: Int = -1
+  /** Its index in the heap, under the timer's lock; -1 while it is not there. */
+  private[runtime] var index: Int = -1
 
-  /** The fiber that sleeps until it rings, if that is what it is for. */
+  /** The fiber that sleeps until it rings; null for other alarms. */
   def sleeper: Job | Null = null
 
-  /** Called on the timer's thread. Must neither block nor throw. */
+  /** Called on the timer's thread. Should neither block nor throw: other alarms would be late. */
   def ring(): Unit
 
 private[weir] object Alarm:
-  /** `delayNanos` from now; at most 146 years ahead, so that the difference of any two does not overflow. */
+  /** The time `delayNanos` from now, at most 146 years ahead, so that no difference of two
+    * overflows.
+    */
   def due(timers: Timers, delayNanos: Long): Long =
     timers.nanoTime + math.min(delayNanos, Long.MaxValue / 2)
 
-/** An alarm that is nothing else, `delayNanos` after it was made. */
+/** An alarm that is due `delayNanos` after it was made. */
 private[weir] abstract class AlarmAfter(timers: Timers, delayNanos: Long) extends Alarm:
   final val dueNanos: Long = Alarm.due(timers, delayNanos)

@@ -5,63 +5,74 @@ import java.util.concurrent.locks.LockSupport
 
 /** A virtual thread that is, in turn, the standby, the holder of a slot, and idle.
   *
-  * It begins as the standby, or with a job in hand. README.md in this folder has the states and who moves which.
+  * It starts as the standby, or with a job of its own. README.md in this folder has its states and
+  * what moves it from one to the next.
   */
 private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
-    extends Host(scheduler),
+    extends ExecutionThread(scheduler),
       Runnable,
       Thread.UncaughtExceptionHandler:
 
   // immutable
-  /** Its handler is this worker, by which `Host.here` finds it. */
+  /** Its handler of uncaught exceptions is this worker: `ExecutionThread.here` finds the worker by
+    * it.
+    */
   val thread: Thread = threads.newThread(this)
-  beFound()
+  setHandler()
   def pooled: Boolean = true
 
   // owner only
   private var slot = 0
 
-  /** The innermost `runSync` that stands on this thread's stack and runs slices. */
-  private[runtime] var caller: Caller | Null = null
+  /** The innermost `runSync` on this thread's stack that runs slices. */
+  private[runtime] var caller: CallingThread | Null = null
 
-  /** The job with which this worker begins. */
+  /** The job that this worker runs first once it has a slot, not taken from a queue. */
   private var first: Job | Null = null
 
-  /** Whether it has freed its slot by itself, having found nothing to run. */
+  /** Whether this worker has freed its slot itself, having found nothing to run. */
   private var isDry = false
-  private var takes = 0 // over all activations: they may be shorter than Tuning.strayEvery
+
+  /** Slices run since the thread started. Kept from one activation to the next: each may be shorter
+    * than `Tuning.fairnessEvery`, and then no fairness poll would come due.
+    */
+  private var takes = 0
   private var rests = 0
   private var lastRest = 0L
 
   // shared
-  @volatile private var invited = false
+  @volatile private var woken = false
 
-  // the list's
+  // under the lock of a stripe of WorkerList
   private[runtime] var stripe = -1
   private[runtime] var previous: Worker | Null = null
   private[runtime] var following: Worker | Null = null
 
-  def home: Int = slot
+  def preferredShard: Int = slot
 
   /** Starts this worker as the standby. */
   def start(): Unit = thread.start()
 
-  /** Starts this worker with a job in hand, to look first at `slot`: see `Scheduler.spawn`. */
+  /** Starts this worker with `job`, which it runs if it gets a slot, `slot` if it can: see
+    * `Scheduler.spawn`.
+    */
   def start(job: Job, slot: Int): Unit =
     first = job
     this.slot = slot
     thread.start()
 
   /** Wakes this idle worker as the standby. */
-  def invite(): Unit =
-    invited = true
+  def wakeAsStandby(): Unit =
+    woken = true
     LockSupport.unpark(thread)
 
-  /** False if the worker is blocked, parked or gone, so that its carrier does something else. */
+  /** False if the worker is blocked, parked or has ended, so that its carrier is free for other
+    * threads.
+    */
   def isRunnable: Boolean = thread.getState == Thread.State.RUNNABLE
 
-  /** Undoes it where code that has run on this thread has set another handler. */
-  private[runtime] def beFound(): Unit =
+  /** Makes this worker the thread's handler again, in case user code has set another one. */
+  private[runtime] def setHandler(): Unit =
     if thread.getUncaughtExceptionHandler ne this then thread.setUncaughtExceptionHandler(this)
 
   /** As for a thread without a handler. */
@@ -72,65 +83,70 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
 
   def run(): Unit =
     try if (first eq null) || staysAfterFirst() then live()
-    finally scheduler.leave(this)
+    finally scheduler.remove(this)
 
   private def live(): Unit =
     var alive = true
     while alive do
       if becomeActive() then
         runJobs(takeFirst())
-        // Dry: if nobody is the standby, stay and search as the standby. Without its slot, which it has lost as it blocked or has given
-        // up: whoever has taken that is there to search, and others that wake up have use for this carrier (decision 0011).
+        // A dry worker becomes the standby, if there is none, and searches for a while. A worker
+        // that has lost its slot while it was blocked, or has given it up, does so only if work is
+        // queued: the worker that has taken the slot is there to search, and other threads that
+        // wake up have use for this carrier (decision 0011).
         val stays = if isDry then scheduler.tryStandby() else scheduler.tryStandbyForWork()
         alive = stays || idleWithoutRole()
       else alive = idleFromStandby()
 
-  /** Runs the job in hand, if there is a slot, and what comes after it. False if this worker should end: it has come for one job, which
-    * was likely to block, and searches for no other. Not listed for that job: a dump finds it by the group that has spawned it.
+  /** Runs the first job if there is a slot, and then queued jobs. False if this worker should end:
+    * it was started for one job, which was likely to block, and does not search for others. During
+    * that job this worker is not in the list of workers: a dump finds it by the group that has
+    * spawned it.
     *
-    * Apart from `live`, and with few frames under the slice: in a burst of jobs that block, the stacks are what is copied, and what
-    * lies in memory (decision 0011).
+    * Not a part of `live`, so that few frames are under the slice: in a burst of jobs that block,
+    * the stacks are what is copied, and what takes the memory (decision 0011).
     */
   private def staysAfterFirst(): Boolean =
-    val claimed = scheduler.claimSlot(this, slot)
-    if claimed >= 0 then
-      slot = claimed
+    val taken = scheduler.takeSlot(this, slot)
+    if taken >= 0 then
+      slot = taken
       scheduler.watch.wake()
-      if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
       runJob(takeFirst().nn)
-      runOn()
+      runQueued()
     else first = null
     scheduler.tryStandbyForWork() || idleWithoutRole()
 
-  /** The job in hand, for an argument and no variable: a frame that stays while this worker is idle would keep the job alive. */
+  /** Takes the first job out of its field. To be passed on as an argument and not kept in a local
+    * variable: a frame that stays on the stack while this worker is idle would keep the job alive.
+    */
   private def takeFirst(): Job | Null =
     val job = first
     first = null
     job
 
-  /** Notes, as it claims a slot, whether that was the slot of a worker that is blocked. */
-  private[runtime] def claims(fromBlocked: Boolean): Unit = isReplacing = fromBlocked
+  /** Called as this worker takes a slot: whether the slot was that of a blocked worker. */
+  private[runtime] def noteSlotTaken(fromBlocked: Boolean): Unit = isReplacing = fromBlocked
 
-  /** As the standby: true with a slot, and the role given up; false, still the standby, if there is
-    * nothing to do.
+  /** Called as the standby, to search for work. True: this worker has a slot, and has given the
+    * role up. False: there is nothing to do, and it is still the standby.
     */
   private def becomeActive(): Boolean =
     var rounds = 0
     while rounds < Tuning.searchRounds do
       if scheduler.hasWork && !isTakenByAnother() then
-        val claimed = scheduler.claimSlot(this)
-        if claimed >= 0 then
-          slot = claimed
-          if takeNeeded() then
+        val taken = scheduler.takeSlot(this)
+        if taken >= 0 then
+          slot = taken
+          if takeDemanded() then
             scheduler.leaveStandby()
-            beListed()
-            scheduler.watch.wake() // after the claim of the slot: see Watch
+            addToList()
+            scheduler.watch.wake() // after it has taken the slot: see Watch
             return true
           scheduler.freeSlot(this, slot): Unit
-          yieldIfDue(inSlice = false) // one needless job may follow the other without an end
-          rounds = 0
+          yieldIfDue(inSlice = false) // there may be needless jobs without an end
+          rounds = 0 // spares a wake-up: this worker is found searching by the next submit
         else
-          // Every holder is runnable: one of them has just yielded to the JDK, and is next.
+          // Every holder is runnable: one of them has just yielded to the JDK, and runs next.
           rest()
       else
         rounds += 1
@@ -138,50 +154,54 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
         if (rounds & 3) == 0 then Thread.`yield`()
     false
 
-  /** Takes a job, which may not need this worker yet: then waits with it in hand, as the standby and holder of a slot, for as
-    * long as nothing else is queued. False if the job has turned out to be needless.
+  /** Takes a job, to be run first. If the job does not need this worker yet, keeps it and waits, as
+    * the standby and the holder of a slot, for as long as nothing else is queued. False if the job
+    * has turned out to be needless.
     */
-  private def takeNeeded(): Boolean =
+  private def takeDemanded(): Boolean =
     val job = scheduler.poll(slot)
-    var need = if job eq null then Job.Now else job.need
-    while need == Job.Later do
+    var demand = if job eq null then Job.Now else job.demand
+    while demand == Job.Later do
       var looks = 0
       while looks < Tuning.watchLooks && !scheduler.hasWork(slot) do
         Pause.nanos(Tuning.watchNanos)
         looks += 1
-      need = if looks < Tuning.watchLooks then Job.Now else job.nn.need
-    first = if need == Job.Now then job else null
-    need == Job.Now
+      demand = if looks < Tuning.watchLooks then Job.Now else job.nn.demand
+    first = if demand == Job.Now then job else null
+    demand == Job.Now
 
-  /** Leaves the only job that is queued to those who run jobs, for a moment: a fiber that wakes another one and then waits would
-    * go back and forth between two carriers with it. True if one of them has taken it.
+  /** Leaves the only queued job to the active workers for a moment: without that, two fibers that
+    * wake each other by turns would go back and forth between two carriers. True if an active
+    * worker has taken it.
     */
   private def isTakenByAnother(): Boolean =
     val shard = scheduler.onlyJobAt
     shard >= 0 && scheduler.allRun && {
       val before = scheduler.takenFrom(shard)
-      Pause.nanos(Tuning.leaveNanos) // without a look: each would slow down the one who runs
+      Pause.nanos(Tuning.leaveNanos) // without a look, which would slow the active worker down
       scheduler.takenFrom(shard) != before || !scheduler.hasWork
     }
 
-  /** Lets the holders run, and comes back by the JDK's common queue: see `Host.yieldIfDue` for why this is not a
-    * yield. Where one rest follows the other at once there is a carrier to spare (the JDK adds some during file
-    * I/O), and rests get longer.
+  /** Lets the holders of slots run, and comes back by the JDK's common queue: see
+    * `ExecutionThread.yieldIfDue` for why this is not a yield. If one rest follows the other at
+    * once, there is a carrier too many (the JDK adds some during file I/O), and rests get longer.
     */
   protected def rest(): Unit =
     val now = System.nanoTime()
     rests = if now - lastRest < Tuning.yieldAfterNanos / 2 then rests + 1 else 0
     Thread.interrupted(): Unit // or the park would return at once
-    LockSupport.parkNanos(if rests < Tuning.shortRests then 1L else Tuning.longRestNanos)
+    parkFor(if rests < Tuning.shortRests then 1L else Tuning.longRestNanos)
     lastRest = System.nanoTime()
 
-  /** Runs `begin`, if there is any, and what comes after it. */
+  /** Runs `begin`, if it is not null, and then queued jobs until this worker is dry or has lost its
+    * slot.
+    */
   private def runJobs(begin: Job | Null): Unit =
     if scheduler.hasWork then scheduler.raiseStandby() // the other half of the standby rule
     if begin ne null then runJob(begin)
-    runOn()
+    runQueued()
 
-  private def runOn(): Unit =
+  private def runQueued(): Unit =
     var job = nextJob()
     while job ne null do
       runJob(job)
@@ -190,34 +210,39 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
   private def runJob(job: Job): Unit =
     if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
     job.runSlice(this)
-    beFound()
+    setHandler()
     caller = null // a stack overflow may have left it
     isReplacing = false
     takes += 1
     if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
 
-  /** What to run now; null if this worker is dry, and has freed its slot, or has found it gone. */
+  /** The job to run now. Null if this worker is dry, and has freed its slot, or if its slot is
+    * gone.
+    */
   private def nextJob(): Job | Null =
     var job = takeHandedOver()
     isDry = false
     while (job eq null) && scheduler.holdsSlot(this, slot) do
       job =
-        if takes % Tuning.strayEvery == 0 then scheduler.pollStray(slot, takes / Tuning.strayEvery)
+        if takes % Tuning.fairnessEvery == 0 then
+          scheduler.pollForFairness(slot, takes / Tuning.fairnessEvery)
         else scheduler.poll(slot)
       if job eq null then
-        if scheduler.hasWork then Thread.onSpinWait() // a push that is not finished
+        // There may be a push that is not finished. Without this look the standby would take the
+        // job: that is only slower.
+        if scheduler.hasWork then Thread.onSpinWait()
         else isDry = scheduler.freeSlot(this, slot)
-    if job ne null then beListed()
+    if job ne null then addToList()
     job
 
-  private def beListed(): Unit = if stripe < 0 then scheduler.enter(this, slot)
+  private def addToList(): Unit = if stripe < 0 then scheduler.add(this, slot)
 
   override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot): Unit
 
-  /** Idle while somebody else is the standby. False if this worker should end. */
+  /** Goes idle while another worker is the standby. False if this worker should end. */
   private def idleWithoutRole(): Boolean =
     if scheduler.putIdle(this) then
-      awaitInvitation()
+      parkUntilWoken()
       true
     else false
 
@@ -226,17 +251,17 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     val kept = scheduler.putIdle(this)
     scheduler.leaveStandby()
     if scheduler.hasWork then scheduler.raiseStandby() // maybe this very worker
-    if kept then awaitInvitation()
+    if kept then parkUntilWoken()
     kept
 
-  private def awaitInvitation(): Unit =
-    running = null // nobody may keep a fiber alive that has ended
-    while !invited do
+  private def parkUntilWoken(): Unit =
+    running = null // an idle worker must not keep a fiber alive that has ended
+    while !woken do
       LockSupport.park(this)
       Thread.interrupted(): Unit // or park would return at once, for ever
-    invited = false
+    woken = false
 
 private[weir] object Worker:
-  /** Makes the threads of workers. */
+  /** A factory of the threads of workers. */
   def threads(builder: Thread.Builder): ThreadFactory =
     builder.name("weir-worker").inheritInheritableThreadLocals(false).factory()

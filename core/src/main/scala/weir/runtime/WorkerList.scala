@@ -1,22 +1,24 @@
 package weir.runtime
 
-/** The workers that have run a job and not ended, blocked ones too: for those who look from outside. One that was spawned only if it
-  * has run another job than its first.
+/** Lists, for dumps, the workers that have run a job and not ended, blocked ones too. A worker that
+  * was spawned is listed only once it runs a second job.
   *
-  * In a burst of tasks that block each brings a worker of its own, so entering and leaving have to cost next to nothing: the
-  * workers themselves are linked to a list, under a lock that is held for a few instructions. Each slot has a list, so that
-  * carriers seldom meet.
+  * In a burst of tasks that block, each task has a worker of its own, so adding and removing have
+  * to cost next to nothing: the workers themselves are the links of a list, under a lock that is
+  * held for a few instructions. Each slot has a list, so that carriers seldom wait for each other's
+  * lock.
   */
 private[runtime] final class WorkerList(slots: Int):
   private val stripes = Array.fill(slots)(WorkerList.Stripe())
 
   /** To be called once by `worker`, which holds `slot`. */
-  def enter(worker: Worker, slot: Int): Unit =
+  def add(worker: Worker, slot: Int): Unit =
     stripes(slot).add(worker)
     worker.stripe = slot
 
   /** To be called by `worker` as it ends. */
-  def leave(worker: Worker): Unit = if worker.stripe >= 0 then stripes(worker.stripe).remove(worker)
+  def remove(worker: Worker): Unit =
+    if worker.stripe >= 0 then stripes(worker.stripe).remove(worker)
 
   def iterator: Iterator[Worker] = stripes.iterator.flatMap(_.workers)
 

@@ -1,24 +1,28 @@
 package weir.stream
 
 import java.util.Arrays
-import weir.kernel.{RunLoop, Suspend, Waiter}
-import weir.sync.WaitList
+import weir.fiber.{Suspend, TaskFiber, WaitList, Waiter}
 
-/** The bounded buffer between fibers that make elements and the one that consumes them, with batched wake-ups.
+/** The bounded buffer between producers, the fibers that make elements, and the consumer, with
+  * batched wake-ups.
   *
-  * The consumer takes all that is there at once, and uses it up without the lock. What it has used it gives back as room
-  * when a quarter of the buffer is used, or when it has nothing left: so the two sides meet once for many elements, and at
-  * most `limit` is made and not used at any time. Every element takes 1 of that, or what `sizeOf` says, at least 1: else
-  * elements of no size would have no bound.
+  * The consumer takes all queued elements at once, as its batch, and uses them without the lock. It
+  * gives the room of used elements back when a quarter of the buffer is used, or when its batch is
+  * empty. So the two sides meet once for many elements, and elements of a size of at most `limit`
+  * are made and not used at any time. An element has the size 1, or what `sizeOf` returns, but at
+  * least 1: otherwise the number of elements of size 0 would have no bound.
   *
-  *   - **Shared, under this object's lock**: `queued`, `queuedSizes`, `held`, who waits.
+  *   - **Shared, under this object's lock**: `queued`, `queuedSizes`, `held`, the waiters.
   *   - **Consumer only**: `batch`, `batchSizes`, `used`.
-  *   - **Invariant**: `held` is the size of what is queued or in the batch, and of `used`. It is at most `limit`, or it is one
-  *     element that is larger; last words, which may not wait, come on top.
-  *   - **The race we fear**: a producer waits for room that nobody will give back, and the consumer for an element. The consumer
-  *     waits only with an empty batch and an empty queue, so its last `giveBack` has left `held` at 0, under the lock, and
-  *     has let go on whoever had waited longest, whatever its size; at `held == 0` nobody begins to wait. The one that
-  *     goes on puts its element, unless it is cancelled; and only the consumer cancels one that waits here, when it closes.
+  *   - **Invariant**: `held` is the size of the elements that are queued, in the batch, or counted
+  *     in `used`. It is at most `limit`, or the size of one element that is larger. Terminal
+  *     messages, which do not wait, are added to it.
+  *   - **The race we fear**: a producer waits for room that is never given back, and the consumer
+  *     for an element. The consumer waits only while the batch and the queue are empty. So its last
+  *     `giveBack` has left `held` at 0, under the lock, and has woken the producer that had waited
+  *     longest, whatever the size of its element; while `held` is 0 no producer begins to wait. The
+  *     woken producer puts its element, unless it is cancelled; and a producer that waits here is
+  *     cancelled only by the consumer, when it closes.
   */
 private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
   private val giveBackAt = math.max(1L, limit / 4)
@@ -38,16 +42,18 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
   private var batchEnd = 0
   private var used = 0L
 
-  /** Puts an element. '''Waits''' while there is no room. '''Cancelled''' while it waits: the element is not in it. */
-  def put(value: Any, fiber: RunLoop): Unit =
+  /** Puts an element. **Waits** while there is no room. **Cancelled** while it waits: the element
+    * is not put.
+    */
+  def put(value: Any, fiber: TaskFiber): Unit =
     val size = if sizeOf eq null then 1 else math.max(1, sizeOf(value))
     while !fiber.await(Put(value, size)) do ()
 
-  /** Puts the last word of a fiber that may not wait, be there room or not. */
+  /** Puts a terminal message, also where there is no room: the fiber may not wait. */
   def force(value: Any): Unit = synchronized(append(value, 1))
 
-  /** The next element. '''Waits''' for it. */
-  def take(fiber: RunLoop): Any =
+  /** The next element. **Waits** for it. */
+  def take(fiber: TaskFiber): Any =
     if position == batchEnd then fiber.await(Refill)
     val value = batch(position)
     batch(position) = null
@@ -57,7 +63,9 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     if used >= giveBackAt || position == batchEnd then giveBack()
     value
 
-  /** What nobody has taken, in order. To be called by the consumer, when all who put have ended. */
+  /** The elements that were not taken, in order. Called by the consumer, once all producers have
+    * ended.
+    */
   def untaken: Iterator[Any] =
     batch.iterator.slice(position, batchEnd) ++ queued.iterator.take(count)
 
@@ -66,11 +74,11 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
 
   private def fits(size: Int): Boolean = held == 0 || size <= limit - held
 
-  private final class Entry(fiber: RunLoop, val size: Int)
+  private final class Entry(fiber: TaskFiber, val size: Int)
       extends WaitList.Entry(fiber, producers, Buffer.this)
 
   private final class Put(value: Any, size: Int) extends Suspend[Boolean]:
-    def begin(fiber: RunLoop): Any = Buffer.this.synchronized {
+    def begin(fiber: TaskFiber): Any = Buffer.this.synchronized {
       if fits(size) then
         append(value, size)
         true
@@ -81,7 +89,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     }
 
   private object Refill extends Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = Buffer.this.synchronized {
+    def begin(fiber: TaskFiber): Any = Buffer.this.synchronized {
       if count == 0 then
         val waiter = Waiter(fiber)
         consumer = waiter
@@ -89,7 +97,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
       else swap()
     }
 
-  /** A consumer that was woken finds the batch swapped by the producer that woke it. */
+  /** Under the lock. If the consumer waits, this also swaps the batch for it, and wakes it. */
   private def append(value: Any, size: Int): Unit =
     if count == queued.length then grow()
     queued(count) = value
@@ -122,8 +130,8 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
       queuedSizes = emptySizes
     count = 0
 
-  /** Lets those go on that have room now, the one that has waited longest first. They look again themselves: another one may be
-    * faster.
+  /** Wakes the producers that have room now, the one that has waited longest first. Each of them
+    * looks for room again: another producer may be faster.
     */
   private def giveBack(): Unit = synchronized {
     held -= used
@@ -136,7 +144,8 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
       entry = next(room)
   }
 
-  /** The one that has waited longest, off the list, if it has room. */
+  /** Removes the producer that has waited longest from the list, if there is room for its element.
+    */
   private def next(room: Long): Entry | Null = producers.peek match
     case entry: Entry if entry.size <= room => producers.poll().asInstanceOf[Entry]
     case _ => null

@@ -1,11 +1,12 @@
 package weir.stream
 
-import weir.kernel.RunLoop
+import weir.fiber.TaskFiber
 import weir.{Stream, Task}
 
-/** The values of one run after the other of a task that returns `Pull.End` once there are no more. */
-private[weir] final class ChannelSource(receive: Task[Any]) extends Source:
-  def next(fiber: RunLoop): Any =
+/** The values of a channel: of `receive`, run again and again, which returns `Pull.End` at the end.
+  */
+private[weir] final class ChannelSource(receive: Task[Any]) extends PlainSource:
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     fiber.await(receive)
 

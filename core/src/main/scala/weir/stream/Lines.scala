@@ -3,11 +3,11 @@ package weir.stream
 import java.io.IOException
 import java.nio.charset.{Charset, CoderResult}
 import java.nio.{ByteBuffer, CharBuffer}
-import weir.kernel.RunLoop
+import weir.fiber.TaskFiber
 
 /** The lines of text that comes as blocks of bytes. A line ends with `\n`, `\r` or both.
   *
-  * Bytes that are no text fail in their place: the lines before them come first.
+  * Bytes that are not of the charset are an error in their place: the lines before them come first.
   */
 private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: String)
     extends Stage(upstream):
@@ -22,17 +22,17 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
   private var ended = false
   private var malformed: CoderResult | Null = null
 
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     var result: Any = null
     while result.asInstanceOf[AnyRef] eq null do
-      if chars.hasRemaining then { if scan() then result = taken() }
+      if chars.hasRemaining then { if scan() then result = endLine() }
       else if malformed ne null then throw undecodable()
       else if !ended then fill(fiber)
-      else if inLine then result = taken()
+      else if inLine then result = endLine()
       else result = Pull.End
     result
 
-  /** Moves characters to `line`. True at the end of the line. */
+  /** Moves characters to `line`, up to its end. True if the end was found. */
   private def scan(): Boolean =
     if afterReturn then
       afterReturn = false
@@ -48,14 +48,14 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
     chars.position(if found then at + 1 else at): Unit
     found
 
-  private def taken(): String =
+  private def endLine(): String =
     val text = line.toString
     line.setLength(0)
     inLine = false
     number += 1
     text
 
-  private def fill(fiber: RunLoop): Unit =
+  private def fill(fiber: TaskFiber): Unit =
     chars.clear(): Unit
     val result = decoder.decode(bytes, chars, noMoreBytes)
     if result.isError then malformed = result
@@ -64,7 +64,7 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
       else if chars.position() == 0 then moreBytes(fiber)
     chars.flip(): Unit
 
-  private def moreBytes(fiber: RunLoop): Unit =
+  private def moreBytes(fiber: TaskFiber): Unit =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then noMoreBytes = true
     else
@@ -80,6 +80,7 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
         null
       catch case error: java.nio.charset.CharacterCodingException => error
     IOException(
-      s"$source, line $number: bytes that are no $charset. Give the charset that it is written in; ISO-8859-1 takes any bytes.",
+      s"$source, line $number: bytes that are no $charset. Give the charset that it is written " +
+        "in; ISO-8859-1 takes any bytes.",
       cause
     )

@@ -2,25 +2,39 @@ package weir.stream
 
 import java.util.ArrayDeque
 import scala.collection.mutable.ArrayBuffer
-import weir.kernel.{CancelSignal, Enter, Locals, Loop, RunLoop, Suspend, Waiter}
-import weir.task.Failures
+import weir.fiber.{BeginFrame, CancelSignal, Frame, Locals, Suspend, TaskFiber, Waiter}
+import weir.group.Failures
+import weir.stream.ParEvalMapStage.*
 import weir.{Outcome, Task}
 
-/** Runs an effect for each element, at most `limit` at a time, at most `limit + buffer` elements ahead of the consumer.
+/** Runs an effect for each element, at most `limit` at a time, and at most `limit + buffer`
+  * elements ahead of the consumer: `parEvalMap` and `parEvalMapUnordered`.
   *
-  * As with `Claims`, fibers called runners claim elements and run the effect in place. At most one of them pulls from
-  * above at a time; once it has an element it invites another runner, if there is room, and runs the effect. A runner
-  * that finds somebody else pulling ends. So effects that never suspend take one runner for each carrier.
+  * Fibers called runners take elements and run their effects in place (`MapRunner`). At most one of
+  * them pulls from upstream at a time. Once it has an element it requests another runner, if there
+  * is room, and runs the effect. A runner that finds another one pulling exits. So effects that
+  * never suspend take one runner for each carrier.
   *
-  *   - **Shared, under this object's lock**: all that is mutable.
-  *   - **Room**: `inFlight < limit`, and fewer than `limit + buffer` elements claimed and not consumed. A finished
-  *     element frees its permit at once, whatever the head of the order does.
-  *   - **Nobody is forgotten**: whoever makes room invites (`store` by claiming again itself, `take` by `invite`), and
-  *     whoever has pulled invites if there is still room.
-  *   - **Errors**: an error from above keeps its place in the order. A failed effect cancels the others; what was
-  *     finished in order before it is still delivered. One that the consumer does not come to is kept: see `Producer.keepError`.
-  *   - **At most**: in order, no more elements are claimed than will be asked for. Otherwise a user may want the first of many to
-  *     end.
+  * {{{
+  * upstreamState  NotBegun --first next--> Idle --a runner pulls--> Pulling --an element--> Idle
+  *                                                                     +--> Pull.End, Failed
+  * runner         requested -> enter -> takeElement -> effect -> store -> takeElement ...
+  *                                           +--no room--> exit <--+-- error, cancel
+  * stage          running --an effect has failed, or close--> stopped: all runners are cancelled
+  * }}}
+  *
+  *   - **Shared, under this object's lock**: all that is mutable, but for what is marked.
+  *   - **Room**: `inFlight < limit`, and fewer than `limit + buffer` elements taken and not
+  *     consumed. A finished element frees its permit at once, also while the head of the order
+  *     still runs.
+  *   - **No room is left unused**: whatever makes room also requests a runner (`nextResult`), or
+  *     takes the next element itself (the runner, after `store`). The runner that has pulled
+  *     requests another one if there is still room.
+  *   - **Errors**: an error of upstream keeps its place in the order. A failed effect cancels the
+  *     others; what was finished in order before it is still delivered. An error that the consumer
+  *     does not come to is kept: see `Producer.keepError`.
+  *   - **At most**: in order, no more elements are taken than will be asked for. Unordered, the
+  *     consumer may want the first result of many, so all of them begin.
   */
 private[weir] final class ParEvalMapStage(
     upstream: Pull,
@@ -29,189 +43,212 @@ private[weir] final class ParEvalMapStage(
     f: Any => Task[Any],
     ordered: Boolean
 ) extends Pull:
-  private val results = ArrayDeque[MapSlot]()
+  /** In order those of all elements taken, otherwise those that are done. */
+  private val results = ArrayDeque[MapResult]()
   private val runners = ArrayBuffer[MapRunner]()
+  private var upstreamState: AnyRef = NotBegun
+
+  /** How many elements may still be taken. */
+  private var demand = Long.MaxValue
+
+  /** How many effects have begun and not ended. */
   private var inFlight = 0
-  private var toClaim = Long.MaxValue
-  private var begun = false
-  private var pulling = false
-  private var invited = false
-  private var upstreamEnded = false
-  private var upstreamError: Throwable | Null = null
-  private var failure: Throwable | Null = null
+
+  /** A runner has been forked, and has not entered yet. */
+  private var runnerRequested = false
+
   private var stopped = false
+
+  /** The first error of an effect, with later ones suppressed under it. */
+  private var failure: Producer.Failed | Null = null
+
+  /** The consumer, which waits for a result, or for the end of all runners. */
   private var consumer: Waiter | Null = null
-  private var closer: Waiter | Null = null
 
   // consumer only
   /** The error that it has come to. */
   private var thrown: Throwable | Null = null
 
-  // whoever is pulling: what is above keeps its locals whichever runner pulls, and an effect begins with them
-  private var above: Locals | Null = null
+  // the runner that is pulling only
+  /** Upstream keeps its locals whichever runner pulls, and an effect begins with them. */
+  private var upstreamLocals: Locals | Null = null
 
   // ---- the consumer ----
 
   override def atMost(count: Long): Unit =
     if ordered then
-      synchronized { toClaim = math.min(toClaim, count) }
+      synchronized { demand = math.min(demand, count) }
       upstream.atMost(count)
 
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
-    var value = fiber.await(takeResult)
-    while value.asInstanceOf[AnyRef] eq ParEvalMapStage.TryAgain do value = fiber.await(takeResult)
-    value match
+    awaitAnswer(fiber, nextResult) match
       case failed: Producer.Failed =>
         thrown = failed.error
         failed.rethrow(fiber)
-      case _ => value
+      case value => value
 
-  private val takeResult: Task[Any] = new Suspend[Any]:
-    def begin(fiber: RunLoop): Any = ParEvalMapStage.this.synchronized(take(fiber))
+  private val nextResult: Task[Any] = new Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = orWait(fiber) {
+      if upstreamState eq NotBegun then
+        upstreamState = Idle
+        upstreamLocals = fiber.localsForChild
+        requestRunner(fiber)
+      val head = results.peek()
+      if (head ne null) && head.isDone then
+        results.poll()
+        requestRunner(fiber)
+        head.value
+      else if failure ne null then failure
+      else if hasEnded && inFlight == 0 then upstreamState
+      else NoAnswer
+    }
 
-  private def take(fiber: RunLoop): Any =
-    if !begun then
-      begun = true
-      above = fiber.heritage
-      invite(fiber)
-    val head = results.peek()
-    if (head ne null) && head.isDone then
-      results.poll()
-      invite(fiber)
-      head.value
-    else if failure ne null then Producer.Failed(failure.nn)
-    else if upstreamEnded && inFlight == 0 then
-      if upstreamError eq null then Pull.End else Producer.Failed(upstreamError.nn)
+  private def hasEnded: Boolean =
+    (upstreamState eq Pull.End) || upstreamState.isInstanceOf[Producer.Failed]
+
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    Pull.both(stopAll(fiber, outcome), upstream.close(fiber, outcome))
+
+  private def stopAll(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    synchronized(stop()).foreach(_.fiber.requestCancel())
+    awaitAnswer(fiber, noRunner): Unit
+    val (effects, source) = synchronized((failure, upstreamState))
+    if (effects ne null) && (effects.error ne thrown) then
+      Producer.keepError(effects, fiber, outcome)
+    source match
+      case failed: Producer.Failed
+          if (failed.error ne thrown) && ((effects eq null) || (effects.error ne failed.error)) =>
+        Producer.keepError(failed, fiber, outcome)
+      case _ => ()
+
+  private def noRunner: Task[Any] = new Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = orWait(fiber)(if runners.isEmpty then () else NoAnswer)
+
+  private def awaitAnswer(fiber: TaskFiber, question: Task[Any]): Any =
+    var answer = fiber.await(question)
+    while answer.asInstanceOf[AnyRef] eq NoAnswer do answer = fiber.await(question)
+    answer
+
+  /** `answer`, looked for under the lock, or the consumer's wait: after it, it looks again. */
+  private inline def orWait(fiber: TaskFiber)(inline answer: Any): Any = synchronized {
+    val found = answer
+    if found.asInstanceOf[AnyRef] ne NoAnswer then found
     else
       val waiter = Waiter(fiber)
       consumer = waiter
       waiter
+  }
 
   private def wakeConsumer(): Unit =
     val waiter = consumer
     consumer = null
-    if waiter ne null then waiter.complete(ParEvalMapStage.TryAgain): Unit
+    if waiter ne null then waiter.complete(NoAnswer): Unit
 
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
-    Pull.both(stopAll(fiber, outcome), upstream.close(fiber, outcome))
-
-  private def stopAll(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
-    stop()
-    fiber.await(allEnded)
-    val (effects, above) = synchronized((failure, upstreamError))
-    if (effects ne null) && (effects ne thrown) then
-      Producer.keepError(Producer.Failed(effects), fiber, outcome)
-    if (above ne null) && (above ne thrown) && (above ne effects) then
-      Producer.keepError(Producer.Failed(above), fiber, outcome)
-
-  private def stop(): Unit =
-    val running = synchronized {
-      stopped = true
-      runners.toList
-    }
-    running.foreach(_.fiber.requestCancel())
-
-  private def allEnded: Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = ParEvalMapStage.this.synchronized {
-      if runners.isEmpty then ()
-      else
-        val waiter = Waiter(fiber)
-        closer = waiter
-        waiter
-    }
-
-  // ---- the runners ----
+  // ---- the runners; all but `takeElement` under the lock ----
 
   private def hasRoom: Boolean =
     val ahead = if ordered then results.size else results.size + inFlight
-    !stopped && (failure eq null) && !upstreamEnded && !pulling && toClaim > 0 &&
+    !stopped && (upstreamState eq Idle) && demand > 0 &&
     inFlight < limit && ahead - buffer < limit // not limit + buffer, which may overflow
 
-  private def invite(fiber: RunLoop): Unit =
-    if !invited && hasRoom then
-      invited = true
+  private def requestRunner(fiber: TaskFiber): Unit =
+    if !runnerRequested && hasRoom then
+      runnerRequested = true
       fiber.fork(EnterRunner): Unit
 
-  private object EnterRunner extends Enter[Unit]:
-    def begin(fiber: RunLoop): Loop = MapRunner(ParEvalMapStage.this, fiber, f)
+  private object EnterRunner extends BeginFrame[Unit]:
+    def begin(fiber: TaskFiber): Frame = MapRunner(ParEvalMapStage.this, fiber, f)
 
   private[stream] def enter(runner: MapRunner): Unit = synchronized {
-    invited = false
-    runner.place = runners.size
+    runnerRequested = false
+    runner.index = runners.size
     runners.addOne(runner): Unit
   }
 
   /** True if the runner has an element to run the effect for. */
-  private[stream] def claim(runner: MapRunner, fiber: RunLoop): Boolean =
-    val may = synchronized {
-      val may = hasRoom
-      if may then pulling = true
-      may
+  private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
+    val mayPull = synchronized {
+      val room = hasRoom
+      if room then upstreamState = Pulling
+      room
     }
-    may && {
-      val pulled =
+    mayPull && {
+      var end: AnyRef = Pull.End
+      val element =
         try
-          fiber.adopt(above)
-          val value = upstream.next(fiber)
-          above = fiber.heritage
-          value
+          fiber.adopt(upstreamLocals)
+          val element = upstream.next(fiber)
+          upstreamLocals = fiber.localsForChild
+          element
         catch
           case CancelSignal => throw CancelSignal
           case error: Throwable =>
-            synchronized { upstreamError = Producer.failed(error, fiber).error }
+            end = Producer.failed(error, fiber)
             Pull.End
       synchronized {
-        pulling = false
-        if Pull.isEnd(pulled) then
-          upstreamEnded = true // the runner ends now, which wakes the consumer: see `exit`
-          false
-        else
+        val isElement = !Pull.isEnd(element)
+        if isElement then
+          upstreamState = Idle
           inFlight += 1
-          toClaim -= 1
-          runner.element = pulled
-          runner.slot = MapSlot()
-          if ordered then results.add(runner.slot): Unit
-          invite(fiber)
-          true
+          demand -= 1
+          val result = MapResult(element)
+          runner.result = result
+          if ordered then results.add(result): Unit
+          requestRunner(fiber)
+        else upstreamState = end // the runner exits now, which wakes the consumer
+        isElement
       }
     }
 
-  private[stream] def store(slot: MapSlot, value: Any): Unit = synchronized {
-    slot.value = value
-    slot.isDone = true
+  private[stream] def store(result: MapResult, value: Any): Unit = synchronized {
+    result.value = value
+    result.isDone = true
     inFlight -= 1
-    if !ordered then results.add(slot): Unit
-    if results.peek() eq slot then wakeConsumer()
+    if !ordered then results.add(result): Unit
+    if results.peek() eq result then wakeConsumer()
   }
 
-  private[stream] def fail(error: Throwable): Unit =
-    val first = synchronized {
-      val first = failure eq null
-      failure = Failures.add(failure, error)
-      first && !stopped
+  /** The runner ends: there was no room, or its effect, or upstream, has failed or was cancelled.
+    */
+  private[stream] def exit(runner: MapRunner, outcome: Outcome[Unit]): Unit =
+    val toCancel = synchronized {
+      val last = runners.remove(runners.size - 1)
+      if last ne runner then
+        runners(runner.index) = last
+        last.index = runner.index
+      val wasStopped = stopped
+      val toCancel = outcome match
+        case Outcome.Succeeded(_) => Nil
+        case Outcome.Failed(error) => fail(error)
+        case Outcome.Canceled if stopped => Nil
+        case Outcome.Canceled =>
+          fail(Producer.Canceled("An effect of parEvalMap, or its upstream, cancelled itself."))
+      if !wasStopped || runners.isEmpty then wakeConsumer()
+      toCancel
     }
-    if first then stop()
+    toCancel.foreach(_.fiber.requestCancel())
 
-  private[stream] def canceled(): Unit =
-    if !synchronized(stopped) then
-      fail(
-        Producer.Canceled("An effect of parEvalMap, or the stream above it, canceled itself.")
-      )
+  private def fail(error: Throwable): List[MapRunner] =
+    val first = failure
+    if first eq null then failure = Producer.Failed(error)
+    else Failures.add(first.error, error): Unit
+    if stopped then Nil else stop()
 
-  private[stream] def exit(runner: MapRunner): Unit = synchronized {
-    val last = runners.remove(runners.size - 1)
-    if last ne runner then
-      runners(runner.place) = last
-      last.place = runner.place
-    wakeConsumer()
-    if runners.isEmpty && (closer ne null) then closer.nn.complete(()): Unit
-  }
+  /** Returns the runners to cancel, once the lock is free. */
+  private def stop(): List[MapRunner] =
+    stopped = true
+    runners.toList
 
 private[weir] object ParEvalMapStage:
-  object TryAgain
+  // the states of upstream; its end is `Pull.End` or a `Producer.Failed`
+  object NotBegun
+  object Idle
+  object Pulling
 
-/** The place of one element's result. */
-private final class MapSlot:
-  var value: Any = null
+  /** Nothing to tell the consumer yet. */
+  object NoAnswer
+
+/** An element, while its effect has not begun; then the result. */
+private final class MapResult(var value: Any):
   var isDone = false

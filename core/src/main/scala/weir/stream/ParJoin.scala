@@ -1,15 +1,16 @@
 package weir.stream
 
 import scala.collection.mutable.ArrayBuffer
-import weir.kernel.{CancelSignal, Direct, RunLoop, Suspend, Uncancelable, Waiter}
-import weir.task.Finalizers
+import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Uncancelable, Waiter}
+import weir.group.Finalizers
 import weir.{Outcome, Stream, Task}
 
-/** The elements of many streams as they come, of at most `limit` streams at a time.
+/** The elements of many streams as they come, of at most `limit` streams at a time. `parJoin`,
+  * `merge`.
   *
-  * A fiber pulls the outer stream, one more runs each inner stream, and all put into one buffer of 64
-  * places. The end of an inner stream is a message in that buffer too: so the consumer, who closes it, has used all of its
-  * elements by then.
+  * One fiber pulls the outer stream, and one more pulls each inner stream. All put into one buffer.
+  * The end of an inner stream is a message in that buffer too. So the consumer, which closes the
+  * inner stream, has used all of its elements by then.
   */
 private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private val buffer = Buffer(ParJoinStage.bufferSize, null)
@@ -19,22 +20,22 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private var outerEnded = false
 
   // the fiber of the outer stream, then the consumer
-  private var outerFiber: RunLoop | Null = null
+  private var outerFiber: TaskFiber | Null = null
 
   // shared, under this object's lock
   private val inners = ArrayBuffer[Inner]()
   private var room = limit
 
-  /** Nothing is begun any more. */
+  /** No inner stream is begun any more. */
   private var isClosing = false
   private var waitingForRoom: Waiter | Null = null
 
   private final class Inner(val pull: Pull):
-    /** Null if the stage was closing by then. */
-    var fiber: RunLoop | Null = null
+    /** The fiber that pulls it; null if the stage was closing by then. */
+    var fiber: TaskFiber | Null = null
 
-  def next(fiber: RunLoop): Any =
-    if outerFiber eq null then outerFiber = fiber.fork(Direct(runOuter))
+  def next(fiber: TaskFiber): Any =
+    if outerFiber eq null then outerFiber = fiber.fork(DirectCode(runOuter))
     while !ended do
       buffer.take(fiber) match
         case Pull.End =>
@@ -51,13 +52,13 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
 
   private def isOver: Boolean = synchronized(inners.isEmpty)
 
-  private def finish(inner: Inner, fiber: RunLoop): Unit =
+  private def finish(inner: Inner, fiber: TaskFiber): Unit =
     synchronized(inners -= inner): Unit
     try inner.pull.close(fiber, Pull.succeeded)
     finally giveRoom()
 
   private val takeRoom: Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = ParJoinStage.this.synchronized {
+    def begin(fiber: TaskFiber): Any = ParJoinStage.this.synchronized {
       if room > 0 then room -= 1
       else
         val waiter = Waiter(fiber)
@@ -65,13 +66,14 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         waiter
     }
 
+  /** A waiter is cancelled only when the stage closes, and after that no fiber takes room. */
   private def giveRoom(): Unit = synchronized {
     val waiter = waitingForRoom
     waitingForRoom = null
-    if (waiter eq null) || !waiter.complete(()) then room += 1
+    if waiter eq null then room += 1 else waiter.complete(()): Unit
   }
 
-  private def runOuter(fiber: RunLoop): Unit =
+  private def runOuter(fiber: TaskFiber): Unit =
     try
       var going = true
       while going do
@@ -86,24 +88,25 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         throw CancelSignal
       case error: Throwable => buffer.force(Producer.failed(error, fiber))
 
-  private def start(stream: Stream[Any], fiber: RunLoop): Unit =
+  private def start(stream: Stream[Any], fiber: TaskFiber): Unit =
     val inner = Inner(stream.open())
     synchronized {
       if !isClosing then
-        inner.fiber = fiber.fork(Direct(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
+        inner.fiber = fiber.fork(DirectCode(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
       inners.addOne(inner): Unit
     }
 
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(
       Pull.both(closeInners(fiber, outcome), keepErrors(fiber, outcome)),
       outer.close(fiber, outcome)
     )
 
-  /** Each inner stream is closed by a fiber of its own, as soon as the one that pulls it has ended: what its finalizer gives back may be
-    * what another inner stream, or the outer one, waits for, masked.
+  /** Each inner stream is closed by a fiber of its own, as soon as the fiber that pulls it has
+    * ended. One after the other would not do: what its finalizer gives back may be what another
+    * inner stream, or the outer one, waits for, masked.
     */
-  private def closeInners(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+  private def closeInners(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val begun = synchronized {
       isClosing = true
       inners.toList
@@ -123,11 +126,11 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     )
 
   private def closer(inner: Inner, outcome: Outcome[Unit]): Task[Any] =
-    val close = Direct(inner.pull.close(_, outcome))
+    val close = DirectCode(inner.pull.close(_, outcome))
     val pulling = inner.fiber
     Uncancelable(_ => if pulling eq null then close else pulling.join.flatMap(_ => close))
 
-  private def keepErrors(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+  private def keepErrors(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val kept =
       java.util.Collections.newSetFromMap(java.util.IdentityHashMap[Throwable, java.lang.Boolean]())
     buffer.untaken.foreach {

@@ -1,33 +1,36 @@
 package weir.stream
 
 import weir.Outcome
-import weir.kernel.{CancelSignal, RunLoop}
-import weir.task.Failures
+import weir.fiber.{CancelSignal, HoldsUserCode, TaskFiber}
+import weir.group.Failures
 
-/** A running stream: a loop that is asked for one element after the other.
+/** A running stream, which is asked for one element after the other. README.md has its life.
   *
-  * It belongs to one fiber at a time, which is given with each call; the calls run as plain code of that fiber, and
-  * may `await`. A pull does nothing before its first `next`.
+  * It belongs to one fiber at a time, which is passed with each call. The calls run as plain code
+  * of that fiber, and may await. A pull does nothing before its first `next`.
   */
-private[weir] abstract class Pull:
+private[weir] abstract class Pull extends HoldsUserCode:
 
-  /** The next element, or `Pull.End`, and so for ever after. '''Fails''' by throwing; then only `close` may follow. */
-  def next(fiber: RunLoop): Any
-
-  /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or half-way. Called once, masked,
-    * after the last element has been used, with how that use has ended. Pulls above call it for those below.
+  /** The next element, or `Pull.End`; after the end, `Pull.End` again. **Fails** by throwing: then
+    * only `close` may follow.
     */
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit
+  def next(fiber: TaskFiber): Any
 
-  /** Tells that no more than `count` elements will be asked for, the end of the stream neither: so a fiber of this pull makes
-    * no more of them. To be called before `next`; of several counts the lowest holds. A stage passes on what it knows of
-    * the pull above it. One that cannot know how many it will ask for passes on nothing, nor does one of which a user may want
-    * the first of many to end.
+  /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or before the
+    * end. Called once, masked, after the last element has been used, with how that use has ended. A
+    * stage calls it for its upstream.
+    */
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit
+
+  /** Tells that no more than `count` elements will be asked for, and after them not the end of the
+    * stream either. So a fiber of this pull makes no more. Called before `next`; of several counts
+    * the lowest holds. A stage passes the count on to its upstream, if it knows how many elements
+    * it will ask for, and if the user does not want the first result of many.
     */
   def atMost(count: Long): Unit = ()
 
-  /** True if there is nothing left, neither an element nor anything to close: so nobody need keep
-    * this pull. It is found out without running any code of the user's. To be asked after `next`.
+  /** True if there is nothing left, neither an element nor anything to close: then the pull need
+    * not be kept. Runs no code of the user's. Called after `next`.
     */
   def isSpent: Boolean = false
 
@@ -41,8 +44,10 @@ private[weir] object Pull:
 
   inline def isEnd(value: Any): Boolean = value.asInstanceOf[AnyRef] eq End
 
-  /** `body`, then `close`, masked, whatever happened. An error of `close` goes under the one of `body`. */
-  def closing[A](pull: Pull, fiber: RunLoop)(body: => A): A =
+  /** `body`, then `close`, masked, however `body` has ended. An error of `close` is suppressed
+    * under the error of `body`.
+    */
+  def closing[A](pull: Pull, fiber: TaskFiber)(body: => A): A =
     var thrown: Throwable | Null = null
     var isAwaited = false
     try body
@@ -58,12 +63,12 @@ private[weir] object Pull:
         case error: Throwable => Outcome.Failed(error)
       try
         fiber.masked(pull.close(fiber, outcome))
-        if isAwaited then fiber.thrown = thrown // the tasks of `close` have made it forget that
+        if isAwaited then fiber.thrown = thrown // the tasks of `close` have cleared it
       catch
         case later: Throwable =>
           thrown match
             case null => throw later
-            case CancelSignal => fiber.runtime.report("a finalizer of a canceled fiber", later)
+            case CancelSignal => fiber.runtime.report("a finalizer of a cancelled fiber", later)
             case error: Throwable =>
               Failures.add(error, later): Unit
               if isAwaited then fiber.thrown = error
@@ -80,12 +85,12 @@ private[weir] object Pull:
     catch case later: Throwable => thrown = bothFailed(thrown, later)
     if thrown ne null then throw thrown
 
-/** A stage that closes what is above it and nothing else. */
+/** A stage that closes its upstream and nothing else. */
 private[weir] abstract class Stage(upstream: Pull) extends Pull:
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
   override def holdsNothing: Boolean = upstream.holdsNothing
 
-/** A pull with nothing to close. */
-private[weir] abstract class Source extends Pull:
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = ()
+/** A pull without an upstream, and with nothing to close. */
+private[weir] abstract class PlainSource extends Pull:
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = ()
   override def holdsNothing: Boolean = true

@@ -1,20 +1,19 @@
 package weir.stream
 
 import scala.collection.StrictOptimizedIterableOps
-import weir.kernel.RunLoop
-import weir.task.Finalizers
+import weir.fiber.TaskFiber
+import weir.group.Finalizers
 import weir.{Outcome, Resource, Task}
 
-/** Pulls that have nothing above them.
+/** The elements of an iterator.
   *
-  * `isStrict`: the elements are there already, so that asking whether there is a further one does
-  * nothing else.
+  * `isStrict`: the elements exist already, so `hasNext` runs no code of the user's.
   */
 private[weir] final class IteratorSource[A](make: () => Iterator[A], isStrict: Boolean)
-    extends Source:
+    extends PlainSource:
   private var iterator: Iterator[A] | Null = null
 
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     if iterator eq null then iterator = make()
     if iterator.nn.hasNext then iterator.nn.next() else Pull.End
@@ -25,9 +24,9 @@ private[weir] object IteratorSource:
     items.isInstanceOf[StrictOptimizedIterableOps[?, ?, ?]]
 
 /** One element. */
-private[weir] final class EmitSource(value: Any) extends Source:
+private[weir] final class EmitSource(value: Any) extends PlainSource:
   private var spent = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     if spent then Pull.End
     else
@@ -35,14 +34,16 @@ private[weir] final class EmitSource(value: Any) extends Source:
       value
   override def isSpent: Boolean = spent
 
-private[weir] object EmptySource extends Source:
-  def next(fiber: RunLoop): Any = Pull.End
+/** No element. */
+private[weir] object EmptySource extends PlainSource:
+  def next(fiber: TaskFiber): Any = Pull.End
   override def isSpent: Boolean = true
 
-private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) extends Source:
+/** The elements that `f` makes of a state. */
+private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) extends PlainSource:
   private var state: S = zero
   private var ended = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     if ended then Pull.End
     else
@@ -55,9 +56,9 @@ private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) ex
           Pull.End
 
 /** The value of one run of a task. */
-private[weir] final class EvalSource(task: Task[Any]) extends Source:
+private[weir] final class EvalSource(task: Task[Any]) extends PlainSource:
   private var spent = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     if spent then Pull.End
     else
@@ -65,9 +66,9 @@ private[weir] final class EvalSource(task: Task[Any]) extends Source:
       fiber.await(task)
   override def isSpent: Boolean = spent
 
-/** The values of one run of a task after the other. */
-private[weir] final class RepeatEvalSource(task: Task[Any]) extends Source:
-  def next(fiber: RunLoop): Any =
+/** The values of a task, run again and again. */
+private[weir] final class RepeatEvalSource(task: Task[Any]) extends PlainSource:
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     fiber.await(task)
 
@@ -76,11 +77,12 @@ private[weir] final class ResourceSource[R](resource: Resource[R]) extends Pull:
   private val finalizers = Finalizers()
   private var spent = false
 
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     if spent then Pull.End
     else
       spent = true
       fiber.await(resource.allocate(finalizers))
 
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit = fiber.await(finalizers.release(outcome))
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    fiber.await(finalizers.release(outcome))

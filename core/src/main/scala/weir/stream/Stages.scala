@@ -1,36 +1,40 @@
 package weir.stream
 
-import weir.kernel.RunLoop
+import weir.fiber.TaskFiber
 import weir.{Outcome, Task}
 
-/** Stages that stay on one fiber: each is one loop around the pull above it. */
+// The stages that stay on one fiber: each is one loop around its upstream.
+
+/** `f` of each element. */
 private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends Stage(upstream):
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then value else f(value)
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
+/** The elements for which `keep` is true. */
 private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean) extends Stage(upstream):
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     var value = upstream.next(fiber)
     while !Pull.isEnd(value) && !keep(value) do value = upstream.next(fiber)
     value
   override def isSpent: Boolean = upstream.isSpent
 
-/** Runs the effect in place, as the same fiber. */
+/** The values of the tasks that `f` makes, run in place, by the fiber that pulls. */
 private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) extends Stage(upstream):
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then value else fiber.await(f(value))
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
+/** The first `limit` elements. */
 private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(upstream):
   private var left = limit
   upstream.atMost(math.max(limit, 0))
 
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     if left <= 0 then Pull.End
     else
       left -= 1
@@ -39,9 +43,10 @@ private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(u
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent || (left <= 0 && upstream.holdsNothing)
 
+/** All but the first `count` elements. */
 private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(upstream):
   private var left = count
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     var ended = false
     while left > 0 && !ended do
       left -= 1
@@ -54,10 +59,11 @@ private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(u
     upstream.atMost(more + math.min(math.max(count, 0), Long.MaxValue - more))
   override def isSpent: Boolean = upstream.isSpent
 
+/** The elements before the first for which `keep` is false. */
 private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
     extends Stage(upstream):
   private var ended = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else
       val value = upstream.next(fiber)
@@ -71,7 +77,7 @@ private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
 /** Groups of `size` elements; the last may be smaller, and is never empty. */
 private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(upstream):
   private var ended = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else
       val chunk = Vector.newBuilder[Any]
@@ -87,11 +93,12 @@ private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(up
     upstream.atMost(if chunks > Long.MaxValue / size then Long.MaxValue else chunks * size)
   override def isSpent: Boolean = upstream.isSpent
 
+/** `zero`, then `f` of the state before and of each element. */
 private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => Any)
     extends Stage(upstream):
   private var state = zero
   private var begun = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     if !begun then
       begun = true
       state
@@ -104,10 +111,10 @@ private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => 
   override def atMost(count: Long): Unit = upstream.atMost(math.max(count - 1, 0))
   override def isSpent: Boolean = begun && upstream.isSpent
 
-/** Ends with the shorter of the two. */
+/** Pairs of elements, until one of the two ends. */
 private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
   private var ended = false
-  def next(fiber: RunLoop): Any =
+  def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else
       val a = left.next(fiber)
@@ -121,9 +128,9 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
     left.atMost(count)
     right.atMost(count)
 
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(right.close(fiber, outcome), left.close(fiber, outcome))
 
-  /** The left side is asked first, also where the right one has no more. */
+  /** The left side is pulled first, also where the right one has ended. */
   override def isSpent: Boolean = left.isSpent && right.holdsNothing
   override def holdsNothing: Boolean = left.holdsNothing && right.holdsNothing

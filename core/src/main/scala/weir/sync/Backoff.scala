@@ -2,14 +2,15 @@ package weir.sync
 
 import weir.runtime.{Pause, Tuning}
 
-/** What a carrier does that has lost a race for a cache line: it leaves the line to the winner for a while.
+/** The pause of a carrier that has lost a race for a cache line to another one.
   *
-  * The winner then does many operations on a line that stays in its cache. Where both try again at once, each operation of
-  * either has to fetch the line from the other one's cache, and two carriers do less than one.
+  * During the pause the winner does many operations on a line that stays in its cache. Where both
+  * retry at once, each operation fetches the line from the other carrier's cache, and two carriers
+  * do less than one.
   */
 private[weir] object Backoff:
 
-  /** Waits for so many nanoseconds. How many to wait for when the race is lost again. */
+  /** Waits for `nanos` nanoseconds. Returns how long to wait where the race is lost again. */
   def pause(nanos: Long): Long =
     Pause.nanos(nanos)
     math.min(nanos * 2, Tuning.backoffMostNanos)

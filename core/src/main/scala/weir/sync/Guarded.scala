@@ -2,19 +2,23 @@ package weir.sync
 
 import java.lang.invoke.{MethodHandles, VarHandle}
 import scala.annotation.static
-import weir.kernel.{RunLoop, Waiter}
+import weir.fiber.{Awaited, TaskFiber, WaitList, Waiter}
 import weir.runtime.Tuning
 
-/** What the primitives with a line of waiters have in common: a lock of one CAS, and wake-ups after it is given back.
+/** The base of the primitives with a line of waiters: a lock of one CAS, and wake-ups after its
+  * release.
   *
-  *   - **Under the lock**: a few instructions on the primitive's own fields. No user's code, nothing that blocks, no wake-up: a
-  *     virtual thread cannot leave its carrier there. So those who find the lock held spin, and give way only where
-  *     the holder's carrier itself does not run. A monitor would take their virtual thread off its carrier, which costs as
-  *     much as a hundred operations.
-  *   - **Handing over**: `hand` gives a waiter its value under the lock, by `Waiter.claim`, which is where a cancel loses or
-  *     wins; the fibers that have to be woken are chained, and queued once the lock is free.
-  *   - **Invariant of each primitive**: with the lock free, nobody stands in line for what is there. Whoever changes what is there, or
-  *     leaves the line, serves the line before it gives the lock back.
+  *   - **Under the lock**: a few instructions on the primitive's own fields. No user's code,
+  *     nothing that blocks, no wake-up: so a virtual thread cannot leave its carrier while it holds
+  *     the lock. That is why a fiber that finds the lock held spins. It yields its carrier only now
+  *     and then, for where the operating system has taken the holder's carrier off its processor. A
+  *     monitor would unmount the virtual thread, which costs as much as a hundred operations.
+  *   - **Handing over**: `hand` gives a waiter its value under the lock, by `Waiter.assign`, which
+  *     decides between it and a cancel. The fibers to wake are chained, and queued once the lock is
+  *     free.
+  *   - **Invariant of each primitive**: with the lock free, no fiber waits for what is available.
+  *     An operation that makes something available, or removes a waiter, serves the line before it
+  *     releases the lock.
   */
 private[weir] abstract class Guarded extends Awaited:
 
@@ -25,24 +29,28 @@ private[weir] abstract class Guarded extends Awaited:
   private var firstWoken: WaitList.Entry | Null = null
   private var lastWoken: WaitList.Entry | Null = null
 
-  /** `body` under the lock, then the wake-ups that it owes, on the thread of `fiber`. */
-  final protected inline def locked[A](fiber: RunLoop)(inline body: A): A =
+  /** `body` under the lock, then the wake-ups of the waiters that it has handed a value to, on the
+    * thread of `fiber`.
+    */
+  final private[weir] inline def locked[A](fiber: TaskFiber)(inline body: A): A =
     lock()
     try body
     finally unlockAndWake(fiber)
 
-  /** True if the fiber of `entry`, which has left its list, gets `value`. Under the lock. */
-  final protected def hand(entry: WaitList.Entry, value: Any): Boolean =
-    val claimed = entry.claim(value)
-    if claimed == Waiter.Asleep then
+  /** Under the lock: true if the fiber of `entry`, which is in no list any more, gets `value`. */
+  final private[weir] def hand(entry: WaitList.Entry, value: Any): Boolean =
+    val assigned = entry.assign(value)
+    if assigned == Waiter.MustWake then
       if lastWoken eq null then firstWoken = entry else lastWoken.nn.nextWoken = entry
       lastWoken = entry
-    claimed != Waiter.Late
+    assigned != Waiter.Refused
 
-  /** Called by the fiber of `entry`, which has been cancelled while it waited: `entry` leaves, and the others are served. */
+  /** Called by the fiber of `entry`, whose wait a cancel has ended: removes `entry`, and serves the
+    * others.
+    */
   private[weir] def leave(entry: GuardedEntry): Unit
 
-  final protected def lock(): Unit =
+  final private[weir] def lock(): Unit =
     if !Guarded.Held.compareAndSet(this, 0, 1) then lockHeld()
 
   private def lockHeld(): Unit =
@@ -53,15 +61,15 @@ private[weir] abstract class Guarded extends Awaited:
       if tries % Tuning.lockTriesPerYield == 0 then Thread.`yield`()
       pause = Backoff.pause(pause)
 
-  final protected def unlockAndWake(fiber: RunLoop): Unit =
+  final private[weir] def unlockAndWake(fiber: TaskFiber): Unit =
     var woken = firstWoken
     if woken ne null then
       firstWoken = null
       lastWoken = null
     Guarded.Held.setRelease(this, 0) // pairs with the CAS in lock
     while woken ne null do
-      val next = woken.nextWoken // before the wake-up, after which the entry may be gone
-      woken.nextWoken = null
+      val next = woken.nextWoken
+      woken.nextWoken = null // its fiber may keep it, which would keep all entries chained after it
       woken.wakeUpFrom(fiber)
       woken = next
 
@@ -70,7 +78,7 @@ private[weir] object Guarded:
     MethodHandles.lookup().findVarHandle(classOf[Guarded], "held", classOf[Int])
 
 /** A waiter in a list of `primitive`. */
-private[weir] class GuardedEntry(fiber: RunLoop, list: WaitList, primitive: Guarded)
+private[weir] class GuardedEntry(fiber: TaskFiber, list: WaitList, primitive: Guarded)
     extends WaitList.Entry(fiber, list, primitive):
   final private[weir] def isListed: Boolean = listed
   final private[weir] def leaveList(): Unit = list.remove(this)

@@ -1,13 +1,17 @@
 package weir.sync
 
-import weir.kernel.{RunLoop, Suspend}
+import weir.fiber.{Suspend, TaskFiber, WaitList}
 
-/** A value that is set once, and a line of fibers that wait for it: the algorithm of `Deferred` and `CountDownLatch`.
+/** A value that is set once, and the fibers that wait for it: the algorithm of `Deferred` and
+  * `CountDownLatch`.
   *
-  *   - **Shared**: `state` is written once, under the lock, and read without: whoever finds it set does not wait.
-  *   - **The race that we fear**: one joins the line while the value is set, and is woken by nobody. It looks at `state` again under the
-  *     lock, under which it is written; and whoever has written it serves the line afterwards.
-  *   - The line is served one by one, so that a cancel of one of a million who wait does not wait for all.
+  *   - **Shared**: `state` is written once, under the lock, and read without it. A fiber that finds
+  *     it set does not wait.
+  *   - **The race that we fear**: a fiber joins the line while the value is being set, and is never
+  *     woken. So it reads `state` again under the lock, under which `state` is written; and the
+  *     writer serves the line afterwards.
+  *   - Each waiter is served in a critical section of its own: so a cancelled fiber, which needs
+  *     the lock to leave the line, does not wait until a million others are served.
   */
 private[weir] abstract class OneShot[A] extends Guarded:
 
@@ -18,7 +22,7 @@ private[weir] abstract class OneShot[A] extends Guarded:
   private val line = WaitList()
 
   final private[weir] def awaitSet: Suspend[A] = new Suspend[A]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val present = state
       if present.asInstanceOf[AnyRef] ne OneShot.Unset then present
       else
@@ -30,8 +34,8 @@ private[weir] abstract class OneShot[A] extends Guarded:
             entry
         }
 
-  /** True if this call has set the value; false if it was set before. On the thread of `fiber`. */
-  final private[weir] def set(fiber: RunLoop, value: A): Boolean =
+  /** True if this call has set the value; false if it was set before. Called by `fiber`. */
+  final private[weir] def set(fiber: TaskFiber, value: A): Boolean =
     var more = false
     val first = isUnset && locked(fiber) {
       val unset = isUnset
@@ -43,7 +47,7 @@ private[weir] abstract class OneShot[A] extends Guarded:
     while more do more = locked(fiber)(serveOne(value))
     first
 
-  /** True if others are still in line. */
+  /** Under the lock: serves the next waiter. True if there are more. */
   private def serveOne(value: A): Boolean =
     val entry = line.poll()
     if entry ne null then hand(entry, value): Unit

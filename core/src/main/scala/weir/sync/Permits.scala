@@ -1,13 +1,18 @@
 package weir.sync
 
-import weir.kernel.RunLoop
+import weir.fiber.{TaskFiber, WaitList}
 
-/** A number of permits, and a line of fibers that wait for some of them: the algorithm of `Semaphore` and `Mutex`.
+/** A number of permits, and the fibers that wait for some of them: the algorithm of `Semaphore` and
+  * `Mutex`.
   *
-  *   - **Fair**: while anybody is in line, all others join it; and the first one in line is served first, though a later one would
-  *     need fewer permits.
-  *   - **Invariant**: with the lock free, the first one in line wants more than is free.
-  *   - A fiber that leaves the line may be the one that held the others up, so the line is served again.
+  *   - **Fair**: while a fiber waits, those that come later join the line. The first in line is
+  *     served first, though a later one may need fewer permits.
+  *   - **Invariant**: with the lock free, the first in line wants more permits than are free.
+  *   - **A cancelled waiter** has no permits: either `leave` removes it from the line, or `serve`
+  *     has removed it and found by `hand` that it was cancelled. It may have been the first in
+  *     line, and have wanted more than those after it, so `leave` serves the line. Where the
+  *     permits had been handed over before the cancel, the wait ends with them; `WithPermits` gives
+  *     them back.
   */
 private[weir] abstract class Permits(initial: Long) extends Guarded:
 
@@ -16,14 +21,14 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
   private val line = WaitList()
   private var wanted = 0L
 
-  /** `n` permits have been given to `fiber`. Under the lock. */
-  private[weir] def granted(fiber: RunLoop): Unit = ()
+  /** Called under the lock when `fiber` has been given permits. */
+  private[weir] def granted(fiber: TaskFiber): Unit = ()
 
-  /** Permits have been given back, or are new. Under the lock. */
+  /** Called under the lock when permits have been given back, or added. */
   private[weir] def returned(): Unit = ()
 
-  /** Null if `fiber` has the permits now; otherwise it stands in line. */
-  final private[weir] def take(fiber: RunLoop, n: Long): Permits.Entry | Null =
+  /** Null if `fiber` has the permits now; otherwise its entry in the line. */
+  final private[weir] def take(fiber: TaskFiber, n: Long): Permits.Entry | Null =
     if n == 0 then null
     else
       locked(fiber) {
@@ -38,7 +43,7 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
           entry
       }
 
-  final private[weir] def tryTake(fiber: RunLoop, n: Long): Boolean = locked(fiber) {
+  final private[weir] def tryTake(fiber: TaskFiber, n: Long): Boolean = locked(fiber) {
     val taken = n == 0 || line.isEmpty && free >= n
     if taken then
       free -= n
@@ -46,7 +51,7 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
     taken
   }
 
-  final private[weir] def give(fiber: RunLoop, n: Long): Unit = locked(fiber) {
+  final private[weir] def give(fiber: TaskFiber, n: Long): Unit = locked(fiber) {
     free += n
     returned()
     serve()
@@ -59,30 +64,30 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
       serve()
   }
 
-  /** Gives permits to those in line, the first one first. */
+  /** Under the lock: gives permits to the fibers in line, as far as there are enough. */
   private def serve(): Unit =
     var first = line.peek.asInstanceOf[Permits.Entry | Null]
     while (first ne null) && first.n <= free do
       line.remove(first)
       wanted -= first.n
-      // One that is cancelled in this moment takes nothing, and will find that it has left already.
+      // If it is cancelled at this moment, it takes no permits; its `leave` finds it not listed.
       if hand(first, ()) then
         free -= first.n
         granted(first.fiber)
       first = line.peek.asInstanceOf[Permits.Entry | Null]
 
-  /** What may be taken at once. */
-  final private[weir] def availableNow(fiber: RunLoop): Long =
+  /** How many permits may be taken without waiting. */
+  final private[weir] def availableNow(fiber: TaskFiber): Long =
     locked(fiber)(if line.isEmpty then free else 0L)
 
-  /** What is free, less what those in line want. */
-  final private[weir] def balance(fiber: RunLoop): Long = locked(fiber)(free - wanted)
+  /** How many permits are free, less those that the fibers in line want. */
+  final private[weir] def balance(fiber: TaskFiber): Long = locked(fiber)(free - wanted)
 
-  /** `name`, and how many stand in line, for a dump: read without the lock. */
-  final protected def awaitedAs(name: String): String =
+  /** `name`, and how many fibers wait, for a dump: read without the lock. */
+  final private[weir] def awaitedBy(name: String): String =
     val waiters = line.size
     s"$name, for which ${if waiters == 1 then "1 waits" else s"$waiters wait"}"
 
 private[weir] object Permits:
-  final class Entry(fiber: RunLoop, list: WaitList, permits: Permits, val n: Long)
+  final class Entry(fiber: TaskFiber, list: WaitList, permits: Permits, val n: Long)
       extends GuardedEntry(fiber, list, permits)

@@ -1,67 +1,71 @@
 package weir.sync
 
-import weir.Channel.{Clause, Closed, NotReady, Party, isNotReady}
-import weir.kernel.{RunLoop, Suspend, Waiter}
+import weir.Channel.{Clause, Closed}
+import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList, Waiter}
+import weir.sync.ChannelCore.{NotReady, isNotReady}
 
-/** Waits at several channels at once, for the first of its clauses that can happen.
+/** Waits at several channels at once, until the first of its clauses can be completed.
   *
-  *   1. It looks at one clause after the other, each under the lock of its channel alone. Where one can happen, it does, and
-  *      that is all.
-  *   1. If none can, it takes the locks of all its channels, looks again, and if still none can, stands in the list of each
-  *      of them with a `Standing`. Then it lets go of the locks and waits with one waiter, `Waiting`.
-  *   1. Whoever finds a `Standing` at a channel completes the one waiter, which only one can. For all others its standings
-  *      are parties that are gone.
-  *   1. That one, once it holds no lock, takes the rest of the standings out of their lists (`leave`). So does the fiber
-  *      itself when it is cancelled.
+  *   1. The fiber looks at one clause after the other, each under the lock of its channel alone.
+  *      The first one that is ready is completed, and the others are not.
+  *   1. If none is ready, it takes the locks of all its channels, and looks again. If still none
+  *      is, it adds a `SelectEntry` to a list of each of them, releases the locks, and waits with
+  *      one waiter, the `SelectWaiter`.
+  *   1. A fiber that finds one of the entries at a channel completes the one waiter. Only one fiber
+  *      can; to all others the select's entries are waiters whose wait has ended.
+  *   1. The fiber that has completed it removes the other entries from their lists (`dequeue`),
+  *      once it holds no lock. A select that is cancelled does so itself.
   *
-  * '''Two selects that meet.''' Nobody ever has to claim two waiters at once: who looks for a standing is not waiting yet. It
-  * has no standing of its own that another could find meanwhile, since it makes them under all of the locks under which it
-  * has looked. That is also why no clause can become ready unseen between its look and its wait.
+  * **Two selects that meet.** No fiber ever has to complete two waiters at once. A fiber that looks
+  * for an entry does not wait yet, so it has no entry of its own that another fiber could find
+  * meanwhile: it adds its entries under all the locks under which it has looked. For the same
+  * reason no clause can become ready unseen between the second look and the wait.
   *
-  * '''Deadlock.''' All locks are taken in the order of `Channel.id`; every other operation holds one at a time; `leave` is
-  * called with none.
+  * **Deadlock.** A select takes its locks in the order of `ChannelCore.id`. Every other operation
+  * holds one lock at a time, and `dequeue` is called with none held.
   *
-  * '''A value that nobody gets.''' The result is in the waiter before the fiber goes on, and nothing stands between the two
-  * where a cancel could drop it; so taking the standings out is left to the other side, and a result names its clause
-  * instead of passing through a function.
+  * **A value that is lost.** The result is in the waiter before the fiber runs again, and nothing
+  * runs between the two where a cancel could drop it. That is why the other fiber removes the
+  * entries, and why a result names its clause instead of going through a function.
   *
-  * After Go's select; differs in that clauses are tried in order, and that the other side removes the standings.
+  * After Go's select; differs in that clauses are tried in order, and that the other fiber removes
+  * the entries.
   */
 private[weir] final class Select[R](clauses: Array[Clause[Any]]) extends Suspend[R]:
   private val inLockOrder = clauses.map(_.channel).sortBy(_.id)
 
-  def begin(fiber: RunLoop): Any =
+  def begin(fiber: TaskFiber): Any =
     val result = Select.now(clauses)
     if isNotReady(result) then lookAgain(fiber) else result
 
-  private def lookAgain(fiber: RunLoop): Any =
-    var met: Select.Waiting | Null = null
+  private def lookAgain(fiber: TaskFiber): Any =
+    var matched: SelectWaiter | Null = null
     val result = locked(0) {
       var i = 0
       var result: Any = NotReady
       while i < clauses.length && isNotReady(result) do
         result = clauses(i).now()
         i += 1
-      if isNotReady(result) then stand(fiber)
+      if isNotReady(result) then enqueue(fiber)
       else
-        met = clauses(i - 1).channel.takeMet()
+        matched = clauses(i - 1).channel.takeMatched()
         result
     }
-    if met ne null then met.leave()
+    if matched ne null then matched.dequeue()
     result
 
   private def locked(from: Int)(body: => Any): Any =
     if from == inLockOrder.length then body
     else inLockOrder(from).synchronized(locked(from + 1)(body))
 
-  private def stand(fiber: RunLoop): Select.Waiting =
-    val waiting = Select.Waiting(fiber, clauses)
-    waiting.stand()
-    waiting
+  private def enqueue(fiber: TaskFiber): SelectWaiter =
+    val waiter = SelectWaiter(fiber, clauses)
+    waiter.enqueue()
+    waiter
 
 private[weir] object Select:
 
-  /** The result of the first clause that can happen, or `NotReady`. */
+  /** The result of the first clause that is ready, or `NotReady`. */
   def now(clauses: Array[Clause[Any]]): Any =
     var i = 0
     var result: Any = NotReady
@@ -71,29 +75,33 @@ private[weir] object Select:
       i += 1
     result
 
-  /** A fiber that waits at all channels of its clauses. */
-  final class Waiting(fiber: RunLoop, clauses: Array[Clause[Any]]) extends Waiter(fiber), Awaited:
-    private val standings = clauses.map(Standing(_, this))
+/** A fiber that waits at the channels of all its clauses. */
+private[weir] final class SelectWaiter(fiber: TaskFiber, clauses: Array[Clause[Any]])
+    extends Waiter(fiber),
+      Awaited:
+  private val entries = clauses.map(SelectEntry(_, this))
 
-    /** With the locks of all channels held. */
-    def stand(): Unit = standings.foreach(standing => standing.list.add(standing))
+  /** With the locks of all channels held. */
+  def enqueue(): Unit = entries.foreach(entry => entry.list.add(entry))
 
-    /** With no lock held. */
-    def leave(): Unit = standings.foreach(_.abandon())
+  /** With no lock held. */
+  def dequeue(): Unit = entries.foreach(_.abandon())
 
-    override def abandon(): Unit = leave()
+  override def abandon(): Unit = dequeue()
 
-    override def awaited: Awaited | Null = this
+  override def awaited: Awaited | Null = this
 
-    def awaitedAs: String =
-      clauses.map(_.channel.awaitedAs).mkString("Channel.select, for the first of: ", "; ", "")
+  private[weir] def awaitedAs: String =
+    clauses.map(_.channel.awaitedAs).mkString("Channel.select, for the first of: ", "; ", "")
 
-  /** The place of a select in the list of one channel. Never suspended itself. */
-  final class Standing(clause: Clause[Any], val select: Waiting)
-      extends Party(select.fiber, clause.list, clause.channel):
-    def list: WaitList = clause.list
-    def offered: Any = clause.offered
-    def happen(value: Any): Boolean = select.complete(clause.happened(value))
-    def close(closed: Closed): Boolean =
-      try select.complete(clause.ended(closed))
-      catch case error: Throwable => select.fail(error)
+/** The entry of a select in a list of one channel. It stands for its clause: the fiber is suspended
+  * in the `SelectWaiter`, never in this waiter.
+  */
+private[weir] final class SelectEntry(clause: Clause[Any], val select: SelectWaiter)
+    extends ChannelWaiter(select.fiber, clause.list, clause.channel):
+  def list: WaitList = clause.list
+  def offered: Any = clause.offered
+  def completeWith(value: Any): Boolean = select.complete(clause.result(value))
+  def end(closed: Closed): Boolean =
+    try select.complete(clause.atEnd(closed))
+    catch case error: Throwable => select.fail(error)

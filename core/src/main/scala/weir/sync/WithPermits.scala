@@ -1,21 +1,23 @@
 package weir.sync
 
 import weir.Task
-import weir.kernel.{CancelSelf, Delay, Enter, Loop, Pure, RunLoop, Suspend, Tag}
+import weir.fiber.{BeginFrame, CancelSelf, Delay, Frame, Pure, Suspend, Tag, TaskFiber}
 
 /** Runs `body` with permits, which are given back however it ends.
   *
-  * One frame in place of a bracket: giving back needs no task, so there is nothing to mask; and taking the permits is one with
-  * putting the frame onto the stack, so no cancel can fall in between.
+  * One frame instead of a bracket. Giving back needs no task, so nothing has to be masked. `start`
+  * takes the permits and pushes the frame without a check for a cancel in between.
   */
-private[weir] final class WithPermits[A](permits: Permits, n: Long, body: Task[A]) extends Enter[A]:
-  def begin(fiber: RunLoop): Loop = Holding(permits, n, body)
+private[weir] final class WithPermits[A](permits: Permits, n: Long, body: Task[A])
+    extends BeginFrame[A]:
+  def begin(fiber: TaskFiber): Frame = Holding(permits, n, body)
 
-private final class Holding(permits: Permits, n: Long, body: Task[Any]) extends Loop(Tag.Claiming):
+private final class Holding(permits: Permits, n: Long, body: Task[Any])
+    extends Frame(Tag.HandlingFrame):
   private var waits: Permits.Entry | Null = null
   private var holds = false
 
-  def start(fiber: RunLoop): Task[Any] | Null =
+  def start(fiber: TaskFiber): Task[Any] | Null =
     val entry = permits.take(fiber, n)
     if entry eq null then run(fiber)
     else
@@ -23,15 +25,15 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any]) extends 
       fiber.push(this)
       Holding.Wait(entry)
 
-  /** The wait has ended, or the body. */
-  def step(fiber: RunLoop, value: Any): Task[Any] | Null =
+  /** Called at the end of the wait, and at the end of the body. */
+  def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
     if holds then
       permits.give(fiber, n)
-      fiber.loopResult = value
+      fiber.frameResult = value
       null
     else run(fiber)
 
-  private def run(fiber: RunLoop): Task[Any] | Null =
+  private def run(fiber: TaskFiber): Task[Any] | Null =
     holds = true
     body match
       case delay: Delay[?] if fiber.mayGoOn => runHere(fiber, delay.run())
@@ -40,25 +42,25 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any]) extends 
         fiber.push(this)
         if fiber.shouldCancel then CancelSelf else body
 
-  private inline def runHere(fiber: RunLoop, inline value: Any): Null =
-    try fiber.loopResult = value
+  private inline def runHere(fiber: TaskFiber, inline value: Any): Null =
+    try fiber.frameResult = value
     finally permits.give(fiber, n)
     null
 
-  override def failed(fiber: RunLoop, error: Throwable): Task[Any] | Null =
+  override def failed(fiber: TaskFiber, error: Throwable): Task[Any] | Null =
     giveBack(fiber)
     Task.fail(error)
 
-  override def canceled(fiber: RunLoop): Unit = giveBack(fiber)
+  override def canceled(fiber: TaskFiber): Unit = giveBack(fiber)
 
-  private def giveBack(fiber: RunLoop): Unit =
+  private def giveBack(fiber: TaskFiber): Unit =
     val entry = waits
     if holds then permits.give(fiber, n)
     else if entry ne null then
       permits.leave(entry)
-      // Served, and cancelled before it could run; or cancelled before it began to wait, and served all the same.
+      // Served before `leave`: the fiber was cancelled before it ran again, or before it suspended.
       if entry.isDone then permits.give(fiber, n)
 
 private object Holding:
   final class Wait(entry: Permits.Entry) extends Suspend[Unit]:
-    def begin(fiber: RunLoop): Any = entry
+    def begin(fiber: TaskFiber): Any = entry

@@ -1,20 +1,21 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{CancelSelf, Enter, Loop, RunLoop, Tag}
+import weir.fiber.{BeginFrame, CancelSelf, Frame, Tag, TaskFiber}
 
-/** Runs one task for each item, in order, with one frame for all of them. Keeps nothing. */
-private[weir] final class Foreach[A](items: Iterable[A], f: A => Task[Any]) extends Enter[Unit]:
-  def begin(fiber: RunLoop): Loop = ForeachLoop(items.iterator, f)
+/** Runs one task for each item, in order, with one frame for all of them. Keeps no results. */
+private[weir] final class Foreach[A](items: Iterable[A], f: A => Task[Any])
+    extends BeginFrame[Unit]:
+  def begin(fiber: TaskFiber): Frame = ForeachFrame(items.iterator, f)
 
-private final class ForeachLoop[A](items: Iterator[A], f: A => Task[Any]) extends Loop(Tag.Loop):
-  def step(fiber: RunLoop, value: Any): Task[Any] | Null = start(fiber)
+private final class ForeachFrame[A](items: Iterator[A], f: A => Task[Any]) extends Frame(Tag.Frame):
+  def step(fiber: TaskFiber, value: Any): Task[Any] | Null = start(fiber)
 
-  def start(fiber: RunLoop): Task[Any] | Null =
+  def start(fiber: TaskFiber): Task[Any] | Null =
     while items.hasNext do
       val child = f(items.next())
-      if Loop.ready(fiber, child).asInstanceOf[AnyRef] eq Loop.NotReady then
+      if Frame.ready(fiber, child).asInstanceOf[AnyRef] eq Frame.NotReady then
         fiber.push(this)
-        return if fiber.shouldCancel then CancelSelf else child // all may be pure, for ever
-    fiber.loopResult = ()
+        return if fiber.shouldCancel then CancelSelf else child // all may be `Pure`, for ever
+    fiber.frameResult = ()
     null

@@ -1,16 +1,16 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{CancelSelf, Enter, Loop, RunLoop, Tag}
+import weir.fiber.{BeginFrame, CancelSelf, Frame, Tag, TaskFiber}
 
-/** Runs a task again and again, with one frame in all. */
-private[weir] final class Forever(body: Task[Any]) extends Enter[Nothing]:
-  def begin(fiber: RunLoop): Loop = ForeverLoop(body)
+/** Runs a task again and again, with one frame for all of its runs. */
+private[weir] final class Forever(body: Task[Any]) extends BeginFrame[Nothing]:
+  def begin(fiber: TaskFiber): Frame = ForeverFrame(body)
 
-private final class ForeverLoop(body: Task[Any]) extends Loop(Tag.Loop):
-  def step(fiber: RunLoop, value: Any): Task[Any] | Null = start(fiber)
+private final class ForeverFrame(body: Task[Any]) extends Frame(Tag.Frame):
+  def step(fiber: TaskFiber, value: Any): Task[Any] | Null = start(fiber)
 
-  def start(fiber: RunLoop): Task[Any] | Null =
-    while !(Loop.ready(fiber, body).asInstanceOf[AnyRef] eq Loop.NotReady) do ()
+  def start(fiber: TaskFiber): Task[Any] | Null =
+    while !(Frame.ready(fiber, body).asInstanceOf[AnyRef] eq Frame.NotReady) do ()
     fiber.push(this)
-    if fiber.shouldCancel then CancelSelf else body // which may be pure, for ever
+    if fiber.shouldCancel then CancelSelf else body // which may be `Pure`, for ever

@@ -1,6 +1,8 @@
 package weir.task
 
-/** The elements of a collection in an array of their own, which the caller may write to. The array may be longer than `size`. */
+/** The elements of a collection in an array of their own, which the caller may write to. The array
+  * may be longer than `size`.
+  */
 private final class Items(val array: Array[AnyRef], val size: Int)
 
 private object Items:
@@ -10,7 +12,8 @@ private object Items:
       val array = items.iterator.asInstanceOf[Iterator[AnyRef]].toArray
       new Items(array, array.length)
 
-  /** One walk, and none by an iterator: for 1,000 elements that takes 2 µs instead of 5. `GatherReady`. */
+  /** One walk, without an iterator: for 1,000 elements that takes 2 µs instead of 5. `GatherReady`.
+    */
   private def copy(list: List[AnyRef]): Items =
     var array = new Array[AnyRef](64)
     var size = 0

@@ -1,22 +1,23 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{RunLoop, Suspend}
+import weir.fiber.{Suspend, TaskFiber}
+import weir.group.{ChildGroup, Runner}
 
-/** One child for each item, at most `limit` begun at a time. Takes items one by one and keeps nothing, so that
-  * a million of them cost no more memory than `limit`.
+/** One child for each item, at most `limit` begun at a time, whose results are dropped. Takes the
+  * items one by one, so that a million of them cost no more memory than `limit`.
   */
 private[weir] final class ParForeach[A](limit: Int, items: Iterable[A], f: A => Task[Any])
     extends Suspend[Unit]:
   require(limit >= 1, s"parForeach: the parallelism was $limit. It must be at least 1.")
 
-  def begin(fiber: RunLoop): Any = ForeachClaims(limit, items.iterator, f).start(fiber)
+  def begin(fiber: TaskFiber): Any = ForeachGroup(limit, items.iterator, f).start(fiber)
 
-private final class ForeachClaims[A](limit: Int, items: Iterator[A], f: A => Task[Any])
-    extends Claims(limit):
-  private var isUsedUp = false // for good: a runner may come when the group is over
+private final class ForeachGroup[A](limit: Int, items: Iterator[A], f: A => Task[Any])
+    extends ChildGroup(limit):
+  private var isUsedUp = false // for good: a helper may begin when the group has ended
 
-  def claim(runner: Runner): Boolean = synchronized {
+  def take(runner: Runner): Boolean = synchronized {
     val more = hasMore
     if more then runner.item = items.next()
     more

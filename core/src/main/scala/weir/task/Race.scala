@@ -3,38 +3,42 @@ package weir.task
 import java.util.concurrent.atomic.AtomicInteger
 import scala.annotation.tailrec
 import weir.Task
-import weir.kernel.{Map, RunLoop, Sleep, Suspend}
+import weir.fiber.{Mapped, Sleep, Suspend, TaskFiber}
+import weir.group.{ChildGroup, Runner}
 
-/** Two children, of which the first to end wins; the other is cancelled, and its finalizers have run, before
-  * the race ends. A child that cancels itself leaves the race to the other one.
+/** Two children, of which the first to end wins.
   *
-  * A sleep that has won gives the race to a value of the other one that has come all the same: an alarm is nothing to lose, and the value
-  * may be an item that was taken. So `race(queue.take, sleep)` loses none.
+  * The other child is cancelled, and its finalizers have run, before the race ends. A child that
+  * cancels itself leaves the race to the other one.
+  *
+  * Where a sleep has won and the other child has ended with a value nevertheless, that value wins:
+  * an alarm is nothing to lose, and the value may be an item that was taken. So `race(queue.take,
+  * sleep)` loses no item.
   */
 private[weir] final class Race[A, B](left: Task[A], right: Task[B]) extends Suspend[Either[A, B]]:
-  def begin(fiber: RunLoop): Any = RaceClaims(left, right).start(fiber)
+  def begin(fiber: TaskFiber): Any = RaceGroup(left, right).start(fiber)
 
-private final class RaceClaims(left: Task[Any], right: Task[Any]) extends Claims(limit = 2):
-  private val claimed = AtomicInteger(0)
-  private val canceled = AtomicInteger(0)
+private final class RaceGroup(left: Task[Any], right: Task[Any]) extends ChildGroup(limit = 2):
+  private val taken = AtomicInteger(0)
+  private val cancelled = AtomicInteger(0)
 
-  // each by the child's runner, before it exits
-  private var leftWon, rightWon: Claims.Stop | Null = null
+  // each written by the child's runner, before it ends
+  private var leftWon, rightWon: ChildGroup.Stop | Null = null
 
-  def claim(runner: Runner): Boolean =
-    runner.index = claimed.getAndIncrement()
+  def take(runner: Runner): Boolean =
+    runner.index = taken.getAndIncrement()
     runner.index < 2
 
-  def hasMore: Boolean = claimed.get < 2
+  def hasMore: Boolean = taken.get < 2
 
   def child(runner: Runner): Task[Any] = if runner.index == 0 then left else right
 
   def store(runner: Runner, value: Any): Unit =
-    val won = Claims.Stop.Won(if runner.index == 0 then Left(value) else Right(value))
+    val won = ChildGroup.Stop.Won(if runner.index == 0 then Left(value) else Right(value))
     if runner.index == 0 then leftWon = won else rightWon = won
     stop(won, by = runner)
 
-  override protected def verdict: Claims.Stop | Null =
+  override protected def ending: ChildGroup.Stop | Null =
     val first = stopped
     if (first eq leftWon) && (rightWon ne null) && isSleep(left) && !isSleep(right) then rightWon
     else if (first eq rightWon) && (leftWon ne null) && isSleep(right) && !isSleep(left) then
@@ -43,12 +47,12 @@ private final class RaceClaims(left: Task[Any], right: Task[Any]) extends Claims
 
   @tailrec private def isSleep(task: Task[Any]): Boolean = task match
     case _: Sleep => true
-    case map: Map[?, ?] => isSleep(map.source)
+    case map: Mapped[?, ?] => isSleep(map.source)
     case _ => false
 
   override def awaitedAs: String = "the first of two tasks to end"
 
-  override def childCanceled(): Unit =
-    if canceled.incrementAndGet() == 2 then stop(Claims.Stop.Canceled)
+  override def childCancelled(): Unit =
+    if cancelled.incrementAndGet() == 2 then stop(ChildGroup.Stop.Cancelled)
 
   def result: Any = throw IllegalStateException("A race ends with a winner, an error or a cancel.")

@@ -1,16 +1,18 @@
 package weir.task
 
-import weir.kernel.{FlatMap, Pure, RunLoop, Sleep, Suspend}
+import weir.fiber.{FlatMap, Pure, Sleep, Suspend, TaskFiber}
 import weir.{Schedule, Task}
 
 /** Runs a task again after it has succeeded, as a schedule says. */
 private[weir] final class Repeat[A](source: Task[A], schedule: Schedule[A])
     extends Suspend[Task[A]]:
-  def begin(fiber: RunLoop): Any =
+  def begin(fiber: TaskFiber): Any =
     val nanos = fiber.runtime.timers.nanoTime
     RepeatRun(source, schedule.begin(ScheduleStart(nanos, Schedule.Random))).again
 
-/** One use of it, with the same nodes for each run: the stack is as high after a million runs as after one. */
+/** One use of a `Repeat`, with the same nodes for each run: the stack is as high after a million
+  * runs as after one.
+  */
 private final class RepeatRun[A](source: Task[A], schedule: ScheduleRun[A]):
   val again: Task[A] =
     FlatMap(
@@ -19,7 +21,7 @@ private final class RepeatRun[A](source: Task[A], schedule: ScheduleRun[A]):
     )
 
   private final class Wait(value: A) extends Suspend[Any]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val delay = schedule.next(value, fiber.runtime.timers.nanoTime)
       if delay < 0 then Wait.Stop else Sleep(delay).begin(fiber)
 

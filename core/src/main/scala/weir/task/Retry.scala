@@ -1,24 +1,27 @@
 package weir.task
 
-import weir.kernel.{FlatMap, Handle, RunLoop, Sleep, Suspend}
+import weir.fiber.{FlatMap, Handle, Sleep, Suspend, TaskFiber}
+import weir.group.Failures
 import weir.trace.ErrorTrace
 import weir.{Schedule, Task}
 
 /** Runs a task again after it has failed, as a schedule says. */
 private[weir] final class Retry[A](source: Task[A], schedule: Schedule[Throwable])
     extends Suspend[Task[A]]:
-  def begin(fiber: RunLoop): Any =
+  def begin(fiber: TaskFiber): Any =
     val nanos = fiber.runtime.timers.nanoTime
     RetryRun(source, schedule.begin(ScheduleStart(nanos, Schedule.Random))).again
 
-/** One use of it, with the same two nodes for each try: the stack is as high after a million tries as after one. */
+/** One use of a `Retry`, with the same two nodes for each attempt: the stack is as high after a
+  * million attempts as after one.
+  */
 private final class RetryRun[A](source: Task[A], schedule: ScheduleRun[Throwable]):
   private var failures = Vector.empty[Attempts]
 
   val again: Task[A] = Handle(source, error => FlatMap(Wait(error), _ => again))
 
   private final class Wait(error: Throwable) extends Suspend[Unit]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val delay =
         try schedule.next(error, fiber.runtime.timers.nanoTime)
         catch case thrown: Throwable => throw Failures.add(thrown, error)
@@ -26,7 +29,7 @@ private final class RetryRun[A](source: Task[A], schedule: ScheduleRun[Throwable
       keep(error)
       Sleep(delay).begin(fiber)
 
-  /** The first, and the latest. Those that are alike are kept as one. */
+  /** Keeps the first error and the latest ones. Those that are alike are kept as one. */
   private def keep(error: Throwable): Unit =
     failures.find(_.isLike(error)) match
       case Some(attempts) => attempts.add(error)
@@ -41,7 +44,9 @@ private object RetryRun:
   /** Earlier errors that are suppressed under the last one. */
   inline val kept = 8
 
-/** Attempts that have failed with the same error object, or with errors of the same class, message and trace. */
+/** Attempts that have failed with the same error object, or with errors of the same class, message
+  * and trace.
+  */
 private final class Attempts(first: Throwable):
   private var count = 1
   private var hasOthers = false
@@ -51,14 +56,16 @@ private final class Attempts(first: Throwable):
       try
         error.getClass == first.getClass && error.toString == first.toString &&
           error.getStackTrace.length > 0 && ErrorTrace.isSame(error, first)
-      catch case _: Throwable => false // its own methods are called
+      catch case _: Throwable => false // the error's own methods are called
     }
 
   def add(error: Throwable): Unit =
     count += 1
     if error ne first then hasOthers = true
 
-  /** `last`, with these under it: the first of them, if `last` is not like it, and a line that counts them if they are many. */
+  /** `last`, with these attempts suppressed under it: the first of them, if `last` is not like it,
+    * and a line that counts them if they are many.
+    */
   def addTo(last: Throwable): Throwable =
     val isLast = isLike(last)
     if !isLast then Failures.add(last, first): Unit

@@ -4,7 +4,9 @@ import java.util.random.RandomGenerator
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.Schedule
 
-/** A schedule that runs: it says again and again how long to wait, in nanoseconds, or to stop. It belongs to one fiber. */
+/** A schedule that runs: it is asked again and again how long to wait, in nanoseconds, or to stop.
+  * It belongs to one fiber.
+  */
 private[weir] trait ScheduleRun[-A]:
   /** The wait after a run that has ended with `input`, or `Stop`; then it is not asked again. */
   def next(input: A, nowNanos: Long): Long
@@ -16,7 +18,7 @@ private[weir] object ScheduleRun:
   /** No wait is longer, so that a sum of two does not overflow. */
   final val longest = 1L << 61
 
-/** What a schedule begins with: the time on the timers' clock, and where jitter comes from. */
+/** What a schedule begins with: the time on the timers' clock, and the source of its jitter. */
 private[weir] final class ScheduleStart(val nanos: Long, val random: RandomGenerator)
 
 // ---- sources ----
@@ -54,9 +56,9 @@ private[weir] final class FibonacciRun(one: Long) extends ScheduleRun[Any]:
     following = math.min(now + following, ScheduleRun.longest)
     now
 
-// ---- changes of another one ----
+// ---- changes of another run ----
 
-/** `f` of each wait; one that is negative is none. */
+/** `f` of each wait; a negative result is no wait. */
 private[weir] final class MapRun[A](
     source: ScheduleRun[A],
     f: (A, FiniteDuration) => FiniteDuration
@@ -87,7 +89,7 @@ private[weir] final class WhileRun[A](source: ScheduleRun[A], keep: A => Boolean
   def next(input: A, nowNanos: Long): Long =
     if keep(input) then source.next(input, nowNanos) else ScheduleRun.Stop
 
-// ---- two ----
+// ---- two runs ----
 
 private[weir] final class AndRun[A](left: ScheduleRun[A], right: ScheduleRun[A])
     extends ScheduleRun[A]:

@@ -1,35 +1,38 @@
 package weir.task
 
 import weir.Task
-import weir.kernel.{CancelSelf, Delay, Enter, Loop, RunLoop, Tag}
+import weir.fiber.{BeginFrame, CancelSelf, Delay, Frame, Tag, TaskFiber}
+import weir.group.ListCells
 
 /** Runs one task for each item, in order, with one frame for all of them. Keeps the results. */
 private[weir] final class Traverse[A, B](items: Iterable[A], f: A => Task[B])
-    extends Enter[List[B]]:
-  def begin(fiber: RunLoop): Loop = ListLoop(items.toList, f.asInstanceOf[Any => Task[Any]])
+    extends BeginFrame[List[B]]:
+  def begin(fiber: TaskFiber): Frame = ListFrame(items.toList, f.asInstanceOf[Any => Task[Any]])
 
 /** Runs tasks in order, with one frame for all of them. Keeps the results. */
-private[weir] final class Sequence[A](tasks: Iterable[Task[A]]) extends Enter[List[A]]:
-  def begin(fiber: RunLoop): Loop = ListLoop(tasks.toList, null)
+private[weir] final class Sequence[A](tasks: Iterable[Task[A]]) extends BeginFrame[List[A]]:
+  def begin(fiber: TaskFiber): Frame = ListFrame(tasks.toList, null)
 
-/** Walks a list and builds one. While children are ready, its places in both and what is left of the slice's budget are in
-  * local variables: a field that is counted down for each child costs a tenth of all. And where the child after one is ready as well
-  * its result's cell is made first: a tail that is written into a cell from before goes through the collector's barrier, a tenth
-  * of all again. `SequenceReady`.
+/** Walks a list and builds one. While children are ready, the cursors in both lists and the rest of
+  * the slice's budget are in local variables: a field that is counted down for each child costs a
+  * tenth of the run. And where the next child is ready as well, the cell of its result is made
+  * first: a tail that is written into an older cell goes through the collector's barrier, a tenth
+  * of the run again. `SequenceReady`.
   *
-  * @param f
-  *   makes the children of the items; null where the items are the children, which saves a call for each.
+  * @param f makes the children of the items; null where the items are the children, which saves a
+  * call for each.
   */
-private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) extends Loop(Tag.Loop):
+private final class ListFrame(items: List[Any], f: (Any => Task[Any]) | Null)
+    extends Frame(Tag.Frame):
   private var left = items
-  private val first: ::[Any] = new ::(null, Nil) // not an element: the results come after it
+  private val first: ::[Any] = new ::(null, Nil) // not an element: the results follow it
   private var last: ::[Any] = first
 
-  def step(fiber: RunLoop, value: Any): Task[Any] | Null =
+  def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
     last = ListCells.append(last, value)
     start(fiber)
 
-  def start(fiber: RunLoop): Task[Any] | Null =
+  def start(fiber: TaskFiber): Task[Any] | Null =
     val f = this.f
     var left = this.left
     var last = this.last.nn
@@ -41,13 +44,13 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
         left = cell.tail
         budget -= 1
         if budget <= 0 then budget = fiber.renewBudget()
-        var value = if budget > 0 then Loop.readyInBudget(fiber, child) else Loop.NotReady
-        if value.asInstanceOf[AnyRef] eq Loop.NotReady then
+        var value = if budget > 0 then Frame.readyInBudget(fiber, child) else Frame.NotReady
+        if value.asInstanceOf[AnyRef] eq Frame.NotReady then
           fiber.budget = budget
           val rest = fiber.pastCede(child)
           budget = fiber.budget
-          if rest ne child then value = Loop.readyInBudget(fiber, rest)
-          if value.asInstanceOf[AnyRef] eq Loop.NotReady then
+          if rest ne child then value = Frame.readyInBudget(fiber, rest)
+          if value.asInstanceOf[AnyRef] eq Frame.NotReady then
             this.left = left
             this.last = last
             fiber.push(this)
@@ -67,8 +70,8 @@ private final class ListLoop(items: List[Any], f: (Any => Task[Any]) | Null) ext
       case error: Throwable =>
         fiber.push(this) // for the error's trace
         throw error
-    finally // after a failure too, or a loop of failures would be a slice without an end
+    finally // after a failure too: a loop of failures must not be a slice without an end
       fiber.budget = budget
-    ListTail.publish()
-    fiber.loopResult = first.tail
+    ListCells.publish()
+    fiber.frameResult = first.tail
     null

@@ -3,16 +3,18 @@ package weir.task
 import java.util.concurrent.TimeoutException
 import scala.concurrent.duration.FiniteDuration
 import weir.Task
-import weir.kernel.{Fail, Handle, RunLoop, Suspend}
+import weir.fiber.{Fail, Handle, Suspend, TaskFiber}
+import weir.group.{ChildGroup, Failures, Runner}
 import weir.runtime.AlarmAfter
 
-/** One child, and an alarm that stops it. */
+/** One child that an alarm stops. */
 private[weir] object Timeout:
 
   def apply[A](source: Task[A], limit: FiniteDuration): Task[A] = TimeLimit(source, limit, null)
 
-  /** `fallback` where the alarm has stopped the child. A frame that handles errors lets a value pass without a look for a
-    * cancel, so that a value that was taken out of a queue in time is not lost here.
+  /** `fallback` where the alarm has stopped the child. A frame that handles errors lets a value
+    * pass without looking for a cancel, so that an item that was taken out of a queue in time is
+    * not lost here.
     */
   def orElse[A](source: Task[A], limit: FiniteDuration, fallback: Task[A]): Task[A] =
     Handle(
@@ -20,7 +22,7 @@ private[weir] object Timeout:
       error => if error eq OutOfTime then fallback else Fail(error)
     )
 
-  /** Stands directly under the one `Handle` that waits for it, so one for all is enough. */
+  /** Only the `Handle` directly around the `TimeLimit` sees it, so one object for all is enough. */
   private object OutOfTime
       extends Throwable("The time is over.", null, false, false),
         Failures.Internal
@@ -28,34 +30,34 @@ private[weir] object Timeout:
 /** `error` is what the alarm fails with; null for a `TimeoutException`. */
 private final class TimeLimit[A](source: Task[A], limit: FiniteDuration, error: Throwable | Null)
     extends Suspend[A]:
-  def begin(fiber: RunLoop): Any = TimeoutClaims(source, limit, error, fiber).start(fiber)
+  def begin(fiber: TaskFiber): Any = TimeoutGroup(source, limit, error, fiber).start(fiber)
 
-private final class TimeoutClaims(
+private final class TimeoutGroup(
     source: Task[Any],
     timeout: FiniteDuration,
     error: Throwable | Null,
-    fiber: RunLoop
-) extends Claims(limit = 1):
+    fiber: TaskFiber
+) extends ChildGroup(limit = 1):
   private val timers = fiber.runtime.timers
-  private var claimed = false
+  private var taken = false
 
-  // the runner's
-  private var value: Claims.Stop | Null = null
+  /** The child's value. Written by the runner before it ends. */
+  private var value: ChildGroup.Stop | Null = null
 
   private val alarm = new AlarmAfter(timers, timeout.toNanos):
     def ring(): Unit =
       val reason =
         if error ne null then error
         else TimeoutException(s"The task did not end within $timeout.")
-      stop(Claims.Stop.Failed(reason))
+      stop(ChildGroup.Stop.Failed(reason))
   timers.add(alarm)
 
-  def claim(runner: Runner): Boolean =
-    val first = !claimed
-    claimed = true
+  def take(runner: Runner): Boolean =
+    val first = !taken
+    taken = true
     first
 
-  override protected def over(): Unit = timers.remove(alarm): Unit
+  override protected def onEnd(): Unit = timers.remove(alarm): Unit
 
   override def awaitedAs: String = s"a task that has a timeout of $timeout"
 
@@ -63,11 +65,13 @@ private final class TimeoutClaims(
   def child(runner: Runner): Task[Any] = source
 
   def store(runner: Runner, value: Any): Unit =
-    val won = Claims.Stop.Won(value)
+    val won = ChildGroup.Stop.Won(value)
     this.value = won
     stop(won, by = runner)
 
-  /** The child's value, if it has come nevertheless when the alarm rang: it may be an item that was taken. */
-  override protected def verdict: Claims.Stop | Null = if value ne null then value else stopped
+  /** The child's value, if there is one although the alarm has rung: it may be an item that was
+    * taken.
+    */
+  override protected def ending: ChildGroup.Stop | Null = if value ne null then value else stopped
 
   def result: Any = throw IllegalStateException("A timeout ends with a value or an error.")

@@ -2,51 +2,51 @@ package weir.task
 
 import java.util.concurrent.{CancellationException, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
-import weir.kernel.{CallbackJoin, Pure, RunLoop, Suspend, Waiter}
+import weir.fiber.{Awaited, CallbackJoin, Pure, Suspend, TaskFiber, Waiter}
 import weir.runtime.AlarmAfter
-import weir.sync.Awaited
 import weir.trace.ErrorTrace
 import weir.{Outcome, Task}
 
-/** One child on a fiber of its own, and an alarm after which nobody waits for it any more.
+/** One child on a fiber of its own, which the parent abandons when an alarm rings.
   *
   * {{{
   * Running --end of the child--> Ended
   *    |                            ^
-  *    +--alarm--> Abandoned -------+   (a stray, counted by the runtime)
+  *    +--alarm--> Abandoned -------+   (an abandoned task, counted by the runtime)
   * }}}
   *
-  * The child never runs on the parent's thread: that may be the caller's of a `runSync`, who wants to go on at the limit.
+  * * The child never runs on the parent's thread: that may be the thread of a `runSync`, whose
+  * caller wants to go on at the limit.
   */
 private[weir] final class TimeoutAbandon[A](source: Task[A], limit: FiniteDuration)
     extends Suspend[A]:
-  def begin(fiber: RunLoop): Any =
+  def begin(fiber: TaskFiber): Any =
     val child = fiber.fork(source)
     try
-      val abandonable = Abandonable(fiber, child, limit)
-      abandonable.watch()
-      abandonable
+      val wait = AbandonableWait(fiber, child, limit)
+      wait.watch()
+      wait
     catch
-      case error: Throwable => // no alarm to be had: nobody would ever limit it
+      case error: Throwable => // no alarm could be set: nothing would ever limit it
         child.requestCancel()
         throw error
 
-/** The parent's wait. */
-private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDuration)
+/** The parent's wait for such a child. */
+private final class AbandonableWait(parent: TaskFiber, child: TaskFiber, limit: FiniteDuration)
     extends Waiter(parent),
       Awaited:
   private val runtime = parent.runtime
 
   // shared, under this object's lock
-  private var state = Abandonable.Running
+  private var state = AbandonableWait.Running
 
-  /** Where the parent waits for the child after its own cancel. */
-  private var canceling: Waiter | Null = null
+  /** The wait of the cancelled parent for the child to end. */
+  private var cancelWaiter: Waiter | Null = null
 
   private val alarm = new AlarmAfter(runtime.timers, limit.toNanos):
     def ring(): Unit = abandonChild()
 
-  /** The alarm is set first, so that whoever sees the child's end can remove it. */
+  /** Sets the alarm first, so that the call that sees the child's end can remove it. */
   def watch(): Unit =
     runtime.timers.add(alarm)
     child.register((list, lock) => CallbackJoin(ended, runtime, list, lock)) match
@@ -54,27 +54,29 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
       case _ => ()
 
   private def abandonChild(): Unit =
-    val waits = Abandonable.this.synchronized {
-      val running = state == Abandonable.Running
+    val waits = AbandonableWait.this.synchronized {
+      val running = state == AbandonableWait.Running
       if running then
-        state = Abandonable.Abandoned
-        runtime.strayCount.incrementAndGet(): Unit // before anybody can ask because of the error
+        state = AbandonableWait.Abandoned
+        // before the error can make any code ask for the number
+        runtime.abandonedTaskCount.incrementAndGet(): Unit
       running
     }
     if waits then
-      val left = TimeoutException(
-        s"The task did not end within $limit. It was canceled and left behind; Runtime.strays counts it until it ends."
+      val error = TimeoutException(
+        s"The task did not end within $limit. It was cancelled and abandoned; " +
+          "Runtime.abandonedTasks counts it until it ends."
       )
-      child.requestCancel() // first: nothing of it begins any more once the parent goes on
-      if !fail(left) then wakeCanceling()
+      child.requestCancel() // first: the child begins nothing new once the parent goes on
+      if !fail(error) then wakeCancelled()
 
   private def ended(outcome: Outcome[Any]): Unit =
-    val stray = synchronized {
-      val abandoned = state == Abandonable.Abandoned
-      state = Abandonable.Ended
+    val isAbandoned = synchronized {
+      val abandoned = state == AbandonableWait.Abandoned
+      state = AbandonableWait.Ended
       abandoned
     }
-    if stray then runtime.strayCount.decrementAndGet(): Unit
+    if isAbandoned then runtime.abandonedTaskCount.decrementAndGet(): Unit
     else
       runtime.timers.remove(alarm): Unit
       val waits = outcome match
@@ -86,26 +88,26 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
           parent.requestCancel()
           fail(
             CancellationException(
-              "The task canceled itself. That cancels its parent too, which is masked here."
+              "The task cancelled itself. That cancels its parent too, which is masked here."
             )
           )
-      if !waits then wakeCanceling()
+      if !waits then wakeCancelled()
 
   override def awaited: Awaited = this
   def awaitedAs: String = s"Task.timeoutAbandon($limit), whose task has not ended"
-  override def holders: Iterator[RunLoop] = Iterator(child)
+  override def holders: Iterator[TaskFiber] = Iterator(child)
 
-  private def wakeCanceling(): Unit =
-    val waiter = synchronized(canceling)
+  private def wakeCancelled(): Unit =
+    val waiter = synchronized(cancelWaiter)
     if waiter ne null then waiter.complete(()): Unit
 
-  /** Asks the child, and waits for it, until it has ended or the alarm rings. */
+  /** Cancels the child, and waits until it has ended or the alarm rings. */
   override val cancelHook: Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: RunLoop): Any =
+    def begin(fiber: TaskFiber): Any =
       val waiter = Waiter(fiber)
-      val waits = Abandonable.this.synchronized {
-        val running = state == Abandonable.Running
-        if running then canceling = waiter
+      val waits = AbandonableWait.this.synchronized {
+        val running = state == AbandonableWait.Running
+        if running then cancelWaiter = waiter
         running
       }
       if waits then
@@ -117,7 +119,7 @@ private final class Abandonable(parent: RunLoop, child: RunLoop, limit: FiniteDu
     case Outcome.Succeeded(value) => Pure(value)
     case _ => null
 
-private object Abandonable:
+private object AbandonableWait:
   private inline val Running = 0
   private inline val Abandoned = 1
   private inline val Ended = 2

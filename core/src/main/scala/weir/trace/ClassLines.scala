@@ -5,7 +5,8 @@ import java.util.HashMap
 
 /** The lines at which the methods of a class begin, read out of its class file.
   *
-  * Kept with the class by a `ClassValue`, and made of strings and numbers alone: so it goes when the class does.
+  * Kept with the class by a `ClassValue`, and made of strings and numbers alone: so it is collected
+  * with the class.
   */
 private[trace] final class ClassLines private (
     className: String,
@@ -13,7 +14,9 @@ private[trace] final class ClassLines private (
     lines: HashMap[String, Integer]
 ):
 
-  /** Where the first of `methods` begins that the class has; where it has none, only the file is known. */
+  /** The first line of the first of `methods` that the class has. If it has none, only the file is
+    * known.
+    */
   def at(methods: String*): StackTraceElement =
     methods.find(lines.containsKey) match
       case Some(method) =>
@@ -50,7 +53,9 @@ private[trace] object ClassLines:
         lines
       )
 
-  /** The line of the method's first instruction, which is where its body begins; 0 where there is none. */
+  /** The line of the method's first instruction, which is where its body begins; 0 if it has no
+    * line.
+    */
   private def firstLine(method: MethodModel): Int =
     var line = 0
     method.code.ifPresent { code =>

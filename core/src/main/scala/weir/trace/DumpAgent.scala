@@ -3,8 +3,8 @@ package weir.trace
 import java.nio.file.{Files, Path}
 import weir.Runtime
 
-/** What `jcmd PID JVMTI.agent_load weir-core.jar FILE` calls inside of the process: writes the dump to the file, or prints it where
-  * none is given.
+/** Writes the dump of the default runtime to a file, or prints it if no file is given. This is what
+  * `jcmd PID JVMTI.agent_load weir-core.jar FILE` calls inside of the process.
   */
 private[weir] object DumpAgent:
   def agentmain(file: String | Null): Unit =

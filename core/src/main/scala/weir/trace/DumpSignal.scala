@@ -3,7 +3,7 @@ package weir.trace
 import sun.misc.Signal
 import weir.Runtime
 
-/** A fiber dump for somebody outside of the process. */
+/** Prints a fiber dump when the process gets a signal. */
 private[weir] object DumpSignal:
 
   def install(runtime: Runtime, signal: String): Unit =

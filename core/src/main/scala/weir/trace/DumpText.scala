@@ -2,8 +2,11 @@ package weir.trace
 
 import weir.FiberDump
 import weir.FiberDump.{Entry, State}
+import weir.runtime.DurationText
 
-/** A dump as text. Fibers that do the same at the same lines are told once, with how many they are. */
+/** A dump as text. Fibers that do the same at the same lines are printed once, with their
+  * number.
+  */
 private[weir] object DumpText:
   private inline val namesTold = 3
 

@@ -4,23 +4,22 @@ import java.lang.constant.MethodTypeDesc
 import java.lang.invoke.SerializedLambda
 import java.lang.reflect.{Field, Method, Modifier}
 import scala.collection.mutable.ArrayBuffer
-import weir.Stream
-import weir.kernel.*
-import weir.stream.Pull
-import weir.task.{Claims, Runner}
+import weir.fiber.*
 
-/** From an instruction, a frame or a function object to the lines of the user's code in it.
+/** Finds the lines of the user's code in an instruction, a frame or a function object.
   *
-  *   - A lambda of the user's is asked for its `SerializedLambda`, which names the method that has its body. Lambdas of
-  *     Scala are serializable; those of Java need not be, and of them the class is known.
-  *   - This library's own objects and lambdas are looked through, for the functions, tasks and streams that they keep: those
-  *     are known by the declared type of the field, so that a user's ''value'' is never taken for his code.
+  *   - A lambda of the user's is asked for its `SerializedLambda`, which names the method with its
+  *     body. Lambdas of Scala are serializable. Those of Java need not be; of them only the class
+  *     is known.
+  *   - This library's own objects and lambdas are searched for the functions, tasks and streams
+  *     that they keep. Those are recognized by the declared type of the field, so that a value of
+  *     the user's is never taken for his code. What other folders add to that is `HoldsUserCode`.
   */
 private[weir] object Functions:
-  /** Objects that one call looks into, at most: a stream may consist of any number. */
+  /** The most objects that one call looks into: a stream may consist of any number. */
   private inline val most = 64
 
-  /** Where the code in `root` begins, in the order in which it was written. */
+  /** The first lines of the pieces of code in `root`, in the order in which they were written. */
   def in(root: AnyRef | Null): Seq[StackTraceElement] =
     if root eq null then Nil
     else if OwnCode.contains(root.getClass) then
@@ -37,27 +36,30 @@ private[weir] object Functions:
       if (at ne null) && seen.size < most && (seen.put(at, at) eq null) then
         at match
           case _: Pure[?] | _: Fail => ()
-          case task: Map[?, ?] => chain(task.source, task.f)
+          case task: Mapped[?, ?] => chain(task.source, task.f)
           case task: FlatMap[?, ?] => chain(task.source, task.f)
           case task: Handle[?] => chain(task.source, task.f)
           case task: Attempt[?] => look(task.source)
           case task: OnCancel[?] => chain(task.source, task.finalizer)
-          case _: Start[?] => () // runs elsewhere; what comes after it is here
+          case _: Start[?] =>
+            () // its task runs on another fiber; this one goes on with what follows
           case other if OwnCode.contains(other.getClass) =>
             if other.getClass.isHidden then captured(other).foreach(look)
             else Functions.fields(other.getClass).foreach(field => look(field.get(other)))
           case other => found += location(other)
 
-    /** A task begins with its source; where that says nothing, it is what comes after it that does. */
+    /** Looks into the source of a task, with which it begins; if there is no line in it, into what
+      * follows.
+      */
     private def chain(source: AnyRef, next: AnyRef): Unit =
       val before = found.size
       look(source)
       if found.size == before then look(next)
 
-  /** What the frame of `node` on a continuation stack goes on with. */
+  /** The lines with which the fiber goes on once it is back at `node` on its continuation stack. */
   def ofFrame(node: AnyRef | Null): Seq[StackTraceElement] = node match
     case null => Nil
-    case frame: Map[?, ?] => in(frame.f)
+    case frame: Mapped[?, ?] => in(frame.f)
     case frame: FlatMap[?, ?] => in(frame.f)
     case frame: Handle[?] => in(frame.f)
     case _: OnCancel[?] | _: Attempt[?] => Nil
@@ -66,7 +68,7 @@ private[weir] object Functions:
   // ---- the user's function objects ----
 
   private final class Lambda(of: Class[?]):
-    /** Null where it is not serializable, or where its package is closed to this library. */
+    /** Null if the lambda is not serializable, or if its package is closed to this library. */
     val writeReplace: Method | Null =
       try
         val method = of.getDeclaredMethod("writeReplace")
@@ -138,14 +140,13 @@ private[weir] object Functions:
     case null => false
     case _: scala.collection.Iterable[?] => false // many a collection is a function too
     case _: (Function0[?] | Function1[?, ?] | Function2[?, ?, ?]) => true
-    case _: (Node | Stream[?] | Pull | Claims) => true
+    case _: (Node | HoldsUserCode) => true
     case _ => false
 
   private val functions =
     Set[Class[?]](classOf[Function0[?]], classOf[Function1[?, ?]], classOf[Function2[?, ?, ?]])
 
-  private val code =
-    List[Class[?]](classOf[Node], classOf[Stream[?]], classOf[Pull], classOf[Claims])
+  private val code = List[Class[?]](classOf[Node], classOf[HoldsUserCode])
 
   private val fieldsOf = new ClassValue[Vector[Field]]:
     override def computeValue(of: Class[?]): Vector[Field] =
@@ -155,9 +156,8 @@ private[weir] object Functions:
         .flatMap(_.nn.getDeclaredFields)
         .filter(field =>
           val declared = field.getType
-          !Modifier.isStatic(field.getModifiers) &&
-          (functions.contains(declared) || code.exists(_.isAssignableFrom(declared))) &&
-          declared != classOf[Runner] // its neighbours, which run the same
+          !Modifier.isStatic(field.getModifiers) && !Modifier.isTransient(field.getModifiers) &&
+          (functions.contains(declared) || code.exists(_.isAssignableFrom(declared)))
         )
         .tapEach(_.setAccessible(true))
         .toVector

@@ -2,22 +2,22 @@ package weir.trace
 
 import java.util.concurrent.ConcurrentHashMap
 
-/** Which classes are this library's, and so tell its users nothing.
+/** Tells this library's classes, which say nothing to its users, from theirs.
   *
-  * The name is not enough: Weir's tests and its program are in the same package. So a class that is called so must also
-  * come from the same place.
+  * The name is not enough: Weir's tests and its program are in the same package. So a class is this
+  * library's if it has the name and comes from the same code source.
   */
 private[trace] object OwnCode:
   private val prefix = "weir."
   private val below =
     List("java.lang.ScopedValue", "jdk.internal.vm.", "java.lang.VirtualThread", "scala.runtime.")
-  private val place = placeOf(classOf[weir.Task[?]])
+  private val ownSource = sourceOf(classOf[weir.Task[?]])
 
   private val ofClass = new ClassValue[java.lang.Boolean]:
     override def computeValue(of: Class[?]): java.lang.Boolean =
-      of.getName.startsWith(prefix) && placeOf(of) == place
+      of.getName.startsWith(prefix) && sourceOf(of) == ownSource
 
-  /** For names that begin with the prefix, of which there are no more than classes. */
+  /** For class names that begin with the prefix: there are no more of them than classes. */
   private val ofName = ConcurrentHashMap[String, java.lang.Boolean]()
 
   def contains(of: Class[?]): Boolean = ofClass.get(of)
@@ -30,8 +30,8 @@ private[trace] object OwnCode:
         catch case _: ClassNotFoundException | _: LinkageError => false
     )
 
-  /** True for frames that tell nothing: this library's, the JDK's that stand below it on each of its threads, and the bridges that
-    * the compiler puts before lambdas.
+  /** Whether a frame tells the user nothing: this library's frames, those of the JDK below them on
+    * each of its threads, and the bridges that the compiler puts before lambdas.
     */
   def contains(frame: StackTraceElement): Boolean =
     val name = frame.getClassName
@@ -39,6 +39,6 @@ private[trace] object OwnCode:
       name.startsWith
     )
 
-  private def placeOf(of: Class[?]): AnyRef | Null =
+  private def sourceOf(of: Class[?]): AnyRef | Null =
     val source = of.getProtectionDomain.getCodeSource
     if source eq null then null else String.valueOf(source.getLocation)

@@ -2,17 +2,21 @@ package weir.trace
 
 import scala.collection.mutable
 import weir.FiberDump.{Entry, State}
-import weir.kernel.{Loop, RunLoop, Waiter}
+import weir.fiber.{Frame, TaskFiber, Waiter}
+import weir.runtime.Watch
 import weir.{FiberDump, Runtime, Spin}
 
-/** Finds the fibers of a runtime, and reads what they do while they go on doing it.
+/** Makes a fiber dump: finds the fibers of a runtime, and reads what they do while they go on doing
+  * it.
   *
-  * A fiber is found as one that a listed thread runs, that is queued, that sleeps in the timer's heap, or that stands in the roster;
-  * or from another one: as the parent of a group of children, or as who must act before a wait can end.
+  * A fiber is found as the one that a listed execution thread runs, in a queue, as a sleeper in the
+  * timer's heap, or in the fiber registry; or from another fiber: as the parent of a group of
+  * children, or as a holder, which must act before a wait can end.
   *
-  * A wait is read thus: the wait, then the stack, then whether that is still the wait and not over. A fiber's stack does not change
-  * while it is suspended, and the CAS to `Suspended` comes after its last change: so if the answer is yes, what was read
-  * belongs together. If not, the fiber has got on meanwhile, and is read again.
+  * A wait is read in this order: the wait, then the stack, then whether the fiber is still in that
+  * wait. A fiber's stack does not change while it is suspended, and the CAS to `Suspended` comes
+  * after its last change: so if the answer is yes, what was read belongs together. If not, the
+  * fiber has resumed, and is read again.
   */
 private[weir] object Snapshot:
   private inline val attempts = 3
@@ -23,16 +27,17 @@ private[weir] object Snapshot:
       seen.map(fiber => fiber -> read(fiber)).collect { case (fiber, Some(read)) => fiber -> read }
     FiberDump(reads.map(_._2.entry), cycles(reads))
 
-  private final class Read(val entry: Entry, val holders: Vector[RunLoop])
+  private final class Read(val entry: Entry, val holders: Vector[TaskFiber])
 
   // ---- finding ----
 
-  private def find(runtime: Runtime): Vector[RunLoop] =
+  private def find(runtime: Runtime): Vector[TaskFiber] =
     val scheduler = runtime.scheduler
-    val found = mutable.LinkedHashSet[RunLoop]()
-    val roots = scheduler.hosts.map(_.running) ++ scheduler.queued ++ runtime.timers.sleepers ++
-      scheduler.roster.fibers
-    val left = mutable.Queue.from(roots.collect { case fiber: RunLoop => fiber })
+    val found = mutable.LinkedHashSet[TaskFiber]()
+    val roots =
+      scheduler.executionThreads.map(_.running) ++ scheduler.queued ++ runtime.timers.sleepers ++
+        scheduler.fiberRegistry.fibers
+    val left = mutable.Queue.from(roots.collect { case fiber: TaskFiber => fiber })
     while left.nonEmpty do
       val fiber = left.dequeue()
       if (fiber.outcome eq null) && found.add(fiber) then
@@ -40,15 +45,17 @@ private[weir] object Snapshot:
         left ++= holdersOf(fiber)
     found.toVector
 
-  /** The bottom of its stack is not there while a runner runs a child that is ready. */
-  private def parentOf(fiber: RunLoop): Option[RunLoop] =
+  /** The parent of the group that `fiber` is a runner of. While a runner runs a ready child, the
+    * runner is not at the bottom of the fiber's stack, but is its origin.
+    */
+  private def parentOf(fiber: TaskFiber): Option[TaskFiber] =
     List(fiber.bottomFrame, fiber.origin).collectFirst:
-      case loop: Loop if loop.parent ne null => loop.parent.nn
+      case frame: Frame if frame.parent ne null => frame.parent.nn
 
-  private def holdersOf(fiber: RunLoop): Vector[RunLoop] =
+  private def holdersOf(fiber: TaskFiber): Vector[TaskFiber] =
     val wait = fiber.latestWait
     fiber.nestedFiber match
-      case inner: RunLoop => Vector(inner)
+      case inner: TaskFiber => Vector(inner)
       case _ if (wait ne null) && wait.isWaiting =>
         val awaited = wait.awaited
         if awaited eq null then Vector.empty else awaited.holders.toVector
@@ -56,13 +63,13 @@ private[weir] object Snapshot:
 
   // ---- reading ----
 
-  private def read(fiber: RunLoop): Option[Read] =
+  private def read(fiber: TaskFiber): Option[Read] =
     (1 to attempts).iterator
       .map(_ => readOnce(fiber))
       .collectFirst { case Some(read) => read }
       .orElse(Option.when(fiber.outcome eq null)(bare(fiber)))
 
-  private def bare(fiber: RunLoop): Read =
+  private def bare(fiber: TaskFiber): Read =
     Read(
       Entry(fiber.name, State.Queued, -1, "", Vector.empty, "", ErrorTrace.of(noStack, fiber)),
       Vector.empty
@@ -70,21 +77,21 @@ private[weir] object Snapshot:
 
   private val noStack = new Array[StackTraceElement](0)
 
-  /** None where the fiber has got on between the first look and the last. */
-  private def readOnce(fiber: RunLoop): Option[Read] =
+  /** What `fiber` does, or `None` if that has changed meanwhile. */
+  private def readOnce(fiber: TaskFiber): Option[Read] =
     val wait = fiber.latestWait
     if (wait ne null) && wait.isWaiting then
       val read = waiting(fiber, wait)
       Option.when((fiber.latestWait eq wait) && wait.isWaiting)(read)
     else
-      val host = fiber.host
-      if host eq null then None
+      val on = fiber.executionThread
+      if on eq null then None
       else
-        val stack = host.thread.getStackTrace
-        val read = onThread(fiber, host.thread, stack, Watch.nanosSince(host.begun))
-        Option.when(fiber.host eq host)(read)
+        val stack = on.thread.getStackTrace
+        val read = onThread(fiber, on.thread, stack, Watch.nanosSince(on.begun))
+        Option.when(fiber.executionThread eq on)(read)
 
-  private def waiting(fiber: RunLoop, wait: Waiter): Read =
+  private def waiting(fiber: TaskFiber, wait: Waiter): Read =
     val awaited = wait.awaited
     val text =
       if awaited eq null then ""
@@ -109,7 +116,7 @@ private[weir] object Snapshot:
     )
 
   private def onThread(
-      fiber: RunLoop,
+      fiber: TaskFiber,
       thread: Thread,
       stack: Array[StackTraceElement],
       nanos: Long
@@ -131,7 +138,7 @@ private[weir] object Snapshot:
       holders
     )
 
-  /** What the user's code has called: the last of the JDK's frames before his own. */
+  /** The method of the JDK that the user's code has called: the outermost of the JDK's frames. */
   private def blockedIn(stack: Array[StackTraceElement]): String =
     val inside = stack.takeWhile(line =>
       line.getClassName.startsWith("java.") || line.getClassName.startsWith("jdk.")
@@ -140,23 +147,23 @@ private[weir] object Snapshot:
 
   // ---- cycles ----
 
-  /** Each cycle once, beginning with the fiber that was found first. */
-  private def cycles(reads: Vector[(RunLoop, Read)]): Vector[Vector[String]] =
+  /** Each cycle once, beginning with the fiber that was found first: a depth-first search. */
+  private def cycles(reads: Vector[(TaskFiber, Read)]): Vector[Vector[String]] =
     val next = reads.map((fiber, read) => fiber -> read.holders).toMap
-    val done = mutable.Set[RunLoop]()
+    val done = mutable.Set[TaskFiber]()
     val found = Vector.newBuilder[Vector[String]]
     for (start, _) <- reads do
-      val path = mutable.LinkedHashMap[RunLoop, Iterator[RunLoop]]()
-      def enter(fiber: RunLoop): Unit =
+      val path = mutable.LinkedHashMap[TaskFiber, Iterator[TaskFiber]]()
+      def visit(fiber: TaskFiber): Unit =
         path.put(fiber, next.getOrElse(fiber, Vector.empty).iterator): Unit
-      if !done.contains(start) then enter(start)
+      if !done.contains(start) then visit(start)
       while path.nonEmpty do
         val (fiber, holders) = path.last
         if holders.hasNext then
           val holder = holders.next()
           if path.contains(holder) then
             found += path.keys.dropWhile(_ ne holder).map(_.name).toVector
-          else if !done.contains(holder) then enter(holder)
+          else if !done.contains(holder) then visit(holder)
         else
           path.remove(fiber): Unit
           done += fiber

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 
 import weir.Task;
 
-/** What a program in Java makes of Weir: this file says that it compiles, JavaUserSuite that it does what it says. */
+/** How a program in Java uses Weir. That it compiles is half of the test; JavaUserSuite runs it. */
 final class JavaUser {
   private JavaUser() {}
 

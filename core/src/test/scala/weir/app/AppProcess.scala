@@ -40,8 +40,8 @@ final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoClose
     Files.deleteIfExists(errors): Unit
 
 object AppProcess:
-  /** False where the one that runs the tests ignores the signal, as `nohup`, or a shell with its background jobs, makes a
-    * process do: its children then do as well.
+  /** False where the one that runs the tests ignores the signal, as `nohup`, or a shell with its
+    * background jobs, makes a process do: its children then do as well.
     */
   def hears(signal: String): Boolean =
     val bit = 1L << (Signal(signal).getNumber - 1)

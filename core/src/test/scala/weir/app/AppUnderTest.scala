@@ -4,7 +4,7 @@ import java.io.{BufferedOutputStream, FileDescriptor, FileOutputStream, PrintStr
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 import weir.*
-import weir.kernel.FiberCore
+import weir.fiber.FiberCore
 
 /** The programs that `WeirAppSuite` runs, by the name of what they do. */
 object AppUnderTest extends WeirApp:
@@ -16,7 +16,7 @@ object AppUnderTest extends WeirApp:
 
   private val block: Task[Unit] = Task(CountDownLatch(1).await())
 
-  /** Says that it runs, and goes on until somebody cancels it. */
+  /** Prints that it runs, and goes on until it is cancelled. */
   private def endless(body: Task[Unit], finalizer: Task[Unit]): Task[Unit] =
     say("running").andThen(body).guarantee(finalizer)
 

@@ -86,7 +86,7 @@ class ConcurrentLawsSuite extends LawTests:
     Task.parTraverse(w.a to w.a + 9)(n => Task.cede.as(w.pf(n)))
   )(w => Task.traverse(w.a to w.a + 9)(n => Task.pure(w.pf(n))))
   law("parTraverse of one at a time is traverse", canceled = false, unless = Some(twice))(w =>
-    Task.parTraverse(1)(List(1, 2))(n => w.bounded(w.child.map(_ + n)))
+    Task.parTraverseN(1)(List(1, 2))(n => w.bounded(w.child.map(_ + n)))
   )(w => w.bounded(Task.traverse(List(1, 2))(n => w.child.map(_ + n))))
 
   private def twice(w: LawWorld): Task[Any] = w.child.andThen(w.child)

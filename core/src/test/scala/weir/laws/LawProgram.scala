@@ -17,7 +17,7 @@ enum LawProgram:
   case Throw(n: Int)
   case Canceled(n: Int)
 
-  /** Asks for the cancel of the main fiber, from outside of it. */
+  /** Requests the cancel of the main fiber, from outside of it. */
   case CancelMain(nanos: Long, n: Int)
   case Cede(n: Int)
   case Never
@@ -47,10 +47,10 @@ enum LawProgram:
   case Start(child: LawProgram, n: Int)
   case StartJoin(child: LawProgram, meanwhile: LawProgram)
 
-  /** Cancelled by its parent once so much time has gone by. */
+  /** Cancelled by its parent after that time. */
   case StartCancel(child: LawProgram, nanos: Long)
 
-  /** Against one that never ends. */
+  /** A race against a task that never ends. */
   case RaceNever(child: LawProgram, isLeft: Boolean)
   case RaceSleep(child: LawProgram, nanos: Long, isLeft: Boolean)
   case Both(child: LawProgram, nanos: Long)
@@ -173,7 +173,6 @@ object LawProgram:
 
   val any: Gen[LawProgram] = Gen.choose(1, 24).flatMap(sized(_, leaf))
 
-  /** One that leaves the main fiber alone, for the sides of a law that differ in which fiber runs
-    * it.
+  /** A program that does not touch the main fiber: for laws whose sides run it in different fibers.
     */
   val ofChild: Gen[LawProgram] = Gen.choose(1, 24).flatMap(sized(_, ownLeaf))

@@ -3,8 +3,8 @@ package weir.laws
 import java.util.SplittableRandom
 import scala.collection.mutable
 import scala.concurrent.duration.*
-import weir.kernel.{FiberCore, RunLoop}
-import weir.runtime.{AlarmAfter, Host, Job, Scheduler}
+import weir.fiber.{FiberCore, TaskFiber}
+import weir.runtime.{AlarmAfter, ExecutionThread, Job, Scheduler}
 import weir.testkit.VirtualClock
 import weir.{Outcome, Runtime, Task}
 
@@ -41,14 +41,14 @@ final class LawRuntime(seed: Long):
     // Errors of finalizers are in the programs, and some laws let them vanish on one side.
     override private[weir] def report(where: String, error: Throwable): Unit = ()
   private val events = mutable.ArrayBuffer[String]()
-  private var root: RunLoop | Null = null
+  private var root: TaskFiber | Null = null
 
   /** How many alarms have rung in the run. */
   var alarms = 0
 
   def note(event: String): Unit = events += s"$event at ${clock.elapsedNanos}"
 
-  /** Asks for the cancel of the main fiber, as another thread would. */
+  /** Requests the cancel of the main fiber, as another thread would. */
   def cancelRoot(): Unit = root.nn.requestCancel()
 
   /** Calls `body` after `delay`, outside of all fibers. */
@@ -59,7 +59,7 @@ final class LawRuntime(seed: Long):
     )
 
   def run(task: Task[Any], cancel: LawCancel): LawSeen =
-    val fiber = RunLoop(runtime, LawRuntime.bounded(task))
+    val fiber = TaskFiber(runtime, LawRuntime.bounded(task))
     root = fiber
     if cancel == LawCancel.BeforeStart then fiber.requestCancel()
     runtime.scheduler.submit(fiber)
@@ -71,7 +71,7 @@ final class LawRuntime(seed: Long):
       ringAll(fiber, LawCancel.Never)
     LawSeen(LawRuntime.end(fiber), events.sorted.toList)
 
-  private def ringAll(fiber: RunLoop, cancel: LawCancel): Unit =
+  private def ringAll(fiber: TaskFiber, cancel: LawCancel): Unit =
     while clock.nextNanos.isDefined do
       if cancel == LawCancel.After(alarms) then
         fiber.requestCancel()
@@ -81,8 +81,8 @@ final class LawRuntime(seed: Long):
       scheduler.drain()
 
 object LawRuntime:
-  /** `task`, and one step more, before which a cancel that is pending at its end is seen: the same
-    * as in Cats Effect's own runs.
+  /** `task`, and one step more, which notices a cancel that is pending at its end: as in Cats
+    * Effect's own runs.
     */
   def bounded[A](task: Task[A]): Task[A] = task.flatMap(Task.pure).handleErrorWith(Task.fail)
 
@@ -103,14 +103,14 @@ final case class LawError(number: Int) extends RuntimeException(null, null, true
 private final class LawScheduler(seed: Long) extends Scheduler(1, 2):
   private val random = SplittableRandom(seed)
   private val jobs = mutable.ArrayBuffer[Job]()
-  private val host = LawHost(this, random)
+  private val thread = LawThread(this, random)
 
   override def runsOn(caller: Thread): Boolean = false
   override def spawns: Boolean = false
   override def submit(job: Job): Unit = jobs += job
-  override def submit(job: Job, home: Int): Unit = jobs += job
-  override def hasWork(home: Int): Boolean = jobs.nonEmpty
-  override def mayHaveWork(home: Int): Boolean = jobs.nonEmpty
+  override def submit(job: Job, preferredShard: Int): Unit = jobs += job
+  override def hasWork(preferredShard: Int): Boolean = jobs.nonEmpty
+  override def mayHaveWork(preferredShard: Int): Boolean = jobs.nonEmpty
 
   /** Runs all that can run. */
   def drain(): Unit =
@@ -120,21 +120,21 @@ private final class LawScheduler(seed: Long) extends Scheduler(1, 2):
       val job = jobs(at)
       jobs(at) = jobs.last
       jobs.dropRightInPlace(1)
-      job.runSlice(host)
+      job.runSlice(thread)
       slices += 1
       if slices > LawScheduler.tooMany then throw AssertionError("The program runs for ever.")
 
 private object LawScheduler:
   inline val tooMany = 1_000_000
 
-private final class LawHost(scheduler: LawScheduler, random: SplittableRandom)
-    extends Host(scheduler):
+private final class LawThread(scheduler: LawScheduler, random: SplittableRandom)
+    extends ExecutionThread(scheduler):
   val thread: Thread = Thread.currentThread()
   def pooled: Boolean = true
-  def home: Int = 0
+  def preferredShard: Int = 0
   override def handOver(job: Job): Unit = scheduler.submit(job)
   override def beginSlice(): Int = 2 + random.nextInt(12)
 
-  override def moreCredit(): Int = 0
+  override def moreBudget(): Int = 0
 
   override def yieldIfDue(inSlice: Boolean): Unit = ()

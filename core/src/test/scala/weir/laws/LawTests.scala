@@ -4,7 +4,8 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import scala.collection.mutable
 import scala.concurrent.duration.*
-import weir.{Task, WeirSuite}
+import weir.{Task, Tier, WeirSuite}
+import weir.Tier
 
 /** What the suites of Cats Effect's laws share: a law is an equation between two tasks, and holds
   * if both end in the same way, with the same events at the same times, for random tasks and
@@ -64,7 +65,7 @@ trait LawTests extends WeirSuite:
           .collectFirst { case Some(what) => what }
     }
 
-  /** What is seen of a side, and how many alarms rang. */
+  /** What a side has done, and how many alarms rang. */
   private def run(
       sample: Sample,
       side: LawWorld => Task[Any],
@@ -78,17 +79,16 @@ trait LawTests extends WeirSuite:
 
 object LawTests:
   /** How many samples each law gets, unless the property says otherwise. */
-  private val eachByDefault = 1000
+  private val eachByDefault = Tier(250, 1000)
   private val each = Integer.getInteger("weir.laws.each", eachByDefault).intValue
   private val givenSeed: java.lang.Long | Null = java.lang.Long.getLong("weir.laws.seed")
-  private val seed: Long =
-    if givenSeed eq null then System.nanoTime() & 0xffffffffL else givenSeed.nn
+  private val seed: Long = Tier.seed("weir.laws.seed")
   private val samples = if givenSeed eq null then each else 1
 
   /** How many of the moments at which the main fiber waits are tried. */
   private def pointsOf(alarms: Int): Int = if samples == 1 then alarms else 1
 
-  /** What stands for the variables of a law: all of it follows from `seed`, but for programs that
+  /** The values of the variables of a law: all of it follows from `seed`, but for programs that
     * are `replaced`.
     */
   final case class Sample(seed: Long, replaced: Map[String, LawProgram]):
@@ -107,13 +107,13 @@ object LawTests:
     def number(name: String): Int =
       (java.util.SplittableRandom(seed * 31 + name.hashCode).nextInt() >>> 1) % 1000
 
-    /** What a side has asked for. */
+    /** The variables that a side has used. */
     def programs: Map[String, LawProgram] = used.toMap
 
     override def toString: String =
       used.map((name, program) => s"  $name = $program").mkString("\n")
 
-  /** A sample of smaller programs that is wrong, too, and in what. */
+  /** A sample of smaller programs for which the law does not hold either, and the difference. */
   def shrunk(
       sample: Sample,
       what: String,

@@ -52,10 +52,10 @@ final class LawWorld(
     mark(s"handler of ${LawRuntime.describe(error)}").andThen(task("handler"))
   def pureHandler: Throwable => Int = error => LawRuntime.describe(error).hashCode
 
-  /** Is seen as `name`. */
+  /** Notes an event `name`. */
   def mark(name: String): Task[Unit] = Task.delay(runtime.note(name))
 
-  // ---- what Cats Effect has, and `Task` has by other names ----
+  // ---- operations of Cats Effect that `Task` has under other names ----
 
   def forceR[A, B](first: Task[A])(second: Task[B]): Task[B] =
     first.void.handleError(_ => ()).flatMap(_ => second)
@@ -81,7 +81,7 @@ final class LawWorld(
       b <- right.start
       _ <- a.join.flatMap(end => first.complete(Left(end))).start
       _ <- b.join.flatMap(end => first.complete(Right(end))).start
-      end <- poll(first.get).onCancel(Task.parForeach(2)(List(a, b))(_.cancel))
+      end <- poll(first.get).onCancel(Task.parForeachN(2)(List(a, b))(_.cancel))
     yield end match
       case Left(end) => Left((end, b))
       case Right(end) => Right((a, end))
@@ -112,7 +112,7 @@ final class LawWorld(
       case Canceled(n) => Task.canceled.as(n)
       case CancelMain(_, n) if isMain => noted(runtime.cancelRoot()).as(n)
       case CancelMain(nanos, _) =>
-        // Ends here, as it is cancelled itself if the main fiber waits for it.
+        // Ends here, since it is cancelled itself if the main fiber waits for it.
         Task.sleep(nanos.nanos).flatMap(_ => noted(runtime.cancelRoot())).andThen(Task.never)
       case Cede(n) => Task.cede.as(n)
       case Never => Task.never

@@ -5,12 +5,13 @@ import java.util.concurrent.CancellationException
 import org.scalacheck.Prop
 import org.scalacheck.Prop.forAll
 import org.scalacheck.rng.Seed
-import weir.{Outcome, Runtime, Task, WeirSuite}
+import weir.{Outcome, Runtime, Task, Tier, WeirSuite}
 
 /** The laws of Cats Effect's type classes, from Functor to Async, over random programs.
   *
-  * Both sides of a law contain the program; they must end in the same way after the same events, without a cancel and with a
-  * cancel at each step. `-Dweir.laws.seed=` takes the seed that a failure prints.
+  * Both sides of a law contain the program; they must end in the same way after the same events,
+  * without a cancel and with a cancel at each step. `-Dweir.laws.seed=` takes the seed that a
+  * failure prints.
   */
 class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
 
@@ -18,11 +19,11 @@ class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
 
   override def scalaCheckTestParameters =
     super.scalaCheckTestParameters.withMinSuccessfulTests(
-      Integer.getInteger("weir.laws.each", 30).intValue
+      Integer.getInteger("weir.laws.each", Tier(12, 100)).intValue
     )
 
   override val scalaCheckInitialSeed: String =
-    Option(System.getProperty("weir.laws.seed")).getOrElse(Seed.random().toBase64)
+    System.getProperty("weir.laws.seed", Tier(Seed(1), Seed.random()).toBase64).nn
 
   // Without the reports of finalizers that fail, which are in the programs.
   private val err = System.err
@@ -31,7 +32,7 @@ class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
 
   private type Side = (Task[Int], Machine) => Task[Int]
 
-  /** `masked`: what both sides do with the program is to run it masked; `forked`: to run it in another fiber. */
+  /** `masked`: both sides run the program masked; `forked`: in another fiber. */
   private def law(name: String, masked: Boolean = false, forked: Boolean = false)(left: Side)(
       right: Side
   ): Unit =
@@ -46,7 +47,7 @@ class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
           def side(of: Side): Seen =
             val machine = Machine(point, Runtime.default)
             machine.runWith(program, masked)(task =>
-              // The cancel that was asked for in the last step is looked for in the one behind it.
+              // The cancel that the last step requests is noticed by the step after it.
               Task.unit
                 .flatMap(_ => of(task, machine))
                 .flatMap(n => machine.mark("end").as(n))

@@ -5,14 +5,15 @@ import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
 import java.util.concurrent.locks.LockSupport
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.kernel.{CallbackJoin, Direct, RunLoop}
-import weir.runtime.Host
+import weir.fiber.{CallbackJoin, DirectCode, TaskFiber}
+import weir.runtime.ExecutionThread
 import weir.{Deferred, Outcome, Poll, Runtime, Task}
 
-/** Runs a program as a real task, and cancels it exactly where it is told to.
+/** Runs a program as a real task, and cancels it at a given step.
   *
-  * A step that is to be cancelled asks for it from another thread. It then waits until its fiber has been asked; or, where the
-  * cancel must end it, it blocks, sleeps or waits for ever.
+  * The step that is to be cancelled requests that from another thread. It then waits until the
+  * cancel of its fiber has been requested; or, where the cancel must end the step, it blocks,
+  * sleeps or waits for ever.
   */
 final class Machine(cancelAt: CancelAt, runtime: Runtime):
   import Machine.*
@@ -20,10 +21,10 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
 
   private given Runtime = runtime
   private val events = ConcurrentHashMap[String, ConcurrentLinkedQueue[String]]()
-  private val forked = ConcurrentLinkedQueue[RunLoop]()
+  private val forked = ConcurrentLinkedQueue[TaskFiber]()
   private val rootPlace = Place("", null, reached = true)
 
-  /** What must never be, whatever the program. */
+  /** What must never happen, whatever the program. */
   val wrong: ConcurrentLinkedQueue[String] = ConcurrentLinkedQueue()
 
   def run(program: Program): Seen = runWith(program, masked = false)(task => task)
@@ -31,57 +32,60 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   /** As `run`, of what `side` makes of the program's task; `masked` if that runs it masked. */
   def runWith(program: Program, masked: Boolean)(side: Task[Int] => Task[Int]): Seen =
     val scope = Scope(rootPlace, if masked then List(Object()) else Nil, false, Nil)
-    val fiber = RunLoop(runtime, side(task(program, "r", scope)))
+    val fiber = TaskFiber(runtime, side(task(program, "r", scope)))
     rootPlace.fiber = fiber
     if cancelAt == CancelAt.Start then fiber.requestCancel()
     runtime.scheduler.submit(fiber)
     val outcome = describe(fiber.awaitEnd())
-    // A fiber is here before the one that has forked it ends.
+    // A fiber is in it before the fiber that has forked it ends.
     var child = forked.poll()
     while child ne null do
       child.awaitEnd(): Unit
       child = forked.poll()
     Seen(outcome, events.asScala.view.mapValues(_.asScala.toList).toMap)
 
-  /** Is seen as `name`. */
+  /** Notes an event `name`. */
   def mark(name: String): Task[Unit] = Task.delay(record("", name))
 
-  /** Runs `task` masked, and marks the outcome that it returns: for laws on what goes on in another fiber. */
+  /** Runs `task` masked, and marks the outcome that it returns: for laws on what goes on in another
+    * fiber.
+    */
   def alone(task: Task[Outcome[Any]]): Task[Int] =
     Task.uncancelable(_ => task.flatMap(end => mark(describe(end)).as(0)))
 
-  /** What user's code does, other than a function of `map`. */
+  /** A piece of the user's code, other than a function of `map`. */
   private def log(scope: Scope, event: String): Unit =
     called(scope, event)
     if scope.place.sawCancel && !scope.isMasked then
       wrong.add(s"$event, unmasked, after a cancel"): Unit
 
-  /** What a function of `map` does with a value, whatever has been asked for meanwhile. */
+  /** A function of `map`, which runs though a cancel has been requested meanwhile. */
   private def called(scope: Scope, event: String): Unit = record(scope.place.path, event)
 
   private def record(place: String, event: String): Unit =
     events.computeIfAbsent(place, _ => ConcurrentLinkedQueue()).add(event): Unit
 
-  /** What a step does besides being seen. True if the cancel that it has asked for must end it. */
-  private def gate(scope: Scope, path: String, canHang: Boolean): Boolean =
+  /** What a step does besides its event. True if the cancel that it has requested must end it. */
+  private def checkpoint(scope: Scope, path: String, canHang: Boolean): Boolean =
     val place = scope.place
     val own = Machine.own
-    place.gates += 1
-    val byParent = place.gates == place.cancelAtGate
-    if byParent then place.reachedGate.countDown()
-    // The last fiber that a cancel gets to, on its way from the first one to this one.
+    place.checkpoints += 1
+    val byParent = place.checkpoints == place.cancelAtCheckpoint
+    if byParent then place.reachedCheckpoint.countDown()
+    // The last fiber that a cancel reaches, on its way from the first fiber to this one.
     val last = place.lastReached
     val target = cancelAt match
       case CancelAt.Step(`path`, true) => own
-      // One that is cancelled already could not tell that this cancel has arrived.
+      // A fiber that is cancelled already could not show that this cancel has arrived.
       case CancelAt.Step(`path`, false) if !byParent && !last.cancelRequested => rootPlace.fiber.nn
       case _ => null
-    val asked = if byParent || (target eq own) then own else if target eq null then null else last
-    val hangs = canHang && (asked eq own) && !scope.isMasked
-    if target ne null then ask(target, if hangs then own else null)
-    if (asked ne null) && !hangs then
-      parkUntil(s"the cancel of $path has arrived")(asked.cancelRequested)
-      if asked eq own then place.sawCancel = true
+    val requestedOf =
+      if byParent || (target eq own) then own else if target eq null then null else last
+    val hangs = canHang && (requestedOf eq own) && !scope.isMasked
+    if target ne null then requestCancel(target, if hangs then own else null)
+    if (requestedOf ne null) && !hangs then
+      parkUntil(s"the cancel of $path has arrived")(requestedOf.cancelRequested)
+      if requestedOf eq own then place.sawCancel = true
     hangs
 
   private def task(program: Program, path: String, scope: Scope): Task[Int] =
@@ -99,7 +103,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
       case Throw =>
         Task.delay {
           log(scope, path)
-          gate(scope, path, canHang = false): Unit
+          checkpoint(scope, path, canHang = false): Unit
           throw Failure(path)
         }
       case Canceled => Task.canceled.as0
@@ -158,7 +162,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
           case Some(poll) => poll.poll(task(body, s"$path.0", scope.unmaskedBy(poll)))
           case None => in(0, body)
 
-      case Await(body) => Direct(fiber => fiber.await(in(0, body)))
+      case Await(body) => DirectCode(fiber => fiber.await(in(0, body)))
       case Nested(body) =>
         val inner = scope.child(path, propagates = true)
         Task.delay {
@@ -170,8 +174,9 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
         val inner = hidden.child(path, propagates = false)
         Task.uncancelable(poll =>
           inner.begins(task(body, s"$path.0", inner)).start.flatMap { fiber =>
-            forked.add(fiber.asInstanceOf[RunLoop]): Unit
-            // An effect inside of the poll, so that a cancel that falls together with the end of the child counts.
+            forked.add(fiber.asInstanceOf[TaskFiber]): Unit
+            // An effect inside of the poll, so that a cancel at the same time as the end of the
+            // child counts.
             poll(fiber.join.flatMap { outcome =>
               Task.delay {
                 log(scope, s"$path joined ${describe(outcome)}")
@@ -182,12 +187,12 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
         )
       case ForkCancel(body, at) =>
         val inner = hidden.child(path, propagates = false)
-        inner.place.cancelAtGate = at
+        inner.place.cancelAtCheckpoint = at
         Task.uncancelable(_ =>
           inner.begins(task(body, s"$path.0", inner)).start.flatMap { fiber =>
-            val child = fiber.asInstanceOf[RunLoop]
+            val child = fiber.asInstanceOf[TaskFiber]
             forked.add(child): Unit
-            val reached = inner.place.reachedGate
+            val reached = inner.place.reachedCheckpoint
             child.register((list, lock) =>
               CallbackJoin(_ => reached.countDown(), runtime, list, lock)
             ) match
@@ -215,7 +220,9 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     val inner = scope.child(path, propagates = true)
     inner.begins(task(body, s"$path.0", inner))
 
-  /** `body`; one to run beside it, which has begun first and ends by a cancel or by the third; and that. */
+  /** `body`; a task to run beside it, which has begun first and ends by a cancel or by the third;
+    * and the third.
+    */
   private def pair(body: Program, path: String, scope: Scope): (Task[Int], Task[Int], Task[Unit]) =
     val begun = CountDownLatch(1)
     val over = Deferred.unsafe[Int]
@@ -225,7 +232,8 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     }
     val other = begin.andThen(over.get).guarantee(Task(record(s"$path.other", "released")))
     val first = Task(awaitLatch(begun)).andThen(inGroup(body, path, scope))
-    // Not where the cancel comes from the one who waits for both: it ends the other, which must not be faster.
+    // Not where the cancel comes from the fiber that waits for both: it ends the other, which must
+    // not be faster.
     val end = Task.defer {
       if !scope.isMasked && scope.place.fiber.nn.cancelRequested then Task.unit
       else over.complete(-2).void
@@ -235,7 +243,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   private def step(kind: Kind, path: String, scope: Scope): Task[Int] =
     def seen(canHang: Boolean): Boolean =
       log(scope, path)
-      gate(scope, path, canHang)
+      checkpoint(scope, path, canHang)
     def waits(end: (Either[Throwable, Int] => Unit) => Unit): Task[Int] =
       Task.asyncCancelable { callback =>
         if !seen(canHang = true) then end(callback)
@@ -248,7 +256,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
       case Kind.Sleep =>
         Task.defer(Task.sleep(if seen(canHang = true) then 1.hour else 5.micros)).as1
       case Kind.WaitNow => waits(_(Right(1)))
-      case Kind.WaitLater => waits(callback => asker.execute(() => callback(Right(1))))
+      case Kind.WaitLater => waits(callback => canceller.execute(() => callback(Right(1))))
       case Kind.WaitAndFail => waits(_(Left(Failure(path))))
       case Kind.Block =>
         Task.delay {
@@ -266,7 +274,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   private def block(hangs: Boolean, path: String): Unit =
     try
       if hangs then Thread.sleep(3_600_000)
-      // A cancel that has arrived while unmasked code computed has left its interrupt.
+      // A cancel that arrived while unmasked code computed has left its interrupt in the flag.
       else if !Thread.currentThread().isInterrupted then Thread.sleep(0, 1000)
     catch
       case error: InterruptedException =>
@@ -277,23 +285,23 @@ object Machine:
   private final class Failure(path: String)
       extends RuntimeException(s"fail $path", null, false, false)
 
-  /** The fiber that this code is in. */
-  private def own: RunLoop = Host.here.nn.running.asInstanceOf[RunLoop]
+  /** The fiber that runs this code. */
+  private def own: TaskFiber = ExecutionThread.here.nn.running.asInstanceOf[TaskFiber]
 
-  /** A fiber, before it is one. */
+  /** What a fiber is made from. */
   private final class Place(val path: String, val parent: Place | Null, val reached: Boolean):
-    @volatile var fiber: RunLoop | Null = null
+    @volatile var fiber: TaskFiber | Null = null
     @volatile var sawCancel = false
-    @volatile var gates = 0
-    @volatile var cancelAtGate: Int = -1
-    val reachedGate = CountDownLatch(1)
+    @volatile var checkpoints = 0
+    @volatile var cancelAtCheckpoint: Int = -1
+    val reachedCheckpoint = CountDownLatch(1)
 
-    def lastReached: RunLoop =
+    def lastReached: TaskFiber =
       if reached then fiber.nn else parent.nn.lastReached
 
   private final case class Named(poll: Poll, mask: AnyRef)
 
-  /** `masks` are those that are not taken off, the innermost first. */
+  /** `masks` are those that are not removed, the innermost first. */
   private final case class Scope(
       place: Place,
       masks: List[AnyRef],
@@ -330,25 +338,27 @@ object Machine:
     case Outcome.Failed(error) => s"Failed(${describe(error)})"
     case other => other.toString
 
-  private val asker = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())
+  private val canceller = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())
 
-  /** Asks for the cancel of `target`, at best when `waiting`, if it is given, has left its thread or blocks it. */
-  private def ask(target: RunLoop, waiting: RunLoop | Null): Unit =
+  /** Requests the cancel of `target`: if it can, when `waiting`, if given, has left its thread or
+    * blocks it.
+    */
+  private def requestCancel(target: TaskFiber, waiting: TaskFiber | Null): Unit =
     val thread = Thread.currentThread()
-    asker.execute { () =>
+    canceller.execute { () =>
       if waiting ne null then
         val until = System.nanoTime() + 100_000
-        while !target.cancelRequested && (waiting.host ne null) &&
+        while !target.cancelRequested && (waiting.executionThread ne null) &&
           thread.getState == Thread.State.RUNNABLE && System.nanoTime() < until
         do Thread.onSpinWait()
       target.requestCancel()
     }
 
-  /** Blocks, so that the cancel finds a carrier for its way. */
+  /** Blocks, so that the cancel gets a carrier. */
   private def parkUntil(clue: String)(condition: => Boolean): Unit =
-    val until = System.nanoTime() + 5.seconds.toNanos
+    val until = System.nanoTime() + 20.seconds.toNanos
     while !condition && System.nanoTime() < until do LockSupport.parkNanos(5000)
-    if !condition then throw AssertionError(s"Not so after 5 s: $clue")
+    if !condition then throw AssertionError(s"Not so after 20 s: $clue")
 
   private def awaitLatch(latch: CountDownLatch): Unit =
-    if !latch.await(5, TimeUnit.SECONDS) then throw AssertionError("Waited 5 s for a latch.")
+    if !latch.await(20, TimeUnit.SECONDS) then throw AssertionError("Waited 20 s for a latch.")

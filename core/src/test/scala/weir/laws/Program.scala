@@ -2,10 +2,10 @@ package weir.laws
 
 import org.scalacheck.{Gen, Shrink}
 
-/** A task as data: what `Machine` makes a real task of, and `Reference` says the meaning of.
+/** A task as data. `Machine` makes a real task of it, and `Reference` defines its meaning.
   *
-  * Each node runs at most once, so the path to it names what happens there. Only what has one meaning is in here: where two
-  * fibers run at once, the second one's end depends on the first.
+  * Each node runs at most once, so the path to it names its events. A program has one meaning only:
+  * where two fibers run at once, the end of the second depends on the first.
   */
 enum Program:
   case Pure, Fail, Throw, Canceled
@@ -33,10 +33,10 @@ enum Program:
   /** Cancelled by its parent at the `at`-th step of its own, or after its end. */
   case ForkCancel(child: Program, at: Int)
 
-  /** Against one that waits, and wins if this one cancels itself. */
+  /** A race against a task that waits, and that wins if this one cancels itself. */
   case Race(child: Program)
 
-  /** In a `parTraverse`, beside one that waits for the end of this one. */
+  /** In a `parTraverse`, beside a task that waits for the end of this one. */
   case Parallel(child: Program)
   case TimeLimit(child: Program)
   case Abandon(child: Program)
@@ -64,7 +64,7 @@ enum Program:
     case Cancelable(a, b) => List(a, b)
     case _ => Nil
 
-/** What a step does, besides being seen. */
+/** What a step does besides its event. */
 enum Kind:
   case Delay, Defer, Cede, Sleep, WaitNow, WaitLater, WaitAndFail, Block
 
@@ -119,5 +119,5 @@ object Program:
 
   val any: Gen[Program] = Gen.choose(1, 40).flatMap(sized)
 
-  /** Towards the parts of a program. */
+  /** From a program to its parts. */
   given Shrink[Program] = Shrink.withLazyList(program => program.children.to(LazyList))

@@ -5,6 +5,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import scala.concurrent.duration.*
 import weir.{Runtime, WeirSuite}
+import weir.Tier
 
 /** Random programs do what the reference says, with a cancel at every point.
   *
@@ -13,8 +14,7 @@ import weir.{Runtime, WeirSuite}
 class RandomProgramSuite extends WeirSuite:
 
   private val programs = Integer.getInteger("weir.laws.programs", 600).intValue
-  private val seed =
-    java.lang.Long.getLong("weir.laws.seed", System.nanoTime() & 0xffffffL).longValue
+  private val seed = Tier.seed("weir.laws.seed")
 
   override def limit: FiniteDuration = (60 + programs / 4).seconds
 
@@ -23,7 +23,7 @@ class RandomProgramSuite extends WeirSuite:
   override def beforeAll(): Unit = System.setErr(PrintStream(OutputStream.nullOutputStream()))
   override def afterAll(): Unit = System.setErr(err)
 
-  /** Null, or what is wrong with a run of the program. */
+  /** What is wrong with a run of the program; null for nothing. */
   private def difference(program: Program, cancelAt: CancelAt, runtime: Runtime): String | Null =
     val expected = Reference(cancelAt).run(program)
     val machine = Machine(cancelAt, runtime)
@@ -42,7 +42,7 @@ class RandomProgramSuite extends WeirSuite:
       .map(point => (point, difference(program, point, runtime)))
       .collectFirst { case (point, what: String) => (point, what) }
 
-  /** The part of `program` that is still wrong, and what it does. */
+  /** The smallest part of `program` that is still wrong, and what it does. */
   private def smallest(program: Program, at: CancelAt, what: String, runtime: Runtime): String =
     program.children.iterator
       .flatMap(part => firstDifference(part, runtime).map((part, _)))
@@ -52,7 +52,7 @@ class RandomProgramSuite extends WeirSuite:
 
   for carriers <- List(1, 2, 4) do
     test(
-      s"with $carriers carriers a random program, cancelled at every point, does what the reference says"
+      s"with $carriers carriers a random program, cancelled at every point, does as the reference"
     ):
       val runtime = Runtime.make(carriers, 4)
       var runs = 0

@@ -3,8 +3,8 @@ package weir.laws
 import scala.collection.mutable
 import Program.*
 
-/** Where a run is cancelled: before its start, or by the step at `path`, which asks for the cancel of the first fiber or of
-  * its own, and goes on when that has been asked.
+/** Where a run is cancelled: before its start, or by the step at `path`, which requests the cancel
+  * of the first fiber or of its own, and goes on when that has been requested.
   */
 enum CancelAt:
   case Nowhere, Start
@@ -15,8 +15,9 @@ final case class Seen(outcome: String, events: Map[String, List[String]])
 
 /** The meaning of a program: a plain interpreter on one thread, with no scheduler and no waiting.
   *
-  * A cancel is looked for before each piece of user's code but the functions of `map`, and not at the end of a mask. So, once a cancel
-  * has been asked for, nothing happens but those, what is masked, and finalizers.
+  * A cancel is checked for before each piece of the user's code but the functions of `map`, and not
+  * at the end of a mask. So, once a cancel has been requested, nothing runs but those, what is
+  * masked, and finalizers.
   */
 final class Reference(cancelAt: CancelAt):
   import Reference.*
@@ -28,14 +29,14 @@ final class Reference(cancelAt: CancelAt):
   val steps: mutable.ListBuffer[String] = mutable.ListBuffer()
 
   def run(program: Program): Seen =
-    if cancelAt == CancelAt.Start then rootFiber.asked = true
+    if cancelAt == CancelAt.Start then rootFiber.cancelRequested = true
     val outcome = describe(eval(program, "r", rootFiber, Nil))
     Seen(outcome, events.view.mapValues(_.toList).toMap)
 
   private def log(fiber: Fiber, event: String): Unit =
     events.getOrElseUpdate(fiber.path, mutable.ListBuffer()) += event
 
-  /** A piece of user's code. */
+  /** A piece of the user's code. */
   private def code(fiber: Fiber, event: String)(body: => Result): Result =
     if fiber.shouldCancel then cancel(fiber)
     else
@@ -48,25 +49,27 @@ final class Reference(cancelAt: CancelAt):
       fiber.finalizing = true
     Result.Canceled
 
-  private def gate(fiber: Fiber, path: String): Unit =
+  private def checkpoint(fiber: Fiber, path: String): Unit =
     steps += path
-    fiber.gates += 1
-    val byParent = fiber.gates == fiber.cancelAtGate
-    if byParent then fiber.asked = true
+    fiber.checkpoints += 1
+    val byParent = fiber.checkpoints == fiber.cancelAtCheckpoint
+    if byParent then fiber.cancelRequested = true
     cancelAt match
       case CancelAt.Step(`path`, own) =>
-        if own then fiber.asked = true else if !byParent then askRoot(fiber)
+        if own then fiber.cancelRequested = true else if !byParent then askRoot(fiber)
       case _ => ()
 
-  /** The first fiber and, from it downwards, those that wait for each other in a way that a cancel goes. */
+  /** The first fiber and, from it downwards, those that wait for each other in such a way that a
+    * cancel is passed on.
+    */
   private def askRoot(from: Fiber): Unit =
     var fiber = from
     while !fiber.reached do fiber = fiber.parent.nn
-    if !fiber.asked then
-      fiber.asked = true
+    if !fiber.cancelRequested then
+      fiber.cancelRequested = true
       while fiber.parent ne null do
         fiber = fiber.parent.nn
-        fiber.asked = true
+        fiber.cancelRequested = true
 
   private def eval(program: Program, path: String, fiber: Fiber, polls: Polls): Result =
     def in(part: Int, program: Program): Result = eval(program, s"$path.$part", fiber, polls)
@@ -75,11 +78,11 @@ final class Reference(cancelAt: CancelAt):
       case Fail => Result.Error(s"fail $path")
       case Throw =>
         code(fiber, path) {
-          gate(fiber, path)
+          checkpoint(fiber, path)
           thrown(fiber, s"fail $path")
         }
       case Canceled =>
-        fiber.asked = true
+        fiber.cancelRequested = true
         if fiber.masks == 0 then cancel(fiber) else Result.Value(0)
       case Step(kind) => step(kind, path, fiber)
 
@@ -158,7 +161,10 @@ final class Reference(cancelAt: CancelAt):
           eval(body, s"$path.0", inner, polls) match
             case Result.Error(error) => thrown(fiber, error)
             case Result.Canceled =>
-              thrown(fiber, if fiber.asked then "InterruptedException" else "CancellationException")
+              thrown(
+                fiber,
+                if fiber.cancelRequested then "InterruptedException" else "CancellationException"
+              )
             case value => value
         }
 
@@ -171,7 +177,7 @@ final class Reference(cancelAt: CancelAt):
       case ForkCancel(body, at) =>
         masked(fiber, polls) { _ =>
           val forked = child(fiber, path, propagates = false)
-          forked.cancelAtGate = at
+          forked.cancelAtCheckpoint = at
           val outcome = describe(eval(body, s"$path.0", forked, polls))
           code(fiber, s"$path canceled $outcome")(Result.Value(0))
         }
@@ -200,7 +206,7 @@ final class Reference(cancelAt: CancelAt):
 
   private def step(kind: Kind, path: String, fiber: Fiber): Result =
     code(fiber, path) {
-      gate(fiber, path)
+      checkpoint(fiber, path)
       kind match
         case Kind.Delay | Kind.Defer | Kind.BlockOn => Result.Value(1)
         case _ if fiber.shouldCancel =>
@@ -240,7 +246,7 @@ final class Reference(cancelAt: CancelAt):
       result
     else body
 
-  /** Inside of a mask that is just for this. */
+  /** Inside of a mask of its own. */
   private def guaranteed(fiber: Fiber)(body: => Result)(finalizer: String => Result): Result =
     polled(fiber, fiber.innermost)(body) match
       case Result.Canceled =>
@@ -255,8 +261,8 @@ final class Reference(cancelAt: CancelAt):
   private def child(parent: Fiber, path: String, propagates: Boolean): Fiber =
     Fiber(path, parent, parent.reached && propagates && parent.masks == 0)
 
-  /** A wait for one that runs in another fiber, which a cancel of this one reaches, after the hook. `keepsValue`: it has that one's
-    * value, also where it was cancelled.
+  /** A wait for `body` in another fiber, which a cancel of this fiber reaches, after the hook.
+    * `keepsValue`: the wait has the value of that fiber, also where this one is cancelled.
     */
   private def group(
       fiber: Fiber,
@@ -275,7 +281,7 @@ final class Reference(cancelAt: CancelAt):
         case Result.Value(_) if keepsValue => result
         case _ if fiber.shouldCancel => cancel(fiber)
         case Result.Canceled =>
-          fiber.asked = true
+          fiber.cancelRequested = true
           thrown(fiber, "CancellationException")
         case result => result
 
@@ -307,12 +313,12 @@ object Reference:
     case Result.Error(error) => s"Failed($error)"
     case Result.Canceled => "Canceled"
 
-  /** `reached` by a cancel of the first fiber. */
+  /** `reached`: whether a cancel of the first fiber reaches this one. */
   private final class Fiber(val path: String, val parent: Fiber | Null, val reached: Boolean):
-    var asked = false
+    var cancelRequested = false
     var masks = 0
     var innermost: Masking | Null = null
     var finalizing = false
-    var gates = 0
-    var cancelAtGate: Int = -1
-    def shouldCancel: Boolean = asked && masks == 0
+    var checkpoints = 0
+    var cancelAtCheckpoint: Int = -1
+    def shouldCancel: Boolean = cancelRequested && masks == 0

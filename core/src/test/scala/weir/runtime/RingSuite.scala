@@ -10,7 +10,7 @@ class RingSuite extends WeirSuite:
   override def limit: FiniteDuration = 60.seconds
 
   private final class Numbered(val producer: Int, val number: Int) extends Job:
-    def runSlice(host: Host): Unit = ()
+    def runSlice(executionThread: ExecutionThread): Unit = ()
 
   private def number(job: Job | Null): Int = job match
     case numbered: Numbered => numbered.number
@@ -70,7 +70,8 @@ class RingSuite extends WeirSuite:
               case job: Numbered =>
                 seen.incrementAndGet(job.producer * each + job.number): Unit
                 left.decrementAndGet(): Unit
-                // Each consumer sees what one producer pushed in order, however many consumers there are.
+                // Each consumer sees what one producer pushed in order, however many consumers
+                // there are.
                 if job.number <= last(job.producer) then disorder.incrementAndGet(): Unit
                 last(job.producer) = job.number
               case _ => Thread.`yield`()
@@ -81,3 +82,11 @@ class RingSuite extends WeirSuite:
       assertEquals(disorder.get, 0L)
       assert(ring.isEmpty)
       assertEquals(number(ring.poll()), -1)
+
+  test("a push at the end of the thread's stack adds its job, or fails before it has begun"):
+    // Interpreted, as code is at first: compiled, the steps of a push hardly need any stack.
+    val (output, code) = WeirSuite.child("weir.runtime.RingAtStackEnd", "-Xint")
+    assertEquals(
+      (output.linesIterator.toList, code),
+      (List("200 rings gave back what they took"), 0)
+    )

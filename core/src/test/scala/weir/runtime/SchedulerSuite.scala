@@ -1,14 +1,14 @@
 package weir.runtime
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import weir.WeirSuite
 
-/** Who wakes a worker for a job, in steps that the test takes by hand. */
+/** How workers are woken and slots are taken, in steps that the test takes by hand. */
 class SchedulerSuite extends WeirSuite:
 
   private final class Opens(latch: CountDownLatch) extends Job:
-    def runSlice(host: Host): Unit = latch.countDown()
+    def runSlice(executionThread: ExecutionThread): Unit = latch.countDown()
 
   /** Nobody becomes the standby before `wakes` is set. */
   private final class Asleep(carriers: Int) extends Scheduler(carriers, 16):
@@ -18,16 +18,16 @@ class SchedulerSuite extends WeirSuite:
       raised.incrementAndGet(): Unit
       if wakes then super.raiseStandby()
 
-  // Race 11: the standby has looked while the jobs were in hand, and has gone idle.
-  test("jobs that are moved to another shard while nobody is the standby are run"):
+  // Race 11: the standby has looked while the jobs were in no queue, and has gone idle.
+  test("jobs that are moved to another shard while there is no standby are run"):
     val scheduler = Asleep(2)
     val ran = CountDownLatch(8)
     for _ <- 1 to 9 do scheduler.submit(Opens(ran), 1)
     scheduler.wakes = true
-    assert(scheduler.poll(0) != null) // stays in hand, as with a worker that it blocks
+    assert(scheduler.poll(0) != null) // is not run, as by a worker that it blocks
     await(ran)
 
-  test("a job that is taken from another shard alone wakes nobody"):
+  test("a job that is taken from another shard alone wakes no worker"):
     val scheduler = Asleep(2)
     for _ <- 1 to 2 do scheduler.submit(Opens(CountDownLatch(1)), 1)
     assertEquals(scheduler.raised.get, 2)
@@ -35,7 +35,9 @@ class SchedulerSuite extends WeirSuite:
     assert(scheduler.poll(0) eq null)
     assertEquals(scheduler.raised.get, 2)
 
-  /** Submits `late` as the role of the standby is given up for the time `at`, before anybody can see that. */
+  /** Submits `late` as the role of the standby is given up for the time `at`, before anybody can
+    * see that.
+    */
   private final class SubmitsLate(at: Int, late: Job) extends Scheduler(1, 16):
     private val times = AtomicInteger()
     override def leaveStandby(): Unit =
@@ -57,6 +59,41 @@ class SchedulerSuite extends WeirSuite:
     scheduler.submit(Opens(first))
     await(first)
     await(ran)
+
+  test("a worker that goes idle can be woken before it gives the role of the standby up"):
+    val times = AtomicInteger()
+    val idle = CompletableFuture[Int]()
+    val scheduler = new Scheduler(1, 16):
+      override def leaveStandby(): Unit =
+        if times.incrementAndGet() == 2 then idle.complete(idleWorkers): Unit
+        super.leaveStandby()
+    scheduler.submit(Opens(CountDownLatch(1)))
+    assertEquals(idle.get(5, TimeUnit.SECONDS), 1)
+
+  test("stress: a job that is moved to a shard that others have filled meanwhile is not lost"):
+    val scheduler = new Scheduler(2, 4):
+      override def raiseStandby(): Unit = ()
+    val job = Opens(CountDownLatch(1))
+    val jobs = AtomicInteger()
+    def take(preferredShard: Int): Unit =
+      if scheduler.poll(preferredShard) != null then jobs.decrementAndGet(): Unit
+    def both(body: Int => Unit): Unit =
+      val threads =
+        (0 to 1).map(preferredShard => Thread.ofPlatform().start(() => body(preferredShard)))
+      threads.foreach(_.join())
+    def submit(preferredShard: Int): Unit =
+      for _ <- 1 to 4 do
+        jobs.incrementAndGet(): Unit
+        scheduler.submit(job, preferredShard)
+    val until = System.nanoTime() + 1_000_000_000L
+    both { preferredShard =>
+      while System.nanoTime() < until do
+        submit(preferredShard)
+        // This one finds the shard 0 empty, and moves jobs there, while the other one fills it.
+        if preferredShard == 1 then while scheduler.hasWork do take(0)
+    }
+    while scheduler.hasWork do take(0)
+    assertEquals(jobs.get, 0)
 
   test("where no worker can be started, the next job that is queued starts one for both"):
     val ran = CountDownLatch(2)
@@ -83,8 +120,8 @@ class SchedulerSuite extends WeirSuite:
   test("a slot is taken from a holder that does not run, which then cannot free it"):
     val scheduler = Scheduler(1, 16)
     val first, second = worker(scheduler, runs = false)
-    assertEquals(scheduler.claimSlot(first), 0)
-    assertEquals(scheduler.claimSlot(second), 0)
+    assertEquals(scheduler.takeSlot(first), 0)
+    assertEquals(scheduler.takeSlot(second), 0)
     assert(!scheduler.holdsSlot(first, 0) && scheduler.holdsSlot(second, 0))
     assert(!scheduler.freeSlot(first, 0))
     assert(scheduler.holdsSlot(second, 0))
@@ -95,24 +132,24 @@ class SchedulerSuite extends WeirSuite:
     val scheduler = Scheduler(2, 16)
     val blocked = worker(scheduler, runs = false)
     val first, second, third = worker(scheduler, runs = true)
-    assertEquals(scheduler.claimSlot(blocked), 0)
-    assertEquals(scheduler.claimSlot(first), 1)
-    assertEquals(scheduler.claimSlot(second), 0)
-    assertEquals(scheduler.claimSlot(third), -1)
-    assertEquals(scheduler.claimSlot(third, 1), -1)
+    assertEquals(scheduler.takeSlot(blocked), 0)
+    assertEquals(scheduler.takeSlot(first), 1)
+    assertEquals(scheduler.takeSlot(second), 0)
+    assertEquals(scheduler.takeSlot(third), -1)
+    assertEquals(scheduler.takeSlot(third, 1), -1)
 
   test("a slot whose holder is replaced during the look at it is not taken from the new one"):
     val scheduler = Scheduler(1, 16)
     val first, second = worker(scheduler, runs = true)
     var looks = 0
-    def replace() = assertEquals(scheduler.claimSlot(first), 0)
+    def replace() = assertEquals(scheduler.takeSlot(first), 0)
     val blocked = new Worker(scheduler, threads):
       override def isRunnable: Boolean =
         looks += 1
         if looks == 1 then replace()
         false
-    assertEquals(scheduler.claimSlot(blocked), 0)
-    assertEquals(scheduler.claimSlot(second), -1)
+    assertEquals(scheduler.takeSlot(blocked), 0)
+    assertEquals(scheduler.takeSlot(second), -1)
     assert(scheduler.holdsSlot(first, 0))
 
   /** Lets two threads come for what only one of them can have at a time, again and again. */
@@ -134,7 +171,7 @@ class SchedulerSuite extends WeirSuite:
   test("of two that come for a free slot at once, one gets it"):
     val scheduler = Scheduler(1, 16)
     val workers = List.fill(2)(worker(scheduler, runs = true))
-    oneAtATime(i => scheduler.claimSlot(workers(i)) == 0)(i => scheduler.freeSlot(workers(i), 0))
+    oneAtATime(i => scheduler.takeSlot(workers(i)) == 0)(i => scheduler.freeSlot(workers(i), 0))
 
   test("of two that come for the role of the standby at once, one gets it"):
     val scheduler = Scheduler(1, 16)
@@ -153,7 +190,7 @@ class SchedulerSuite extends WeirSuite:
     oneAtATime(_ => scheduler.take() != null)(_ => scheduler.putIdle(idle))
     assertEquals(scheduler.idleWorkers, 1)
 
-  test("of two that come for a place to be idle in at once, one gets it"):
+  test("of two that want to be idle in the last free cell at once, one gets it"):
     val scheduler = Takes()
     for _ <- 1 until Tuning.idleWorkersPerCarrier do
       assert(scheduler.putIdle(worker(scheduler, runs = false)))
@@ -163,18 +200,20 @@ class SchedulerSuite extends WeirSuite:
 
   // Race 7.
   test(
-    "a fairness look finds the inbox, and each shard in turn, though the own shard is not empty"
+    "a fairness poll finds the overflow queue, and each shard in turn, past a shard that is full"
   ):
     val scheduler = Asleep(2)
     val jobs = List.fill(16 * 2 + 1)(Opens(CountDownLatch(1)))
     for job <- jobs.take(16) do scheduler.submit(job, 0)
     for job <- jobs.slice(16, 32) do scheduler.submit(job, 1)
-    scheduler.submit(jobs.last, 1) // into the inbox
-    assert(scheduler.pollStray(0, 2) eq jobs.last)
-    assert(scheduler.pollStray(0, 3) eq jobs(16))
-    assert(scheduler.pollStray(0, 5) eq jobs(0))
+    scheduler.submit(jobs.last, 1) // into the overflow queue
+    assert(scheduler.pollForFairness(0, 2) eq jobs.last)
+    assert(scheduler.pollForFairness(0, 3) eq jobs(16))
+    assert(scheduler.pollForFairness(0, 5) eq jobs(0))
 
-  test("jobs that the shards have no room for are found in the inbox, after those in the shards"):
+  test(
+    "jobs that the shards have no room for are in the overflow queue, after those in the shards"
+  ):
     val scheduler = Asleep(1)
     val jobs = List.fill(20)(Opens(CountDownLatch(1)))
     for job <- jobs do scheduler.submit(job, 0)
@@ -183,4 +222,6 @@ class SchedulerSuite extends WeirSuite:
     for job <- jobs do scheduler.submit(job, 0)
     for _ <- 1 to 16 do scheduler.poll(0): Unit
     assert(scheduler.hasWork)
+    assertEquals(scheduler.onlyJobAt, -1)
+    scheduler.submit(jobs.head, 0)
     assertEquals(scheduler.onlyJobAt, -1)

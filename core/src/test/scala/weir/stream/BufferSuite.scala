@@ -1,15 +1,16 @@
 package weir
 package stream
 
-import weir.kernel.{Direct, FiberCore}
+import java.lang.ref.WeakReference
+import weir.fiber.{DirectCode, FiberCore}
 
 /** Who goes on when room is given back. Elements are their own sizes. */
-class BufferSuite extends StreamTests:
+class BufferSuite extends CollectedTests, StreamTests:
 
   private def sized(limit: Long): Buffer = Buffer(limit, element => element.asInstanceOf[Int])
 
-  private def put(buffer: Buffer, element: Int): Task[Unit] = Direct(buffer.put(element, _))
-  private def take(buffer: Buffer): Task[Any] = Direct(buffer.take(_))
+  private def put(buffer: Buffer, element: Int): Task[Unit] = DirectCode(buffer.put(element, _))
+  private def take(buffer: Buffer): Task[Any] = DirectCode(buffer.take(_))
 
   private def waits(fiber: Fiber[Any]): Boolean = fiber match
     case core: FiberCore => core.suspendedIn ne null
@@ -69,8 +70,8 @@ class BufferSuite extends StreamTests:
     for element <- List(4, 4) do put(buffer, element).runSync()
     val first = putting(buffer, 3)
     val second = putting(buffer, 4)
-    val cancelAndTake = Direct { fiber =>
-      buffer.synchronized { // without which nobody leaves the line
+    val cancelAndTake = DirectCode { fiber =>
+      buffer.synchronized { // no waiter can leave the line without it
         first match { case core: FiberCore => core.requestCancel() }
         buffer.take(fiber)
       }
@@ -88,6 +89,15 @@ class BufferSuite extends StreamTests:
       val producer = putting(buffer, 1)
       assertEquals(List.fill(3)(take(buffer).runSync()), List[Any](40, 60, 1), s"round $round")
       eventually("it has put")(ended(producer))
+
+  test("an element that was taken is not kept, though others of its batch are to be taken yet"):
+    val buffer = Buffer(10, null)
+    val value: AnyRef => Unit = value => DirectCode(buffer.put(value, _)).runSync()
+    def taken() =
+      for _ <- 1 to 3 do value(new Object)
+      WeakReference(take(buffer).runSync().asInstanceOf[AnyRef])
+    assertCollected("what was taken")(taken())
+    assertEquals(buffer.untaken.size, 2)
 
   test("an element of no size takes 1"):
     val buffer = sized(2)

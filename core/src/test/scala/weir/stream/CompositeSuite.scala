@@ -13,8 +13,8 @@ import weir.trace.Functions
   * minute.
   */
 class CompositeSuite extends StreamTests:
-  private val seed = java.lang.Long.getLong("weir.stress.seed", System.nanoTime()).longValue
-  private val seconds = Integer.getInteger("weir.stress.seconds", 3).intValue
+  private val seed = Tier.seed("weir.stress.seed")
+  private val seconds = Integer.getInteger("weir.stress.seconds", Tier(1, 30)).intValue
 
   override def limit: FiniteDuration = 30.seconds + seconds.seconds
 
@@ -70,24 +70,24 @@ class CompositeSuite extends StreamTests:
     case MapThrows(source, at) =>
       stream(source, log).map(i => if i % 7 == at % 7 then throw Error(at) else i)
 
-  /** What passes a handler, or the source of a `take`, from below: they do not see it, and
+  /** What passes a handler, or the source of a `take`, from downstream: they do not get it, and
     * finalizers run.
     */
-  private final class Below(val error: Error | Null) extends RuntimeException with NoStackTrace
+  private final class Downstream(val error: Error | Null) extends RuntimeException with NoStackTrace
 
-  /** The plain loop: `emit` is what is below. */
+  /** The plain loop: `emit` is downstream. */
   private def loop(shape: Shape, log: Log)(emit: Int => Unit): Unit =
-    var thrown: Below | Null = null
+    var thrown: Downstream | Null = null
     def pass(value: Int): Unit =
       try emit(value)
       catch
         case error: Error =>
-          val below = Below(error)
-          thrown = below
-          throw below
+          val downstream = Downstream(error)
+          thrown = downstream
+          throw downstream
     def unwrapped(run: => Unit): Unit =
       try run
-      catch case below: Below if below eq thrown => throw below.error.nn
+      catch case downstream: Downstream if downstream eq thrown => throw downstream.error.nn
     shape match
       case Emits(values) => values.foreach(emit)
       case Eval(value) =>
@@ -121,7 +121,7 @@ class CompositeSuite extends StreamTests:
         finally log.write(s"final $name")
       case Take(source, count) =>
         var left = count
-        val enough = Below(null)
+        val enough = Downstream(null)
         // A pull with nothing left to take is closed before it has begun.
         try
           if left > 0 then
@@ -131,7 +131,7 @@ class CompositeSuite extends StreamTests:
               if left == 0 then throw enough
             }
           else unbegun(source, log)
-        catch case below: Below if below eq enough => ()
+        catch case downstream: Downstream if downstream eq enough => ()
       case MapThrows(source, at) =>
         loop(source, log)(i => if i % 7 == at % 7 then throw Error(at) else emit(i))
 
@@ -217,13 +217,13 @@ class CompositeSuite extends StreamTests:
       List("outer: first")
     )
 
-  test("what a consumer throws is handled by no handler above it"):
-    val above = Stream.emits(1 to 3).handleErrorWith(_ => fail("of the consumer"))
-    assertEquals(above.map(_ => throw first).drain.attempt.runSync(), Left(first))
-    assertEquals(above.flatMap(_ => Stream.fail(first)).drain.attempt.runSync(), Left(first))
+  test("what a consumer throws is handled by no handler upstream"):
+    val source = Stream.emits(1 to 3).handleErrorWith(_ => fail("of the consumer"))
+    assertEquals(source.map(_ => throw first).drain.attempt.runSync(), Left(first))
+    assertEquals(source.flatMap(_ => Stream.fail(first)).drain.attempt.runSync(), Left(first))
 
   test(
-    "a finalizer that fails between two streams fails the whole, and its own handler does not see it"
+    "a finalizer that fails between two streams fails the whole; its own handler is not called"
   ):
     val finalized = Stream.emit(1).onFinalize(Task.fail(first))
     val stream = finalized.handleErrorWith(_ => fail("its own")) ++ Stream.emit(2)

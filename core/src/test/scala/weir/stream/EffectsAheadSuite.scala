@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** How many effects may have run ahead of the consumer: the table of docs/streams.md, line by line. */
+/** How many effects may have run ahead of the consumer: the table of docs/streams.md, line by line.
+  */
 class EffectsAheadSuite extends StreamTests:
   override def limit: FiniteDuration = 30.seconds
 
@@ -53,7 +54,9 @@ class EffectsAheadSuite extends StreamTests:
       assertEquals(TestRuntime.run(stream.take(0).toList), Nil)
       assertEquals(launched.get, 0)
 
-  /** Stages that know of the stage above how many elements they will ask for, with what take(2) comes to there. */
+  /** Stages that know from downstream how many elements they will ask for, with what take(2)
+    * comes to there.
+    */
   private val knowing = List[(String, Int, Stream[Int] => Stream[Any])](
     ("nothing", 2, identity),
     ("map", 2, _.map(-_)),
@@ -102,13 +105,13 @@ class EffectsAheadSuite extends StreamTests:
       val count = launched.get
       assert(count >= 3 && count <= 3 + form.most, s"$count launched: $form")
 
-  test("the first to end of several candidates is not hurried: all of them begin"):
+  test("all of several candidates begin, where the first to end is wanted"):
     val candidates = Stream.emits(1 to 3).prefetchN(1)
     val first = candidates.parEvalMapUnordered(3)(i => Task.sleep((4 - i).seconds).as(i)).take(1)
     assertEquals(TestRuntime.timed(first.toList), (List(3), 1.second))
 
   for form <- forms do
-    test(s"${form.name}: producer and consumer append to one file, each line where it may stand"):
+    test(s"${form.name}: producer and consumer append to one file, each line where it may be"):
       val file = Files.createTempFile("weir", ".log")
       def append(line: String): Task[Unit] =
         Task(Files.writeString(file, s"$line\n", StandardOpenOption.APPEND)).void
@@ -138,10 +141,10 @@ class EffectsAheadSuite extends StreamTests:
       finally Files.delete(file)
 
   for form <- forms.tail do
-    test(s"${form.name}: delays above it are kept, and overlap with those below it"):
+    test(s"${form.name}: delays upstream are kept, and overlap with those downstream"):
       val source = Stream.emits(1 to 5).evalTap(_ => Task.sleep(1.hour))
       assertEquals(TestRuntime.timed(form.make(source).toList), ((1 to 5).toList, 5.hours))
-      val below = form.make(source).evalTap(_ => Task.sleep(1.hour))
-      assertEquals(TestRuntime.timed(below.toList), ((1 to 5).toList, 6.hours))
+      val downstream = form.make(source).evalTap(_ => Task.sleep(1.hour))
+      assertEquals(TestRuntime.timed(downstream.toList), ((1 to 5).toList, 6.hours))
       val free = form.make(Stream.emits(1 to 5)).evalTap(_ => Task.sleep(1.hour))
       assertEquals(TestRuntime.timed(free.toList), ((1 to 5).toList, 5.hours))

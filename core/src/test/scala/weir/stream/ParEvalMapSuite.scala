@@ -36,7 +36,7 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
     }
   }
 
-  property("chunks above change neither the results nor how many effects run") {
+  property("chunks upstream change neither the results nor how many effects run") {
     forAll(kinds, Gen.choose(1, 20)) { (kinds, size) =>
       val runs = AtomicInteger()
       val chunked = Stream.emits(kinds).chunkN(size).flatMap(Stream.emits)
@@ -142,7 +142,7 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
       val stream = run(Stream.emits(0 to 9), 1, 4)(i => if i == 5 then throw boom else Task.pure(i))
       assertEquals(seen(stream).runSync().last, boom)
 
-    test(s"$name: each effect ends before the resource above it is released"):
+    test(s"$name: each effect ends before the resource upstream is released"):
       val log = ConcurrentLinkedQueue[String]()
       val source =
         Stream.bracket(Task.unit)(_ => Task(log.add("release")).void).flatMap(_ => endless)
@@ -167,7 +167,19 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
       val fiber = results.evalMap(_ => Task(delivered.countDown())).drain.start.runSync()
       await(begun)
       eventually("the consumer waits"):
-        fiber match { case core: weir.kernel.FiberCore => core.suspendedIn ne null }
+        fiber match { case core: weir.fiber.FiberCore => core.suspendedIn ne null }
       gate.complete(()).runSync(): Unit
       await(delivered)
       fiber.cancel.runSync()
+
+  test("a buffer without a limit holds nothing up"):
+    for parallelism <- List(1, 2, Int.MaxValue) do
+      val stream = Stream.emits(1 to 100)
+      assertEquals(
+        stream.parEvalMap(parallelism, Int.MaxValue)(Task.pure).toList.runSync(),
+        (1 to 100).toList
+      )
+      assertEquals(
+        stream.parEvalMapUnordered(parallelism, Int.MaxValue)(Task.pure).toList.runSync().toSet,
+        (1 to 100).toSet
+      )

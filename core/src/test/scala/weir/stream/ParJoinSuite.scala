@@ -115,7 +115,7 @@ class ParJoinSuite extends StreamTests:
       assertEquals(TestRuntime.run(taken), List(1))
 
   test(
-    "twenty thousand inner streams that are open are closed, each once, whatever its finalizer throws"
+    "twenty thousand open inner streams are closed, each once, whatever its finalizer throws"
   ):
     val open, closed = AtomicInteger()
     val boom = Boom()
@@ -158,7 +158,7 @@ class ParJoinSuite extends StreamTests:
       val ended = stream.take(1).drain.andThen(Task.cede).start.flatMap(_.join).runSync()
       assertEquals(ended, Outcome.Canceled)
 
-  test("the error of a finalizer that has canceled itself before is not lost, as in any stream"):
+  test("the error of a finalizer that has cancelled itself before is not lost, as in any stream"):
     val boom = Boom()
     val bad = Stream
       .bracket(Task.unit)(_ => Task.canceled.andThen(Task.fail(boom)))

@@ -4,9 +4,11 @@ package stream
 import java.util.concurrent.atomic.AtomicInteger
 import scala.util.Random
 
-/** The hand-over of each form of prefetch under load, to its end, dropped half-way, and cancelled at any moment.
+/** The hand-over of each form of prefetch under load, to its end, dropped half-way, and cancelled
+  * at any moment.
   *
-  * `-Dweir.stress.seconds=60` for so long, `-Dweir.stress.seed=` with the seed that a failure prints.
+  * `-Dweir.stress.seconds=60` for so long, `-Dweir.stress.seed=` with the seed that a failure
+  * prints.
   */
 class PrefetchStressSuite extends StreamTests, StressTests:
 
@@ -32,15 +34,18 @@ class PrefetchStressSuite extends StreamTests, StressTests:
   for (name, make) <- forms do
     rounds(s"$name: all elements in order, the source closed once after the last use") { random =>
       val n = 1 + random.nextInt(300)
-      val above, below = random.nextInt(8)
+      val upstream, downstream = random.nextInt(8)
       val stop = random.nextInt(2 * n)
       val inUse, released = AtomicInteger()
       val source = Stream
         .bracket(Task.unit)(_ => Task(assertEquals(released.incrementAndGet() + inUse.get, 1)))
-        .flatMap(_ => Stream.emits(1 to n).evalTap(i => pause((i + above) % 8)))
+        .flatMap(_ => Stream.emits(1 to n).evalTap(i => pause((i + upstream) % 8)))
       val used = make(source)
         .evalMap(i =>
-          Task(inUse.set(1)).andThen(pause((i * 7 + below) % 8)).andThen(Task(inUse.set(0))).as(i)
+          Task(inUse.set(1))
+            .andThen(pause((i * 7 + downstream) % 8))
+            .andThen(Task(inUse.set(0)))
+            .as(i)
         )
       val expected = (1 to math.min(n, stop)).toList
       val taken = if random.nextBoolean() then used.take(stop) else used.takeWhile(_ <= stop)
@@ -60,8 +65,8 @@ class PrefetchStressSuite extends StreamTests, StressTests:
         val source = Stream
           .bracket(Task(opened.incrementAndGet()))(_ => Task(closed.incrementAndGet()).void)
           .flatMap(_ => Stream.repeatEval(Task(late.addAndGet(closed.get))))
-        val above, below = random.nextInt(8)
-        val stream = make(source.evalTap(_ => pause(above))).evalTap(_ => pause(below))
+        val upstream, downstream = random.nextInt(8)
+        val stream = make(source.evalTap(_ => pause(upstream))).evalTap(_ => pause(downstream))
         val fiber = stream.drain.start.runSync()
         val until = System.nanoTime() + random.nextInt(100_000)
         while System.nanoTime() < until do Thread.onSpinWait()

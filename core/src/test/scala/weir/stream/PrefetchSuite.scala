@@ -16,7 +16,7 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
 
   private def yields(kind: Int): Task[Unit] = if kind == 1 then Task.cede else Task.unit
 
-  property("the same elements, whoever is faster") {
+  property("the same elements, whichever side is faster") {
     forAll(kinds, Gen.choose(1, 9)) { (kinds, n) =>
       val source = Stream.emits(kinds).evalTap(yields)
       for ahead <- List(
@@ -34,7 +34,7 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
 
   for n <- List(1, 2, 16, 64, 1000) do
     test(
-      s"three quarters of $n effects or more are run ahead of a consumer that waits, at most one more than all"
+      s"of $n effects three quarters or more run ahead of a waiting consumer, at most ${n + 1}"
     ):
       val produced = AtomicInteger()
       val gates = Array.fill(4)(Deferred.unsafe[Unit])
@@ -85,11 +85,11 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
   for blocking <- List(false, true) do
     test(s"the source works while the consumer does${if blocking then ", both blocking" else ""}"):
       val crowd = Crowd(2)
-      val above =
+      val upstream =
         Stream.emits(1 to 4).evalTap(i => if i == 3 then crowd.meet(blocking) else Task.unit)
-      val below =
-        above.prefetchN(2).evalTap(i => if i == 2 then crowd.meet(blocking) else Task.unit)
-      assertEquals(below.toList.runSync(), List(1, 2, 3, 4))
+      val downstream =
+        upstream.prefetchN(2).evalTap(i => if i == 2 then crowd.meet(blocking) else Task.unit)
+      assertEquals(downstream.toList.runSync(), List(1, 2, 3, 4))
 
   for n <- List(1, 2, 8) do
     test(
@@ -124,11 +124,11 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
     val boom, first = Boom()
     val source = Stream.unfold(0)(i => Some((i, i + 1))).onFinalize(Task.fail(boom))
     assertEquals(source.prefetchN(1).take(1).drain.attempt.runSync(), Left(boom))
-    val below = source.prefetchN(1).evalMap(_ => Task.fail(first)).drain.attempt.runSync()
-    assertEquals(below, Left(first))
+    val downstream = source.prefetchN(1).evalMap(_ => Task.fail(first)).drain.attempt.runSync()
+    assertEquals(downstream, Left(first))
     assertEquals(first.getSuppressed.toList, List(boom))
 
-  test("the resource above is released when the source has ended, or with the consumer"):
+  test("the resource upstream is released when the source has ended, or with the consumer"):
     val log = Log()
     val source = log.resource("a")(log.resource("b")(Stream.emits(1 to 3)))
     for take <- List(0, 1, 2, 3, 4) do source.prefetchN(1).take(take).drain.runSync()

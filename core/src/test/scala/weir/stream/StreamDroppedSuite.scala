@@ -5,11 +5,11 @@ import java.io.{ByteArrayOutputStream, PrintStream}
 import java.util.concurrent.{CancellationException, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
-import weir.kernel.{RunLoop, Suspend}
+import weir.fiber.{Suspend, TaskFiber}
 import weir.testkit.TestRuntime
 
-/** A stream of which nobody wants more half-way, with each form of running ahead: its producer is stopped, its finalizer has run
-  * once, nothing is left, and no error is lost.
+/** A stream whose consumer stops before its end, with each form of running ahead: its producer is
+  * stopped, its finalizer has run once, nothing is left, and no error is lost.
   */
 class StreamDroppedSuite extends StreamTests:
   override def limit: FiniteDuration = 30.seconds
@@ -160,7 +160,7 @@ class StreamDroppedSuite extends StreamTests:
       val stream = make(failing(Boom(), CountDownLatch(1)))
       assertEquals(printed(assertEquals(stream.take(2).toList.runSync(), List(1, 2))), "")
 
-  for (place, make) <- List[(String, (Int => Task[Int]) => Stream[Int])](
+  for (origin, make) <- List[(String, (Int => Task[Int]) => Stream[Int])](
       "an effect of parEvalMap" -> (f => Stream.emits(1 to 9).parEvalMap(4)(f)),
       "an effect of parEvalMapUnordered" -> (f => Stream.emits(1 to 9).parEvalMapUnordered(4)(f)),
       "the outer stream of parJoin" -> (f =>
@@ -168,7 +168,7 @@ class StreamDroppedSuite extends StreamTests:
       )
     )
   do
-    test(s"the error of $place, to which the consumer does not come, is reported"):
+    test(s"the error of $origin, to which the consumer does not come, is reported"):
       val error = Boom("ahead, of an effect")
       val taken, thrown = CountDownLatch(1)
       def fails = Task(taken.await()).andThen(Task(thrown.countDown())).andThen(Task.fail(error))
@@ -180,9 +180,9 @@ class StreamDroppedSuite extends StreamTests:
 
   test("parEvalMap: an error of masked code, ended by an effect that cancels itself, is reported"):
     val taken, begun, goOn = CountDownLatch(1)
-    var third: RunLoop | Null = null
+    var third: TaskFiber | Null = null
     val ownFiber = new Suspend[Unit]:
-      def begin(fiber: RunLoop): Any = third = fiber
+      def begin(fiber: TaskFiber): Any = third = fiber
     val masked = Task.uncancelable { _ =>
       Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(Boom("masked")))
     }
@@ -216,25 +216,25 @@ class StreamDroppedSuite extends StreamTests:
     }
     assert(text.contains("Boom: of a finalizer"), text)
 
-  test("parEvalMap: take launches no more effects than it takes, above and in it"):
-    val above, in = AtomicInteger()
+  test("parEvalMap: take launches no more effects than it takes, upstream and in it"):
+    val upstream, in = AtomicInteger()
     val stream = Stream
       .unfold(1)(i => Some((i, i + 1)))
-      .evalTap(_ => Task(above.incrementAndGet()))
+      .evalTap(_ => Task(upstream.incrementAndGet()))
       .parEvalMap(8)(i => Task(in.incrementAndGet()).andThen(Task.cede).as(i))
     for n <- 0 to 3; _ <- 1 to 100 do
-      above.set(0)
+      upstream.set(0)
       in.set(0)
       assertEquals(stream.take(n).toList.runSync(), (1 to n).toList)
-      assertEquals((above.get, in.get), (n, n))
+      assertEquals((upstream.get, in.get), (n, n))
 
   for (form, make) <- forms do
     test(s"$form: an error of masked code, at whose end the producer is canceled, is kept"):
       val error, first = Boom()
       val begun, goOn = CountDownLatch(1)
-      var producer: RunLoop | Null = null
+      var producer: TaskFiber | Null = null
       val ownFiber = new Suspend[Unit]:
-        def begin(fiber: RunLoop): Any = producer = fiber
+        def begin(fiber: TaskFiber): Any = producer = fiber
       val masked = ownFiber.andThen(Task.uncancelable { _ =>
         Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(error))
       })

@@ -10,7 +10,8 @@ import scala.util.control.NoStackTrace
   * `-Dweir.stress.operations=10000000` for so many turns of each.
   */
 class StreamRecursionSuite extends StreamTests:
-  private val turns = java.lang.Integer.getInteger("weir.stress.operations", 1_000_000).intValue
+  private val turns =
+    java.lang.Integer.getInteger("weir.stress.operations", Tier(350_000, 1_000_000)).intValue
 
   override def limit: FiniteDuration = if turns > 1_000_000 then 1.hour else 60.seconds
 

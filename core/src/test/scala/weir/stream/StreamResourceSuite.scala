@@ -44,7 +44,7 @@ class StreamResourceSuite extends WeirSuite:
   )
 
   for (shape, make) <- shapes do
-    test(s"$shape: the releases are told of success, a failure below, a cancel"):
+    test(s"$shape: the finalizers get a success, a failure downstream, a cancel"):
       val boom = Boom()
       val succeeds, fails, cancels = Log()
       make(Stream.resource(succeeds.nested)).take(1).drain.runSync()
@@ -67,7 +67,7 @@ class StreamResourceSuite extends WeirSuite:
       assertEquals(make(Stream.resource(half)).drain.attempt.runSync(), Left(boom))
       assertEquals(log.all, List("+a", "-a failed: boom"))
 
-  test("the error of what is inside of it is told, where a handler goes on with another stream"):
+  test("the finalizers get the error of the stream inside, also where a handler goes on"):
     val log = Log()
     val stream = Stream
       .resource(log.nested)

@@ -16,8 +16,9 @@ class ErrorTraceSuite extends WeirSuite:
     val line = Throwable().getStackTrace.find(!_.getMethodName.endsWith("hit")).get.getLineNumber
     hits.put(name, line): Unit
 
-  /** The lines of this file in the trace, by the names under which they were noted; others as numbers. A function begins on
-    * the line before its first statement, and may throw on the line after that.
+  /** The lines of this file in the trace, by the names under which they were noted; others as
+    * numbers. A function begins on the line before its first statement, and may throw on the line
+    * after that.
     */
   private def path(error: Throwable): List[String] =
     val names = hits.asScala.map(_.swap)
@@ -171,7 +172,7 @@ class ErrorTraceSuite extends WeirSuite:
     )
     val inside = error.getStackTrace.map(_.getClassName)
     val library =
-      List("weir.kernel.", "weir.runtime.", "weir.task.", "weir.Task", "java.lang.Virtual")
+      List("weir.fiber.", "weir.runtime.", "weir.task.", "weir.Task", "java.lang.Virtual")
     assert(!inside.exists(name => library.exists(name.startsWith)), inside.toList.toString)
     assert(path(error).distinct.size >= 4, path(error).toString)
 

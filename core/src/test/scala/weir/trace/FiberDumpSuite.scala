@@ -9,8 +9,7 @@ import java.util.jar.{Attributes, JarOutputStream, Manifest}
 import scala.concurrent.duration.*
 import weir.*
 import weir.FiberDump.{Entry, State}
-import weir.kernel.{FiberCore, RunLoop, Suspend}
-import weir.sync.{Awaited, WaitList}
+import weir.fiber.{Awaited, FiberCore, Suspend, TaskFiber, WaitList}
 
 /** What a dump says of each fiber. PAINS row 23. */
 class FiberDumpSuite extends WeirSuite:
@@ -51,12 +50,12 @@ class FiberDumpSuite extends WeirSuite:
     waiter.join.runSync(): Unit
 
   /** A lock that says who holds it, as a mutex does. */
-  private final class Held(holder: RunLoop) extends Awaited:
+  private final class Held(holder: TaskFiber) extends Awaited:
     val waiting = WaitList()
     def awaitedAs: String = "a lock of the test's"
-    override def holders: Iterator[RunLoop] = Iterator(holder)
+    override def holders: Iterator[TaskFiber] = Iterator(holder)
     val acquire: Task[Unit] = new Suspend[Unit]:
-      def begin(fiber: RunLoop): Any = Held.this.synchronized {
+      def begin(fiber: TaskFiber): Any = Held.this.synchronized {
         val entry = WaitList.Entry(fiber, waiting, Held.this)
         waiting.add(entry)
         entry
@@ -64,7 +63,7 @@ class FiberDumpSuite extends WeirSuite:
 
   test("row 23: a wait is described by what it waits for"):
     val holder = Task.never.start.runSync()
-    val held = Held(holder.asInstanceOf[RunLoop])
+    val held = Held(holder.asInstanceOf[TaskFiber])
     val waiter = held.acquire.start.runSync()
     val entry = once(waiter)(_.state == State.Waiting)
     assertEquals(entry.awaits, "a lock of the test's")
@@ -76,7 +75,7 @@ class FiberDumpSuite extends WeirSuite:
   ):
     val box = Deferred.unsafe[Fiber[Any]]
     val first = box.get.flatMap(_.join).start.runSync()
-    val held = Held(first.asInstanceOf[RunLoop])
+    val held = Held(first.asInstanceOf[TaskFiber])
     val second = held.acquire.start.runSync()
     val third = second.join.start.runSync()
     box.complete(third).runSync(): Unit
@@ -144,7 +143,9 @@ class FiberDumpSuite extends WeirSuite:
     assertEquals(entry.awaits, "children that it runs concurrently")
     stop(parent)
 
-  /** Children of `body`, each of which blocks until `meanwhile` has ended; all of them have begun by then. */
+  /** Children of `body`, each of which blocks until `meanwhile` has ended; all of them have begun
+    * by then.
+    */
   private def blocked(children: Int)(body: (=> Unit) => Task[Unit])(
       meanwhile: (Runtime, Fiber[Any]) => Unit
   ): Unit =
@@ -163,7 +164,7 @@ class FiberDumpSuite extends WeirSuite:
     finally gate.countDown()
     parent.join.runSync()(using runtime): Unit
     eventually("all has ended")(runtime.fiberDump().fibers.isEmpty)
-    assertEquals(runtime.scheduler.roster.size, 0)
+    assertEquals(runtime.scheduler.fiberRegistry.size, 0)
 
   private def countBlocked(runtime: Runtime): Int =
     runtime.fiberDump().fibers.count(_.state == State.Blocked)
@@ -172,7 +173,7 @@ class FiberDumpSuite extends WeirSuite:
     blocked(300)(Task.delay(_)) { (runtime, parent) =>
       val entry = once(parent, runtime)(_.holders.size == 300)
       assertEquals(entry.awaits, "children that it runs concurrently")
-      assertEquals(runtime.scheduler.roster.size, 1, "the group")
+      assertEquals(runtime.scheduler.fiberRegistry.size, 1, "the group")
     }
 
   test("children that a cancel does not end are all found, whatever their parent does meanwhile"):
@@ -209,7 +210,7 @@ class FiberDumpSuite extends WeirSuite:
     assert(text.length < 20_000, s"${text.length} characters")
     stop(parent)
 
-  test("a fiber that nobody can wake any more is collected, and is in no dump"):
+  test("a fiber that no code can wake any more is collected, and is in no dump"):
     def abandon(): WeakReference[Fiber[Any]] =
       val gate = Deferred.unsafe[Unit]
       val fiber = gate.get.start.runSync()
@@ -234,7 +235,7 @@ class FiberDumpSuite extends WeirSuite:
     }
 
   test(
-    "a callback that nobody calls any more keeps nothing of the group whose child has waited for it"
+    "a callback that is never called keeps nothing of the group whose child has waited for it"
   ):
     val callbacks = ConcurrentLinkedQueue[AnyRef]()
     val never = Task.async[AnyRef](callback => callbacks.add(callback): Unit)

@@ -9,7 +9,7 @@ final class ChildOutput(out: PrintStream):
 
   def result(result: Result): Unit = send(Message.Measured(result))
 
-  /** Says what happens while it happens; what `json` holds is between the two that speak. */
+  /** Sends a progress message; the meaning of `json` is up to sender and receiver. */
   def event(json: ujson.Obj): Unit = send(Message.Event(json))
 
   def failed(name: String, system: String, why: String): Unit =

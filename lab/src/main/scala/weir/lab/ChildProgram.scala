@@ -21,7 +21,8 @@ final class ChildProgram(experiments: Map[String, Experiment]):
       val chosen = experiments.getOrElse(
         experiment,
         throw IllegalArgumentException(
-          s"there is no experiment '$experiment', only ${experiments.keys.toSeq.sorted.mkString(", ")}"
+          s"there is no experiment '$experiment', only " +
+            s"${experiments.keys.toSeq.sorted.mkString(", ")}"
         )
       )
       chosen.run(system, ChildProgram.options(args.drop(2)), out)

@@ -4,7 +4,7 @@ package weir.lab
 trait Experiment:
   /** Runs to the end and reports on the way.
     *
-    * '''Fails''' where nothing can be measured at all; the program then reports the error.
+    * **Fails** where nothing can be measured at all; the program then reports the error.
     */
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit
 

@@ -33,7 +33,7 @@ final case class Harness(warmUp: FiniteDuration, round: FiniteDuration, rounds: 
       now = System.nanoTime()
     runs * 1e9 / (now - start).max(1)
 
-  /** Written after each run, so that the compiler cannot leave out what nobody reads. */
+  /** Written after each run, so that the compiler cannot remove the computation. */
   @volatile private[lab] var kept: Any = null
 
 object Harness:

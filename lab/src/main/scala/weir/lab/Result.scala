@@ -3,7 +3,7 @@ package weir.lab
 /** One measured figure: how one system did in one case.
   *
   * @param name
-  *   the case, as in `gather forked: 1000`; what stands before `: ` is the group in reports
+  *   the case, as in `gather forked: 1000`; the part before `: ` is the group in reports
   * @param better
   *   [[Result.lower]] or [[Result.higher]]
   */

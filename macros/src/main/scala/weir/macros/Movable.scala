@@ -6,11 +6,12 @@ import scala.quoted.*
 object Movable:
   /** `true` or `false` as a constant. It is false where the code would
     *
-    *   - not compile, or not be allowed to run: it says `super`, or names something protected of a Java class, for which the
-    *     compiler makes no accessor if it is static;
-    *   - keep more alive than a function would: what is made by it (functions, arguments by name, objects of local classes)
-    *     reaches the variables around it by way of the new class, so that it holds on to all of them; and a local method is
-    *     called by way of the object that it stands in.
+    *   - not compile, or not be allowed to run: it says `super`, or names something protected of a
+    *     Java class, for which the compiler makes no accessor if it is static;
+    *   - keep more alive than a function would: what is made by it (functions, arguments by name,
+    *     objects of local classes) reaches the variables around it by way of the new class, so that
+    *     it holds on to all of them; and a local method is called by way of the object that it
+    *     stands in.
     */
   inline def apply(inline code: Any): Boolean = ${ judge('code) }
 

@@ -5,19 +5,21 @@ import scala.concurrent.duration.*
 /** How scripts are applied.
   *
   * @param onError
-  *   what an error of a statement means for those after it. psql goes on unless it is told otherwise; this stops.
+  *   what an error of a statement means for those after it. psql goes on unless it is told
+  *   otherwise; this stops.
   * @param singleTransaction
-  *   all scripts are one transaction. A script that ends a transaction is refused, at that statement.
+  *   all scripts are one transaction. A script that ends a transaction is refused, at that
+  *   statement.
   * @param prefetch
   *   how much of a script may wait, split, for the server
   * @param slowest
   *   how many of the slowest statements the summary holds
   * @param resume
-  *   a journal in the database keeps what has been applied, and each script goes on after that
+  *   keep a journal in the database of what has been applied, and continue each script after that
   * @param jobs
-  *   the data of a COPY goes over several connections, where that may be
+  *   send the data of a COPY over several connections, where the statement allows it
   * @param stallAfter
-  *   how long the server may take with a statement before `ApplyListener.stalled` is told
+  *   how long the server may take with a statement before `ApplyListener.stalled` is called
   */
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
@@ -30,17 +32,20 @@ final case class ApplyOptions(
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),
-    "ApplyOptions: singleTransaction together with OnError.Continue. After an error a transaction " +
+    "ApplyOptions: singleTransaction together with OnError.Continue. After an error a " +
+      "transaction " +
       "takes no more statements. Use one of the two."
   )
   require(
     !(resume.nonEmpty && onError == OnError.Continue),
-    "ApplyOptions: resume together with OnError.Continue. A journal of statements of which some have failed would not " +
+    "ApplyOptions: resume together with OnError.Continue. A journal of statements of which some " +
+      "have failed would not " +
       "say what there is. To leave a statement out, resume at the one after it."
   )
   require(
     !(singleTransaction && jobs.exists(_.count > 1)),
-    "ApplyOptions: singleTransaction together with several connections, each of which has a transaction of its own. Use " +
+    "ApplyOptions: singleTransaction together with several connections, each of which has a " +
+      "transaction of its own. Use " +
       "one of the two."
   )
 

@@ -2,7 +2,7 @@ package weir.postgres
 
 import scala.concurrent.duration.FiniteDuration
 
-/** What applying scripts has come to.
+/** The result of applying scripts.
   *
   * @param statements
   *   that have run without an error, each COPY with its data being one
@@ -15,7 +15,8 @@ import scala.concurrent.duration.FiniteDuration
   * @param parallelCopies
   *   how many COPYs went over several connections
   * @param singleCopies
-  *   how many did not, though several were allowed and there was data enough, by the reason
+  *   how many went over one connection although several were allowed and there was enough data, by
+  *   the reason
   */
 final case class ApplySummary(
     statements: Long,

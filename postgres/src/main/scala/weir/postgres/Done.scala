@@ -3,8 +3,9 @@ package weir.postgres
 /** What a statement has done.
   *
   * @param rows
-  *   how many rows it has selected, inserted, updated, deleted, copied; 0 if that is not what it does
+  *   how many rows it has selected, inserted, updated, deleted, copied; 0 if that is not what it
+  *   does
   * @param tag
-  *   as the server says it: `INSERT 0 3`; empty if the driver did not tell
+  *   the server's command tag: `INSERT 0 3`; empty if the driver does not give it
   */
 final case class Done(rows: Long, tag: String)

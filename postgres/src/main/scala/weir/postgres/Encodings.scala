@@ -4,7 +4,9 @@ import java.nio.ByteBuffer
 import java.nio.charset.{Charset, CodingErrorAction, StandardCharsets}
 import weir.postgres.split.Refused
 
-/** The client encodings of Postgres as charsets, by the table "PostgreSQL Character Sets" of its manual. */
+/** The client encodings of Postgres as charsets, by the table "PostgreSQL Character Sets" of its
+  * manual.
+  */
 private[postgres] object Encodings:
   private val renamed = Map(
     "SQL_ASCII" -> "ISO-8859-1", // the server takes any byte
@@ -45,10 +47,11 @@ private[postgres] object Encodings:
       case _ => None
     ours.get(name).orElse(jdk.filter(Charset.isSupported).map(Charset.forName))
 
-  /** The same; ASCII if there is none, in which a message shows what is no ASCII as `\uFFFD`. */
+  /** As `find`; ASCII if there is none, so that a message shows every other character as `\uFFFD`.
+    */
   def charset(encoding: String): Charset = find(encoding).getOrElse(StandardCharsets.US_ASCII)
 
-  /** What is wrong with a `client_encoding` that a session has, if something is. */
+  /** Why a session's `client_encoding` cannot be used; none if it can. */
   def problem(encoding: String): Option[String] =
     Refused
       .encoding(encoding)
@@ -58,7 +61,7 @@ private[postgres] object Encodings:
         )
       )
 
-  /** Where the first byte is that does not belong there; -1 if there is none. */
+  /** The index of the first byte that is not valid in `charset`; -1 if there is none. */
   def firstInvalid(text: Array[Byte], charset: Charset): Int =
     val ascii = asciiLength(text)
     if ascii == text.length || unsure(charset) then -1
@@ -73,7 +76,8 @@ private[postgres] object Encodings:
       while result.isOverflow do result = decoder.decode(in, out.clear(), true)
       if result.isError then in.position() else -1
 
-  /** The JDK's table lacks characters that the server has, which looks itself. */
+  /** Whether the JDK's table lacks characters that the server knows: then only the server checks.
+    */
   private def unsure(charset: Charset): Boolean = charset.name == "x-EUC-TW"
 
   private def asciiLength(text: Array[Byte]): Int =

@@ -3,14 +3,14 @@ package weir.postgres
 import weir.Resource
 import weir.postgres.jobs.ParallelCopy
 
-/** That the data of a COPY may go over several connections, each in a transaction of its own.
+/** Allows the data of a COPY to go over several connections, each in a transaction of its own.
   *
   * @param count
-  *   how many, the script's own among them
+  *   how many connections, including the script's own
   * @param open
-  *   one more connection to the same database, as the same user
+  *   opens one more connection to the same database, as the same user
   * @param chunkBytes
-  *   how long a chunk is at least of data for so many connections: tests have small ones
+  *   the minimum length of a chunk of data for this number of connections; tests make it small
   */
 final case class MoreConnections private[postgres] (
     count: Int,
@@ -19,7 +19,8 @@ final case class MoreConnections private[postgres] (
 ):
   require(
     count >= 1,
-    s"MoreConnections: the count was $count. It must be at least 1, which is the script's own connection."
+    s"MoreConnections: the count was $count. It must be at least 1, which is the script's own " +
+      "connection."
   )
 
 object MoreConnections:

@@ -2,17 +2,20 @@ package weir.postgres
 
 import weir.postgres.split.Place
 
-/** What a script is split into: statements, and the data of `COPY … FROM STDIN` in parts of any size.
+/** What a script is split into: statements, and the data of `COPY … FROM STDIN` in parts of any
+  * size.
   *
-  * A statement with `copies` is followed by `CopyData`, as often as there is data, and by one `CopyEnd`. Nobody changes
-  * the arrays.
+  * A statement with `copies` is followed by `CopyData`, as often as there is data, and by one
+  * `CopyEnd`. The arrays are never changed.
   */
 sealed trait Piece:
 
   /** Where it begins. */
   def start: Position
 
-  /** How many bytes of the script had been used up when this piece was complete. Never falls from piece to piece. */
+  /** How many bytes of the script had been used up when this piece was complete. Never falls from
+    * piece to piece.
+    */
   def endOffset: Long
 
   /** How many bytes it holds. */
@@ -22,9 +25,9 @@ object Piece:
   /** One statement, without the semicolon that ends it.
     *
     * @param text
-    *   its bytes as they stand in the script, without the white space and the `--` comments before it
+    *   its bytes as they are in the script, without the white space and the `--` comments before it
     * @param copies
-    *   that it is a `COPY … FROM STDIN`, whose data follows
+    *   whether it is a `COPY … FROM STDIN`, whose data follows
     * @param jumps
     *   where the text leaves out something of the script
     */
@@ -37,8 +40,8 @@ object Piece:
   ) extends Piece:
     def sizeBytes: Int = text.length
 
-    /** Where a character of the text stands in the script, counted from 1 in characters, as the server counts in its error
-      * positions. One past the end is the place after the last one.
+    /** The position in the script of a character of the text, counted from 1 in characters as in
+      * the server's error positions. One past the end is the place after the last character.
       */
     def positionOf(character: Int): Position =
       var index = 0
@@ -48,17 +51,19 @@ object Piece:
         if left > 0 then index += 1
       positionOfByte(index)
 
-    /** Where the byte of the text with this index, from 0, stands in the script. */
+    /** The position in the script of the byte of the text with this index, from 0. */
     def positionOfByte(index: Int): Position =
       val jump = jumps.filter(_.textIndex <= index).lastOption.getOrElse(Jump(0, start))
       val place = Place.at(jump.to)
       place.move(text, jump.textIndex, index)
       place.position
 
-  /** The text of a statement goes on, from the byte `textIndex` on, at another place of the script. */
+  /** The text of a statement goes on, from the byte `textIndex` on, at another place of the script.
+    */
   final case class Jump(textIndex: Int, to: Position)
 
-  /** Data for the COPY before it: `length` bytes of `bytes`, from `from`. It may begin and end in the middle of a row.
+  /** Data for the COPY before it: `length` bytes of `bytes`, from `from`. It may begin and end in
+    * the middle of a row.
     *
     * @param plainNewlines
     *   how many newlines it holds, if it holds no backslash; -1 if it may

@@ -2,10 +2,10 @@ package weir.postgres
 
 import java.net.InetAddress
 import java.nio.file.{Files, Path}
-import weir.postgres.send.{LibpqWords, PasswordFile, ServiceFile, UrlWords}
+import weir.postgres.protocol.{LibpqWords, PasswordFile, ServiceFile, UrlWords}
 import weir.postgres.split.Refused
 
-/** Where a database is, and as whom to go there, as the driver wants it.
+/** The address of a database and the user, as the driver wants them.
   *
   * @param jdbc
   *   for the driver, without user and password if they were not in it
@@ -16,7 +16,7 @@ import weir.postgres.split.Refused
   * @param settings
   *   that the session begins with
   * @param addresses
-  *   where a host with this port is, so that its name is not looked up
+  *   the addresses of a host with this port, so that its name is not looked up
   */
 final class PostgresUrl private[postgres] (
     val jdbc: String,
@@ -43,9 +43,10 @@ final class PostgresUrl private[postgres] (
       case None => where
 
 object PostgresUrl:
-  /** What `text` and the variables of libpq in `environment` say together. See `ScriptConnection.open`.
+  /** The address that `text` and libpq's variables in `environment` give together. See
+    * `ScriptConnection.open`.
     *
-    * '''Fails''' with an `IllegalArgumentException`, which shows no password.
+    * **Fails** with an `IllegalArgumentException`, which shows no password.
     */
   def parse(text: String, environment: Map[String, String]): PostgresUrl =
     refuseOther(text)
@@ -62,7 +63,7 @@ object PostgresUrl:
       val served = service.fold(Map.empty)(ServiceFile.words(_, environment))
       ofWords(usual ++ served ++ given_, environment)
 
-  /** What is an address, but none of Postgres, would be taken for the name of a database, password and all. */
+  /** An address of another kind would be taken for the name of a database, with its password. */
   private def refuseOther(text: String): Unit =
     val isPostgres = List("jdbc:", "postgresql://", "postgres://").exists(text.startsWith)
     if !isPostgres && Address.matcher(text).find() then
@@ -80,7 +81,8 @@ object PostgresUrl:
   private def ofJdbc(text: String, environment: Map[String, String]): PostgresUrl =
     require(
       text.startsWith("jdbc:postgresql:"),
-      s"the address begins with ${"jdbc:[a-z0-9]*:?".r.findPrefixOf(text).mkString}. It must be a jdbc:postgresql: address."
+      s"the address begins with ${"jdbc:[a-z0-9]*:?".r.findPrefixOf(text).mkString}. It must be " +
+        "a jdbc:postgresql: address."
     )
     val place = text.stripPrefix("jdbc:postgresql:").stripPrefix("//")
     UrlWords.refuseUnclear(place)
@@ -94,7 +96,7 @@ object PostgresUrl:
       "the address cannot be understood. It is written jdbc:postgresql://HOST:PORT/DATABASE?user=…"
     )
     val names = "[?&](user|password)=".r.findAllMatchIn(text).map(_.group(1)).toSet
-    // The driver has looked into the file itself.
+    // The driver has read the password file itself.
     val isFromFile = parsed.getProperty("password") != null && !names("password")
     if isFromFile && !environment.contains("PGPASSWORD") then PasswordFile.refuseOpen(environment)
     PostgresUrl(
@@ -118,9 +120,11 @@ object PostgresUrl:
     val numbers = words.get("hostaddr").fold(Nil)(_.split(",", -1).toList.map(addressOf))
     require(
       named.isEmpty || numbers.isEmpty || named.size == numbers.size,
-      s"there are ${named.size} hosts and ${numbers.size} addresses of hosts. Give an address for each host."
+      s"there are ${named.size} hosts and ${numbers.size} addresses of hosts. Give an address " +
+        "for each host."
     )
-    // As libpq: the address is where to connect to, and the name is what certificates and passwords are for.
+    // As libpq: the address is where to connect to, and the name is what certificates and passwords
+    // are looked up by.
     val hosts = (if numbers.isEmpty then List("") else numbers.map(_.fold("")(bracketed)))
       .zipAll(named, "", "")
       .map((number, name) => if name.isEmpty then number else name)
@@ -183,7 +187,8 @@ object PostgresUrl:
     catch
       case _: IllegalArgumentException =>
         throw IllegalArgumentException(
-          s"hostaddr is $text. It must be a number such as 192.0.2.1, or 2001:db8::1; a name goes into host."
+          s"hostaddr is $text. It must be a number such as 192.0.2.1, or 2001:db8::1; a name " +
+            "goes into host."
         )
 
   private def bracketed(address: InetAddress): String =
@@ -209,7 +214,9 @@ object PostgresUrl:
     require(valid || text.isEmpty, s"the port was $text. It must be a number from 1 to 65535.")
     if text.isEmpty then "5432" else text
 
-  /** As libpq: a host that begins with `/` is a folder of sockets, and without a host it is the usual one, if there is a socket. */
+  /** As libpq: a host that begins with `/` is a folder of sockets, and without a host it is the
+    * usual one, if there is a socket.
+    */
   private def socketFile(host: String, port: String): Option[Path] =
     val name = s".s.PGSQL.$port"
     if host.startsWith("/") then Some(Path.of(host, name))

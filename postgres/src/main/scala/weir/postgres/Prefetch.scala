@@ -5,7 +5,8 @@ import weir.postgres.input.ScriptSource
 
 /** How much of a script is read and split ahead of what is sent.
   *
-  * A script is never kept whole: what waits is what this says, one piece that is ready, and the block that is being split.
+  * A script is never held in memory whole: there are the pieces that wait, one piece that is ready,
+  * and the block that is being split.
   */
 enum Prefetch:
   /** Nothing: a piece is read once the one before it has been sent. */
@@ -17,13 +18,13 @@ enum Prefetch:
   /** Pieces of up to so many bytes together wait. */
   case Bytes(limit: Long)
 
-  /** How far the reader is ahead, where statements are not very long. */
+  /** How far the reader is ahead in bytes, except where statements are very long. */
   private[postgres] def mostBytes: Long = this match
     case Off => 0
     case Pieces(count) => count * ScriptSource.BlockBytes.toLong
     case Bytes(limit) => limit
 
-  /** The same pieces, read ahead. */
+  /** `pieces`, read ahead. */
   private[postgres] def of(pieces: Stream[Piece]): Stream[Piece] = this match
     case Off => pieces
     case Pieces(count) => pieces.prefetchN(count)

@@ -3,15 +3,18 @@ package weir.postgres
 import java.nio.file.Path
 import scala.concurrent.duration.*
 
-/** That scripts go on where an earlier run was cut off: what has been applied is in a journal in the database.
+/** That scripts go on where an earlier run was cut off: what has been applied is in a journal in
+  * the database.
   *
   * @param name
-  *   of the name of a script, what the journal is to call it: the path of its file as it was given, unless you say otherwise. It
-  *   must be the same each time. By `Resume.path`, a file is also known by where it is, however it was called.
+  *   of the name of a script, what the journal is to call it: the path of its file as it was given,
+  *   unless you say otherwise. It must be the same each time. By `Resume.path`, a file is also
+  *   known by where it is, however it was called.
   * @param at
   *   go on at the first statement that begins there or later, whatever the journal has
   * @param patience
-  *   how long to wait for another run of the script to end: a server takes a while to see that its client was killed
+  *   how long to wait for another run of the script to end: a server takes a while to see that its
+  *   client was killed
   * @param found
   *   is told for each script what the journal has of it, before its first piece
   */

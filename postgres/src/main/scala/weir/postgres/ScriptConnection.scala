@@ -4,7 +4,7 @@ import java.sql.{Connection, SQLException}
 import org.postgresql.core.BaseConnection
 import org.postgresql.util.ServerErrorMessage
 import weir.{Resource, Task}
-import weir.postgres.send.{Connecting, WatchedSocket}
+import weir.postgres.protocol.{Connecting, WatchedSocket}
 
 /** A connection that scripts can be sent over. One fiber at a time uses it.
   *
@@ -20,8 +20,9 @@ final class ScriptConnection private[postgres] (
     private[postgres] val notices: ScriptConnection.Notices,
     val place: String
 ):
-  /** Whether errors are noticed while COPY data is sent. They are not if the connection was opened by somebody else, or is
-    * encrypted by an `sslfactory` of the address's: then the server's answer is read after the last row.
+  /** Whether errors are noticed while COPY data is sent. They are not if the connection was not
+    * opened by `open`, or is encrypted by an `sslfactory` that the address names: then the server's
+    * answer is read after the last row.
     */
   def isWatched: Boolean = watchedSocket ne null
 
@@ -35,30 +36,35 @@ final class ScriptConnection private[postgres] (
 
   private[postgres] def watchedSocket: (java.net.Socket & WatchedSocket) | Null =
     val candidate = socket
-    if (candidate eq null) || candidate.inbox.messages.isOpaque then null else candidate
+    if (candidate eq null) || candidate.input.messages.isOpaque then null else candidate
 
-  /** Closes without a word to the server. What waits for it ends with an error. */
+  /** Closes the socket without a Terminate message to the server. Calls that wait for the server
+    * end with an error.
+    */
   private[postgres] def abort(): Unit =
     val own = socket
     if own ne null then own.abort()
     else driver.getQueryExecutor.abort()
 
 object ScriptConnection:
-  /** A connection to the database that `database` names, as psql would open it: a `postgresql://` address with libpq's
-    * parameters, a `jdbc:postgresql:` address, words such as `host=/run/postgresql dbname=shop`, or the name of a database.
-    * What it does not say comes from libpq's environment variables, `PGHOST`, `PGTZ` and so on, and `~/.pgpass`, and is then
-    * as psql has it: a Unix domain socket, if there is one.
+  /** A connection to the database that `database` names, as psql would open it: a `postgresql://`
+    * address with libpq's parameters, a `jdbc:postgresql:` address, words such as
+    * `host=/run/postgresql dbname=shop`, or the name of a database. What it does not say comes from
+    * libpq's environment variables, `PGHOST`, `PGTZ` and so on, and `~/.pgpass`, and is then as
+    * psql has it: a Unix domain socket, if there is one.
     *
-    * '''Cancelled''': stops connecting; closes the connection once it is there. '''Fails''' with a `ServerError` whose
-    * `connectionLost` is true if the server cannot be reached or does not let one in, and with an
-    * `IllegalArgumentException` if the address cannot be understood. No message holds a password.
+    * **Cancelled**: stops connecting; closes the connection once it is there. **Fails** with a
+    * `ServerError` whose `connectionLost` is true if the server cannot be reached or does not let
+    * one in, and with an `IllegalArgumentException` if the address cannot be understood. No message
+    * holds a password.
     */
   def open(database: String): Resource[ScriptConnection] =
     Resource.eval(Task(PostgresUrl.parse(database, sys.env))).flatMap(Connecting.resource)
 
-  /** A connection of the driver's that somebody else has opened, and closes. It may be wrapped, as those of a pool are.
+  /** A driver's connection that the caller has opened, and closes. It may be wrapped, as the
+    * connections of a pool are.
     *
-    * '''Fails''' with a `java.sql.SQLException` if it is none of pgjdbc's.
+    * **Fails** with a `java.sql.SQLException` if it is none of pgjdbc's.
     */
   def of(connection: Connection): Task[ScriptConnection] = Task {
     val driver = connection.unwrap(classOf[BaseConnection])
@@ -71,6 +77,6 @@ object ScriptConnection:
     ScriptConnection(connection, driver, null, Notices(), url)
   }
 
-  /** Takes each notice to whoever uses the connection now. */
+  /** Passes each notice to the session that uses the connection now. */
   private[postgres] final class Notices:
     @volatile var receive: Array[Byte] => Unit = _ => ()

@@ -3,7 +3,7 @@ package weir.postgres
 /** What is wrong with a script, or with what the server made of it.
   *
   * @param script
-  *   the file, or what stands for it
+  *   the name of the file, or `<stdin>`
   * @param position
   *   where; none if it is not about a place
   * @param problem
@@ -27,8 +27,9 @@ final class ScriptException(
 
   @volatile private var before = Option.empty[ApplySummary]
 
-  /** What had been done before it, some of which may have been rolled back; none if nothing was to be applied, as in
-    * `SqlScript.pieces`, and of errors that an `ApplyListener` is told.
+  /** What had been done before this error, some of which may have been rolled back; none if nothing
+    * was to be applied, as in `SqlScript.pieces`, and for errors that are passed to an
+    * `ApplyListener`.
     */
   def summary: Option[ApplySummary] = before
 
@@ -36,7 +37,7 @@ final class ScriptException(
     before = Some(summary)
     this
 
-  /** What the server has said, if it is the server that has refused something. */
+  /** The server's error, if the server has refused something. */
   def server: Option[ServerError] = getCause match
     case error: ServerError => Some(error)
     case _ => None

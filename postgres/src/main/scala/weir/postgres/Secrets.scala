@@ -3,15 +3,16 @@ package weir.postgres
 import java.util.regex.{Matcher, Pattern}
 import weir.postgres.split.SqlLiteral
 
-/** Hides what is most likely secret in SQL, in addresses of databases and in what servers say of them.
+/** Hides probable secrets in SQL, in addresses of databases and in messages of servers.
   *
-  * It goes by the words before a value, so it needs no whole statement and no valid one: the value of `PASSWORD '…'` and of
-  * whatever else has a name that speaks of a secret; the password in an address or in the words of a connection; the values of
-  * settings with a dot in their name; the arguments of functions that take keys. It hides too much rather than too little. A
-  * secret that nothing of that kind stands before, such as one in the list of an INSERT, is not known.
+  * It goes by the words before a value, so the statement need not be whole or valid: the value of
+  * `PASSWORD '…'` and of any other name that suggests a secret; the password in an address or in
+  * the parameters of a connection; the values of settings with a dot in their name; the arguments
+  * of functions that take keys. It hides too much rather than too little. A secret without such a
+  * word before it, as in the list of an INSERT, is not recognized.
   */
 object Secrets:
-  /** What stands where a secret was. */
+  /** Replaces a secret. */
   val Mask = "***"
 
   /** `text` with `***` for each secret. */
@@ -30,18 +31,19 @@ object Secrets:
     if at < until then out.append(text.substring(at, until))
     out.toString
 
-  /** `text`, which speaks of a statement with these secrets, without them, however it quotes them. */
+  /** `text`, a message about a statement with these secrets, without them, however it quotes them.
+    */
   private[postgres] def mask(text: String, values: Set[String]): String =
     values.toVector.sortBy(-_.length).foldLeft(mask(text)) { (text, value) =>
       if value.length >= ShortLength then text.replace(value, Mask)
       else
-        // So short a text may be a part of any word.
+        // A text this short may be a part of any word.
         Quotes.foldLeft(text)((text, quote) =>
           text.replace(s"$quote$value$quote", s"$quote$Mask$quote")
         )
     }
 
-  /** The secrets in a statement, as they stand there and as the server may quote them. */
+  /** The secrets in a statement, as they are written there and as the server may quote them. */
   private[postgres] def values(text: String): Set[String] =
     ranges(text).iterator
       .map(range => text.substring(range.start, range.end))
@@ -60,7 +62,9 @@ object Secrets:
       case (before, next) => before :+ next
     }
 
-  /** What follows a name such as `PASSWORD`, with or without something between them: a literal, or an unquoted value. */
+  /** What follows a name such as `PASSWORD`, with or without something between them: a literal, or
+    * an unquoted value.
+    */
   private def named(text: String): Iterator[Range] =
     val names = Name.matcher(text)
     each(names).flatMap { name =>
@@ -74,7 +78,9 @@ object Secrets:
       else Nil
     }
 
-  /** The string at `from`, and those that follow it directly, which is no SQL: one of them was meant. */
+  /** The string at `from`, and those that follow it directly, which is no SQL: one of them was
+    * meant.
+    */
   private def strings(text: String, from: Int): Vector[SqlLiteral] =
     Iterator
       .iterate(SqlLiteral.at(text, from))(
@@ -84,7 +90,7 @@ object Secrets:
       .flatten
       .toVector
 
-  /** Behind the quotes in which the name stands. */
+  /** The index behind the quotes around the name. */
   private def afterQuotes(text: String, start: Int, end: Int): Int =
     var (before, after) = (start - 1, end)
     while after < text.length && text.charAt(after) == '\\' do after += 1
@@ -167,16 +173,18 @@ object Secrets:
 
   private val Name = pattern(
     "(?<!\\w)(?!password_(?:encryption|required))[\\w$.-]{0,60}?" +
-      "(?:pass?w(?:or)?[dt]|pwd|passphrase|secret|token|credential|(?:api|access|private)_?key)\\w{0,60}+"
+      "(?:pass?w(?:or)?[dt]|pwd|passphrase|secret|token|credential|" +
+      "(?:api|access|private)_?key)\\w{0,60}+"
   )
   private val Separator = pattern("=>|:=|=|:|,|to\\b")
 
-  // It ends with white space, and with the quote of the literal in which it stands.
+  // It ends with white space, and with the quote of the literal around it.
   private val Unquoted = pattern("""(?:[^\s'"\\]++|''(?=[^\s'"])|\\[^'"])++""")
 
   // The last parenthesis is open.
   private val Call = pattern(
-    """\b(?:crypt|hmac|encrypt|decrypt|encrypt_iv|decrypt_iv|pgp_(?:sym|pub)_(?:en|de)crypt(?:_bytea)?)\s*\(""" +
+    """\b(?:crypt|hmac|encrypt|decrypt|encrypt_iv|decrypt_iv|""" +
+      """pgp_(?:sym|pub)_(?:en|de)crypt(?:_bytea)?)\s*\(""" +
       """|\bset_config\s*\(\s*(?:setting_name\s*(?:=>|:=)\s*)?e?'+[^'.]*\.[^']*'+\s*,"""
   )
   private val Setting = pattern(
@@ -184,7 +192,8 @@ object Secrets:
   )
   private val ListValue = pattern("""[^\s;,]++""")
   private val Address = pattern(
-    """(?:\b[a-z][a-z0-9+.-]{0,20}:/{1,2}[^\s:/?#@'"]{0,60}:|[^\s:/?#@'"(,=]{0,60}:(?=[^\s'":@/]))([^\s'"]{1,500})@"""
+    """(?:\b[a-z][a-z0-9+.-]{0,20}:/{1,2}[^\s:/?#@'"]{0,60}:|""" +
+      """[^\s:/?#@'"(,=]{0,60}:(?=[^\s'":@/]))([^\s'"]{1,500})@"""
   )
   private val Hash = pattern(
     """scram-sha-256\$\d+:[a-z0-9+/=]+\$[a-z0-9+/=:]+|(?<=['"])md5[0-9a-f]{32}(?=['"])"""

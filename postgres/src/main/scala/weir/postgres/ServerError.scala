@@ -2,9 +2,8 @@ package weir.postgres
 
 import java.sql.SQLException
 import org.postgresql.util.{PSQLException, ServerErrorMessage}
-import weir.postgres.send.CopyContext
 
-/** What a server has refused, or that it is gone.
+/** An error of a server, or a lost connection.
   *
   * @param severity
   *   ERROR, FATAL … in the language of the server
@@ -19,7 +18,7 @@ import weir.postgres.send.CopyContext
   * @param column
   *   the name of the column that it is about
   * @param connectionLost
-  *   that the connection is of no use any more
+  *   whether the connection cannot be used any more
   */
 final class ServerError(
     val severity: String,
@@ -35,11 +34,11 @@ final class ServerError(
     cause: Throwable | Null
 ) extends RuntimeException(s"$severity: $problem", cause):
 
-  /** The same without what is secret in it, which is also whatever is one of `values`. */
+  /** This error without secrets, which include every one of `values`. */
   private[postgres] def hiding(values: Set[String]): ServerError =
     def hide(text: String) = Secrets.mask(text, values)
     val texts = problem :: List(detail, hint, context).flatten
-    // What has caused it says the same.
+    // The cause has the same message.
     val said = texts ++ Iterator.iterate(cause)(_.getCause).takeWhile(_ ne null).map(_.toString)
     if said.forall(text => hide(text) == text) then this
     else
@@ -57,7 +56,7 @@ final class ServerError(
         SQLException(hide(problem), sqlState)
       )
 
-  /** The same, with who has said it. */
+  /** This error, with the server's address in its detail. */
   private def by(place: String): ServerError = ServerError(
     severity,
     sqlState,
@@ -73,19 +72,19 @@ final class ServerError(
   )
 
 object ServerError:
-  /** The error that the driver has thrown, with the server's last message, as far as that is known: the driver cannot read it in
-    * every encoding, and has none where the connection broke.
+  /** The error that the driver has thrown, with the server's last message where that is known: the
+    * driver cannot decode it in every encoding, and does not have it if the connection broke.
     */
   private[postgres] def of(
       error: SQLException,
-      lastWord: ServerErrorMessage | Null,
+      lastMessage: ServerErrorMessage | Null,
       connectionLost: Boolean
   ): ServerError =
     val ofDriver = error match
       case psql: PSQLException => psql.getServerErrorMessage
       case _ => null
     val isSaid = (ofDriver ne null) || connectionLost
-    val said = if isSaid && (lastWord ne null) then lastWord else ofDriver
+    val said = if isSaid && (lastMessage ne null) then lastMessage else ofDriver
     val made =
       if said ne null then of(said, connectionLost, error) else unsaid(error, connectionLost)
     made.hiding(Set.empty)
@@ -107,20 +106,25 @@ object ServerError:
       error
     )
 
-  /** The server cannot be reached, or does not let one in. */
+  /** The server of `place`, the database and its server, cannot be reached or refuses the
+    * connection.
+    *
+    * @param reason
+    *   why, instead of what the driver says
+    */
   private[postgres] def notConnected(
-      url: PostgresUrl,
+      place: String,
       error: SQLException,
       reason: Option[String]
   ): ServerError =
     val made = error match
       case psql: PSQLException if psql.getServerErrorMessage ne null =>
-        of(psql.getServerErrorMessage, connectionLost = true, error).by(url.place)
+        of(psql.getServerErrorMessage, connectionLost = true, error).by(place)
       case _ =>
         ServerError(
           severity = "FATAL",
           sqlState = Option(error.getSQLState).getOrElse("08001"),
-          problem = s"cannot connect to ${url.place}",
+          problem = s"cannot connect to $place",
           detail = reason.orElse(Some(reasonOf(error))),
           hint = None,
           context = None,
@@ -135,7 +139,8 @@ object ServerError:
   private def reasonOf(error: SQLException): String = error.getCause match
     case null => error.getMessage
     case _: java.io.EOFException => "The server has closed it without a word. Its log may say why."
-    // What the driver makes by name, such as what encrypts, could not be made.
+    // A class that the driver instantiates by name, such as the TLS factory, could not be
+    // instantiated.
     case made: java.lang.reflect.InvocationTargetException if made.getCause ne null =>
       Option(made.getCause.getMessage).getOrElse(error.getMessage)
     case cause => Option(cause.getMessage).getOrElse(error.getMessage)

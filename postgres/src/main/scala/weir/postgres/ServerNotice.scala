@@ -1,6 +1,7 @@
 package weir.postgres
 
-/** What a server tells while it does its work: `RAISE WARNING`, a name that was cut short.
+/** A notice that a server sends while it executes a statement: `RAISE WARNING`, a name that was
+  * truncated.
   *
   * @param severity
   *   WARNING, NOTICE, INFO … in the language of the server

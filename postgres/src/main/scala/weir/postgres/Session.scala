@@ -6,19 +6,25 @@ import org.postgresql.core.TransactionState
 import org.postgresql.util.ServerErrorMessage
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.send.{DriverCall, NoticeDesk, SimpleQuery}
+import weir.postgres.protocol.{DriverCall, NoticeDispatcher, SimpleQuery}
 
-/** One connection, to which statements and COPY data are sent one after the other. It decides nothing: `SqlScript.applyTo` does.
+/** One connection, to which statements and COPY data are sent one after the other. It makes no
+  * decisions after errors: `SqlScript.applyTo` does.
   *
-  * '''Cancelled''': each of these tasks asks the server to cancel, and waits until it has answered, so that the connection is of
-  * use again; a server that does not answer within eight seconds has its connection closed. '''Fails''' with a `ServerError`. An
-  * error in the middle of a transaction leaves it failed, as the server does.
+  * **Cancelled**: each of these tasks asks the server to cancel, and waits until it has answered,
+  * so that the connection can be used again; the connection is closed if the server does not answer
+  * within eight seconds. **Fails** with a `ServerError`. An error in the middle of a transaction
+  * leaves it failed, as the server does.
   */
-final class Session private (connection: ScriptConnection, desk: NoticeDesk, graceMillis: Long):
+final class Session private (
+    connection: ScriptConnection,
+    dispatcher: NoticeDispatcher,
+    graceMillis: Long
+):
   import Session.*
 
   private val executor = connection.driver.getQueryExecutor
-  private val simple = SimpleQuery(connection, desk)
+  private val simple = SimpleQuery(connection, dispatcher)
   @volatile private var lost = false
   private var copy: CopyIn | Null = null
 
@@ -28,54 +34,59 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
     case TransactionState.OPEN => Transaction.Open
     case TransactionState.FAILED => Transaction.Failed
 
-  /** That the connection is of no use any more. */
+  /** Whether the connection cannot be used any more. */
   def connectionLost: Boolean = lost || executor.isClosed
 
-  /** That the server has agreed to a COPY, which has not ended. */
+  /** Whether the server has agreed to a COPY, which has not ended. */
   def isCopying: Boolean = copy ne null
 
-  /** The server has said no to the COPY that is open. It takes more data, and throws it away; `endCopy` fails with the error.
-    * Always false where `ScriptConnection.isWatched` is false.
+  /** Whether the server has reported an error in the COPY that is open. It accepts more data and
+    * discards it; `endCopy` fails with the error. Always false where `ScriptConnection.isWatched`
+    * is false.
     */
   def copyHasFailed: Boolean =
     val socket = connection.watchedSocket
-    (copy ne null) && (socket ne null) && socket.inbox.messages.copyFailed
+    (copy ne null) && (socket ne null) && socket.input.messages.copyFailed
 
   /** The server's `client_encoding`. */
   def encoding: String = connection.encoding
 
-  /** Whether a backslash in a plain string is itself, by the setting `standard_conforming_strings` that the session has, wherever it
-    * has it from.
+  /** Whether a backslash in a plain string is an ordinary character, by the session's setting of
+    * `standard_conforming_strings`, wherever that comes from.
     */
   def hasStandardStrings: Boolean =
     executor.getParameterStatus("standard_conforming_strings") != "off"
 
-  /** What the statement has done. It is sent as it is, without a transaction around it. Rows that it returns are dropped as they
-    * come in.
+  /** What the statement has done. It is sent unchanged, without a transaction around it. The rows
+    * that it returns are dropped as they arrive.
     */
   def execute(statement: Array[Byte]): Task[Done] = onServer {
-    forgetLastWord()
+    forgetLastError()
     simple.execute(statement)
   }
 
-  /** As `execute`, for SQL of one's own. Several statements in one are one transaction, unless they say otherwise. */
+  /** As `execute`, for SQL that is not the script's. Several statements in one text are one
+    * transaction, unless they say otherwise.
+    */
   def run(sql: String): Task[Done] =
     Task.defer(execute(sql.getBytes(Encodings.charset(encoding))))
 
   /** Nothing, once the server has agreed to a `COPY … FROM STDIN`. */
   def beginCopy(statement: Array[Byte]): Task[Unit] = onServer {
-    forgetLastWord()
+    forgetLastError()
     val socket = connection.watchedSocket
     val copies =
       if socket eq null then CopyManager(connection.driver).copyIn(simple.decode(statement))
       else
-        socket.outbox.sendInstead(statement)
+        socket.output.sendInstead(statement)
         CopyManager(connection.driver).copyIn("COPY")
     copy = copies
-    if socket ne null then socket.inbox.watch()
+    if socket ne null then socket.input.watch()
   }
 
-  /** Nothing, once the data is on its way. '''Waits''' while the server is slower than this. */
+  /** Nothing, once the data has been written to the socket. **Waits** while the server reads more
+    * slowly than this writes.
+    */
   def write(bytes: Array[Byte], from: Int, length: Int): Task[Unit] = onServer {
     val open = openCopy
     val end = from + length
@@ -93,8 +104,8 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
     finally copy = null
   }
 
-  /** Nothing, once the server has forgotten the COPY that is open, which fails there with a word of the driver's; the transaction,
-    * if one is open, has failed. Nothing at all if none is open.
+  /** Nothing, once the server has given up the open COPY, which fails with a message of the driver;
+    * an open transaction has then failed. Does nothing if no COPY is open.
     */
   def abortCopy: Task[Unit] = Task.defer {
     val open = copy
@@ -109,14 +120,16 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
       }
   }
 
-  /** `task`; the connection is closed where it takes half as long as a cancel may, which ends it. */
+  /** `task`; if it takes more than half of the grace period of a cancel, the connection is closed,
+    * which ends it.
+    */
   private[postgres] def inShort(task: Task[Unit]): Task[Unit] =
     val giveUp = Task.sleep((graceMillis / 2).millis).andThen(Task(connection.abort()))
     giveUp.background.use(_ => task)
 
   private def copyFailed: Boolean =
     val socket = connection.watchedSocket
-    (socket ne null) && socket.inbox.messages.copyFailed
+    (socket ne null) && socket.input.messages.copyFailed
 
   private def openCopy: CopyIn =
     val open = copy
@@ -124,7 +137,7 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
       throw IllegalStateException("Session: no COPY is open. Call beginCopy before.")
     open
 
-  /** `send`, with errors as they should be. */
+  /** Runs `send` as a cancellable call of the driver, with its errors as `ServerError`s. */
   private def onServer[A](send: => A): Task[A] = Task.defer {
     if connectionLost then Task.fail(gone)
     else
@@ -134,7 +147,7 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
           val result =
             try Right(call.run(send))
             catch case error: SQLException => Left(placed(error))
-          desk.tellWaiting()
+          dispatcher.tellWaiting()
           result.fold(throw _, identity)
         }
         .cancelable(call.cancel)
@@ -142,22 +155,24 @@ final class Session private (connection: ScriptConnection, desk: NoticeDesk, gra
 
   private def placed(error: SQLException): ServerError =
     val broken = executor.isClosed || isBroken(error)
-    if !broken then ServerError.of(error, lastWord, connectionLost = false)
+    if !broken then ServerError.of(error, lastMessage, connectionLost = false)
     else
       lost = true
-      val word = lastWord
+      val word = lastMessage
       connection.abort()
       ServerError.of(error, word, connectionLost = true)
 
-  /** Of this statement: what the server has said about one before it was forgotten. */
-  private def lastWord: ServerErrorMessage | Null =
+  /** The server's last error about this statement: the one about an earlier statement has been
+    * cleared.
+    */
+  private def lastMessage: ServerErrorMessage | Null =
     val socket = connection.watchedSocket
-    val body = if socket eq null then null else socket.inbox.messages.lastError
+    val body = if socket eq null then null else socket.input.messages.lastError
     if body eq null then null else connection.message(body)
 
-  private def forgetLastWord(): Unit =
+  private def forgetLastError(): Unit =
     val socket = connection.watchedSocket
-    if socket ne null then socket.inbox.messages.lastError = null
+    if socket ne null then socket.input.messages.lastError = null
 
   private def gone: ServerError =
     ServerError.of(
@@ -170,29 +185,34 @@ object Session:
   enum Transaction:
     case Idle, Open, Failed
 
-  /** What one message carries. The server copies each as a whole before it looks at it: of 128 KB and more the copy falls out of its
-    * processor's nearest caches, and COPY takes 3 to 5 % longer. Between 16 and 64 KB no difference was found.
+  /** The data in one CopyData message. The server copies each message before it reads it: at 128 KB
+    * and more the copy no longer fits the nearest caches, and COPY takes 3 to 5 % longer. Between
+    * 16 and 64 KB no difference was found.
     */
   private inline val MessageBytes = 32 << 10
 
-  /** A session on this connection. What the server tells goes to `notice`, on the thread that runs the session's task.
+  /** A session on this connection. The server's notices go to `notice`, on the thread that runs the
+    * session's task.
     *
     * A connection has one session at a time.
     */
   def apply(connection: ScriptConnection, notice: ServerNotice => Unit): Session =
     within(connection, notice, DriverCall.GraceMillis)
 
-  /** As `apply`; the connection is closed where the server has not answered a cancel after `graceMillis`. */
+  /** As `apply`; the connection is closed if the server has not answered a cancel after
+    * `graceMillis`.
+    */
   private[postgres] def within(
       connection: ScriptConnection,
       notice: ServerNotice => Unit,
       graceMillis: Long
   ): Session =
-    val desk = NoticeDesk(notice)
-    connection.notices.receive = body => desk.receive(connection.message(body))
-    new Session(connection, desk, graceMillis)
+    val dispatcher = NoticeDispatcher(notice)
+    connection.notices.receive = body => dispatcher.receive(connection.message(body))
+    new Session(connection, dispatcher, graceMillis)
 
-  /** An error of the connection, not of a statement: it could not be read or written. */
+  /** Whether the connection has failed, rather than a statement: it could not be read or written.
+    */
   private def isBroken(error: SQLException): Boolean =
     Iterator
       .iterate[Throwable | Null](error)(_.nn.getCause)

@@ -3,7 +3,9 @@ package weir.postgres
 import java.nio.charset.{Charset, CharsetDecoder, CharsetEncoder, CoderResult}
 import java.nio.{ByteBuffer, CharBuffer}
 
-/** A character set whose bytes from 0xA0 on are the characters of `upper`; those before are as in Latin-1. */
+/** A character set whose bytes from 0xA0 on are the characters of `upper`; those before are as in
+  * Latin-1.
+  */
 private[postgres] final class SingleByteCharset private (name: String, upper: String)
     extends Charset(name, Array.empty):
   private val bytes = upper.zipWithIndex.map((char, i) => char -> (i + 0xa0).toByte).toMap
@@ -34,11 +36,13 @@ private[postgres] object SingleByteCharset:
   // https://www.unicode.org/Public/MAPPINGS/ISO8859/8859-10.TXT
   val Iso10: SingleByteCharset = SingleByteCharset(
     "x-weir-ISO-8859-10",
-    "\u00a0ĄĒĢĪĨĶ§ĻĐŠŦŽ\u00adŪŊ°ąēģīĩķ·ļđšŧž―ūŋĀÁÂÃÄÅÆĮČÉĘËĖÍÎÏÐŅŌÓÔÕÖŨØŲÚÛÜÝÞßāáâãäåæįčéęëėíîïðņōóôõöũøųúûüýþĸ"
+    "\u00a0ĄĒĢĪĨĶ§ĻĐŠŦŽ\u00adŪŊ°ąēģīĩķ·ļđšŧž―ūŋĀÁÂÃÄÅÆĮČÉĘËĖÍÎÏ" +
+      "ÐŅŌÓÔÕÖŨØŲÚÛÜÝÞßāáâãäåæįčéęëėíîïðņōóôõöũøųúûüýþĸ"
   )
 
   // https://www.unicode.org/Public/MAPPINGS/ISO8859/8859-14.TXT
   val Iso14: SingleByteCharset = SingleByteCharset(
     "x-weir-ISO-8859-14",
-    "\u00a0Ḃḃ£ĊċḊ§Ẁ©ẂḋỲ\u00ad®ŸḞḟĠġṀṁ¶ṖẁṗẃṠỳẄẅṡÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏŴÑÒÓÔÕÖṪØÙÚÛÜÝŶßàáâãäåæçèéêëìíîïŵñòóôõöṫøùúûüýŷÿ"
+    "\u00a0Ḃḃ£ĊċḊ§Ẁ©ẂḋỲ\u00ad®ŸḞḟĠġṀṁ¶ṖẁṗẃṠỳẄẅṡÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏ" +
+      "ŴÑÒÓÔÕÖṪØÙÚÛÜÝŶßàáâãäåæçèéêëìíîïŵñòóôõöṫøùúûüýŷÿ"
   )

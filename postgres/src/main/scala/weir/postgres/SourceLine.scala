@@ -6,25 +6,27 @@ import java.nio.charset.StandardCharsets.UTF_8
 /** The line of a script around a place in it, without what is secret in it.
   *
   * @param before
-  *   what of the line stands before the place
+  *   the part of the line before the position
   * @param after
-  *   what stands from the place on
+  *   the part of the line from the position on
   */
 final case class SourceLine(before: String, after: String)
 
 object SourceLine:
-  /** More than any screen shows. */
+  /** How much is read on each side of a position: more than any screen shows. */
   private[postgres] val reachBytes = 8192
   private val blockBytes = 1 << 16
 
-  /** The line at `position`, or its part within 8 KB of that; `script` is read from its beginning, unpacked. */
+  /** The line at `position`, or its part within 8 KB of the position; `script` is unpacked and read
+    * from its beginning.
+    */
   private[postgres] def at(script: InputStream, position: Position): SourceLine =
     if position.offset >= 0 then atOffset(script, position.offset) else line(script, position.line)
 
   /** The line at the byte `place` of `bytes`.
     *
     * @param isCut
-    *   that `bytes` may begin in the middle of a line
+    *   whether `bytes` may begin in the middle of a line
     */
   private[postgres] def in(bytes: Array[Byte], place: Int, isCut: Boolean): SourceLine =
     var start = place
@@ -38,7 +40,9 @@ object SourceLine:
       String(bytes, end, bytes.length - end, UTF_8)
     )
 
-  /** The line without what is secret in it, which the lines around it may say. A place in a secret is that of its beginning. */
+  /** The line without its secrets, which may only be recognized by the lines around it. A place
+    * inside a secret is moved to the beginning of the secret.
+    */
   private def masked(above: String, before: String, after: String, below: String): SourceLine =
     val text = above + before + after + below
     val hidden = Secrets.ranges(text)

@@ -3,12 +3,11 @@ package weir.postgres
 import java.io.{FileDescriptor, FileInputStream, IOException, InputStream}
 import java.nio.file.{Files, Path}
 import weir.{Stream, Task}
-import weir.postgres.input.{Recent, ScriptInput, ScriptSource}
-import weir.postgres.journal.Checksum
+import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
 import weir.postgres.split.Limits
-import weir.stream.Pull
 
-/** A script as `psql -f` takes it, of any size: plain, or packed by gzip or Zstandard, which is told by its first bytes.
+/** A script as `psql -f` takes it, of any size: plain, or packed by gzip or Zstandard, which is
+  * recognized by its first bytes.
   *
   * @param name
   *   what errors call it
@@ -25,30 +24,32 @@ final class SqlScript private (
   @volatile private var taken = 0L
   @volatile private var recent: Recent | Null = null
 
-  /** How many bytes of the file, packed as it is, have been read by now: by the run of `pieces` that read last. */
+  /** How many bytes of the file, still packed, have been read by the latest run of `pieces`. */
   def readBytes: Long = taken
 
-  /** What it is split into, read as the pieces are asked for. The file is closed once the stream is over, however it ends.
+  /** The pieces of the script, read as they are asked for. The file is closed when the stream ends,
+    * in whatever way.
     *
-    * '''Fails''' with a `ScriptException` if there is no such file, it is damaged, or cannot be split; all pieces before that
-    * place have come then.
+    * **Fails** with a `ScriptException` if there is no such file, it is damaged, or cannot be
+    * split; all pieces before that place have been emitted then.
     */
   def pieces: Stream[Piece] = piecesSummed(None, 0)
 
-  /** The same; `sum` takes in what is read, before the pieces that it makes have come.
+  /** As `pieces`; the bytes are added to `sum` before the pieces in them are emitted.
     *
     * @param aheadBytes
     *   how far the reader may be ahead of what is applied
     */
   private[postgres] def piecesSummed(sum: Option[Checksum], aheadBytes: Long): Stream[Piece] =
-    new Stream[Piece]:
-      private[weir] def open(): Pull =
-        val kept = if canReopen then null else Recent(SqlScript.keepBytes + aheadBytes)
-        recent = kept
-        ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum, Option(kept))
+    Stream.fromSource(Task {
+      val kept = if canReopen then null else Recent(SqlScript.keepBytes + aheadBytes)
+      recent = kept
+      ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum, Option(kept))
+    })
 
-  /** The line that a position of an error is about, or its part within 8 KB of that, for messages: from the file, which is read
-    * again; of a stream or a pipe from what `pieces`, or `applyTo`, has read last. None if it is not there any more.
+  /** The line at the position of an error, or its part within 8 KB of it, for messages: from the
+    * file, which is read again; of a stream or a pipe from the latest bytes that `pieces` or
+    * `applyTo` has read. None if those no longer hold the line.
     */
   def lineAt(position: Position): Option[SourceLine] =
     val kept = recent
@@ -60,7 +61,7 @@ final class SqlScript private (
         finally input.close()
       catch case _: IOException => None
 
-  /** The SHA-256 of its first bytes, unpacked, if it is a file that has so many. */
+  /** The SHA-256 of the first `bytes` bytes, unpacked, if this is a file that has as many. */
   private[postgres] def sumOfFirst(bytes: Long): Option[Array[Byte]] =
     if !canReopen then None
     else
@@ -79,7 +80,7 @@ final class SqlScript private (
       catch case _: IOException => None
       finally input.close()
 
-  /** What applying this script has come to: see `SqlScripts.applyTo`. */
+  /** Applies this script: see `SqlScripts.applyTo`. */
   def applyTo(
       connection: ScriptConnection,
       options: ApplyOptions = ApplyOptions(),
@@ -87,7 +88,9 @@ final class SqlScript private (
   ): Task[ApplySummary] = SqlScripts.applyTo(connection, List(this), options, listener)
 
 object SqlScript:
-  /** What may be on its way to a server that says no to a row: the driver's buffer, the socket's two, the server's. */
+  /** How much data may be between the reader and a server that refuses a row: the driver's buffer,
+    * the socket's two, the server's.
+    */
   private val keepBytes = 4_000_000L
 
   /** The script in a file. */
@@ -95,10 +98,11 @@ object SqlScript:
     val size = Option.when(Files.isRegularFile(path))(Files.size(path))
     new SqlScript(path.toString, size, limits, size.nonEmpty, () => FileInputStream(path.toFile))
 
-  /** The script that `open` gives, which is closed. It is opened again for each run of `pieces`.
+  /** The script in the stream that `open` returns, which is closed after use. It is opened again
+    * for each run of `pieces`.
     *
-    * '''Cancelled''' while it is read: as soon as the read returns; at once if it is a `FileInputStream`, also of a pipe that
-    * says nothing.
+    * **Cancelled** while it is read: as soon as the read returns; at once if it is a
+    * `FileInputStream`, also of a pipe that gives nothing.
     */
   def fromInputStream(name: String, limits: Limits = Limits.default)(
       open: => InputStream

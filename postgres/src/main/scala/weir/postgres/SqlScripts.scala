@@ -1,24 +1,28 @@
 package weir.postgres
 
 import weir.{Stream, Task}
+import weir.postgres.apply.Deliveries
+import weir.postgres.input.Checksum
 import weir.postgres.jobs.ParallelCopy
-import weir.postgres.send.Deliveries
 
 /** Scripts that belong together. */
 object SqlScripts:
-  /** What it has come to, once all scripts have been applied, one after the other, over one connection, and with `options.jobs`
-    * over more.
+  /** The summary, once all scripts have been applied, one after the other, over one connection, and
+    * with `options.jobs` over more.
     *
-    * Each statement is sent alone, as psql does, so without BEGIN each is a transaction. For as long as a script sets no other,
-    * `client_min_messages` is `warning`.
+    * Each statement is sent alone, as psql does, so without BEGIN each is a transaction. For as
+    * long as a script sets no other, `client_min_messages` is `warning`.
     *
-    * '''Waits''' for the server, with `options.prefetch` of the scripts split ahead. '''Cancelled''': asks the server to cancel
-    * what it does, and rolls back what is open. '''Fails''' with a `ScriptException` with the place of the first error, whose
-    * `server` says whether the connection was lost, and whose `summary` what was done before; what is open has been rolled back then. A script that leaves a
-    * transaction open fails at its end, so that nothing is lost in silence.
+    * **Waits** for the server, with `options.prefetch` of the scripts split ahead. **Cancelled**:
+    * asks the server to cancel the statement that it executes, and rolls back the open transaction.
+    * **Fails** with a `ScriptException` with the place of the first error, whose `server` says
+    * whether the connection was lost, and whose `summary` what was done before; the open
+    * transaction has been rolled back then. A script that leaves a transaction open fails at its
+    * end, so that nothing is lost silently.
     *
     * @param through
-    *   what the pieces of each script go through before they are applied; it must leave all of them, in their order
+    *   a stage that the pieces of each script go through before they are applied; it must keep all
+    *   of them, in their order
     */
   def applyTo(
       connection: ScriptConnection,
@@ -31,7 +35,7 @@ object SqlScripts:
     val sources = scripts.map(script =>
       (
         script.name,
-        (sum: Option[journal.Checksum]) => through(script.piecesSummed(sum, aheadBytes(options))),
+        (sum: Option[Checksum]) => through(script.piecesSummed(sum, aheadBytes(options))),
         script.sumOfFirst
       )
     )
@@ -46,6 +50,7 @@ object SqlScripts:
     val twice = names.diff(names.distinct).headOption
     require(
       twice.isEmpty,
-      s"SqlScripts.applyTo: two scripts are called ${twice.getOrElse("")} in the journal, which would take the second for the " +
+      s"SqlScripts.applyTo: two scripts are called ${twice.getOrElse("")} in the journal, which " +
+        "would take the second for the " +
         "first, and leave it out. Give Resume a name for each."
     )

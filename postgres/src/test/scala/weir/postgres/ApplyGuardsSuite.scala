@@ -4,7 +4,7 @@ import java.io.ByteArrayInputStream
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 
-/** What is not applied in silence. */
+/** What is refused rather than applied silently. */
 class ApplyGuardsSuite extends ServerSuite:
   private def apply(
       database: String,
@@ -60,6 +60,24 @@ class ApplyGuardsSuite extends ServerSuite:
       "DROP TABLE u; " + script.replace("nosuch FROM stdin;", "nosuch FROM stdin;\nx\n\\.")
     assertEquals(apply(database, withData, go).map(_.errors), Right(1L))
     assertEquals(server.ask(database)("SELECT sum(a) FROM u"), "6")
+
+  for
+    (csv, quote, escape) <- List(
+      ("CSV", "\"", "\"\""),
+      ("(FORMAT 'csv', QUOTE '|')", "|", "||"),
+      ("(FORMAT csv, QUOTE '|', ESCAPE '+')", "|", "+|"),
+      ("CSV ESCAPE AS '+' QUOTE AS '|'", "|", "+|")
+    )
+  do
+    test(s"within the quotes of a refused COPY $csv, what reads like a COPY is data"):
+      val database = server.newDatabase()
+      val go = ApplyOptions(onError = OnError.Continue)
+      val copy = "COPY u FROM stdin;"
+      val row = s"${quote}a ${escape}\n$copy\n$quote\n"
+      val head = s"CREATE TABLE u (a int);\nCOPY nosuch FROM stdin $csv;\n"
+      assertEquals(apply(database, s"$head$row\\.\n", go).map(_.errors), Right(1L))
+      val after = problem(apply(database, s"DROP TABLE u;\n$head$row$copy\n\\.\n", go))
+      assert(after.startsWith("s.sql:7:1: the COPY at 3:1"), after)
 
   test("a server that does not answer for long is told of, again and again, and what comes after"):
     val database = server.newDatabase()

@@ -7,7 +7,7 @@ import weir.Task
 
 class ApplySuite extends ServerSuite:
 
-  /** Keeps what it is told. */
+  /** Records the calls. */
   class Told extends ApplyListener:
     val errors = mutable.ListBuffer.empty[ScriptException]
     val notices = mutable.ListBuffer.empty[(Option[Position], ServerNotice)]
@@ -93,7 +93,8 @@ class ApplySuite extends ServerSuite:
     val (_, url) = fresh()
     val e = error(
       url,
-      "CREATE TABLE t (i int PRIMARY KEY);\nINSERT INTO t VALUES (1);\n  \nINSERT INTO t VALUES (1);\n"
+      "CREATE TABLE t (i int PRIMARY KEY);\nINSERT INTO t VALUES (1);\n  \nINSERT INTO t VALUES " +
+        "(1);\n"
     )
     assertEquals(e.position.map(_.line), Some(4L))
     assertEquals(e.detail, Some("Key (i)=(1) already exists."))
@@ -110,8 +111,10 @@ class ApplySuite extends ServerSuite:
     val (_, url) = fresh()
     val e = error(
       url,
-      "CREATE TABLE t (i int);\nCREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'no %', NEW.i; END$$;\n" +
-        "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();\nCOPY t FROM STDIN;\n1\n\\.\n"
+      "CREATE TABLE t (i int);\nCREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN " +
+        "RAISE 'no %', NEW.i; END$$;\n" +
+        "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();\nCOPY t FROM " +
+        "STDIN;\n1\n\\.\n"
     )
     assertEquals(e.position.map(_.line), Some(5L))
     assertEquals(e.problem, "ERROR: no 1")
@@ -119,7 +122,8 @@ class ApplySuite extends ServerSuite:
   test("a COPY that the server refuses has its data skipped, never run"):
     val (database, url) = fresh()
     val script =
-      "CREATE TABLE t (i int);\nCOPY nix FROM STDIN;\nDROP TABLE t;\n\\.\nINSERT INTO t VALUES (1);\n"
+      "CREATE TABLE t (i int);\nCOPY nix FROM STDIN;\nDROP TABLE t;\n\\.\nINSERT INTO t VALUES " +
+        "(1);\n"
     val told = Told()
     val summary = apply(url, script, ApplyOptions(OnError.Continue), told)
     assertEquals((summary.statements, summary.errors), (2L, 1L))
@@ -203,7 +207,8 @@ class ApplySuite extends ServerSuite:
   test("a LATIN1 script is sent as it is, identifiers of a COPY too"):
     val (database, url) = fresh()
     val script = "SET client_encoding = 'LATIN1';\nCREATE TABLE \"tâble\" (\"é\" text);\n" +
-      "COPY \"tâble\" (\"é\") FROM STDIN;\nü\n\\.\nINSERT INTO \"tâble\" VALUES ('ö');\nSELECT 'é', nix;\n"
+      "COPY \"tâble\" (\"é\") FROM STDIN;\nü\n\\.\nINSERT INTO \"tâble\" VALUES ('ö');\nSELECT " +
+      "'é', nix;\n"
     val told = Told()
     val bytes = script.getBytes(ISO_8859_1)
     val summary = applyBytes(url, bytes, ApplyOptions(OnError.Continue), told)

@@ -2,13 +2,16 @@ package weir.postgres
 
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
-import weir.{Outcome, Stream, Task}
-import weir.postgres.send.{Applying, PlainDelivery}
+import weir.{Outcome, Stream, Task, Tier}
+import weir.postgres.apply.{Applying, PlainDelivery}
+import weir.Tier
 
 class CancelSuite extends ServerSuite:
   private val data = manyRows("1234567\n")
 
-  /** Starts `task`, cancels it once the server is where `is` says, and waits for that. How long the cancel took. */
+  /** Starts `task`, cancels it once the server process is in the state `is`, and waits for the end.
+    * Returns how long the cancel took.
+    */
   private def canceledAt(connection: ScriptConnection, is: String)(task: Task[Any])(using
       Task.Direct
   ): FiniteDuration =
@@ -19,7 +22,7 @@ class CancelSuite extends ServerSuite:
     assertEquals(fiber.join.await, Outcome.Canceled)
     (System.nanoTime() - begun).nanos
 
-  /** The connection is of use. */
+  /** The connection can be used. */
   private def works(session: Session)(using Task.Direct): Unit =
     assert(!session.connectionLost)
     assertEquals(session.run("SELECT 1").await, Done(1, "SELECT 1"))
@@ -60,12 +63,13 @@ class CancelSuite extends ServerSuite:
       }
     }
 
-  /** A table whose first row holds the server up for ever, so that it reads no more. */
+  /** A table whose trigger blocks at the first row, so that the server reads no more. */
   private def slowTable(session: Session)(using Task.Direct): Unit =
     session.run("CREATE TABLE t (i int)").await: Unit
     session
       .run(
-        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(1000); RETURN NEW; END$$"
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM pg_sleep(1000); " +
+          "RETURN NEW; END$$"
       )
       .await: Unit
     session.run("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()").await: Unit
@@ -75,7 +79,8 @@ class CancelSuite extends ServerSuite:
       Task.direct {
         slowTable(session)
         session.beginCopy(sql("COPY t FROM STDIN")).await
-        // One call, for which no system has buffers: it has begun when the first row is there, and cannot end.
+        // One call, for which no system has buffers: it has begun when the first row is there, and
+        // cannot end.
         val much = Array.fill(512)(data).flatten
         val writing = session.write(much, 0, much.length).forever
         val took = canceledAt(connection, "wait_event = 'PgSleep'")(writing)
@@ -192,8 +197,8 @@ class CancelSuite extends ServerSuite:
     finally silent.foreach(_.close())
 
   over("a connection that is there when connecting is cancelled is closed"): (database, url) =>
-    val seed = Option(System.getProperty("weir.sql.seed")).fold(System.nanoTime())(_.toLong)
-    val rounds = Integer.getInteger("weir.sql.rounds", 60)
+    val seed = Tier.seed("weir.sql.seed")
+    val rounds = Tier.size("weir.sql.rounds", 25, 60)
     val random = scala.util.Random(seed)
     println(s"-Dweir.sql.seed=$seed")
     for _ <- 1 to rounds do
@@ -207,8 +212,8 @@ class CancelSuite extends ServerSuite:
     }
 
   over("a cancel at any moment leaves the connection in step"): (_, url) =>
-    val seed = Option(System.getProperty("weir.sql.seed")).fold(System.nanoTime())(_.toLong)
-    val rounds = Integer.getInteger("weir.sql.rounds", 150)
+    val seed = Tier.seed("weir.sql.seed")
+    val rounds = Tier.size("weir.sql.rounds", 60, 150)
     val random = scala.util.Random(seed)
     println(s"-Dweir.sql.seed=$seed")
     withSession(url) { (_, session) =>

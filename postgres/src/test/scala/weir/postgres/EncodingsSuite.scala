@@ -2,10 +2,12 @@ package weir.postgres
 
 import java.util.HexFormat
 
-/** That text in each client encoding is what the server takes it for. */
+/** Text in each client encoding is decoded as the server decodes it. */
 class EncodingsSuite extends ServerSuite:
 
-  /** All encodings of the server, by their names in its table, but for those that are refused by name. */
+  /** All encodings of the server, by their names in its table, but for those that are refused by
+    * name.
+    */
   private lazy val names =
     val all = server.ask("postgres")(
       "SELECT string_agg(DISTINCT pg_encoding_to_char(i), ' ') FROM generate_series(0, 60) AS i " +
@@ -27,13 +29,15 @@ class EncodingsSuite extends ServerSuite:
       val rows = server.admin("postgres") { connection =>
         server.execute(
           connection,
-          """CREATE OR REPLACE FUNCTION pg_temp.one(b bytea, e text) RETURNS text LANGUAGE plpgsql AS
-            |$$ BEGIN RETURN convert_from(b, e); EXCEPTION WHEN OTHERS THEN RETURN ''; END $$""".stripMargin
+          """CREATE OR REPLACE FUNCTION pg_temp.one(b bytea, e text) RETURNS text
+            |LANGUAGE plpgsql AS $$ BEGIN RETURN convert_from(b, e);
+            |EXCEPTION WHEN OTHERS THEN RETURN ''; END $$""".stripMargin
         )
         val results = connection
           .createStatement()
           .executeQuery(
-            s"SELECT string_agg(coalesce(nullif(pg_temp.one(decode(to_hex(i), 'hex'), '$name'), ''), ' '), '' " +
+            s"SELECT string_agg(coalesce(nullif(pg_temp.one(decode(to_hex(i), 'hex'), '$name'), " +
+              "''), ' '), '' " +
               "ORDER BY i) FROM generate_series(128, 255) AS i"
           )
         results.next(): Unit

@@ -3,10 +3,13 @@ package weir.postgres
 import scala.concurrent.duration.*
 import scala.util.Try
 import weir.{Stream, Task}
-import weir.postgres.send.{Applying, PlainDelivery}
+import weir.postgres.apply.{Applying, PlainDelivery}
 
 /** The server goes away. */
 class LostSuite extends ServerSuite:
+  private lazy val own = TestServer()
+  override protected def server: TestServer = own
+  override def afterAll(): Unit = own.close()
   override def limit: FiniteDuration = 60.seconds
 
   private enum Death:
@@ -44,7 +47,9 @@ class LostSuite extends ServerSuite:
     List(statement("CREATE TABLE t (i int)"), statement("COPY t FROM STDIN"))
   )
 
-  /** A script that goes on once `after` has ended, where it is then, and how the server sees that. */
+  /** By the place of the failure: a script that goes on once `after` has ended, and the state of
+    * the server process then.
+    */
   private def scripts(after: Task[Unit]): Map[String, (Stream[Piece], String)] =
     val wait = Stream.eval(after)
     Map(
@@ -61,7 +66,7 @@ class LostSuite extends ServerSuite:
       )
     )
 
-  /** The error that a script ends with whose server dies while it is at `where`. */
+  /** The error of a script whose server dies while the script is at `where`. */
   private def dies(death: Death, where: String, on: TestServer, url: String): ScriptException =
     val killed = java.util.concurrent.CountDownLatch(1)
     val (pieces, is) = scripts(Task(killed.await()))(where)
@@ -94,8 +99,8 @@ class LostSuite extends ServerSuite:
     assert(error.server.exists(_.connectionLost), error)
     assert(error.getMessage.matches("s.sql:\\d+:1: FATAL: [^\n]*"), error.getMessage)
 
-  for where <- List("a statement", "a COPY", "a COPY that waits", "idle") do
-    over(s"terminated in the middle of $where: the server's word is the error"): (_, url) =>
+  for (where, number) <- List("a statement", "a COPY", "a COPY that waits", "idle").zipWithIndex do
+    over(s"terminated in the middle of $where: the server's message is the error"): (_, url) =>
       val error = dies(Death.Terminated, where, server, url)
       check(error)
       assertEquals(
@@ -104,18 +109,20 @@ class LostSuite extends ServerSuite:
       )
       assertEquals(error.server.map(_.sqlState), Some("57P01"))
 
-    over(s"a killed process in the middle of $where: one clear error"): (_, url) =>
+    // The server restarts after each, which takes a second or more.
+    overSome(s"a killed process in the middle of $where: one clear error", number): (_, url) =>
       val error = dies(Death.BackendKilled, where, server, url)
       check(error)
       assert(error.detail.exists(_.nonEmpty), error.detail)
       recovered()
 
-  // A process of the server that is busy with a COPY does not look whether its parent is still there.
+  // A process of the server that is busy with a COPY does not look whether its parent is still
+  // there.
   for where <- List("a statement", "a COPY that waits", "idle") do
     test(s"a killed server in the middle of $where: one clear error"):
-      val own = TestServer()
-      try check(dies(Death.PostmasterKilled, where, own, own.unix(own.newDatabase())))
-      finally own.close()
+      val killed = TestServer()
+      try check(dies(Death.PostmasterKilled, where, killed, killed.unix(killed.newDatabase())))
+      finally killed.close()
 
   over("a statement on a lost connection fails at once, and so does an abort"): (_, url) =>
     withSession(url) { (connection, session) =>
@@ -128,7 +135,7 @@ class LostSuite extends ServerSuite:
       }
     }
 
-  over("an earlier error is not taken for the server's last word"): (_, url) =>
+  over("an earlier error is not taken for the server's last error"): (_, url) =>
     withSession(url) { (connection, session) =>
       Task.direct {
         serverError(session.run("SELECT 1/0")).await: Unit
@@ -142,7 +149,8 @@ class LostSuite extends ServerSuite:
     recovered()
 
   test(
-    "a server that is not there, and one that lets nobody in, are one clear error without the password"
+    "a server that is not there, and one that refuses the session, are one clear error " +
+      "without the password"
   ):
     def open(url: String) = ScriptConnection.open(url).use(_ => Task.unit).attempt.runSync() match
       case Left(error: ServerError) => error

@@ -178,7 +178,8 @@ class PostgresUrlSuite extends munit.FunSuite:
     try
       Files.writeString(
         file,
-        "# all:*:*:*:no\nh:5432:d:u:one\nh:*:d:*:two\\:\\\\\n/run/pg:5432:*:*:four\nlocalhost:5432:s:*:five\n"
+        "# all:*:*:*:no\nh:5432:d:u:one\nh:*:d:*:two\\:\\\\\n" +
+          "/run/pg:5432:*:*:four\nlocalhost:5432:s:*:five\n"
       ): Unit
       Files.setPosixFilePermissions(file, fromString("rw-------")): Unit
       assertEquals(password("host=h dbname=d user=u"), Some("one"))

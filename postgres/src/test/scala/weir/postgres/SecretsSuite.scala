@@ -69,7 +69,7 @@ class SecretsSuite extends FunSuite:
     for part <- List("'", "''", "a:", "\\a", "password=", "'password', ", "set a.b = x,", "/*", "$")
     do Secrets.mask(part * (16_384 / part.length)): Unit
 
-  test("the line of an error hides a secret whose word stands on another line"):
+  test("the line of an error hides a secret whose word is on another line"):
     val text = "SELECT 1;\nALTER ROLE a PASSWORD\n  'hunter2' NONSENSE;\n"
     def line(place: String) =
       SourceLine.at(

@@ -1,30 +1,42 @@
 package weir.postgres
 
 import scala.concurrent.duration.*
-import weir.{Task, WeirSuite}
+import weir.{Task, Tier, WeirSuite}
 
-/** A suite that has a real server, started once for it. */
+/** A suite that needs a real server: one for all suites, since starting one takes seconds. The
+  * databases of a suite are dropped at its end.
+  */
 trait ServerSuite extends munit.FunSuite, WeirSuite:
-  protected lazy val server: TestServer = TestServer()
+  protected def server: TestServer = TestServer.shared
 
   override def limit: FiniteDuration = 60.seconds
 
   override def beforeAll(): Unit = server: Unit
-  override def afterAll(): Unit = server.close()
+  override def afterAll(): Unit = server.dropDatabases()
 
-  /** What `body` returns for a session on a new connection. */
+  /** Runs `body` with a session on a new connection. */
   def withSession[A](url: String, notice: ServerNotice => Unit = _ => ())(
       body: (ScriptConnection, Session) => Task[A]
   ): A =
     ScriptConnection.open(url).use(c => body(c, Session(c, notice))).runSync()
 
+  private val kinds = List[(String, String => String)](
+    "unix" -> (server.unix(_)),
+    "tcp" -> (server.tcp(_)),
+    "tls" -> (server.tls(_))
+  )
+
   /** A test over each kind of connection, in a database of its own. */
-  def over(name: String)(body: (String, String) => Any): Unit =
-    val kinds = List[(String, String => String)](
-      "unix" -> server.unix,
-      "tcp" -> server.tcp,
-      "tls" -> server.tls
-    )
+  def over(name: String)(body: (String, String) => Any): Unit = over(kinds, name)(body)
+
+  /** A slow test over one kind of connection, which `number` chooses; over each in the long tier.
+    */
+  def overSome(name: String, number: Int)(body: (String, String) => Any): Unit =
+    over(if Tier.isLong then kinds else List(kinds(number % kinds.size)), name)(body)
+
+  private def over(kinds: List[(String, String => String)], name: String)(
+      body: (String, String) => Any
+  ): Unit =
     for (kind, url) <- kinds do
       test(s"$name ($kind)") {
         val database = server.newDatabase()
@@ -35,7 +47,9 @@ trait ServerSuite extends munit.FunSuite, WeirSuite:
   def manyRows(row: String): Array[Byte] =
     Array.fill(65536 / row.length)(row.getBytes("UTF-8")).flatten
 
-  /** Waits until the process of the server that serves `connection` waits for, or does, what `is` says. */
+  /** Waits until the process of the server that serves `connection` waits for, or does, what `is`
+    * says.
+    */
   def backend(on: TestServer, connection: ScriptConnection, is: String): Unit =
     val pid = connection.driver.getBackendPID
     eventually(s"backend $pid: $is") {

@@ -42,7 +42,8 @@ class SilentServerSuite extends ServerSuite:
     val silent = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
     try
       val url =
-        s"postgresql://postgres:postgres@127.0.0.1:${silent.getLocalPort},127.0.0.1:${server.port}/postgres" +
+        s"postgresql://postgres:postgres@127.0.0.1:${silent.getLocalPort}," +
+          s"127.0.0.1:${server.port}/postgres" +
           "?connect_timeout=2&sslmode=disable"
       val pid = ScriptConnection.open(url).use(c => weir.Task(c.driver.getBackendPID)).runSync()
       assert(pid > 0)

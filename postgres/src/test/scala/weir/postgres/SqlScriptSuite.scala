@@ -17,13 +17,14 @@ class SqlScriptSuite extends WeirSuite:
     assertEquals(shape(file(gzip(script))), plain)
     assertEquals(shape(file(Zstd.compress(script))), plain)
 
-  test("what was packed in parts that stand one after the other is read to its end"):
+  test("gzip members one after the other are read to the end of the last"):
     val (head, tail) = script.splitAt(100_000)
     assertEquals(shape(file(gzip(head) ++ gzip(tail))), shape(file(script)))
     assertEquals(shape(file(Zstd.compress(head) ++ Zstd.compress(tail))), shape(file(script)))
 
   test(
-    "gzip in parts is read to its end from a pipe that gives a byte at a time and says nothing is there"
+    "gzip in parts is read to its end from a pipe that gives a byte at a time and says nothing " +
+      "is there"
   ):
     val (head, tail) = script.splitAt(50)
     val packed = gzip(head) ++ gzip(tail)
@@ -118,7 +119,9 @@ class SqlScriptSuite extends WeirSuite:
   private def failure(script: SqlScript): ScriptException =
     intercept[ScriptException](script.pieces.drain.runSync())
 
-  /** The statements, how much data there is, and where it ends; an error is an end if `instead` is given. */
+  /** The statements, how much data there is, and where it ends; an error is an end if `instead` is
+    * given.
+    */
   private def shape(script: SqlScript, instead: Stream[Piece] | Null = null): List[String] =
     val pieces = script.pieces
     val all = if instead eq null then pieces else pieces.handleErrorWith(_ => instead)

@@ -7,7 +7,8 @@ import java.security.KeyStore
 import java.util.Base64
 import java.util.concurrent.TimeUnit
 
-/** A key and a certificate that it has signed itself, made by the JDK's `keytool`, as files that Postgres and the driver read.
+/** A key and a certificate that it has signed itself, made by the JDK's `keytool`, as files that
+  * Postgres and the driver read.
   *
   * @param folder
   *   in which they are, `NAME.key` (which only its owner may read), `NAME.crt` and `NAME.p12`
@@ -23,7 +24,8 @@ object TestCertificate:
   val Password = "changeit"
 
   /** @param alternatives
-    *   the names and addresses for which it holds, as keytool writes them: `dns:localhost,ip:127.0.0.1`
+    *   the names and addresses for which it holds, as keytool writes them:
+    *   `dns:localhost,ip:127.0.0.1`
     */
   def make(folder: Path, name: String, alternatives: Option[String]): TestCertificate =
     val made = TestCertificate(folder, name)

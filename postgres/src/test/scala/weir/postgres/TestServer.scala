@@ -11,6 +11,7 @@ final class TestServer extends AutoCloseable:
   private val folder = Files.createTempDirectory("weir-pg")
   private val data = Files.createTempDirectory("weir-pgdata")
   private val databases = AtomicInteger()
+  private val created = scala.collection.mutable.ListBuffer[String]()
   // Postgres runs as another user if this one is root.
   folder.toFile.setWritable(true, false): Unit
   folder.toFile.setExecutable(true, false): Unit
@@ -37,7 +38,17 @@ final class TestServer extends AutoCloseable:
   def newDatabase(): String =
     val name = s"test${databases.incrementAndGet()}"
     admin("postgres")(execute(_, s"CREATE DATABASE $name"))
+    created.synchronized(created += name): Unit
     name
+
+  /** Drops the databases that `newDatabase` has created, with the connections to them. */
+  def dropDatabases(): Unit =
+    val names = created.synchronized {
+      val names = created.toList
+      created.clear()
+      names
+    }
+    admin("postgres")(a => names.foreach(n => execute(a, s"DROP DATABASE $n WITH (FORCE)")))
 
   def unix(database: String): String = s"postgresql://postgres@/$database?host=$folder&port=$port"
   def tcp(database: String): String = at(database, "sslmode=disable")
@@ -85,3 +96,10 @@ final class TestServer extends AutoCloseable:
           .iterator
           .asScala
           .foreach(Files.deleteIfExists(_): Unit)
+
+object TestServer:
+  /** The server of all suites of this JVM, which ends with it. */
+  lazy val shared: TestServer =
+    val server = TestServer()
+    sys.addShutdownHook(server.close()): Unit
+    server

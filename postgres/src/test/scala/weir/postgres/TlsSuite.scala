@@ -5,7 +5,9 @@ import scala.concurrent.duration.*
 import weir.Task
 import weir.postgres.psql.CutProxy
 
-/** What encryption leaves as it is in the clear, and what libpq's words about it still mean. The other suites run over TLS, too. */
+/** Encryption changes nothing for scripts, and libpq's parameters for it keep their meaning. The
+  * other suites run over TLS, too.
+  */
 class TlsSuite extends ServerSuite:
   private def ask(url: String)(question: String): String =
     ScriptConnection
@@ -34,7 +36,7 @@ class TlsSuite extends ServerSuite:
       assert(ScriptConnection.open(url).use(c => Task(c.isWatched)).runSync(), mode)
 
   test(
-    "a certificate that nobody has signed whom the client knows is refused, as is another's name"
+    "a certificate without a signer that the client trusts is refused, as is another name"
   ):
     val other = server.clientCertificate.certificate
     for mode <- List("require", "verify-ca", "verify-full") do
@@ -88,7 +90,7 @@ class TlsSuite extends ServerSuite:
     finally TimeZone.setDefault(known)
     assertEquals(server.ask(database)("SELECT s FROM t"), "Asia/Kathmandu German, DMY 31.12.2020")
 
-  test("a network that stands still holds nobody who cancels, over TLS"):
+  test("a network that hangs does not hold up a cancel, over TLS"):
     val database = server.newDatabase()
     val proxy = CutProxy(server.port)
     try

@@ -3,7 +3,7 @@ package weir.slf4j
 import org.slf4j.MDC
 import weir.ContextHook
 
-/** Makes SLF4J's MDC follow fibers. To be on the class path is all that it takes. */
+/** Makes SLF4J's MDC follow fibers. It works as soon as it is on the class path. */
 final class MdcHook extends ContextHook:
 
   def capture(): AnyRef | Null =

@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task, WeirSuite}
 
-/** PAINS row 24: SLF4J's MDC, as Logback has it, on the runtime that a program has without asking. */
+/** PAINS row 24: SLF4J's MDC, as in Logback, on the default runtime. */
 class MdcSuite extends WeirSuite:
 
   /** The request that each line was logged for, by the line. */

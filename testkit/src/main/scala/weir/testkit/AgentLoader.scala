@@ -8,8 +8,8 @@ import java.util.jar.{Attributes, JarEntry, JarOutputStream, Manifest}
 import scala.util.Using
 import weir.testkit.agent.{Agent, Attach}
 
-/** Gets this JVM's `Instrumentation`: from the option `-javaagent`, or by loading the agent into this JVM from a second one,
-  * since none may attach to itself.
+/** Gets this JVM's `Instrumentation`: from the option `-javaagent`, or by loading the agent into
+  * this JVM from a second JVM, since none may attach to itself.
   */
 private[testkit] object AgentLoader:
 
@@ -60,7 +60,8 @@ private[testkit] object AgentLoader:
     Using.resource(part.getResourceAsStream(part.getSimpleName + ".class"))(_.transferTo(to)): Unit
 
   private def refused(why: String): IllegalStateException = IllegalStateException(
-    s"TestRuntime: this JVM has not let the test kit's agent in: $why. Virtual time needs it, to see the timed waits " +
-      "of code that blocks. Start the JVM of the tests with -XX:+EnableDynamicAgentLoading, on a JDK that has the " +
-      "module jdk.attach, or with -javaagent: and the path of the jar of weir-testkit."
+    s"TestRuntime: this JVM has not let the test kit's agent in: $why. Virtual time needs it, to " +
+      "see the timed waits of code that blocks. Start the JVM of the tests with " +
+      "-XX:+EnableDynamicAgentLoading, on a JDK that has the module jdk.attach, or with " +
+      "-javaagent: and the path of the jar of weir-testkit."
   )

@@ -6,14 +6,16 @@ import java.util.function.LongSupplier
 import scala.collection.mutable
 import weir.runtime.AlarmAfter
 
-/** The threads of the operating system that carry the virtual threads of a test, and so know whether any of those can run.
+/** The platform threads that carry the virtual threads of a test, and so know whether any of those
+  * can run.
   *
-  * A virtual thread comes here, as a `Runnable`, whenever it is started or has been woken, and stays away while it waits. So
-  * nothing can run exactly if none is queued and none is carried. The end of its timed waits is an alarm of the test's clock.
+  * A virtual thread comes here, as a `Runnable`, whenever it is started or has been woken, and
+  * stays away while it waits. So nothing can run if and only if none is queued and none is carried.
+  * The end of its timed waits is an alarm of the test's clock.
   *
-  *   - '''Shared, under this object's lock''': all that is mutable.
-  *   - '''Held''': nothing is begun while the conductor rings alarms, so that what runs first does not depend on how fast
-  *     it rings.
+  *   - **Shared, under this object's lock**: all that is mutable.
+  *   - **Held**: nothing is begun while the conductor rings alarms, so that what runs first does
+  *     not depend on how fast it rings.
   *   - `pick` chooses among so many that are queued.
   */
 private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int => Int)
@@ -23,7 +25,9 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
   private var moved = mutable.LinkedHashSet[Runnable]()
   private var carried = 0
 
-  /** Read without the lock by what is carried, which must not wait for it: see `SpinLock`. */
+  /** Read without the lock by threads that are carried, which must not wait for it: see
+    * `SpinLock`.
+    */
   @volatile private var hasMore = false
   private var queuedEver = 0L
   private var held = false
@@ -85,7 +89,7 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
         notifyAll()
       }
 
-  /** True once nothing can run; false if that takes longer. */
+  /** True once nothing can run; false if that takes longer than `nanos`. */
   def awaitIdle(nanos: Long): Boolean = synchronized(await(nanos)(isIdle))
 
   private def isIdle = queued.isEmpty && carried == 0
@@ -93,7 +97,9 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
   /** How many have been queued so far. */
   def events: Long = synchronized(queuedEver)
 
-  /** True once something has been queued since there were so many `events`; false if that takes longer. */
+  /** True once something has been queued since there were so many `events`; false if that takes
+    * longer than `nanos`.
+    */
   def awaitEvent(events: Long, nanos: Long): Boolean = synchronized {
     await(nanos)(queuedEver != events)
   }
@@ -106,7 +112,7 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
       left = deadline - System.nanoTime()
     condition
 
-  /** What has been run since the last call. */
+  /** The virtual threads that have run since the last call. */
   def takeMoved(): Iterable[Runnable] = synchronized {
     val taken = moved
     moved = mutable.LinkedHashSet()

@@ -3,14 +3,17 @@ package weir.testkit
 import scala.collection.mutable
 import scala.concurrent.duration.FiniteDuration
 
-/** Decides whether the clock of a test may move, and moves it. Used by one thread at a time: the one that drives the test.
+/** Decides whether the clock of a test may move, and moves it. Used by one thread at a time: the
+  * one that drives the test.
   *
-  * '''The race that it fears''': a wake-up that is under way while everything looks asleep. Between fibers, alarms and locks of
-  * `java.util.concurrent` there is none, since whoever wakes a virtual thread has queued it before it itself can stop being
-  * carried. There is one where code outside of the runtime wakes: a callback, a thread of the user's, the JVM, which hands
-  * on monitors by a thread of its own. A wait that may be ended so is given `patience` of real time, once, before the
-  * clock moves, and a wait for a monitor each time that something has run, which may have left the monitor; and while a thread waits
-  * for a socket or the like, the clock moves no faster than the real one.
+  * **The race that we fear**: a wake-up that is under way while everything looks asleep. Between
+  * fibers, alarms and locks of `java.util.concurrent` there is none: a thread that wakes a virtual
+  * thread has queued it before it can itself stop being carried. There is one if code outside of
+  * the runtime wakes: a callback, a thread of the user's, the JVM, which hands on monitors by a
+  * thread of its own. A wait that may be ended so is given `patience` of real time, once, before
+  * the clock moves; a wait for a monitor is given it each time that any thread has run, since that
+  * may have left the monitor. While a thread waits for a socket or the like, the clock moves no
+  * faster than the real one.
   */
 private[testkit] final class Conductor(
     carriers: Carriers,
@@ -41,7 +44,7 @@ private[testkit] final class Conductor(
             else Calm.Quiet(events, mayBeWoken = foreign.nonEmpty || !outside.isEmpty)
     calm.nn
 
-  /** Notes what the threads that have moved wait for. True if some may be woken from outside. */
+  /** Records what the threads that have run wait for. True if some may be woken from outside. */
   private def examine(moved: Iterable[Runnable]): Boolean =
     var strangers = false
     for continuation <- moved do
@@ -60,14 +63,16 @@ private[testkit] final class Conductor(
   /** The threads that wait for a socket or the like. */
   def ioThreads: List[Thread] = inIo.values.toList
 
-  /** Moves the clock to the next alarm, if there is one up to `limitNanos`, and rings what is due then. */
+  /** Moves the clock to the next alarm, if there is one up to `limitNanos`, and rings what is due
+    * then.
+    */
   def jump(limitNanos: Long): Boolean = clock.nextNanos match
     case Some(due) if due <= limitNanos =>
       carriers.holding(clock.moveTo(due))
       true
     case _ => false
 
-  /** Lets the clock go as the real one does, until something can run or `nanos` are over. */
+  /** Moves the clock as the real one goes, until something can run or `nanos` are over. */
   def follow(events: Long, nanos: Long): Unit =
     val start = System.nanoTime()
     val untilDue = clock.nextNanos.fold(Long.MaxValue)(due => math.max(0, due - clock.nanoTime))
@@ -85,7 +90,7 @@ private[testkit] enum Calm:
   /** Something runs, or could. */
   case Busy
 
-  /** Nothing can run, and a thread waits for the world, or runs a call of `Task.onPlatformThread`. */
+  /** Nothing can run, and a thread waits for I/O, or runs a call of `Task.onPlatformThread`. */
   case RealIo(events: Long)
 
   /** Nothing can run before the clock moves, unless code outside of the runtime wakes it. */

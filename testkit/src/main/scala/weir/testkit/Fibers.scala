@@ -1,12 +1,14 @@
 package weir.testkit
 
 import scala.collection.mutable.ArrayBuffer
-import weir.kernel.FiberCore
+import weir.fiber.FiberCore
 import weir.runtime.Job
 
-/** The fibers of a test that have not ended, each with a number in the order in which they were made.
+/** The fibers of a test that have not ended, each with a number in the order in which they were
+  * made.
   *
-  * '''Shared, under `lock`''': all of it. Those that have ended are dropped now and then, when the list has doubled.
+  * **Shared, under `lock`**: all of it. Those that have ended are dropped now and then, when the
+  * list has doubled.
   */
 private[testkit] final class Fibers:
   private val lock = SpinLock()
@@ -27,10 +29,10 @@ private[testkit] final class Fibers:
   /** How many there have been. */
   def madeEver: Int = lock(count)
 
-  /** Those numbered from `from` on that have not ended. A helper of a parallel operator that nobody needed is dropped
-    * unrun, and counts as ended.
+  /** The fibers from number `from` on that have not ended. A helper of a parallel operator that was
+    * not needed is dropped before it has run, and counts as ended.
     */
   def alive(from: Int): List[(Int, FiberCore)] = lock {
     prune()
-    list.iterator.filter((n, fiber) => n >= from && fiber.need != Job.Never).toList
+    list.iterator.filter((n, fiber) => n >= from && fiber.demand != Job.Never).toList
   }

@@ -9,11 +9,12 @@ import java.util.function.LongSupplier
 import scala.jdk.CollectionConverters.*
 import weir.testkit.agent.Rewriting
 
-/** Makes the timed waits of the JDK ask us what time it is.
+/** Makes the timed waits of the JDK ask the test kit for the time.
   *
-  * `Thread.sleep`, `poll(timeout)` and the like wait in a loop: park for the rest of the time, then ask `System.nanoTime`
-  * whether it is over. In the classes that have such loops, the call goes to a class of ours, which stands in the
-  * package `java.lang`, so that all of them can see it. On threads that are not of a test runtime it gives the machine's time.
+  * `Thread.sleep`, `poll(timeout)` and the like wait in a loop: they park for the rest of the time,
+  * then ask `System.nanoTime` whether it is over. In the classes that have such loops, that call is
+  * replaced by one of a class of the test kit's, which is in the package `java.lang`, so that all
+  * of them can see it. On threads that are not of a test runtime it gives the machine's time.
   */
 private[testkit] object JdkClock:
   private val clockClass = "java.lang.WeirNanoTime"
@@ -21,7 +22,7 @@ private[testkit] object JdkClock:
   private val supplier = ClassDesc.of("java.util.function.LongSupplier")
   private val returnsLong = MethodTypeDesc.of(CD_long)
 
-  /** Those whose waits have a time limit, and what is nested in them. */
+  /** The classes whose waits have a time limit; those nested in them count too. */
   private val waiting = List(
     "java.lang.Thread",
     "java.lang.VirtualThread",
@@ -37,7 +38,9 @@ private[testkit] object JdkClock:
     "java.util.concurrent.locks.StampedLock"
   )
 
-  /** `java.lang` must be open to this class. Done once for a JVM, also where several class loaders have a test kit. */
+  /** `java.lang` must be open to this class. Done once for a JVM, even if several class loaders
+    * have a test kit.
+    */
   def install(instrumentation: Instrumentation, nanoTime: LongSupplier): Unit =
     System.getProperties.synchronized {
       val present =

@@ -1,11 +1,11 @@
 package weir.testkit
 
 import scala.collection.mutable.ArrayBuffer
-import weir.kernel.Waiter
+import weir.fiber.Waiter
 
 /** The waits for callbacks that code outside of the runtime may call at any time.
   *
-  * '''Shared, under `lock`''': all of it.
+  * **Shared, under `lock`**: all of it.
   */
 private[testkit] final class Outside:
   private val lock = SpinLock()

@@ -1,6 +1,6 @@
 package weir.testkit
 
-import weir.kernel.{FiberCore, RunLoop}
+import weir.fiber.{FiberCore, TaskFiber}
 
 /** What each fiber of a test that goes wrong is doing, in words. */
 private[testkit] object Report:
@@ -33,7 +33,7 @@ private[testkit] object Report:
           case awaited =>
             s"waits for ${awaited.awaitedAs}${holders(awaited.holders.toList, numbers)}"
 
-  private def holders(holders: List[RunLoop], numbers: Map[FiberCore, Int]): String =
+  private def holders(holders: List[TaskFiber], numbers: Map[FiberCore, Int]): String =
     if holders.isEmpty then ""
     else
       holders

@@ -1,6 +1,6 @@
 package weir.testkit
 
-/** What a thread that nothing carries is doing. */
+/** What a virtual thread without a carrier waits for. */
 private[testkit] enum Rest:
   /** It has ended, or waits for what the test runtime knows: a fiber, an alarm, work. */
   case Known
@@ -41,7 +41,9 @@ private[testkit] object Rest:
           case Some(frame) if isSleep(frame) => Known
           case _ => Foreign
 
-  /** True for a thread that nothing carries if it waits for a monitor, or has been given it and will be queued in a moment. */
+  /** Whether a thread without a carrier waits for a monitor, or has been given it and will be
+    * queued in a moment.
+    */
   def isForMonitor(thread: Thread): Boolean = isForMonitor(thread.getState)
 
   private def isForMonitor(state: Thread.State): Boolean =
@@ -56,6 +58,6 @@ private[testkit] object Rest:
   private def isSleep(frame: StackTraceElement): Boolean =
     frame.getClassName == "java.lang.Thread" && frame.getMethodName.startsWith("sleep")
 
-  /** Where a blocked thread stands: the first frames that are not the JDK's. */
+  /** The first frames of a blocked thread that are not the JDK's. */
   def place(thread: Thread): List[String] =
     thread.getStackTrace.toList.dropWhile(isJdk).take(3).map(frame => s"at $frame")

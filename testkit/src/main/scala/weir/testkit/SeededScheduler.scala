@@ -4,12 +4,13 @@ import java.util.concurrent.ThreadFactory
 import scala.collection.mutable.ArrayBuffer
 import weir.runtime.{Job, Worker}
 
-/** A scheduler on one carrier, all of whose choices come from a seed: which fiber is next, how many instructions it may run,
-  * and, where a worker could be held up, whether it is. It has slots for several workers, so that fibers also meet where plain
-  * code of theirs yields or blocks.
+/** A scheduler on one carrier, whose choices all come from a seed: which fiber is next, how many
+  * instructions it may run, and, where a worker could be delayed, whether it is. It has slots for
+  * several workers, so that fibers also meet where their plain code yields or blocks.
   *
-  * '''Shared, under `lock`''': the jobs. Others than the one carrier's threads and the conductor, which
-  * is at work only while the carrier stands, come from outside of the runtime; then the order is not the seed's alone.
+  * **Shared, under `lock`**: the jobs. The carrier's threads submit jobs, and the conductor does
+  * while the carrier stands still. Any other submit comes from outside of the runtime: then the
+  * order is not decided by the seed alone.
   */
 private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choices)
     extends TestScheduler(carriers, slots = 4):
@@ -19,25 +20,25 @@ private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choice
   override protected def newWorker(): Worker =
     SeededWorker(this, threads, choices, carriers)
 
-  override def submit(job: Job, home: Int): Unit =
+  override def submit(job: Job, preferredShard: Int): Unit =
     lock { jobs.addOne(job): Unit }
     raiseStandby()
 
-  override def hasWork(home: Int): Boolean = lock(jobs.nonEmpty)
+  override def hasWork(preferredShard: Int): Boolean = lock(jobs.nonEmpty)
 
-  override def mayHaveWork(home: Int): Boolean = hasWork(home)
+  override def mayHaveWork(preferredShard: Int): Boolean = hasWork(preferredShard)
 
-  override def poll(home: Int): Job | Null = lock {
+  override def poll(preferredShard: Int): Job | Null = lock {
     if jobs.isEmpty then null
     else
-      val place = choices.below(jobs.size)
-      val job = jobs(place)
+      val index = choices.below(jobs.size)
+      val job = jobs(index)
       val last = jobs.remove(jobs.size - 1)
-      if place < jobs.size then jobs(place) = last
+      if index < jobs.size then jobs(index) = last
       job
   }
 
-  override def pollStray(home: Int, turn: Int): Job | Null = poll(home)
+  override def pollForFairness(preferredShard: Int, turn: Int): Job | Null = poll(preferredShard)
 
 private final class SeededWorker(
     scheduler: SeededScheduler,
@@ -50,14 +51,16 @@ private final class SeededWorker(
     if carriers.hasQueued && choices.oneIn(2) then Thread.`yield`()
     choices.sliceInstructions()
 
-  override def moreCredit(): Int = 0
+  override def moreBudget(): Int = 0
 
-  override def handOver(job: Job): Unit = scheduler.submit(job, home)
+  override def handOver(job: Job): Unit = scheduler.submit(job, preferredShard)
 
   override def yieldIfDue(inSlice: Boolean): Unit =
     if inSlice || choices.oneIn(2) then super.yieldIfDue(inSlice)
 
-/** What a seed chooses. Asked by the one carrier alone, and by what it carries. */
+/** The choices of a seed. Used by the one carrier and by what it carries, so by one thread at a
+  * time.
+  */
 private[testkit] final class Choices(seed: Long):
   private val random = java.util.SplittableRandom(seed)
 
@@ -65,7 +68,8 @@ private[testkit] final class Choices(seed: Long):
 
   def oneIn(n: Int): Boolean = below(n) == 0
 
-  /** Mostly few, so that fibers meet between any two steps; at times many, so that one gets far ahead. Never 1: a slice of one
-    * instruction may be over before it has done anything.
+  /** How many instructions a slice may run. Mostly few, so that fibers meet between any two steps;
+    * at times many, so that one gets far ahead. Never 1: a slice of one instruction may be over
+    * before it has done anything.
     */
   def sliceInstructions(): Int = if oneIn(8) then 2 + below(1000) else 2 + below(12)

@@ -2,8 +2,9 @@ package weir.testkit
 
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** A lock for a few instructions at a time, at which no virtual thread leaves its carrier. At any other lock it could, and would
-  * then look asleep to the conductor, while nothing but a moment keeps it from going on.
+/** A lock for a few instructions at a time, at which no virtual thread leaves its carrier. At any
+  * other lock it could, and the conductor would then take it for asleep, though it goes on in a
+  * moment.
   */
 private[testkit] final class SpinLock:
   private val taken = AtomicBoolean()

@@ -1,25 +1,25 @@
 package weir.testkit
 
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
-import weir.kernel.{FiberCore, RunLoop, Waiter}
+import weir.fiber.{FiberCore, TaskFiber, Waiter}
 import weir.runtime.Scheduler
-import weir.task.Failures
+import weir.group.Failures
 import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
 
-/** A runtime for tests, whose clock stands still while anything can run, and then moves at once to the next alarm. A test that
-  * waits for hours ends in milliseconds, and one that waits for ever fails, with a report of what waits for what.
+/** A runtime for tests. Its clock stands still while anything can run, and then moves at once to
+  * the next alarm. A test that waits for hours ends in milliseconds, and one that waits for ever
+  * fails, with a report of what waits for what.
   *
-  * All that fibers do obeys that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and `Task.realTime`; and so do
-  * the timed waits of code that blocks: `Thread.sleep`, `poll(timeout)`, `await(timeout)`, `wait(timeout)`. While a
-  * thread waits for a socket or a process, the clock goes as fast as the real one.
+  * All that fibers do goes by that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and
+  * `Task.realTime`; so do the timed waits of code that blocks: `Thread.sleep`, `poll(timeout)`,
+  * `await(timeout)`, `wait(timeout)`; and so does what their code runs by `runSync` or `toFuture`.
+  * While a thread waits for a socket or a process, the clock goes as fast as the real one.
   *
-  * It is driven by the thread that calls it, one at a time. docs/testing.md tells more.
+  * The thread that calls it drives it, one at a time. docs/testing.md tells more.
   *
-  * @param patience
-  *   how long, in real time, a wait that code outside of the runtime may end keeps the clock from moving: once for each
-  *   wait for a callback, a Java lock, queue or latch
-  * @param limit
-  *   the real time after which a test that is still busy fails
+  * @param patience how long, in real time, the clock is kept from moving by a wait that code
+  * outside of the runtime may end: once for each wait for a callback, a Java lock, queue or latch
+  * @param limit the real time after which a test that is still busy fails
   */
 final class TestRuntime private (
     carrierCount: Int,
@@ -51,9 +51,9 @@ final class TestRuntime private (
 
   /** The value of `task`.
     *
-    * '''Waits''' in no more than real time, on the calling thread. '''Fails''' with the error of `task`; with
-    * `TestRuntime.Stuck` if it waits for what will never come; with `TestRuntime.Leaked` if fibers that it has
-    * started have not ended when it has.
+    * **Waits** on the calling thread, in real time. **Fails** with the error of `task`; with
+    * `TestRuntime.Stuck` if it waits for something that cannot happen; with `TestRuntime.Leaked` if
+    * it has ended, and fibers that it has started have not.
     */
   def run[A](task: Task[A]): A =
     val first = fibers.madeEver + 1
@@ -70,25 +70,31 @@ final class TestRuntime private (
 
   // ---- step by step ----
 
-  /** A fiber that runs `task`, which will run when the test is driven by another method, such as `awaitQuiet`. */
+  /** A fiber that runs `task`. It runs while the test is driven by another method, such as
+    * `awaitQuiet`.
+    */
   def start[A](task: Task[A]): Started[A] =
-    val fiber = RunLoop(runtime, task)
+    val fiber = TaskFiber(runtime, task)
     carriers.holding(scheduler.submit(fiber))
     Started(fiber)
 
-  /** Nothing, once nothing can run before the clock moves: all fibers have ended or wait. */
+  /** Returns once nothing can run before the clock moves: all fibers have ended or wait. */
   def awaitQuiet(): Unit =
     val until = System.nanoTime() + limit.toNanos
     while stillBusy(until) do ()
 
-  /** Nothing, once `duration` has gone by on the clock, all that was due by then has run, and it is quiet again. */
+  /** Returns once `duration` has gone by on the clock, all that was due by then has run, and it is
+    * quiet again.
+    */
   def advance(duration: FiniteDuration): Unit =
     val end = clock.nanoTime + duration.toNanos
     awaitQuiet()
     while conductor.jump(end) do awaitQuiet()
     carriers.holding(clock.moveTo(end))
 
-  /** How far the clock has moved to the next alarm, once that has rung and it is quiet again; nothing if none is set. */
+  /** How far the clock has moved to the next alarm, once that has rung and it is quiet again;
+    * `None` if none is set.
+    */
   def tick(): Option[FiniteDuration] =
     awaitQuiet()
     val before = now
@@ -148,8 +154,8 @@ final class TestRuntime private (
       val what = if left.size == 1 then "1 fiber has" else s"${left.size} fibers have"
       cancelAll(left)
       val leaked = TestRuntime.Leaked(
-        s"The test has ended, and $what not. Cancel or join what the test starts; or make the runtime " +
-          s"with mayLeak = true.${
+        s"The test has ended, and $what not. Cancel or join what the test starts; or make the " +
+          s"runtime with mayLeak = true.${
               if quiet == Calm.Busy then " Something still runs." else ""
             }\n$report"
       )
@@ -168,15 +174,15 @@ final class TestRuntime private (
   private def stillRunning(test: FiberCore | Null): TestRuntime.Stuck =
     val left = fibers.alive(0)
     val io = conductor.ioThreads.flatMap(Rest.place(_).headOption)
-    val why = if io.isEmpty then "" else io.mkString(" Threads wait for the world ", ", ", ".")
+    val why = if io.isEmpty then "" else io.mkString(" Threads wait for I/O ", ", ", ".")
     val report = Report.of(left, test)
     cancelAll(left)
     TestRuntime.Stuck(
-      s"The test has not come to rest within $limit of real time.$why Make the runtime with a longer limit, " +
-        s"or see what keeps it busy.\n$report"
+      s"The test has not come to rest within $limit of real time.$why Make the runtime with a " +
+        s"longer limit, or see what keeps it busy.\n$report"
     )
 
-  /** Gives the finalizers of what is left a chance, no more. */
+  /** Cancels what is left, and gives its finalizers one second of real time. */
   private def cancelAll(left: List[(Int, FiberCore)]): Unit =
     left.foreach((_, fiber) => fiber.requestCancel())
     val until = System.nanoTime() + 1.second.toNanos
@@ -198,7 +204,7 @@ object TestRuntime:
   private val defaultPatience = 50.millis
   private val defaultLimit = 25.seconds // munit gives up after 30
 
-  /** A new one, whose fibers run on so many `carriers` at the same time. */
+  /** A new runtime, whose fibers run on so many `carriers` at the same time. */
   def apply(
       carriers: Int = math.max(2, Scheduler.carriersOfThisJvm),
       patience: FiniteDuration = defaultPatience,
@@ -208,7 +214,9 @@ object TestRuntime:
     require(carriers >= 1, s"TestRuntime: carriers was $carriers. It must be at least 1.")
     new TestRuntime(carriers, None, patience, limit, mayLeak)
 
-  /** A new one with one carrier, on which the order of all fibers is that of `seed`: the same for the same seed. */
+  /** A new runtime with one carrier, on which `seed` decides the order of all fibers: the same
+    * seed, the same order.
+    */
   def seeded(
       seed: Long,
       patience: FiniteDuration = 10.millis, // many are run
@@ -223,8 +231,9 @@ object TestRuntime:
   /** As `run`, and the time that has gone by on the test's clock. */
   def timed[A](task: Task[A]): (A, FiniteDuration) = using(apply())(_.timed(task))
 
-  /** Runs `task` under `count` seeds, one after the other. '''Fails''' as `task` does under the first seed under which it
-    * does, and names it: the option `-Dweir.test.seed=` with it runs that one alone.
+  /** Runs `task` under `count` seeds, one after the other. **Fails** as `task` does under the first
+    * seed under which it fails, and names that seed: the option `-Dweir.test.seed=` with it runs
+    * that seed alone.
     */
   def forAllSeeds(count: Int = 100)(task: => Task[Any]): Unit =
     val chosen = sys.props.get("weir.test.seed").map(_.toLong)
@@ -243,7 +252,7 @@ object TestRuntime:
     finally runtime.close()
 
 /** A fiber that a test has started. */
-final class Started[A] private[testkit] (private[testkit] val core: RunLoop):
+final class Started[A] private[testkit] (private[testkit] val core: TaskFiber):
 
   /** The fiber, for tasks that join or cancel it. */
   def fiber: Fiber[A] = core.asInstanceOf[Fiber[A]]

@@ -3,8 +3,8 @@ package weir.testkit
 import java.util.concurrent.ThreadFactory
 import weir.runtime.{Scheduler, Tuning, Worker}
 
-/** The scheduler as it is, with its workers on the carriers of a test. A `runSync` never runs on the caller's thread, which
-  * may be one that the carriers do not know.
+/** The core's scheduler, with its workers on the carriers of a test. A `runSync` never runs on the
+  * calling thread, which may be unknown to the carriers.
   */
 private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
     extends Scheduler(slots, Tuning.ringCapacity):
@@ -13,22 +13,24 @@ private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
 
   override def runsOn(caller: Thread): Boolean = false
 
-  /** The order of a seed is that of the queue, and a fiber that is dropped would look as if it hung. */
+  /** False: a seed orders the queue alone, and a fiber that is dropped would look as if it hung. */
   override def spawns: Boolean = false
 
   override protected def newWorker(): Worker = TestWorker(this, threads)
 
   override def putIdle(worker: Worker): Boolean = !closed && super.putIdle(worker)
 
-  /** Ends the workers that are idle, and those that would get so. */
+  /** Ends the idle workers, and those that would become idle. */
   def close(): Unit =
     closed = true
     var worker = takeIdle()
     while worker ne null do
-      worker.invite()
+      worker.wakeAsStandby()
       worker = takeIdle()
 
-/** A worker that yields where others wait a real nanosecond: the clock of a test may stand still. */
+/** A worker that yields where others park for a real nanosecond: the clock of a test may stand
+  * still.
+  */
 private[testkit] class TestWorker(scheduler: Scheduler, threads: ThreadFactory)
     extends Worker(scheduler, threads):
 

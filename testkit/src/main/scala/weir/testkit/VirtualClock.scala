@@ -3,9 +3,10 @@ package weir.testkit
 import java.time.Instant
 import weir.runtime.{Alarm, AlarmHeap, Timers}
 
-/** A clock that stands still until it is moved. It begins with the year 1970.
+/** A clock that stands still until it is moved. It begins at the year 1970.
   *
-  * '''Shared, under `lock`''': the alarms. They ring outside of it, on the thread that moves the clock.
+  * **Shared, under `lock`**: the alarms. They ring outside of it, on the thread that moves the
+  * clock.
   */
 private[weir] final class VirtualClock extends Timers:
   private val lock = SpinLock()

@@ -7,11 +7,14 @@ import java.util.concurrent.{Executor, ForkJoinPool}
 import java.util.function.LongSupplier
 import scala.jdk.CollectionConverters.*
 
-/** Virtual threads of the JDK that run on an executor of ours and wait by our clock.
+/** Makes virtual threads of the JDK that run on an executor of the test kit's and wait by its
+  * clock.
   *
-  *   - The JDK can make them, for its own tests; the agent opens that to us.
-  *   - A virtual thread whose executor is a `ForkJoinPool` leaves it to that pool's `schedule` to end its timed waits.
-  *   - What asks for the time in such a wait gets it from the executor, if that is a `LongSupplier`: see `JdkClock`.
+  *   - The JDK can make them, for its own tests; the agent opens that to the test kit.
+  *   - A virtual thread whose executor is a `ForkJoinPool` leaves it to that pool's `schedule` to
+  *     end its timed waits.
+  *   - What asks for the time in such a wait gets it from the executor, if that is a
+  *     `LongSupplier`: see `JdkClock`.
   *   - A virtual thread that such a thread starts has the same executor.
   */
 private[testkit] object VirtualThreads:
@@ -28,8 +31,8 @@ private[testkit] object VirtualThreads:
     startPollers()
     made
 
-  /** The JDK polls the sockets of all virtual threads on a few of its own. Where the first to need them is one of ours, they
-    * would be on our executor, and end with it.
+  /** The JDK polls the sockets of all virtual threads on a few of its own. If the first thread that
+    * needs them is one of the test kit's, they would run on its executor, and end with it.
     */
   private def startPollers(): Unit =
     Thread.ofPlatform().start(StartPollers()).join()
@@ -58,7 +61,7 @@ private[testkit] object VirtualThreads:
           case clock: LongSupplier => clock.getAsLong
           case _ => System.nanoTime()
 
-  /** Fails here rather than in the scheduler if the JVM does not let the agent in. */
+  /** Fails here, and not in the scheduler, if the JVM does not let the agent in. */
   def load(): Unit = builder: Unit
 
   /** A builder of threads that run on `pool`. */
@@ -77,6 +80,8 @@ private[testkit] object VirtualThreads:
         threadField = field
     if field eq null then null else field.get(continuation).asInstanceOf[Thread]
 
-/** A class of its own: code of the object above would wait for the end of its initialization, which waits for this. */
+/** A class of its own: code of the object above would wait for the end of that object's
+  * initialization, which waits for this.
+  */
 private final class StartPollers extends Runnable:
   def run(): Unit = Class.forName("sun.nio.ch.Poller"): Unit

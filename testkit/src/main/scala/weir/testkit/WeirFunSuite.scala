@@ -4,8 +4,8 @@ import scala.concurrent.Future
 import scala.util.Try
 import weir.Task
 
-/** A munit suite whose tests may return a task, which then runs on a `TestRuntime`. Needs munit, which the test kit does not
-  * bring along.
+/** A munit suite whose tests may return a task, which then runs on a `TestRuntime`. Needs munit,
+  * which the test kit does not depend on.
   */
 trait WeirFunSuite extends munit.FunSuite:
 

@@ -33,7 +33,7 @@ class TestClockSuite extends munit.FunSuite:
     val runtime = TestRuntime(carriers = 1)
     def nested(depth: Int): Task[Int] =
       if depth == 0 then Task.sleep(1.hour).as(0)
-      else Task(nested(depth - 1).runSync()(using runtime.runtime) + 1)
+      else Task(nested(depth - 1).runSync() + 1)
     assertEquals(runtime.timed(nested(100)), (100, 1.hour))
 
   test("a stuck test fails and names the waiters"):

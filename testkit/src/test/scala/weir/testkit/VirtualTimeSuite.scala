@@ -3,7 +3,9 @@ package weir.testkit
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import java.util.concurrent.locks.{LockSupport, ReentrantLock}
 import java.util.concurrent.*
+import scala.concurrent.Await
 import scala.concurrent.duration.*
+import weir.japi.Tasks
 import weir.{Deferred, Outcome, Stream, Task}
 
 class VirtualTimeSuite extends munit.FunSuite:
@@ -183,8 +185,18 @@ class VirtualTimeSuite extends munit.FunSuite:
 
   test("a nested runSync sleeps on the same clock"):
     val runtime = TestRuntime()
-    val nested = Task(Task.sleep(1.hour).as(1).runSync()(using runtime.runtime))
+    val nested = Task(Task.sleep(1.hour).as(1).runSync())
     assertEquals(runtime.timed(nested), (1, 1.hour))
+
+  for (how, run) <- List[(String, Task[Int] => Int)](
+      "toFuture" -> (task => Await.result(task.toFuture(), Duration.Inf)),
+      "toCompletionStage" -> (_.toCompletionStage().toCompletableFuture.get),
+      "the Java facade" -> (Tasks.runSync(_))
+    )
+  do
+    test(s"a task that code of a task runs by $how sleeps on the same clock"):
+      val nested = Task(run(Task.sleep(1.hour).as(1)))
+      assertEquals(TestRuntime.timed(nested), (1, 1.hour))
 
   test("a stream with a timer obeys the clock"):
     val ticks = Stream.emits(1 to 24).evalMap(n => Task.sleep(1.hour).as(n)).prefetchN(3)

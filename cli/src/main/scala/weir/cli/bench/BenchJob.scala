@@ -7,7 +7,8 @@ import java.util.regex.Pattern
 import weir.cli.BadInput
 import weir.cli.lab.{LabOptions, ResultTable}
 
-/** The whole of `weir bench`: asks each module what it has, runs it, and puts the results together. */
+/** The whole of `weir bench`: asks each module what it has, runs it, and puts the results together.
+  */
 final class BenchJob(
     arguments: JmhArguments,
     modules: Vector[JmhModule],
@@ -19,7 +20,7 @@ final class BenchJob(
     * @param systems
     *   which of the systems that there are to measure
     *
-    * '''Fails''' with [[BadInput]] before anything is measured.
+    * **Fails** with [[BadInput]] before anything is measured.
     */
   def run(options: LabOptions.Checked, systems: Iterable[String] => Vector[String]): Int =
     arguments.question match
@@ -54,7 +55,7 @@ final class BenchJob(
     ResultTable.lines(figures).foreach(out.println)
     options.hand("bench", figures, missing.isEmpty)
 
-  /** What JMH chooses. '''Fails''' with [[BadInput]] that has JMH's own words. */
+  /** What JMH chooses. **Fails** with [[BadInput]] that has JMH's own words. */
   private def benchmarks(module: JmhModule, wanted: Vector[String]): Vector[String] =
     val listed = module.list(wanted)
     val isNoMatch = listed.lines.exists(_.startsWith("No matching benchmarks"))
@@ -75,11 +76,11 @@ final class BenchJob(
       if text.isBlank then ujson.Arr() else ujson.read(text)
 
 object BenchJob:
-  /** Figures to see that all works, not to rely on. */
+  /** Settings that show that everything works; the figures mean little. */
   private val quick =
     Vector("-f", "1", "-wi", "1", "-w", "200ms", "-i", "2", "-r", "100ms")
 
-  /** Those that a minute is enough for. */
+  /** The benchmarks that fit into a minute. */
   private val quickest = "[.](Sequence|Gather)"
 
   private def withFile[A](use: Path => A): A =

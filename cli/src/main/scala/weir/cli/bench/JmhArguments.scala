@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import weir.cli.{BadInput, OptionValue}
 
-/** What a user wants of JMH.
+/** The user's arguments for JMH.
   *
   * @param forJmh
   *   the arguments that JMH gets
@@ -28,7 +28,8 @@ object JmhArguments:
     "-lrf" -> Question.OfJmh
   )
 
-  /** '''Fails''' with [[BadInput]] if results are asked for in a form that cannot be put together. */
+  /** **Fails** with [[BadInput]] if results are asked for in a form that cannot be put together.
+    */
   def parse(arguments: Seq[String]): JmhArguments =
     val format = valueOf("-rf", arguments)
     val file = valueOf("-rff", arguments)

@@ -9,13 +9,14 @@ import weir.cli.lab.{Children, LabModule}
 final class JmhModule(module: LabModule):
   import JmhModule.Ended
 
-  /** The names of the benchmarks that JMH chooses with these arguments, as `package.Class.method`. */
+  /** The names of the benchmarks that JMH chooses with these arguments, as `package.Class.method`.
+    */
   def list(arguments: Seq[String]): Ended =
     val lines = Vector.newBuilder[String]
     val code = start("-l" +: arguments, lines += _: Unit)
     Ended(code, lines.result())
 
-  /** JMH's exit code. '''Waits''' for its end; its output comes line by line. */
+  /** JMH's exit code. **Waits** for its end; its output comes line by line. */
   def run(arguments: Seq[String], results: Path, print: String => Unit): Int =
     start(
       arguments ++ Seq("-rf", "json", "-rff", results.toString),

@@ -83,14 +83,17 @@ object BurstJob:
   /** What a case is measured for. */
   private val usualCase = 1.second
 
-  /** What it is warmed up for, and the first of the growing numbers for twice as long: then the compiler is done, on every system. */
+  /** What it is warmed up for, and the first of the growing numbers for twice as long: then the
+    * compiler is done, on every system.
+    */
   private val usualWarmUp = 3.seconds
 
   /** @param quickCase
-    *   as [[usualCase]] and [[usualWarmUp]], with `--quick`: longer where the JVM's compiler has more to do
+    *   as [[usualCase]] and [[usualWarmUp]], with `--quick`: longer where the JVM's compiler has
+    *   more to do
     * @param rounds
-    *   how often all systems run it in turn, where one of them is compared with another that is nearly as fast: a machine that
-    *   does something else for half a minute would decide
+    *   how often all systems run it in turn, where one of them is compared with another that is
+    *   nearly as fast: a machine that does something else for half a minute would decide
     */
   private final case class Part(
       name: String,

@@ -40,7 +40,8 @@ final class ClientsJob(settings: ClientsJob.Settings, out: PrintWriter, err: Pri
     val beside = slow.filterNot(settings.lab.isQuick && _ == Way.OneByOne)
     val unlimited = fast.filter(_.reach == Way.Reach.Any)
     val cases = (beside ++ fast).map(_.caseOf(few)) ++ unlimited.map(_.caseOf(many))
-    // The slow ones only wait, so they disturb nobody; and when 10,000 ask, nobody else does.
+    // The slow ways only wait, so they do not disturb the others; and when 10,000 clients ask, no
+    // other way runs.
     Task
       .both(
         Task.parTraverse(beside)(ask(service, few)),

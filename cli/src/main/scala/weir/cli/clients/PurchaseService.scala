@@ -43,7 +43,7 @@ object PurchaseService:
 
   /** The service on the loop-back interface, on a free port if `port` is 0.
     *
-    * '''Fails''' with [[BadInput]] if the port is taken.
+    * **Fails** with [[BadInput]] if the port is taken.
     */
   def start(book: PurchaseBook, delay: FiniteDuration, port: Int): PurchaseService =
     val threads = QueuedThreadPool(platformThreads, 4)

@@ -18,7 +18,8 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Run the JMH benchmarks, each system in a JVM of its own.",
     "",
-    "All other arguments are JMH's: -l lists the benchmarks, a regular expression chooses some, -h " +
+    "All other arguments are JMH's: -l lists the benchmarks, a regular expression chooses some, " +
+      "-h " +
       "lists the options. Without one all are run, which takes an hour.",
     ""
   ),

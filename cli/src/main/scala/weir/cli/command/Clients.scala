@@ -17,7 +17,8 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Ask a slow web service what each of 20 clients has bought, in every way there is.",
     "",
-    "The service runs in this process and takes 2 s for an answer; each way to ask runs in a JVM of " +
+    "The service runs in this process and takes 2 s for an answer; each way to ask runs in a JVM " +
+      "of " +
       "its own, with 256 MB. Those that can are then asked about 10,000 clients.",
     ""
   ),

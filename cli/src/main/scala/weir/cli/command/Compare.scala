@@ -17,7 +17,8 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Compare eight ways to produce and consume tasks, on Weir and on Cats Effect with fs2.",
     "",
-    "There are 1,000 tasks in 10 batches of 100, and at most 100 tasks are consumed at a time. All " +
+    "There are 1,000 tasks in 10 batches of 100, and at most 100 tasks are consumed at a time. " +
+      "All " +
       "of it is waiting, so each way has a bound: the time that its delays alone make. The ways " +
       "run side by side, and so do the loads if there is room on the terminal, Weir beside its " +
       "rivals in a JVM of their own. A P stands for some " +
@@ -34,8 +35,10 @@ import weir.cli.lab.LabOptions
     "",
     "batch: produce a batch, consume all of it, then the next one. Bound: the sum, over the " +
       "batches, of producing it and of its slowest task.",
-    "blocking-queue: a queue of java.util.concurrent; the producer blocks in put and the consumers " +
-      "in take. Bound: producer and consumers wait for each other only, with a place for 200 tasks " +
+    "blocking-queue: a queue of java.util.concurrent; the producer blocks in put and the " +
+      "consumers " +
+      "in take. Bound: producer and consumers wait for each other only, with a place for 200 " +
+      "tasks " +
       "between them.",
     "queue: the library's own queue, on which only the fiber waits. Bound: as blocking-queue.",
     "stream: a stream of batches, whose tasks are consumed concurrently. Bound: a batch is begun " +
@@ -45,7 +48,8 @@ import weir.cli.lab.LabOptions
       "blocking-queue, with both producers at work.",
     "parallel-stream: two streams of half the batches each, joined, and a prefetch. Bound: as " +
       "parallel-queue.",
-    "hang: two consumers that block in take, started before the producer. On Cats Effect as it was " +
+    "hang: two consumers that block in take, started before the producer. On Cats Effect as it " +
+      "was " +
       "published, on a pool of two threads, which they hold. Bound: as blocking-queue.",
     ""
   )

@@ -12,19 +12,27 @@ import weir.cli.feeds.{FeedsJob, Settings}
 /** `weir feeds`: its options, and nothing else. */
 @Command(
   name = "feeds",
+  subcommands = Array(classOf[FeedsItems], classOf[FeedsServe]),
   sortOptions = false,
   description = Array(
     "Fetch every feed in a database that is due, concurrently, and store what is new.",
     "",
-    "Without --opml and --urls, an empty database is filled with the 500 feeds of a local site that " +
+    "Without --opml and --urls, an empty database is filled with the 500 feeds of a local site " +
+      "that " +
       "this program runs itself: good ones and all kinds of bad ones, and no network is needed.",
     ""
   ),
   footer = Array(
     "",
     "A duration is written like 250ms, 90s, 15m, 1h30m or 7d.",
+    "Lines of --urls and outlines of --opml that are no feeds are named on standard error and " +
+      "left " +
+      "out; with --strict, one of them is bad input.",
+    "",
     "Exit code: 0 when every due feed was checked (also if some failed, which is normal), 1 when " +
-      "the run itself failed, 2 for bad input (then nothing was changed), 130 after Ctrl-C.",
+      "the run itself failed, 2 for bad input (then nothing was changed), which --opml and " +
+      "--urls " +
+      "are when there is no good feed in them, 130 after Ctrl-C.",
     ""
   )
 )
@@ -55,6 +63,12 @@ final class Feeds extends Callable[Int]:
     description = Array("Add the URLs of a text file first, one a line; # begins a comment.")
   )
   private[command] var urls: String | Null = null
+
+  @Opt(
+    names = Array("--strict"),
+    description = Array("Add nothing if anything in --opml or --urls cannot be used.")
+  )
+  private[command] var isStrict: Boolean = false
 
   @Opt(
     names = Array("--parallel"),
@@ -106,6 +120,16 @@ final class Feeds extends Callable[Int]:
     description = Array("Refuse a feed larger than this, unpacked. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var maxBody: String = "10MB"
+
+  @Opt(
+    names = Array("--allow-private"),
+    description = Array(
+      "Follow redirects from public to private addresses, such as those of this machine and of " +
+        "the " +
+        "local network. Feeds that you add yourself may be anywhere."
+    )
+  )
+  private[command] var allowsPrivate: Boolean = false
 
   @Opt(
     names = Array("--watch"),
@@ -170,12 +194,14 @@ final class Feeds extends Callable[Int]:
       db = db,
       opml = Option(opml).map(OptionValue.path("--opml", _)),
       urls = Option(urls).map(OptionValue.path("--urls", _)),
+      isStrict = isStrict,
       parallel = OptionValue.count("--parallel", parallel, 1, 100_000),
       perHost = Option(perHost).map(OptionValue.count("--per-host", _, 1, 100_000)),
       stale = DurationText.parse("--stale", stale),
       timeout = Option(timeout).map(OptionValue.positive("--timeout", _)),
       retries = OptionValue.count("--retries", retries, 0, 20),
       maxBodyBytes = Settings.size("--max-body", maxBody),
+      allowsPrivate = allowsPrivate,
       isWatching = isWatching,
       json = Option(json).map(OptionValue.target("--json", _)),
       report = Option(report).map(OptionValue.target("--report", _)),

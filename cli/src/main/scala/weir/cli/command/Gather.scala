@@ -16,13 +16,16 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Measure how fast lists of small tasks run on Weir and on its rivals.",
     "",
-    "It is Monix's published benchmark of a task type's speed. Each task returns 1; what counts is " +
+    "It is Monix's published benchmark of a task type's speed. Each task returns 1; what counts " +
+      "is " +
       "how many times a second the whole list runs. sequence runs the tasks in order, gather " +
       "concurrently, unordered concurrently with results as they come. A ready task runs at " +
       "once; a forked one goes through the system's scheduler first.",
     "",
-    "Lists of 1,000, 10 and 100,000 tasks. Each case on each system has a JVM of its own, with the " +
-      "same flags; for 1,000 tasks five of them, in rounds in which the systems take turns, and the " +
+    "Lists of 1,000, 10 and 100,000 tasks. Each case on each system has a JVM of its own, with " +
+      "the " +
+      "same flags; for 1,000 tasks five of them, in rounds in which the systems take turns, and " +
+      "the " +
       "middle figure counts. The result of every run is checked. It takes about 15 minutes.",
     ""
   ),

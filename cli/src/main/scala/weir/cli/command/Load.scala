@@ -19,13 +19,15 @@ import weir.cli.sql.EmbeddedServer
     "Load a large script into Postgres with psql, with the server's own COPY, and with weir sql, " +
       "which reads ahead in one way after the other.",
     "",
-    "They take turns, and each loads 105 MB into an empty table. psql and weir sql are processes of their " +
-      "own; the start of the JVM stands apart.",
+    "They take turns, and each loads 105 MB into an empty table. psql and weir sql are processes " +
+      "of their " +
+      "own; the start of the JVM is shown apart.",
     ""
   ),
   footer = Array(
     "",
-    "The script stays in the folder for temporary files, for the next run. It takes about ten minutes.",
+    "The script stays in the folder for temporary files, for the next run. It takes about ten " +
+      "minutes.",
     "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
     ""
   )
@@ -55,7 +57,8 @@ final class Load extends Callable[Int]:
     names = Array("--db"),
     paramLabel = "URL",
     description = Array(
-      "The database to load into, whose server can read the files of this machine, as a superuser. Default: " +
+      "The database to load into, whose server can read the files of this machine, as a " +
+        "superuser. Default: " +
         "embedded, a server of the program's own."
     )
   )

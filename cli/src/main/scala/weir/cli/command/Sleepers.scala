@@ -17,7 +17,8 @@ import weir.cli.sleepers.SleepersJob
   description = Array(
     "Measure what a fiber that sleeps costs, on Weir and on the rivals' runtimes.",
     "",
-    "First the heap that each of many sleeping fibers takes: the fiber, what it does next, and its " +
+    "First the heap that each of many sleeping fibers takes: the fiber, what it does next, and " +
+      "its " +
       "place in the timer. Then how late fibers wake when a million sleep for 2 to 6 seconds each.",
     ""
   ),

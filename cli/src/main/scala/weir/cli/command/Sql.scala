@@ -23,7 +23,8 @@ import weir.postgres.{Prefetch, Resume}
   footer = Array(
     "",
     "A size is written like 512kB, 16MB or 1GB.",
-    "Exit code, as psql's: 0 when all was applied, 1 for bad input or an error of the program's own, " +
+    "Exit code, as psql's: 0 when all was applied, 1 for bad input or an error of the program's " +
+      "own, " +
       "2 when there was no connection or it was lost, 3 when the script failed; 130 after Ctrl-C.",
     ""
   )
@@ -36,7 +37,8 @@ final class Sql extends Callable[Int]:
     paramLabel = "FILE",
     arity = "1..*",
     description = Array(
-      "Scripts, applied in this order; - is standard input. One that is packed by gzip or zstd is read as it is."
+      "Scripts, applied in this order; - is standard input. One that is packed by gzip or zstd " +
+        "is read as it is."
     )
   )
   private[command] var files: Array[String] = Array.empty
@@ -45,8 +47,10 @@ final class Sql extends Callable[Int]:
     names = Array("--db"),
     paramLabel = "URL",
     description = Array(
-      "postgresql://USER@HOST/DATABASE, or what else psql takes, or jdbc:postgresql:…; embedded is a " +
-        "server of the program's own, for trying out. Default: what psql's variables say, PGHOST, PGDATABASE and so on."
+      "postgresql://USER@HOST/DATABASE, or what else psql takes, or jdbc:postgresql:…; embedded " +
+        "is a " +
+        "server of the program's own, for trying out. Default: what psql's variables say, " +
+        "PGHOST, PGDATABASE and so on."
     )
   )
   private[command] var db: String | Null = null
@@ -75,7 +79,8 @@ final class Sql extends Callable[Int]:
   @Opt(
     names = Array("--resume"),
     description = Array(
-      "Keep a journal in the database, and go on where an earlier run with --resume has ended, whatever ended it."
+      "Keep a journal in the database, and go on where an earlier run with --resume has ended, " +
+        "whatever ended it."
     )
   )
   private[command] var isResuming: Boolean = false
@@ -84,7 +89,8 @@ final class Sql extends Callable[Int]:
     names = Array("--resume-at"),
     paramLabel = "LINE[:COLUMN]|end",
     description = Array(
-      "As --resume, but go on at the first statement that begins there or later, whatever the journal says."
+      "As --resume, but go on at the first statement that begins there or later, whatever the " +
+        "journal says."
     )
   )
   private[command] var resumeAt: String | Null = null
@@ -93,7 +99,8 @@ final class Sql extends Callable[Int]:
     names = Array("--jobs"),
     paramLabel = "N",
     description = Array(
-      "Send the data of large COPYs over N connections at once. That is not one transaction. Default: $" +
+      "Send the data of large COPYs over N connections at once. That is not one transaction. " +
+        "Default: $" +
         "{DEFAULT-VALUE}."
     )
   )
@@ -103,7 +110,8 @@ final class Sql extends Callable[Int]:
     names = Array("--prefetch"),
     paramLabel = "N|SIZE",
     description = Array(
-      "Read at most N pieces, or so many bytes, ahead of what is sent. Default: $" + "{DEFAULT-VALUE}."
+      "Read at most N pieces, or so many bytes, ahead of what is sent. Default: " +
+        "$" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var prefetch: String = "1MB"
@@ -112,7 +120,8 @@ final class Sql extends Callable[Int]:
     names = Array("--max-statement"),
     paramLabel = "SIZE",
     description = Array(
-      "The longest statement, which has to fit into memory; COPY data has no limit. Default: $" + "{DEFAULT-VALUE}."
+      "The longest statement, which has to fit into memory; COPY data has no limit. Default: " +
+        "$" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var maxStatement: String = "16MB"

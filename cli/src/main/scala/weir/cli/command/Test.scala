@@ -7,12 +7,15 @@ import picocli.CommandLine.{Command, ExitCode}
 /** What `weir --help` says about `weir test`, which the launcher `./weir` does by itself. */
 @Command(
   name = "test",
-  customSynopsis = Array("weir test [MODULE...] [-DKEY=VALUE...]"),
+  customSynopsis = Array("weir test [MODULE...] [--long] [-DKEY=VALUE...]"),
   description = Array(
     "Run every check and all tests, or those of some modules.",
     "",
     "The steps are format, compilation, the code in the docs, and tests. The last line is " +
       "`N passed, N failed`; the exit code is 0 if every step passed, else 1.",
+    "",
+    "--long runs the long tier: stress tests at full size, kills at full count, and what takes " +
+      "over 10 s.",
     "",
     "-DKEY=VALUE sets a system property for the tests, for example -Dweir.stress.seconds=60.",
     ""

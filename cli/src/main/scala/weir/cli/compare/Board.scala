@@ -2,7 +2,7 @@ package weir.cli.compare
 
 import weir.lab.compare.SideBySide.{Listener, Place}
 
-/** How far each run is, as everybody tells it, for those who show it.
+/** The progress of each run, reported by the runs and read by the display.
   *
   * @param onEnd
   *   called once for each run, when it is over
@@ -24,7 +24,7 @@ final class Board(places: Seq[Place], onEnd: Place => Unit) extends Listener:
   def failed(place: Place, why: String): Unit = end(place, State.Failed(_, why))
   def hung(place: Place, why: String): Unit = end(place, State.Hung(_, why))
 
-  /** Ends what nobody will tell about any more. */
+  /** Ends the runs of a JVM that will report no more. */
   def abandon(gone: Seq[Place], why: String): Unit =
     gone.filterNot(isOver).foreach(failed(_, why))
 

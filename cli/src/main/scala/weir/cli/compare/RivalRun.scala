@@ -8,7 +8,7 @@ import weir.lab.ChildOutput.Message
 import weir.lab.compare.{Event, Load}
 import weir.lab.compare.SideBySide.Place
 
-/** Cats Effect and fs2 in a JVM of their own, told on the board.
+/** Runs Cats Effect and fs2 in a JVM of their own, and reports their progress on the board.
   *
   * It goes through the same windows of loads as this program, which begins each when it does.
   */
@@ -32,16 +32,19 @@ final class RivalRun(settings: Settings, windows: Seq[Seq[Load]], board: Board, 
     )
     val _ = Thread.ofPlatform().daemon().start(() => watch(jvm))
 
-  /** '''Waits''' until it has begun with `loads`; also until it has ended without. */
+  /** **Waits** until it has begun with `loads`; also until it has ended without.
+    */
   def awaitBegin(loads: Seq[Load]): Unit = begun(loads).join()
 
-  /** '''Waits''' until it has ended with `loads`, so that it has begun with those after them, or is gone. */
+  /** **Waits** until it has ended with `loads`, so that it has begun with those after them, or is
+    * gone.
+    */
   def awaitOver(loads: Seq[Load]): Unit =
     windows.lift(windows.indexOf(loads) + 1) match
       case Some(next) => awaitBegin(next)
       case None => await(): Unit
 
-  /** Whether it went well. '''Waits''' for its end. '''Fails''' if it could not be started. */
+  /** Whether it went well. **Waits** for its end. **Fails** if it could not be started. */
   def await(): Boolean = ended.join()
 
   private def watch(jvm: RivalJvm): Unit =

@@ -7,23 +7,27 @@ import scala.concurrent.duration.*
 
 import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher}
-import weir.cli.feeds.input.{NewFeed, Opml, UrlList}
+import weir.cli.feeds.input.{FeedList, Opml, UrlList}
+import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
 import weir.cli.feeds.store.{Database, FeedStore}
 
-/** The whole of `weir feeds`: reads the input, opens the database, and runs until all is fetched. */
+/** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
+  * fetched.
+  */
 final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   /** The exit code.
     *
-    * '''Fails''' with [[weir.cli.BadInput]] before anything has been written.
+    * **Fails** with [[weir.cli.BadInput]] before anything has been written.
     */
   def run(): Int =
-    val feeds = settings.opml.toVector.flatMap(Opml.read) ++
-      settings.urls.toVector.flatMap(UrlList.read)
+    val listed = settings.opml.fold(FeedList.empty)(Opml.read) ++
+      settings.urls.fold(FeedList.empty)(UrlList.read)
+    InputProblems.check(listed, settings.isStrict, err)
     val store = FeedStore.open(Database.of(settings.db))
     try
-      if feeds.nonEmpty then add(store, feeds.distinctBy(_.url))
+      if listed.feeds.nonEmpty then add(store, listed)
       else if store.size() == 0 then addSite(store)
       val site = Option.when(store.countAt(LocalSite.host) > 0)(startSite(store))
       try fetch(store, site)
@@ -38,7 +42,7 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       .orElse(site.map(_.plan.seed))
       .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))
     val address: URI => URI = uri => site.fold(uri)(_.address(uri))
-    val fetcher = Fetcher(timeout, settings.maxBodyBytes, address)
+    val fetcher = Fetcher(timeout, settings.maxBodyBytes, address, settings.allowsPrivate)
     val run = FeedRun(
       store,
       fetcher,
@@ -57,11 +61,13 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
           code
     finally fetcher.close()
 
-  private def add(store: FeedStore, feeds: Vector[NewFeed]): Unit =
-    val added = store.add(feeds)
-    val known = feeds.size - added
+  private def add(store: FeedStore, listed: FeedList): Unit =
+    val added = store.add(listed.feeds)
+    val known = listed.feeds.size - added
+    val bad = listed.problems.size
     val rest = if known == 0 then "" else s", ${Text.grouped(known)} known already"
-    out.println(s"${Text.count(added, "feed")} added$rest")
+    val problems = if bad == 0 then "" else s", ${Text.count(bad, "problem")} in the input"
+    out.println(s"${Text.count(added, "feed")} added$rest$problems")
 
   private def addSite(store: FeedStore): Unit =
     val seed = settings.seed.getOrElse(1L)

@@ -33,7 +33,7 @@ final class Session(
     if settings.isWatching then pass(isFirst = true).flatMap(_ => watch)
     else pass(isFirst = true)
 
-  /** What is left after a stop, for the user. */
+  /** Prints what is left after a stop. */
   def sayWhatIsLeft(): Unit =
     current.get match
       case Some(tally) if tally.snapshot().left > 0 =>

@@ -12,17 +12,23 @@ import weir.cli.feeds.input.ByteSize
   *   nothing but the local site to fetch
   * @param perHost
   *   none means [[Settings.usualPerHost]], or [[Settings.sitePerHost]] for the local site
+  * @param isStrict
+  *   whether a single bad line of the input refuses all of it
+  * @param allowsPrivate
+  *   whether a public address may redirect to a private one
   */
 final case class Settings(
     db: String,
     opml: Option[Path],
     urls: Option[Path],
+    isStrict: Boolean,
     parallel: Int,
     perHost: Option[Int],
     stale: FiniteDuration,
     timeout: Option[FiniteDuration],
     retries: Int,
     maxBodyBytes: Int,
+    allowsPrivate: Boolean,
     isWatching: Boolean,
     json: Option[Path],
     report: Option[Path],

@@ -10,7 +10,7 @@ import weir.lab.gather.Form
 final class GatherJob(plan: GatherPlan, progress: GatherProgress):
   /** The figures; those of a JVM that failed are missing, and a line has said why.
     *
-    * '''Fails''' with [[weir.cli.BadInput]] if there is nothing to start JVMs with.
+    * **Fails** with [[weir.cli.BadInput]] if there is nothing to start JVMs with.
     */
   def run(): GatherJob.Measured =
     try

@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
-import weir.cli.feeds.report.ErrorTerminal
+import weir.cli.ErrorTerminal
 import weir.cli.lab.ResultTable
 import weir.lab.Result
 
@@ -13,10 +13,10 @@ import weir.lab.Result
 trait GatherProgress:
   def begin(step: GatherPlan.Step): Unit
 
-  /** @param strays
-    *   what else the JVM, or its end, had to say
+  /** @param otherLines
+    *   the other lines that the JVM has printed
     */
-  def end(step: GatherPlan.Step, results: Seq[Result], strays: Seq[String]): Unit
+  def end(step: GatherPlan.Step, results: Seq[Result], otherLines: Seq[String]): Unit
 
   /** Leaves the terminal as it was. */
   def close(): Unit
@@ -32,8 +32,8 @@ object GatherProgress:
 
     def begin(step: GatherPlan.Step): Unit = ()
 
-    def end(step: GatherPlan.Step, results: Seq[Result], strays: Seq[String]): Unit =
-      strays.foreach(err.println)
+    def end(step: GatherPlan.Step, results: Seq[Result], otherLines: Seq[String]): Unit =
+      otherLines.foreach(err.println)
       ended += 1
       val figures = results.map(r => s"${r.name} ${ResultTable.number(r.value)}").mkString(", ")
       err.println(s"$ended of ${plan.steps.size}: ${step.system}: $figures")
@@ -55,12 +55,12 @@ object GatherProgress:
     def begin(step: GatherPlan.Step): Unit =
       val _ = bar.setExtraMessage(s"${step.label}, ${step.system}; ${left()}")
 
-    def end(step: GatherPlan.Step, results: Seq[Result], strays: Seq[String]): Unit =
+    def end(step: GatherPlan.Step, results: Seq[Result], otherLines: Seq[String]): Unit =
       done += step.expected
       val _ = bar.stepTo(done.toMillis)
-      if strays.nonEmpty then
+      if otherLines.nonEmpty then
         terminal.clear()
-        strays.foreach(System.err.println)
+        otherLines.foreach(System.err.println)
 
     def close(): Unit =
       bar.setExtraMessage("done")

@@ -4,7 +4,9 @@ import weir.cli.Text
 import weir.cli.lab.{ResultTable, TerminalTable}
 import weir.lab.{Result, Systems}
 
-/** The figures as a table: a line for each case, a column for each system, and how far ahead Weir is. */
+/** The figures as a table: a line for each case, a column for each system, and how far ahead Weir
+  * is.
+  */
 object GatherTable:
   def lines(results: Seq[Result]): Vector[String] =
     if results.isEmpty then Vector.empty

@@ -4,7 +4,7 @@ import java.nio.file.Path
 import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters.*
 
-/** The processes that this program has started: none of them is to outlive it. */
+/** The processes that this program has started. None of them may outlive it. */
 private[cli] object Children:
   private val running = ConcurrentHashMap.newKeySet[Process]()
   Runtime.getRuntime.addShutdownHook(Thread(() => running.asScala.foreach(kill)))

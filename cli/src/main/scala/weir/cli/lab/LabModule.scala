@@ -11,7 +11,8 @@ import weir.cli.BadInput
   * The build puts them into a folder, and the launcher says in `weir.lab` where that is.
   */
 final case class LabModule(name: String, mainClass: String):
-  /** '''Fails''' with [[BadInput]] if the jars are not there. */
+  /** **Fails** with [[BadInput]] if the jars are not there.
+    */
   def classPath: String =
     val folder = LabModule.folder.resolve(name)
     val list = folder.resolve("classpath")

@@ -57,7 +57,7 @@ final class LabOptions:
 
   /** The seed, and the files that results go to; call it before any work.
     *
-    * '''Fails''' with [[BadInput]].
+    * **Fails** with [[BadInput]].
     */
   def checked(): LabOptions.Checked =
     LabOptions.Checked(
@@ -71,7 +71,7 @@ final class LabOptions:
 
   /** Those of `known` that are asked for, in their usual order; `bound` is no matter of choice.
     *
-    * '''Fails''' with [[BadInput]] if another is named, or none.
+    * **Fails** with [[BadInput]] if another is named, or none.
     */
   def systems(known: Iterable[String]): Vector[String] =
     val possible = known.filter(_ != Systems.bound).toVector.distinct.sortBy(Systems.order)

@@ -28,7 +28,7 @@ final case class RivalJvm(
   /** Whether it went well: it ended with exit code 0 and reported no failure. Otherwise one line on
     * `err` says why, and there are figures missing.
     *
-    * What it prints that is no message goes to `err`. '''Waits''' for its end; `onMessage` is called
+    * What it prints that is no message goes to `err`. **Waits** for its end; `onMessage` is called
     * on this thread.
     */
   def run(err: PrintWriter)(onMessage: Message => Unit): Boolean =
@@ -43,9 +43,9 @@ final case class RivalJvm(
           if !process.waitFor(deadline.toMillis, TimeUnit.MILLISECONDS) then
             isLate.set(true)
             Children.kill(process)
-      val strays = Thread.ofPlatform().start(() => lines(process.getErrorStream)(passOn(err)))
+      val errorReader = Thread.ofPlatform().start(() => lines(process.getErrorStream)(passOn(err)))
       val failures = messages(process, err, onMessage)
-      strays.join()
+      errorReader.join()
       val exitCode = process.waitFor()
       val problems =
         if isLate.get then Seq(s"it took longer than ${DurationText.show(deadline)}")

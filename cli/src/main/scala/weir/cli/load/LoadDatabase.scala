@@ -58,8 +58,8 @@ final class LoadDatabase(val url: String, connection: Connection):
   private def drop(): Unit = execute(s"DROP TABLE ${LoadFiles.table}", connection)
 
 object LoadDatabase:
-  /** The table in the database `db`, or in a server of the program's own. It is dropped afterwards. '''Fails''' with
-    * [[weir.cli.BadInput]] if it is there already.
+  /** The table in the database `db`, or in a server of the program's own. It is dropped afterwards.
+    * **Fails** with [[weir.cli.BadInput]] if it is there already.
     */
   def resource(db: String): Resource[LoadDatabase] =
     val url =

@@ -7,8 +7,8 @@ import java.nio.file.attribute.PosixFilePermissions
 import java.nio.file.{Files, Path}
 import java.util.SplittableRandom
 
-/** The script that is loaded, and its data alone for the server to read, kept from run to run in the folder for temporary
-  * files.
+/** The script that is loaded, and its data alone for the server to read, kept from run to run in
+  * the folder for temporary files.
   *
   * A row is a number, a tab, and a random number of up to ten digits: 5,650,000 of them are 105 MB.
   */
@@ -35,8 +35,8 @@ object LoadFiles:
     make(data)(writeRows(_, rows, seed))
     LoadFiles(script, data, rows)
 
-  /** Under another name until it is complete, so that a file that is there is whole. Everybody may read it: so must the server's
-    * user.
+  /** Under another name until it is complete, so that a file that is there is whole. Everybody may
+    * read it: so must the server's user.
     */
   private def make(file: Path)(write: OutputStream => Unit): Unit =
     if !Files.exists(file) then

@@ -30,8 +30,8 @@ final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWrit
       case Foreground.Ended.Done(code) => code
       case Foreground.Ended.Stopped(code, _) => code
 
-  /** One after the other, again and again: what else the machine does hits all of them alike. Each round begins with another
-    * one.
+  /** One after the other, again and again: what else the machine does hits all of them alike. Each
+    * round begins with another one.
     */
   private def measure(files: LoadFiles, database: LoadDatabase): Task[Unit] =
     Task.foreach(1 to settings.rounds): round =>

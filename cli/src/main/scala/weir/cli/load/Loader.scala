@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import weir.Task
 import weir.cli.lab.Children
 
-/** A way to get the rows into the table.
+/** A program that loads the rows into the table.
   *
   * @param system
   *   its name in tables and files
@@ -35,14 +35,17 @@ object Loader:
   private val counts = Seq(0, 1, 2, 3, 4, 8)
   private val sizes = Seq("1MB", "4MB", "16MB")
 
-  /** As the tables have them: a row for each prefetch, as in the article that this measures again. */
+  /** As the tables have them: a row for each prefetch, as in the article that this measures again.
+    */
   def all(psql: Option[Path]): Vector[Loader] =
     val prefetches = counts.map(n => Weir(s"weir-n$n", Seq("--prefetch", s"$n"))) ++
       sizes.map(size => Weir(s"weir-$size", Seq("--prefetch", size)))
     psql.map(Psql(_)).toVector ++ Vector(ServerCopy, Weir("weir", Nil)) ++ prefetches :+
       Weir("weir-jobs-2", Seq("--jobs", "2"))
 
-  /** psql itself, rather than the script before it that some systems have on the path, which starts a second or so later. */
+  /** psql itself, rather than the script before it that some systems have on the path, which starts
+    * a second or so later.
+    */
   def findPsql(): Option[Path] =
     val folders = Seq(
       versions("/usr/lib/postgresql", "bin"),
@@ -94,7 +97,7 @@ object Loader:
     val figure = results.find(_("case").str == "seconds").get("value").num
     (figure * 1e9).round.nanos
 
-  /** What it took, or what it said last. */
+  /** The time that it took, or its last line of output if it failed. */
   private def process(command: Seq[String]): Either[String, FiniteDuration] =
     val errors = Files.createTempFile("weir-load", ".log")
     val builder = ProcessBuilder(command*)

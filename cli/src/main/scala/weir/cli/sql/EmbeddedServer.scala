@@ -9,7 +9,8 @@ import scala.concurrent.duration.*
 import weir.{Resource, Task}
 import weir.cli.BadInput
 
-/** A Postgres of the program's own, on a Unix socket in a folder that goes away with it: for trying out, and for tests.
+/** A Postgres of the program's own, on a Unix socket in a folder that goes away with it: for trying
+  * out, and for tests.
   *
   * It never outlives the program, not even when that is killed: `embedded.sh` ends it.
   */
@@ -30,14 +31,17 @@ final class EmbeddedServer private (val folder: Path, process: Process, errors: 
     try Files.readString(state).linesIterator.drop(7).nextOption().exists(_.trim == "ready")
     catch case _: IOException => false // not there yet
 
-  /** '''Waits''' until the server takes connections. '''Fails''' with [[BadInput]] if it does not start. */
+  /** **Waits** until the server takes connections. **Fails** with [[BadInput]] if it does not
+    * start.
+    */
   private def ready: Task[Unit] =
     Task.defer:
       if !process.isAlive then Task.fail(EmbeddedServer.failure(Files.readString(errors)))
       else if isReady then Task.unit
       else Task.sleep(5.millis).flatMap(_ => ready)
 
-  /** '''Waits''' until the server has ended and its folder is gone. */
+  /** **Waits** until the server has ended and its folder is gone.
+    */
   private def close(): Unit =
     process.getOutputStream.close()
     if !process.waitFor(20, TimeUnit.SECONDS) then process.destroyForcibly(): Unit
@@ -49,7 +53,7 @@ object EmbeddedServer:
 
   /** A server that takes connections, with an empty database `postgres`.
     *
-    * '''Waits''' a second or two. '''Fails''' with [[weir.cli.BadInput]] if it does not start.
+    * **Waits** a second or two. **Fails** with [[weir.cli.BadInput]] if it does not start.
     */
   val resource: Resource[EmbeddedServer] =
     Resource.make(Task(start()))(server => Task(server.close())).evalTap(_.ready)

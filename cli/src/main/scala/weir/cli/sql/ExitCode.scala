@@ -7,8 +7,8 @@ object ExitCode:
   /** Bad input, or an error of the program's own. */
   final val own = 1
 
-  /** The server could not be reached, or went away. */
+  /** The server could not be reached, or the connection was lost. */
   final val connection = 2
 
-  /** The script failed, and that was to stop it. */
+  /** The script failed, and was to stop at the first error. */
   final val script = 3

@@ -9,10 +9,12 @@ import java.nio.file.{Files, Path}
 
 import weir.{Resource, Task}
 
-/** What plays the server while the launcher makes the start-up cache: it agrees to everything, and keeps nothing.
+/** Simulates a server while the launcher makes the start-up cache: it accepts everything and stores
+  * nothing.
   *
-  * The cache holds what a run has loaded, and without a server that is neither the driver nor the sending, which are half
-  * of the start. The messages are those of PostgreSQL's protocol 3.0, "Message Formats".
+  * The cache holds what a run has loaded, and without a server that is neither the driver nor the
+  * sending, which are half of the start. The messages are those of PostgreSQL's protocol 3.0,
+  * "Message Formats".
   */
 object Rehearsal:
   /** Whether this run is one, which only the launcher says. */
@@ -78,7 +80,7 @@ object Rehearsal:
       ready()
 
     def copyIn(): Unit =
-      message('G', Array.ofDim(3)) // text, and columns that nobody asks about
+      message('G', Array.ofDim(3)) // text, and columns that are never read
       out.flush()
 
     def row(values: String*): Unit =

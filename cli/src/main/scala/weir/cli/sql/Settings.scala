@@ -13,7 +13,7 @@ import weir.postgres.split.Limits
   * @param db
   *   none means what libpq's environment variables say
   * @param slowest
-  *   how many statements are listed; none means as many as there is somebody to read them
+  *   how many statements are listed; none means the default: several on a terminal
   * @param resumeAt
   *   where to go on, whatever the journal has
   */
@@ -39,7 +39,8 @@ final case class Settings(
   def canResume: Boolean =
     inputs.forall(_.isOrdinary) && stopsOnError && !isEmbedded
 
-  /** '''Fails''' with [[BadInput]] if the options do not go together. */
+  /** **Fails** with [[BadInput]] if the options do not go together.
+    */
   def refuseConflicts(): Unit =
     def refuse(place: String, problem: String, hint: String) = throw BadInput(place, problem, hint)
     if isSingleTransaction && jobs > 1 then

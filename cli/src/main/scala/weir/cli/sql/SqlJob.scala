@@ -7,13 +7,13 @@ import scala.util.control.NonFatal
 
 import weir.{Resource, Stream, Task}
 import weir.cli.{BadInput, Foreground}
-import weir.cli.feeds.report.ErrorTerminal
+import weir.cli.ErrorTerminal
 import weir.cli.lab.LabReport
 import weir.cli.sql.report.*
 import weir.cli.sql.run.*
 import weir.postgres.*
 
-/** The whole of `weir sql`: applies the scripts, or only splits them, and says what came of it. */
+/** The whole of `weir sql`: applies the scripts, or only splits them, and prints the result. */
 final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   private val scripts = settings.inputs.map(_.script(settings.maxStatementBytes))
   private val tally = Tally(scripts)
@@ -35,10 +35,11 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   /** The exit code.
     *
-    * '''Fails''' with [[weir.cli.BadInput]] before anything has been changed.
+    * **Fails** with [[weir.cli.BadInput]] before anything has been changed.
     */
   def run(): Int =
-    // Loading the driver may take a while on a slow machine; that is nothing for a user of the program.
+    // Loading the driver may take a while on a slow machine; that is nothing for a user of the
+    // program.
     weir.Runtime.default.onSpin(_ => ())
     try
       Foreground.run(if settings.isDryRun then dryRun else onDatabase, SqlJob.stopTime) match
@@ -53,7 +54,8 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       case NonFatal(error) => failed(error)
       case _: OutOfMemoryError =>
         failed(
-          "the memory does not suffice, which it does for statements of 6 MB. Give the JVM ten times as much as the longest " +
+          "the memory does not suffice, which it does for statements of 6 MB. Give the JVM ten " +
+            "times as much as the longest " +
             "is: WEIR_JAVA_OPTS=-Xmx160m for 16 MB"
         )
 
@@ -107,7 +109,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     if !settings.isQuiet then
       before.flatMap(Resumption.line(script, _, settings.resumeAt)).foreach(err.println)
 
-  /** The exit code, after what there is to say. */
+  /** Prints the result and returns the exit code. */
   private def tell(result: Either[Throwable, ApplySummary]): Int =
     if listener.noticesLeftOut > 0 then
       err.println(s"and ${listener.noticesLeftOut} more of that kind")
@@ -120,7 +122,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       case Left(error: ScriptException) =>
         errors.lines(Problem.of(error)).foreach(err.println)
         val isLost = error.server.exists(_.connectionLost)
-        // What has no place in the script is its transaction.
+        // An error without a position is about the transaction as a whole.
         val isUncertain = isLost && error.position.isEmpty
         Interruption.lines(settings, tally.snapshot(), server.get, isUncertain).foreach(err.println)
         tally.failed()

@@ -8,7 +8,7 @@ import munit.FunSuite
 
 import weir.cli.{Main, TempFolder}
 
-/** The command as a user meets it, with the real JMH. */
+/** The command as a user runs it, with the real JMH. */
 class BenchCommandSuite extends FunSuite with TempFolder:
   override def munitTimeout: Duration = 2.minutes
 

@@ -26,7 +26,7 @@ class JmhResultsSuite extends FunSuite:
       "gather ready: 1000"
     )
 
-  test("the size stands before the other parameters"):
+  test("the size comes before the other parameters"):
     val params = """"pipe":"zip","profile":"alone","size":"10""""
     assertEquals(
       result("weir.bench.StreamProtocol.push", params, 5, "us/op").name,

@@ -9,7 +9,7 @@ import munit.FunSuite
 import weir.cli.{Main, TempFolder}
 import weir.lab.Result
 
-/** The command as a user meets it, with few fibers. */
+/** The command as a user runs it, with few fibers. */
 class BurstCommandSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 3.minutes
 

@@ -10,7 +10,7 @@ import munit.FunSuite
 
 import weir.cli.{ChildJvm, Main, TempFolder}
 
-/** The command as a user meets it, with a short delay and few clients. */
+/** The command as a user runs it, with a short delay and few clients. */
 class ClientsCommandSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 3.minutes
 

@@ -84,7 +84,7 @@ class FiguresSuite extends munit.FunSuite:
     assertEquals(Figures(only, board).results.map(_.system), Vector("bound", "fs2", "bound"))
     assertEquals(Figures(only, board).problems, Vector())
 
-  test("runs that nobody will tell about any more have failed"):
+  test("runs that will report no more have failed"):
     val board = this.board(all)
     board.ended(place(Way.Stream, "fs2"), 12)
     board.abandon(all.places, "its JVM has ended")

@@ -9,7 +9,7 @@ import munit.FunSuite
 import weir.cli.{Main, TempFolder}
 import weir.cli.feeds.store.Sql
 
-/** The command as a user meets it: its exit code, what it prints, what is in the database after. */
+/** The command as a user runs it: its exit code, what it prints, what is in the database after. */
 class FeedsCommandSuite extends FunSuite with TempFolder:
   private case class Result(code: Int, out: String, err: String)
 
@@ -42,6 +42,8 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
         "fetched",
         "fetched, wrong encoding recovered",
         "fetched, external entity left out",
+        "fetched, malformed XML recovered",
+        "fetched, truncated",
         "404 not found",
         "410 gone, not fetched again",
         "server error after 3 tries",
@@ -101,9 +103,35 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
       assert(again.out.startsWith("0 feeds added, 2 known already\n"), again.out)
       assertEquals(number(folder, "SELECT count(*) FROM feed"), 2L)
 
+  folder.test("bad lines and outlines are named, counted and left out"): folder =>
+    val bad = (1 to 25).map(n => s"htp:/$n\n").mkString
+    val urls = write(folder, "feeds.txt", s"http://127.0.0.1:1/a\n$bad")
+    val opml = write(folder, "subs.opml", "<opml><body><outline xmlUrl='http://127.0.0.1:1/b'/>\n")
+    val args = Seq("--db", db(folder).toString, "--urls", s"$urls", "--opml", s"$opml")
+    val result = weir(args*)
+    assertEquals(result.code, 0, result.err)
+    assert(result.out.startsWith("2 feeds added, 26 problems in the input\n"), result.out)
+    val lines = result.err.linesIterator.toVector
+    assert(lines(0).startsWith(s"$opml:1: the file ends before"), result.err)
+    assert(lines(1).startsWith(s"$urls:2: 'htp:/1' is not an http"), result.err)
+    assertEquals(lines.filter(_.contains("htp:")).size, 19)
+    assertEquals(lines(20), "… and 6 more")
+
+  folder.test("input without a good feed, and with --strict any problem, adds nothing"): folder =>
+    val none = write(folder, "none.txt", "htp:/a\nhtp:/b\n")
+    val some = write(folder, "some.txt", "http://127.0.0.1:1/a\nhtp:/b\n")
+    for args <- List(Seq("--urls", s"$none"), Seq("--urls", s"$some", "--strict")) do
+      val result = weir(Seq("--db", db(folder).toString) ++ args*)
+      assertEquals(result.code, 2, s"$args")
+      assertEquals(result.out, "")
+      assert(result.err.linesIterator.toVector.last.contains(":2: 'htp:/b'"), result.err)
+      assert(!Files.exists(db(folder)))
+    val good = write(folder, "good.txt", "http://127.0.0.1:1/a\n")
+    assertEquals(weir("--db", db(folder).toString, "--urls", s"$good", "--strict").code, 0)
+
   folder.test("bad input is one line that names the place, exit code 2, and no change"): folder =>
     val urls = write(folder, "feeds.txt", "http://a.example/\n" * 6 + "htp:/b\n")
-    val opml = write(folder, "subs.opml", "<opml>\n<body>\n")
+    val opml = write(folder, "subs.opml", "<opml>\n<body>\n</body></opml>")
     val text = write(folder, "notes.txt", "no database\n" * 20)
     val good = write(folder, "good.txt", "http://a.example/\n")
     for (args, place) <- List(
@@ -119,7 +147,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
         Seq("--json", s"$folder/none/out.json") -> s"--json $folder/none/out.json:",
         Seq("--report", s"$folder/none/out.html") -> s"--report $folder/none/out.html:",
         Seq("--json", s"$folder") -> s"--json $folder:",
-        Seq("--urls", s"$urls") -> s"$urls:7:",
+        Seq("--urls", s"$urls", "--strict") -> s"$urls:7:",
         Seq("--urls", s"$good", "--urls", s"$urls") -> "weir feeds:",
         Seq("--urls", s"$good", "--opml", s"$opml") -> s"$opml:",
         Seq("--urls", s"$folder") -> s"$folder:",
@@ -145,6 +173,16 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
   folder.test("the help names every option and the exit codes"): _ =>
     val help = weir("--help")
     assertEquals(help.code, 0)
-    for word <- List("--db", "--opml", "--urls", "--parallel", "--per-host", "--stale", "130") do
-      assert(help.out.contains(word), word)
+    for word <- List(
+        "--db",
+        "--opml",
+        "--urls",
+        "--parallel",
+        "--per-host",
+        "--stale",
+        "--strict",
+        "--allow-private",
+        "130"
+      )
+    do assert(help.out.contains(word), word)
     assert(help.out.linesIterator.forall(_.length <= 80), help.out)

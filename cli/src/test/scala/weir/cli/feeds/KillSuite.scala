@@ -70,7 +70,8 @@ class KillSuite extends FunSuite with TempFolder:
     assertEquals((all, half), (size.toLong, 0L))
 
   folder.test("--watch goes on with what falls due until Ctrl-C"): folder =>
-    // The site's own timeout is 80 ms at this speed: on a busy machine all feeds would miss it, and be held off for minutes.
+    // The site's own timeout is 80 ms at this speed: on a busy machine all feeds would miss it, and
+    // be held off for minutes.
     val patient = Seq("--timeout", "10s", "--retries", "0")
     val child = start(folder, Seq("--speed", "100", "--watch", "--stale", "100ms") ++ patient*)
     val passes = Iterator.continually(child.readLine()).takeWhile(_.nonEmpty).flatten

@@ -13,7 +13,8 @@ import weir.lab.ChildOutput.Message
 class ChildrenSuite extends FunSuite:
   override def munitTimeout: Duration = 1.minute
 
-  // Not INT: a shell that starts the tests in the background has it ignored, for their children too.
+  // Not INT: a shell that starts the tests in the background has it ignored, for their children
+  // too.
   for signal <- List("TERM", "KILL") do
     test(s"no measuring JVM outlives a program that gets $signal"):
       val program = start()

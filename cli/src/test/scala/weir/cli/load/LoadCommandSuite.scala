@@ -8,7 +8,7 @@ import munit.FunSuite
 
 import weir.cli.{Main, TempFolder}
 
-/** The command as a user meets it, with few rows. */
+/** The command as a user runs it, with few rows. */
 class LoadCommandSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 3.minutes
 

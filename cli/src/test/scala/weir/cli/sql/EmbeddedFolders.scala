@@ -4,7 +4,9 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters.*
 import scala.util.Using
 
-/** What the embedded servers of this process keep in the folder for temporary files; those of others come and go. */
+/** What the embedded servers of this process keep in the folder for temporary files; those of
+  * others come and go.
+  */
 private[sql] object EmbeddedFolders:
   def now(): Set[Path] =
     val begins = s"weir-postgres-${ProcessHandle.current.pid}-"

@@ -38,7 +38,7 @@ class EmbeddedServerSuite extends FunSuite:
       .runSync()
     assert(!Files.exists(folder), folder)
 
-  test("two at once do not meet"):
+  test("two at once do not disturb each other"):
     EmbeddedServer.resource
       .flatMap(one => EmbeddedServer.resource.map(one -> _))
       .use: (one, two) =>

@@ -10,29 +10,33 @@ import weir.Task
 import weir.cli.{Eventually, Main, TempFolder}
 import weir.postgres.ScriptConnection
 
-/** `weir sql` as a user meets it, on a server that the tests of a suite share. */
+/** `weir sql` as a user runs it, on a server that all suites share: starting one takes seconds. */
 trait SqlFixture extends TempFolder, Eventually:
   self: FunSuite =>
 
   final case class Result(code: Int, out: String, err: String)
 
-  private lazy val (server, stop) = EmbeddedServer.resource.allocated.runSync()
-  private val databases = AtomicInteger()
+  /** Whether the suite changes its server, and so has one of its own. */
+  protected def changesServer: Boolean = false
 
-  override def afterAll(): Unit = stop.runSync()
+  private lazy val own = EmbeddedServer.resource.allocated.runSync()
+  private def server: EmbeddedServer = if changesServer then own._1 else SqlFixture.shared
+
+  override def afterAll(): Unit = if changesServer then own._2.runSync()
 
   /** What is the server's own: its socket, and `data`. */
   def serverFolder: Path = server.folder
 
   /** The URL of a new, empty database. */
   def newDatabase(): String =
-    val name = s"test${databases.incrementAndGet()}"
+    val name = s"test${SqlFixture.databases.incrementAndGet()}"
     execute(server.url, s"CREATE DATABASE $name")
     server.url(name)
 
   /** What messages call the database at this URL. */
   def placeOf(url: String): String =
-    s"${url.drop("postgresql:///".length).takeWhile(_ != '?')} at ${server.folder}/.s.PGSQL.${server.port}"
+    s"${url.drop("postgresql:///".length).takeWhile(_ != '?')} at " +
+      s"${server.folder}/.s.PGSQL.${server.port}"
 
   def execute(url: String, statement: String): Unit =
     withConnection(url)(_.createStatement().execute(statement): Unit)
@@ -53,3 +57,12 @@ trait SqlFixture extends TempFolder, Eventually:
   /** Applies `script` to a database. */
   def applied(folder: Path, url: String, script: String, args: String*): Result =
     weir(Seq("--db", url, write(folder, "script.sql", script).toString) ++ args*)
+
+private object SqlFixture:
+  val databases: AtomicInteger = AtomicInteger()
+
+  /** The server of all suites of this JVM, which ends with it. */
+  lazy val shared: EmbeddedServer =
+    val (server, stop) = EmbeddedServer.resource.allocated.runSync()
+    sys.addShutdownHook(stop.runSync()): Unit
+    server

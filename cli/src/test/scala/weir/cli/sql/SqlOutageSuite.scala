@@ -10,11 +10,12 @@ import munit.FunSuite
 
 import weir.cli.ChildJvm
 
-/** What a user of the program sees when a server, a disk or a connection fails half-way: one error, the right exit code, no hang, and
-  * a run that goes on with `--resume`.
+/** What a user of the program sees when a server, a disk or a connection fails half-way: one error,
+  * the right exit code, no hang, and a run that goes on with `--resume`.
   */
 class SqlOutageSuite extends FunSuite with SqlFixture:
   override val munitTimeout: Duration = 2.minutes
+  override protected def changesServer: Boolean = true
 
   private val rows = 250_000
   private val total = Vector(s"$rows ${rows.toLong * (rows + 1) / 2} 2")
@@ -33,7 +34,9 @@ class SqlOutageSuite extends FunSuite with SqlFixture:
     "SELECT count(*) || ' ' || sum(a) || ' ' || (SELECT count(*) FROM log) FROM big"
   )
 
-  /** The exit code of the program in a process of its own, and what it has printed as errors, within a minute. */
+  /** The exit code of the program in a process of its own, and what it has printed as errors,
+    * within a minute.
+    */
   private def run(folder: Path, script: Path, url: String, args: String*): (Int, Vector[String]) =
     val log = folder.resolve("log.txt")
     val begun = System.nanoTime()
@@ -116,7 +119,9 @@ class SqlOutageSuite extends FunSuite with SqlFixture:
           execute(url, "DROP TABLE big")
           execute(url, "DROP TABLESPACE small")
 
-  /** A folder on a file system in memory, and what makes that larger; skipped where one may not make one. */
+  /** A folder on a file system in memory, and what makes that larger; skipped where one may not
+    * make one.
+    */
   private def withSmallDisk(size: String)(body: (Path, String => Unit) => Unit): Unit =
     val place = Files.createTempDirectory("weir-small")
     def mount(options: String): Boolean = succeeds("mount", "-t", "tmpfs", "-o", options, "tmpfs")

@@ -9,8 +9,8 @@ import munit.FunSuite
 
 import weir.cli.ChildJvm
 
-/** What the process does: its standard input, its exit code, and how it takes signals: a polite kill, as Ctrl-C, which does
-  * not reach what a shell has put into the background.
+/** What the process does: its standard input, its exit code, and how it takes signals: a polite
+  * kill, as Ctrl-C, which does not reach what a shell has put into the background.
   */
 class SqlProcessSuite extends FunSuite with SqlFixture:
   override val munitTimeout: Duration = 2.minutes
@@ -43,13 +43,22 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
     folder =>
       val rows = "1\n" * 100_000
       val copy = "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n"
-      for
-        (script, line, place) <- List(
-          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1"),
-          (s"$copy$rows\\.\n  SELECT 'open\n$rows", "  SELECT 'open\n         ^", "100004:10"),
-          (s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;", "SELECT x, 1; SELECT 2;", "100002:21")
+      for (script, line, place, isPacked) <- List(
+          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", false),
+          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", true),
+          (
+            s"$copy$rows\\.\n  SELECT 'open\n$rows",
+            "  SELECT 'open\n         ^",
+            "100004:10",
+            true
+          ),
+          (
+            s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;",
+            "SELECT x, 1; SELECT 2;",
+            "100002:21",
+            false
+          )
         )
-        isPacked <- List(false, true)
       do
         val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
         val file = Files.write(folder.resolve("a.sql"), bytes)
@@ -67,7 +76,8 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       val script =
         "CREATE TABLE t (a int);\nBEGIN;\nINSERT INTO t VALUES (1);\nSELECT pg_sleep(600);\n"
       val child = start(folder, "--db", url, write(folder, "a.sql", script).toString)
-      val sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(%'"
+      val sleeping = "SELECT count(*) FROM pg_stat_activity " +
+        "WHERE query LIKE 'SELECT pg_sleep(%' AND datname = current_database()"
       eventually("the statement runs")(query(url, sleeping) == Vector("1"))
       child.terminate()
       val signalled = System.nanoTime()

@@ -7,7 +7,8 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
 
-/** Stands between `weir sql` and the server of `folder`, counts, and does something once so much has been sent.
+/** Stands between `weir sql` and the server of `folder`, counts, and does something once so much
+  * has been sent.
   *
   * @param afterBytes
   *   to the server, of all connections together

@@ -4,7 +4,8 @@ import scala.collection.mutable
 
 /** How long a way takes if nothing costs time but the delays of the plan, in nanoseconds. */
 object Bound:
-  /** Each batch alone: it is produced, all of it is consumed, and only then the next is produced. */
+  /** Each batch alone: it is produced, all of it is consumed, and only then the next is produced.
+    */
   def batchByBatch(plan: Plan): Long =
     plan.batches
       .map: batch =>
@@ -15,7 +16,8 @@ object Bound:
         queued(alone, producers = 1)
       .sum
 
-  /** No place between producer and consumers: a task leaves the producer when a consumer takes it. */
+  /** No place between producer and consumers: a task leaves the producer when a consumer takes it.
+    */
   def handedOver(plan: Plan): Long = queued(plan.copy(capacity = 0), producers = 1)
 
   /** A first-in first-out queue of `plan.capacity` places between producers and consumers. */
@@ -36,7 +38,7 @@ object Bound:
     private val batchSize = plan.tasks(0).size
 
     /** How many tasks a producer has that have not found a place yet. */
-    private val inHand = new Array[Int](producers)
+    private val unplaced = new Array[Int](producers)
     private var waiting = 0
     private var begun = 0
     private var freeConsumers = plan.parallelism
@@ -50,7 +52,7 @@ object Bound:
         now = time
         event match
           case Event.Consumed => freeConsumers += 1
-          case Event.Produced(producer) => inHand(producer) = batchSize
+          case Event.Produced(producer) => unplaced(producer) = batchSize
         moveAll()
       now
 
@@ -61,13 +63,13 @@ object Bound:
 
     private def moveAll(): Unit =
       consumeWaiting()
-      var giver = nextGiver
+      var giver = nextProducer
       while giver >= 0 && (waiting < plan.capacity || freeConsumers > 0) do
         waiting += 1
-        inHand(giver) -= 1
-        if inHand(giver) == 0 then produceNext(giver)
+        unplaced(giver) -= 1
+        if unplaced(giver) == 0 then produceNext(giver)
         consumeWaiting()
-        giver = nextGiver
+        giver = nextProducer
 
     private def consumeWaiting(): Unit =
       while freeConsumers > 0 && waiting > 0 do
@@ -77,9 +79,9 @@ object Bound:
         begun += 1
 
     /** The producer whose turn it is to give a task, or -1 if none has one. */
-    private def nextGiver: Int =
+    private def nextProducer: Int =
       val order = (0 until producers).map(step => (turn + step) % producers)
-      order.find(inHand(_) > 0) match
+      order.find(unplaced(_) > 0) match
         case Some(producer) =>
           turn = producer + 1
           producer

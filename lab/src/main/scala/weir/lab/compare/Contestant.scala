@@ -8,8 +8,8 @@ trait Contestant:
   /** True for a way that may hang here, and would keep its threads. */
   def mayHang(way: Way): Boolean
 
-  /** Produces and consumes all tasks of `plan` that way, and tells `course` about each.
+  /** Produces and consumes all tasks of `plan` that way, and reports each to `course`.
     *
-    * '''Waits''' until all are consumed; for ever, if the way hangs.
+    * **Waits** until all are consumed; for ever, if the way hangs.
     */
   def run(way: Way, plan: Plan, course: Course): Unit

@@ -25,7 +25,8 @@ enum Event:
     )
 
 object Event:
-  /** '''Fails''' with a `NoSuchElementException` if it is none. */
+  /** **Fails** with a `NoSuchElementException` if it is none.
+    */
   def fromJson(json: ujson.Obj): Event =
     if json.value.contains("begins") then
       Begins(json("begins").arr.toVector.map(name => Load.named(name.str).get))

@@ -4,8 +4,8 @@ import java.util.SplittableRandom
 
 /** What there is to do: tasks in batches, and how long each of them takes.
   *
-  * It is the same for every way and every system, also in another JVM, since it is made from nothing
-  * but its parameters.
+  * It is the same for every way and every system, also in another JVM, since it is made from
+  * nothing but its parameters.
   *
   * @param produceNanos
   *   for each batch

@@ -4,7 +4,8 @@ import java.util.concurrent.{Callable, ExecutionException, Executors, TimeUnit, 
 import scala.concurrent.duration.FiniteDuration
 import scala.jdk.CollectionConverters.*
 
-/** Runs ways on loads side by side, each called on a thread of its own, and tells how they get on. */
+/** Runs ways on loads side by side, each called on a thread of its own, and reports their progress.
+  */
 final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: SideBySide.Listener):
   import SideBySide.*
 
@@ -16,10 +17,11 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
       calls(ways.filterNot(contestant.mayHang)): way =>
         contestant.run(way, plan, Course(plan, tasksPerLetter))
 
-  /** The ways of a load run at the same time. Of the loads, the longest runs beside the others, which
-    * run one after the other: that takes no longer than all at once, and is less to do at a time.
+  /** The ways of a load run at the same time. Of the loads, the longest runs beside the others,
+    * which run one after the other: that takes no longer than all at once, and is less to do at a
+    * time.
     *
-    * '''Waits''' until all have ended or have been given up.
+    * **Waits** until all have ended or have been given up.
     */
   def run(loads: Seq[Load], ways: Seq[Way], plan: Load => Plan): Unit =
     val runs = loads.map: load =>
@@ -89,7 +91,7 @@ object SideBySide:
     /** It was given up at its deadline. */
     def hung(place: Place, why: String): Unit
 
-  /** Calls `f` of all `items` at once. '''Waits''' for all. '''Fails''' if one of them does. */
+  /** Calls `f` of all `items` at once. **Waits** for all. **Fails** if one of them does. */
   private def calls[A](items: Seq[A])(f: A => Unit): Unit =
     val executor = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory())
     try

@@ -40,14 +40,15 @@ enum Way(val name: String):
     case BlockingQueue | Queue | Prefetch | Hang => Bound.queued(plan, producers = 1)
     case ParallelQueue | ParallelStream => Bound.queued(plan, producers = 2)
 
-  /** After so long it is given up.
+  /** The time after which a run is given up.
     *
-    * The one that may hang is given up early: where it does, it does nothing at all, and there is no
-    * reason to keep the user waiting.
+    * The one that may hang is given up early: where it does, it does nothing at all, and there is
+    * no reason to keep the user waiting. The others have time for a machine that is busy with
+    * something else.
     */
   def deadlineNanos(plan: Plan): Long =
     val bound = boundNanos(plan)
-    if this == Hang then bound + bound / 4 + slackNanos else 3 * bound + 5 * slackNanos
+    if this == Hang then bound + bound / 4 + slackNanos else 3 * bound + 30 * slackNanos
 
   private def slackNanos: Long = 1_000_000_000L
 

@@ -4,8 +4,8 @@ package weir.lab.gather
   *
   * @param systems
   *   those that have the form. Only where a task is a value that has not started can one run a list
-  *   of ready tasks in order; elsewhere that is a plain loop. Cats Effect, Ox and Future have no form
-  *   that takes results as they come.
+  *   of ready tasks in order; elsewhere that is a plain loop. Cats Effect, Ox and Future have no
+  *   form that takes results as they come.
   */
 enum Form(val label: String, val systems: Set[String]):
   case SequenceReady extends Form("sequence ready", Having.taskValues)
@@ -19,7 +19,7 @@ enum Form(val label: String, val systems: Set[String]):
   def caseOf(size: Int): String = s"$label: $size"
 
 object Form:
-  /** The form with that label. '''Fails''' if there is none. */
+  /** The form with that label. **Fails** if there is none. */
   def of(label: String): Form =
     values
       .find(_.label == label)

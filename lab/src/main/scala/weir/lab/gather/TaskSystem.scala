@@ -5,31 +5,31 @@ package weir.lab.gather
   * The tasks are made beforehand, each is a thunk that returns 1, and a run hands over the list of
   * results that the system makes. What is equal work in each:
   *
-  *   - '''ready''': the thunk runs at once, wherever the task is run. In Future, Ox and bare virtual
+  *   - **ready**: the thunk runs at once, wherever the task is run. In Future, Ox and bare virtual
   *     threads whatever is gathered is started first, so there it is the same work as forked.
-  *   - '''forked''': one trip through the system's scheduler, then the thunk. Where tasks are values
+  *   - **forked**: one trip through the system's scheduler, then the thunk. Where tasks are values
   *     that is the boundary which its documentation has for it, in front of the thunk: Monix
   *     `evalAsync`, Scalaz `Task.apply`, Cats Effect 3 `IO.cede` (which took the place of Cats
-  *     Effect 2's `IO.shift`), ZIO `ZIO.yieldNow`, Weir `Task.cede`. Where they are not, starting it
-  *     is the trip: `Future.apply`, Ox `fork`, a new virtual thread. One after the other on bare
+  *     Effect 2's `IO.shift`), ZIO `ZIO.yieldNow`, Weir `Task.cede`. Where they are not, starting
+  *     it is the trip: `Future.apply`, Ox `fork`, a new virtual thread. One after the other on bare
   *     virtual threads is one thread that yields before each thunk, which is cheaper than a thread
   *     each.
-  *   - '''sequence''': in order, each begun once the one before has ended.
-  *   - '''gather''': concurrently, without a limit, the results in the order of the tasks.
-  *   - '''unordered''': concurrently, the results in the order in which they come.
+  *   - **sequence**: in order, each begun once the one before has ended.
+  *   - **gather**: concurrently, without a limit, the results in the order of the tasks.
+  *   - **unordered**: concurrently, the results in the order in which they come.
   */
 trait TaskSystem:
   def name: String
 
-  /** What runs `size` tasks, and returns their results or the sum of them; none if the system has no
-    * such form.
+  /** What runs `size` tasks, and returns their results or the sum of them; none if the system has
+    * no such form.
     */
   def run(form: Form, size: Int): Option[() => TaskSystem.Returned]
 
 object TaskSystem:
   type Returned = Iterable[Int] | Long
 
-  /** The sum that `returned` stands for. */
+  /** The sum of `returned`, or `returned` itself if it is the sum. */
   def total(returned: Returned): Long = returned match
     case sum: Long => sum
     case values: Iterable[Int] =>

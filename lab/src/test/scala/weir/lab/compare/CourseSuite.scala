@@ -5,7 +5,7 @@ class CourseSuite extends munit.FunSuite:
   private def course(tasks: Int, tasksPerLetter: Int): Course =
     Course(Plan(Vector(0L), Vector.fill(tasks)(0L), parallelism = 2, capacity = 1), tasksPerLetter)
 
-  test("a letter stands for so many tasks, in the order in which they came"):
+  test("a letter means so many tasks, in the order in which they came"):
     val course = this.course(tasks = 6, tasksPerLetter = 2)
     course.produce(3)
     course.consume(0)

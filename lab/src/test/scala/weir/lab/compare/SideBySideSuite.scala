@@ -26,7 +26,7 @@ class SideBySideSuite extends munit.FunSuite:
     def failed(place: Place, why: String): Unit = ends.add(s"${place.name} failed: $why"): Unit
     def hung(place: Place, why: String): Unit = ends.add(s"${place.name} $why"): Unit
 
-  /** What is heard when `ways` run on two loads. */
+  /** The events when `ways` run on two loads. */
   private def heard(ways: Way*)(doIt: (Way, Course) => Unit): Heard =
     val listener = Heard()
     SideBySide(Doing(doIt), tasksPerLetter = 1, listener)

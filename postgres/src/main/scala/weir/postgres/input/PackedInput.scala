@@ -2,7 +2,8 @@ package weir.postgres.input
 
 import java.io.InputStream
 
-/** A file whose first bytes can be looked at, and which counts what is read of it. */
+/** A file whose first bytes can be examined before they are read, and which counts the bytes read.
+  */
 private[input] final class PackedInput(raw: InputStream, report: Long => Unit) extends InputStream:
   private val first = new Array[Byte](64 * 1024)
   private var firstLength = 0
@@ -11,7 +12,7 @@ private[input] final class PackedInput(raw: InputStream, report: Long => Unit) e
 
   report(0)
 
-  /** Waits for as many bytes. */
+  /** Whether the file begins with `mark`. Waits for as many bytes. */
   def beginsWith(mark: Int*): Boolean =
     var ended = false
     while firstLength < mark.length && !ended do
@@ -37,8 +38,8 @@ private[input] final class PackedInput(raw: InputStream, report: Long => Unit) e
     val one = new Array[Byte](1)
     if read(one, 0, 1) < 1 then -1 else one(0) & 0xff
 
-  /** GZIPInputStream looks for a further member only if this is not 0, which it would be for a pipe that is slow: so this waits
-    * until there is a byte, or the end.
+  /** GZIPInputStream looks for a further gzip member only if this is not 0, which it would be for a
+    * slow pipe: so this waits until there is a byte, or the end.
     */
   override def available(): Int =
     if firstUsed == firstLength then

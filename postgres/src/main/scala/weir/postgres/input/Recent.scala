@@ -5,16 +5,18 @@ import scala.jdk.CollectionConverters.*
 import weir.postgres.split.WordScan
 import weir.postgres.{Position, SourceLine}
 
-/** The last of what has been read of a script that cannot be read again, for the lines that errors are about.
+/** The latest bytes of a script that cannot be read again, for the lines that errors are about.
   *
-  * It keeps the reader's blocks, which nobody changes, and copies nothing. What errors are about lies behind the reader: a statement
-  * by what is read ahead, a row of a COPY by what was on its way to the server when the server read it. Of a statement that
-  * is longer than that, the block in which it begins is kept, too: it is where a quote was left open.
+  * It keeps the reader's blocks, which are never changed, and copies nothing. Errors are about
+  * bytes behind the reader: a statement by the read-ahead, a row of a COPY by what was in flight to
+  * the server when the server read it. Of a longer statement the block in which it begins is kept,
+  * too: that is where a quote was left open.
   *
-  *   - '''Shared''': all under the monitor. The reader appends, and whoever has to tell of an error asks.
+  *   - **Shared**: all under the monitor. The reader appends, and the thread that reports an error
+  *     reads.
   *
   * @param keepBytes
-  *   how much at least is kept, if so much was read
+  *   how many bytes are kept at least, if as many were read
   */
 private[postgres] final class Recent(keepBytes: Long):
   import Recent.Block
@@ -29,7 +31,7 @@ private[postgres] final class Recent(keepBytes: Long):
   private var beginningBytes = 0L
   private var begin = 0L
 
-  /** What has been read next. Nobody may change it any more. */
+  /** Appends the next bytes. They must not be changed any more. */
   def append(bytes: Array[Byte], length: Int): Unit = synchronized:
     val block = Block(bytes, length, offset, line)
     blocks.addLast(block)
@@ -46,7 +48,7 @@ private[postgres] final class Recent(keepBytes: Long):
         while beginningBytes > Recent.mostBeginningBytes do
           beginningBytes -= beginning.removeFirst().length
 
-  /** A piece ends there, and so the next one begins. */
+  /** A piece ends at this offset, and the next one begins. */
   def pieceEnds(at: Long): Unit = synchronized:
     begin = at
 
@@ -56,7 +58,7 @@ private[postgres] final class Recent(keepBytes: Long):
       (position.offset - SourceLine.reachBytes, position.offset + SourceLine.reachBytes)
     if position.offset < 0 then lineOf(position.line)
     else
-      // Those that follow each other up to the place, and on from there.
+      // The blocks that are contiguous with the one that holds the position.
       val near =
         (beginning.asScala ++ blocks.asScala).filter(b => b.end > from && b.offset < until).toVector
       val at = near.indexWhere(b => b.offset <= position.offset && position.offset <= b.end)
@@ -84,7 +86,7 @@ private[postgres] final class Recent(keepBytes: Long):
       SourceLine.in(bytes, 0, isCut = false)
 
 private[postgres] object Recent:
-  /** Of the statement that runs, of one that waits, and of the one that is being read: two blocks each. */
+  /** For the running statement, one that waits, and the one that is being read: two blocks each. */
   private val mostBeginningBytes = 6L * ScriptSource.BlockBytes
 
   /** @param line
@@ -98,7 +100,7 @@ private[postgres] object Recent:
   ):
     def end: Long = offset + length
 
-    /** Those of its bytes that stand between these places of the script. */
+    /** Its bytes between these offsets of the script. */
     def between(from: Long, until: Long): Array[Byte] =
       val first = (from - offset).max(0).toInt
       java.util.Arrays.copyOfRange(bytes, first, (until - offset).min(length).toInt.max(first))

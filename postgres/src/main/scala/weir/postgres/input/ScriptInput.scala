@@ -10,7 +10,7 @@ import java.util.zip.GZIPInputStream
   * @param raw
   *   the file as it is
   * @param report
-  *   is told how many bytes of it have been read by now
+  *   called with the number of its bytes that have been read so far
   */
 private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit)
     extends AutoCloseable:
@@ -19,16 +19,16 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
   private var unpacked: InputStream | Null = null
   private var packing: String | Null = null
 
-  /** That a read may wait for long, and ends with an interrupt if its thread is one of the operating system. */
+  /** Whether a read may wait for long; an interrupt ends it on a platform thread. */
   def mayWait: Boolean = waiting.nonEmpty
 
-  /** What it is packed by. None before the first `read`. */
+  /** The format it is packed in. None before the first `read`. */
   def packed: Option[String] = Option(packing)
 
   /** As `InputStream.read`. */
   def read(block: Array[Byte]): Int = stream.read(block, 0, block.length)
 
-  /** What `read` reads. */
+  /** The unpacked bytes. */
   def stream: InputStream =
     if unpacked eq null then unpacked = unpack()
     unpacked.nn
@@ -49,7 +49,9 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
 private[postgres] object ScriptInput:
   private final val PackedBytes = 64 * 1024
 
-  /** A pipe or a terminal, which has no size, by its channel: that knows interrupts. */
+  /** The stream over the channel of a pipe or a terminal, which has no size: a channel can be
+    * interrupted.
+    */
   private def channelOf(raw: InputStream): Option[InputStream] = raw match
     case file: FileInputStream if file.getChannel.size() == 0 =>
       Some(Channels.newInputStream(file.getChannel))

@@ -2,19 +2,16 @@ package weir.postgres.input
 
 import java.io.IOException
 import java.util.Arrays
-import weir.{Outcome, Task}
-import weir.kernel.RunLoop
-import weir.postgres.journal.Checksum
+import weir.{Source, Task}
 import weir.postgres.split.{Limits, Splitter}
-import weir.postgres.{Position, ScriptException}
-import weir.stream.Pull
+import weir.postgres.{Piece, Position, ScriptException}
 
 /** Reads a script block by block, and splits it.
   *
   * @param sum
-  *   takes in what is read, unpacked
+  *   the unpacked bytes are added to it
   * @param recent
-  *   keeps the last of it
+  *   keeps the latest bytes
   */
 private[postgres] final class ScriptSource(
     name: String,
@@ -22,34 +19,36 @@ private[postgres] final class ScriptSource(
     open: () => ScriptInput,
     sum: Option[Checksum],
     recent: Option[Recent]
-) extends Pull:
+) extends Source[Piece]:
   private val splitter = Splitter(name, limits)
   private var input: ScriptInput | Null = null
   private var isRead = false // to its end
 
-  def next(fiber: RunLoop): Any =
-    fiber.checkpoint()
+  def next()(using Task.Direct): Piece | Source.End =
     var piece = splitter.next()
     while (piece eq null) && !isRead do
-      read(fiber)
+      read()
       piece = splitter.next()
-      fiber.checkpoint()
-    if piece eq null then Pull.End
+      // The stream looks for a cancel between pieces only, and a piece may be many blocks.
+      Task.unit.await
+    val found = piece
+    if found eq null then Source.End
     else
-      recent.foreach(_.pieceEnds(piece.endOffset))
-      piece
+      recent.foreach(_.pieceEnds(found.endOffset))
+      found
 
-  private def read(fiber: RunLoop): Unit =
+  private def read()(using Task.Direct): Unit =
     val input = orComplain(opened())
     // Data goes out as parts of the block, so that each block is a new one.
     val space =
       new Array[Byte](if input.mayWait then ScriptSource.PipeBytes else ScriptSource.BlockBytes)
     val length = orComplain(
       if !input.mayWait then input.read(space)
-      else fiber.await(Task.onPlatformThread(input.read(space)))
+      else Task.onPlatformThread(input.read(space)).await
     )
     if length >= 0 then
-      // A pipe may give little at a time, and what waits for the server is counted by what is in the blocks.
+      // A pipe may give few bytes at a time, and the read-ahead counts the bytes in the blocks, not
+      // their size.
       val block = if length * 2 <= space.length then Arrays.copyOf(space, length) else space
       sum.foreach(_.append(block, 0, length))
       recent.foreach(_.append(block, length))
@@ -88,14 +87,14 @@ private[postgres] final class ScriptSource(
             "Make or copy the file again; what is before this place is not harmed."
           )
 
-  def close(fiber: RunLoop, outcome: Outcome[Unit]): Unit =
+  override def close()(using Task.Direct): Unit =
     val opened = input
     if opened ne null then
       try opened.close()
       catch case _: IOException => () // it was only read
 
 private[postgres] object ScriptSource:
-  /** Each block is handed from fiber to fiber and to the server, at a cost of its own. */
+  /** Passing a block between fibers and to the server costs the same for any size. */
   final val BlockBytes = 256 * 1024
 
   /** What a pipe holds, so that more is never read at once. */

@@ -4,18 +4,18 @@ import java.nio.charset.StandardCharsets.UTF_8
 import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
-/** What a `COPY … FROM STDIN` says about itself.
+/** The table and the options of a `COPY … FROM STDIN`.
   *
   * @param table
-  *   its name as it stands in the statement; empty if it was not found
+  *   its name as written in the statement; empty if it was not found
   * @param whole
   *   why its data cannot be cut at row ends, or must be in one transaction; none if it can
   */
 private[postgres] final case class CopyHead(table: String, whole: Option[String])
 
 private[postgres] object CopyHead:
-  // CSV may have newlines within quotes, and binary data has no rows. The others are about the file as a whole, or make
-  // bytes other than backslashes and newlines look like them.
+  // CSV may have newlines within quotes, and binary data has no rows. The others apply to the file
+  // as a whole, or allow multi-byte characters that contain the bytes of a backslash or a newline.
   private val options =
     Set("CSV", "BINARY", "FREEZE", "HEADER", "ENCODING", "ON_ERROR", "REJECT_LIMIT")
 
@@ -46,7 +46,7 @@ private[postgres] object CopyHead:
     do ()
     CopyHead(String(text, from, until - from, UTF_8), whole)
 
-  /** A format may be quoted in either way. */
+  /** A format may be in single or double quotes. */
   private def unquoted(word: String): String =
     if word.startsWith("'") || word.startsWith("\"") then
       word.substring(1, word.length - 1).toUpperCase(java.util.Locale.ROOT)

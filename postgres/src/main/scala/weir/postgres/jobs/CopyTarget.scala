@@ -2,32 +2,34 @@ package weir.postgres.jobs
 
 import weir.Task
 import weir.postgres.Piece
-import weir.postgres.journal.Lane
+import weir.postgres.protocol.Lane
 
-/** Where the data of a COPY goes: one connection or several. One COPY at a time.
+/** Receives the data of a COPY, for one connection or several. One COPY at a time.
   *
-  * The caller has put the first connection into a transaction, or the script has; `end` leaves it there.
+  * The caller or the script has begun a transaction on the first connection; `end` leaves it open.
   */
 private[postgres] trait CopyTarget:
   /** @param own
-    *   that the transaction is this COPY's alone, and not the script's
+    *   whether the transaction was begun for this COPY alone, and not by the script
     */
   def begin(statement: Piece.Statement, own: Boolean)(using Task.Direct): Unit
   def data(piece: Piece.CopyData)(using Task.Direct): Unit
 
-  /** The number of rows, once all connections have taken theirs. Nothing is committed yet. */
+  /** The number of rows, once all connections have ended their COPY. Nothing is committed yet. */
   def end()(using Task.Direct): Long
 
-  /** How many transactions the COPY is in. */
+  /** The number of transactions that the COPY is split into. */
   def parts: Int
 
   /** Commits all parts but the first, each with the statement that `record` makes of its number. */
   def commitOthers(record: Int => String)(using Task.Direct): Unit
 
-  /** Gives the COPY up wherever it has begun. What other connections have not committed is rolled back. */
+  /** Aborts the COPY on all connections. What the other connections have not committed is rolled
+    * back.
+    */
   def abort()(using Task.Direct): Unit
 
-/** All data to the first connection. */
+/** Sends all data over the first connection. */
 private[postgres] final class OneConnection(lane: Lane) extends CopyTarget:
   def begin(statement: Piece.Statement, own: Boolean)(using Task.Direct): Unit =
     lane.session.beginCopy(statement.text).await

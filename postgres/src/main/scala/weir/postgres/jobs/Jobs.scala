@@ -3,12 +3,13 @@ package weir.postgres.jobs
 import scala.collection.mutable
 import weir.{Fiber, Resource, Task}
 import weir.postgres.Piece
-import weir.postgres.journal.{Lane, SessionState, SessionWatch}
+import weir.postgres.protocol.{Lane, SessionState, SessionWatch}
 
-/** The connections of `--jobs` beside the script's own: opened at the first COPY that is long enough to be cut, and given its settings.
+/** The additional connections of `--jobs`: opened at the first COPY that is long enough to be cut,
+  * and given the settings of the script's session.
   *
   * @param count
-  *   how many connections there may be in all
+  *   the most connections, including the script's own
   */
 private[postgres] final class Jobs private (
     val count: Int,
@@ -22,13 +23,13 @@ private[postgres] final class Jobs private (
   /** How many COPYs went over several connections. */
   def parallel: Long = cut
 
-  /** How many went over one that had enough data for several, by the reason. */
+  /** How many COPYs had enough data for several connections but went over one, by the reason. */
   def single: Map[String, Long] = one.toMap
 
-  /** True if the data may be cut, as far as the statement tells. */
+  /** True if the statement allows its data to be cut. */
   def mayCut(statement: Piece.Statement, own: Boolean): Boolean =
     if count == 1 then false
-    else if !own then because("it stands in a transaction of the script")
+    else if !own then because("it is in a transaction of the script")
     else CopyHead.of(statement).whole.forall(option => because(s"of the option $option"))
 
   private def because(reason: String): Boolean =
@@ -37,11 +38,11 @@ private[postgres] final class Jobs private (
 
   def copied(parts: Int): Unit = if parts > 1 then cut += 1
 
-  /** The connections beside the script's own, ready for this COPY; none if they cannot take part. */
+  /** The additional connections, ready for this COPY; empty if they cannot be used for it. */
   def lanes(main: Lane, session: SessionWatch, statement: Piece.Statement)(using
       Task.Direct
   ): Vector[Lane] =
-    // To open them takes longer than what is asked meanwhile.
+    // Opening them takes longer than the queries that run meanwhile.
     openMissing.background
       .use(opening => Task.direct(ready(main, session, statement, opening)))
       .await
@@ -75,7 +76,7 @@ private[postgres] final class Jobs private (
   private def seen(lane: Lane, table: String)(using Task.Direct): Option[String] =
     lane.rows(Jobs.look(table)).await.headOption.map(_.head)
 
-  /** Gives each the settings of the script's session. */
+  /** Gives each connection the settings of the script's session. */
   private def prepare(state: SessionState)(using Task.Direct): Unit =
     others.foreach { other =>
       val change = state.change(other.state)
@@ -83,24 +84,26 @@ private[postgres] final class Jobs private (
       other.state = state
     }
 
-  /** Nothing, once there are as many as there may be: all at once. */
+  /** Opens the missing connections, all at the same time. */
   private def openMissing: Task[Unit] =
     Task.defer(Task.parTraverse(others.size until count - 1)(_ => add).void)
 
   private def add: Task[Unit] = Task.uncancelable(poll =>
     poll(open.allocated).map((lane, close) =>
-      // Several are opened at once.
+      // Several are opened at the same time.
       others.synchronized(others += Jobs.Other(lane, close)): Unit
     )
   )
 
-  /** A connection for a short while. */
+  /** Runs `use` with a further connection, which is closed afterwards. */
   def beside[A](use: Lane => Task[A]): Task[A] = open.use(use)
 
-  /** What is to be cancelled if the script is. */
+  /** Sets the fiber that is cancelled together with the script. */
   def runs(fiber: Fiber[Any]): Unit = running = fiber
 
-  /** Closes the connections: what they have not committed is rolled back. New ones are opened if there is a next COPY. */
+  /** Closes the additional connections: what they have not committed is rolled back. New ones are
+    * opened for the next COPY.
+    */
   def drop: Task[Unit] = Task.defer {
     val fiber = running
     running = null
@@ -119,7 +122,9 @@ private[postgres] object Jobs:
     require(count >= 1, s"Jobs: the number was $count. It must be at least 1.")
     Resource.make(Task(new Jobs(count, open)))(_.drop)
 
-  /** Which table the name means here, whether it is temporary, and whether it has foreign keys to itself. */
+  /** The query for the table that the name means in a session, whether it is temporary, and whether
+    * it has foreign keys to itself.
+    */
   private def look(table: String): String =
     s"""SELECT c.oid, c.relpersistence = 't', EXISTS (SELECT 1 FROM pg_catalog.pg_constraint
        |WHERE conrelid = c.oid AND confrelid = c.oid AND contype = 'f') FROM pg_catalog.pg_class c

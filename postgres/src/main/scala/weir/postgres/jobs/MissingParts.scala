@@ -2,12 +2,12 @@ package weir.postgres.jobs
 
 import weir.Task
 import weir.postgres.Piece
-import weir.postgres.journal.Lane
+import weir.postgres.protocol.Lane
 
-/** To one connection what is missing of a COPY of which some parts have been committed by a run that was killed.
+/** Sends over one connection the missing parts of a COPY of which a killed run has committed some.
   *
-  * The chunks are those of that run, since a `RowCutter` cuts by the bytes of the body alone, and so is their assignment:
-  * chunk i belongs to part i modulo the number of parts.
+  * The chunks are those of that run, since a `RowCutter` cuts by the bytes of the body alone, and
+  * so is their assignment: chunk i belongs to part i modulo the number of parts.
   */
 private[postgres] final class MissingParts(
     lane: Lane,

@@ -5,13 +5,15 @@ import scala.collection.mutable.ArrayBuffer
 import scala.concurrent.duration.*
 import weir.{Channel, Fiber, Task}
 import weir.postgres.{Piece, ServerError, Session}
-import weir.postgres.journal.{Lane, SessionWatch}
+import weir.postgres.protocol.{Lane, SessionWatch}
 
-/** Cuts the data of a COPY at row ends and sends it over several connections, each in a transaction of its own.
+/** Cuts the data of a COPY at row ends and sends it over several connections, each in a transaction
+  * of its own.
   *
-  * The beginning of the data is held back: if it ends within two chunks, or cannot be cut, it goes over one connection. Else
-  * chunk i goes to connection i modulo their number, by way of a channel that holds a few blocks. Nobody commits before all
-  * have ended their COPY. README.md in this folder has the protocol.
+  * The beginning of the data is held back: if it ends within two chunks, or cannot be cut, it goes
+  * over one connection. Else chunk i goes to connection i modulo their number, by way of a channel
+  * that holds a few blocks. Nobody commits before all have ended their COPY. README.md in this
+  * folder has the protocol.
   *
   * @param chunkBytes
   *   how long a chunk is at least, by the number of connections
@@ -98,32 +100,39 @@ private[postgres] object ParallelCopy:
   private enum Mode:
     case Holding, One, Several
 
-  /** How long a chunk is at least of data for so many connections. A journal with parts of a COPY relies on it: another length is
-    * another version of the journal.
+  /** The minimum length of a chunk of data for this number of connections. A journal with parts of
+    * a COPY relies on it: another length is another version of the journal.
     *
-    * Longer than a block where they are few, so that most blocks go to one of them whole; shorter where they are many, as some
-    * of it waits for each.
+    * Longer than a block for few connections, so that most blocks go to one of them whole; shorter
+    * for many, since some data waits for each.
     */
   def chunkBytes(connections: Int): Long =
     math.max(256 << 10, math.min(1 << 20, (2 << 20) / connections)).toLong
 
-  /** How many parts of blocks wait for each connection: of a pipe, whose blocks are of 64 KB, about a chunk. */
+  /** How many slices of blocks wait for each connection: about a chunk from a pipe, whose blocks
+    * have 64 KB.
+    */
   private def waiting(connections: Int): Int = math.max(8, 32 / connections)
 
-  /** About what is held back, and waits, where the connections are few. */
+  /** About how many bytes are held back and wait for few connections. */
   val aheadBytes: Long = 8L << 20
 
-  /** A pipe that gives a few bytes at a time makes pieces of more than their bytes. */
+  /** A pipe that gives a few bytes at a time makes pieces whose objects are larger than their
+    * bytes.
+    */
   private val mostHeld = 1000
 
   private val deadlock = "40P01"
   private val oneJob =
-    "Rows of this COPY over different connections need the same locks. Nothing of it has been applied. " +
+    "Rows of this COPY over different connections need the same locks. Nothing of it has been " +
+      "applied. " +
       "Apply the script with --jobs 1."
 
   private final class Slice(val bytes: Array[Byte], val from: Int, val length: Int)
 
-  /** One COPY over several connections. `feed` and `end` are called by one fiber, and each lane is used by one other. */
+  /** One COPY over several connections. `feed` and `end` are called by one fiber, and each lane is
+    * used by one other fiber.
+    */
   private final class Run(
       statement: Piece.Statement,
       val lanes: Vector[Lane],
@@ -136,19 +145,19 @@ private[postgres] object ParallelCopy:
     private val numbers = PartRows(lanes.size)
     private val written = AtomicLong()
     private var part = 0
-    private var carrying: Fiber[List[Long]] | Null = null
+    private var carrying: Fiber[Seq[Long]] | Null = null
 
     def start()(using Task.Direct): Unit =
       val all = Task.parTraverse(lanes.indices)(carry)
       val watch = Conflicts(lanes.map(_.pid), written, jobs, patience).watch
-      // The first to end: the watch never does, unless it has found something.
+      // The watch ends only with a conflict.
       val work = Task.race(all, watch).map {
         case Left(rows) => rows
         case Right(nothing) => nothing
       }
       Task
         .uncancelable(_ =>
-          // Whoever feeds must not wait for a lane that takes no more.
+          // The feeding fiber must not wait for a lane that has ended.
           work.guarantee(Task.foreach(channels)(_.close)).start.map { fiber =>
             carrying = fiber
             jobs.runs(fiber)
@@ -167,11 +176,11 @@ private[postgres] object ParallelCopy:
             case slice: Slice =>
               lane.session.write(slice.bytes, slice.from, slice.length).await
               written.addAndGet(slice.length): Unit
-              // Then the end of the COPY says why.
+              // The end of the COPY then fails with the error.
               open = !lane.session.copyHasFailed
             case _: Channel.Closed => open = false
         val rows = lane.session.endCopy.await
-        // What is deferred to the commit is checked before anybody commits.
+        // Deferred constraints are checked before any connection commits.
         lane.run("SET CONSTRAINTS ALL IMMEDIATE").await
         rows
       }
@@ -198,10 +207,10 @@ private[postgres] object ParallelCopy:
           part = (part + 1) % lanes.size
         at = end
 
-    /** The rows, once every lane has ended its COPY. */
+    /** The number of rows, once every lane has ended its COPY. */
     def end()(using Task.Direct): Long =
       channels.foreach(_.close.await)
       joined()
 
-    /** Throws what has ended the lanes before their time. */
+    /** Joins the lanes; throws the error that has ended them early. */
     private def joined()(using Task.Direct): Long = carrying.nn.joinOrFail.await.sum

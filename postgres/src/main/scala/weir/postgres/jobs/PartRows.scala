@@ -1,9 +1,9 @@
 package weir.postgres.jobs
 
-/** Which row of a COPY body a row of one of its parts is.
+/** Maps a row of one part of a COPY to the row of its body.
   *
-  * The server counts the rows of each connection by themselves. For each chunk this keeps how many rows came before it: in
-  * its part, and in the body.
+  * The server counts the rows of each connection by themselves. For each chunk this keeps how many
+  * rows came before it: in its part, and in the body.
   */
 private[postgres] final class PartRows(parts: Int):
   private val inPart = Array.fill(parts)(PartRows.Numbers())

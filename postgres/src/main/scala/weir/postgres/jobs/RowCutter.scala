@@ -4,11 +4,13 @@ import weir.postgres.split.WordScan
 
 /** Where the rows of a COPY body in text format end: it cuts the body into chunks of whole rows.
   *
-  * A chunk ends at the first row end at or after `chunkBytes`. That depends on the bytes of the body alone, not on how they
-  * arrive, so the same body is always cut at the same places. A row ends at a newline that no backslash escapes.
+  * A chunk ends at the first row end at or after `chunkBytes`. That depends on the bytes of the
+  * body alone, not on how they arrive, so the same body is always cut at the same places. A row
+  * ends at a newline that no backslash escapes.
   *
-  * After an unescaped `\.` within the data nothing is cut any more: servers take it for the end of the data, or for an error,
-  * and whoever gets it must get all that comes after it. (Where it stands alone on its line, the splitter ends the body.)
+  * After an unescaped `\.` within the data nothing is cut any more: servers take it for the end of
+  * the data, or for an error, and the connection that gets it must get all that comes after it.
+  * (Where it stands alone on its line, the splitter ends the body.)
   *
   * It looks at eight bytes at a time, and closer only at a backslash.
   */
@@ -16,7 +18,7 @@ final class RowCutter(chunkBytes: Long):
   require(chunkBytes >= 1, s"RowCutter: a chunk had $chunkBytes bytes. It must have at least 1.")
 
   private var escaped = false
-  private var endOfCopy = false // that there was a `\.`
+  private var endOfCopy = false // whether there was a `\.`
   private var known = -1 // what is left of the newlines that `expect` was told of
   private var inChunk = 0L
   private var ended = true
@@ -24,15 +26,16 @@ final class RowCutter(chunkBytes: Long):
   /** How many rows of the chunk have ended. */
   var rows: Long = 0
 
-  /** That what `next` has found ends the chunk. */
+  /** Whether the bytes that `next` has found end the chunk. */
   def chunkEnded: Boolean = ended
 
-  /** That the bytes up to the `until` of the next call hold no backslash, and this many newlines: they need not be looked at
-    * where no chunk ends. -1 if they are not known.
+  /** Announces that the bytes up to the `until` of the next call hold no backslash and this many
+    * newlines, so they need not be scanned if no chunk ends there. -1 if this is not known.
     */
   def expect(newlines: Int): Unit = known = if escaped then -1 else newlines
 
-  /** Up to where the bytes from `from` to `until` belong to the chunk: `until`, or the end of its last row.
+  /** Up to where the bytes from `from` to `until` belong to the chunk: `until`, or the end of its
+    * last row.
     *
     * After the end of a chunk the next call begins another one.
     */

@@ -2,8 +2,9 @@ package weir.postgres.journal
 
 import java.util.HexFormat
 import weir.postgres.Resume
+import weir.postgres.protocol.SessionState
 
-/** A row of the journal: what of a script has been applied.
+/** A row of the journal: how much of a script has been applied.
   *
   * @param run
   *   the token of the run that wrote it last
@@ -16,13 +17,15 @@ import weir.postgres.Resume
   * @param checksum
   *   of the script's bytes up to there
   * @param chain
-  *   the statement that opens the transaction in which the next piece stands, after COMMIT AND CHAIN
+  *   the statement that opens the transaction of the next piece, after COMMIT AND CHAIN
   * @param uncertain
-  *   where the statement begins that has been started outside of a transaction after those, as `line:column`
+  *   where the statement begins that was started outside of a transaction after those pieces, as
+  *   `line:column`
   * @param settings
-  *   the settings of the session, as `SessionState.encode` makes them; none if they are not known
+  *   the settings of the session, as `RecordedSettings.encode` makes them; none if they are not
+  *   known
   * @param bound
-  *   what ended with the session
+  *   what ended with the session, such as temporary tables
   * @param applied
   *   when
   */
@@ -73,7 +76,8 @@ private[postgres] object Entry:
       throw IllegalArgumentException(s"$column is $text, which is no count")
     }
 
-  /** '''Fails''' if it is no SHA-256. */
+  /** **Fails** if it is no SHA-256.
+    */
   def sum(text: String): Array[Byte] =
     if !text.matches("[0-9a-f]{64}") then
       throw IllegalArgumentException(s"checksum is ${text.take(80)}, which is no SHA-256")
@@ -82,7 +86,7 @@ private[postgres] object Entry:
 /** What is recorded with a piece.
   *
   * @param key
-  *   for what is secret in the state
+  *   encrypts the secrets in the state
   */
 private[postgres] final case class Applied(
     pieces: Long,
@@ -99,7 +103,7 @@ private[postgres] final case class Applied(
   * @param piece
   *   how many pieces come before the COPY
   * @param part
-  *   which, from 0
+  *   its number, from 0
   * @param parts
   *   of how many
   * @param bytes

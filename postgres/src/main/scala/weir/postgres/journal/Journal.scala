@@ -4,11 +4,14 @@ import java.util.HexFormat
 import scala.concurrent.duration.*
 import weir.Task
 import weir.postgres.{ScriptException, ServerError}
+import weir.postgres.input.Checksum
+import weir.postgres.protocol.{Lane, SessionState}
 
-/** The journal's tables in the database, for one script: what of it has been applied.
+/** The journal's tables in the database, for one script: how much of it has been applied.
   *
-  * README.md in this folder has the protocol. Every write carries the token of its run, and fails with a null where none
-  * may be if the row is another run's by now; so of two runs that both believe to be alone, one fails before it commits.
+  * README.md in this folder has the protocol. Every write carries the token of its run, and
+  * violates a NOT NULL constraint if the row belongs to another run by then; so of two concurrent
+  * runs one fails before it commits.
   */
 private[postgres] final class Journal(
     val lane: Lane,
@@ -21,14 +24,15 @@ private[postgres] final class Journal(
   private val token = names.token(random)
   private val lockName = literal(names.lock)
 
-  /** What the row is called. */
+  /** The key of the row, as a literal. */
   private var key = literal(names.name)
 
   /** The row of this script, if it has one, once this run is the only one that may write it.
     *
-    * '''Waits''' some seconds for another run of the script to end: a server takes a while to see that its client was
-    * killed. '''Fails''' if it has not ended by then, if the tables are not ours, and if the script may be one that the
-    * journal has from another folder, unless the user has told where to go on.
+    * **Waits** some seconds for another run of the script to end: a server takes a while to see
+    * that its client was killed. **Fails** if it has not ended by then, if the tables are not
+    * weir's, and if the script may be one that the journal has from another folder, unless the user
+    * has given the place to go on at.
     */
   def open(patience: FiniteDuration, isTold: Boolean = false): Task[Option[Entry]] = Task.direct {
     lane.run(Journal.create).await
@@ -53,7 +57,9 @@ private[postgres] final class Journal(
       .rows(s"SELECT script, run FROM weir_sql.journal WHERE script IN ($wanted)$there")
       .map(rows => names.find(rows.map(row => (row(0), row(1)))))
 
-  /** Nobody knows whether a file that says the same as one of the same name elsewhere is that one, moved. */
+  /** Fails if the file has the same content as one of the same name in another folder: it may be
+    * that file, moved, or another one.
+    */
   private def refuseMoved()(using Task.Direct): Unit =
     for base <- names.formerly do
       val sql =
@@ -67,13 +73,15 @@ private[postgres] final class Journal(
       do throw moved(row(0), row(1))
 
   private def moved(other: String, pieces: String) = refused(
-    s"the journal has a script $other, of which $pieces statements were applied, and this one begins with the same. Whether it is " +
+    s"the journal has a script $other, of which $pieces statements were applied, and this one " +
+      "begins with the same. Whether it is " +
       "that one, moved, is not known",
-    s"If it is: UPDATE weir_sql.journal SET script = ${literal(names.name)} WHERE script = ${literal(other)}. " +
+    s"If it is: UPDATE weir_sql.journal SET script = ${literal(names.name)} WHERE script = " +
+      s"${literal(other)}. " +
       "If it is another one, to be applied as well: --resume-at 1."
   )
 
-  /** What `read` makes of a row. '''Fails''' in words if it cannot. */
+  /** The result of `read` on a row. **Fails** with a `ScriptException` if the row is damaged. */
   private def intact[A](name: String)(read: => A): A =
     try read
     catch
@@ -82,7 +90,8 @@ private[postgres] final class Journal(
 
   private def damaged(what: String, cause: Throwable | Null = null) = refused(
     s"the journal in the database is damaged: $what",
-    "If no script is half applied: DROP SCHEMA weir_sql CASCADE. Else mend it, or look how far the script has come, delete its " +
+    "If no script is half applied: DROP SCHEMA weir_sql CASCADE. Else mend it, or look how far " +
+      "the script has come, delete its " +
       "row and go on with --resume-at.",
     cause
   )
@@ -92,11 +101,12 @@ private[postgres] final class Journal(
     val missing = Journal.expected.filterNot(found)
     if missing.nonEmpty then throw damaged(s"there is no ${missing.mkString(", no ")} in weir_sql")
 
-  /** '''Fails''' in words if the settings that the journal has cannot be given to a session. */
-  def restoring[A](task: Task[A]): Task[A] = task.handleErrorWith {
+  /** `task`, which restores the settings in the journal. **Fails** with a `ScriptException` if the
+    * server refuses them.
+    */
+  def restoring[A](task: Task[A]): Task[A] = task.adaptError {
     case error: ServerError if !error.connectionLost =>
-      Task.fail(damaged(s"a setting that it has cannot be set (${error.problem})", error))
-    case other => Task.fail(other)
+      damaged(s"a setting that it has cannot be set (${error.problem})", error)
   }
 
   private def refuseForeign(rows: Vector[Vector[String]]): Unit = rows match
@@ -106,7 +116,8 @@ private[postgres] final class Journal(
       throw if other.startsWith("weir sql journal") then
         refused(
           s"$table is of another version of weir ($other)",
-          "Apply the script with the weir that made the table. If no script is half applied: DROP SCHEMA weir_sql CASCADE."
+          "Apply the script with the weir that made the table. If no script is half applied: " +
+            "DROP SCHEMA weir_sql CASCADE."
         )
       else refused(s"$table is not weir's", "Apply the script without --resume.")
     case _ =>
@@ -131,37 +142,49 @@ private[postgres] final class Journal(
       )
     )
 
-  /** Takes the lock again, which a statement such as DISCARD ALL has let go. Having it twice does no harm. */
+  /** Takes the lock again, which a statement such as DISCARD ALL has released. Holding it twice
+    * does no harm.
+    */
   def relock: Task[Unit] = lane.run(Journal.relock(lockName))
 
-  /** The row is this run's from now on. `before` is what `open` has returned. Without a row there are no parts either: where
-    * somebody has deleted it, they would be taken for those of this run.
+  /** Writes this run's token into the row. `before` is what `open` has returned. Without a row,
+    * rows of parts are deleted too: if the row was deleted by hand, they would be taken for parts
+    * of this run.
     */
   def takeOver(before: Option[Entry]): Task[Unit] =
     val sql = before match
       case None =>
-        s"$forgettingParts; INSERT INTO weir_sql.journal (script, run) VALUES ($key, ${literal(token)})"
+        s"$forgettingParts; INSERT INTO weir_sql.journal (script, run) VALUES ($key, " +
+          s"${literal(token)})"
       case Some(entry) =>
         val former = key
-        // A row of a former version gets the name by which other files of the same name are not taken for it.
+        // A row of a former version gets the full path as its name, so that other files of the same
+        // name do not match it.
         if names.formerly.exists(literal(_) == former) then key = literal(names.name)
         s"UPDATE weir_sql.journal SET run = CASE WHEN run = ${literal(entry.run)} " +
           s"THEN ${literal(token)} END, script = $key WHERE script = $former; " +
           s"UPDATE weir_sql.part SET script = $key WHERE script = $former"
     lane.run(sql).handleErrorWith(fenced)
 
-  /** The statement that records `applied`. It fails if the row is no longer this run's. */
+  /** The statement that records `applied`. It fails if the row no longer has this run's token. */
   def recording(applied: Applied): String =
     val chain = if applied.chained then Journal.chain else "NULL"
     val state =
-      applied.state.fold("NULL")(state => literal(state.encode(SettingCipher(applied.key))))
+      applied.state.fold("NULL")(state =>
+        literal(RecordedSettings.encode(state, SettingCipher(applied.key)))
+      )
     val bound = applied.state.fold("NULL")(state => literal(state.bound.mkString("\n")))
-    s"UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = ${applied.bytes}, " +
+    s"UPDATE weir_sql.journal SET run = $ours, pieces = ${applied.pieces}, bytes = " +
+      s"${applied.bytes}, " +
       s"place = ${literal(applied.place)}, " +
-      s"checksum = '${HexFormat.of().formatHex(applied.checksum)}', chain = $chain, uncertain = NULL, " +
-      s"settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp(), finished = NULL WHERE script = $key"
+      s"checksum = '${HexFormat.of().formatHex(applied.checksum)}', chain = $chain, uncertain = " +
+      "NULL, " +
+      s"settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp(), finished = " +
+      s"NULL WHERE script = $key"
 
-  /** The statement that notes one that runs outside of a transaction; with none, that it did not happen. */
+  /** The statement that notes the beginning of one that runs outside of a transaction; with `None`,
+    * one that removes the note.
+    */
   def noting(place: Option[String]): String =
     s"UPDATE weir_sql.journal SET run = $ours, uncertain = ${place.fold("NULL")(literal)} " +
       s"WHERE script = $key"
@@ -173,12 +196,13 @@ private[postgres] final class Journal(
       s"${part.piece}, ${part.part}, ${part.parts}, ${part.bytes}, " +
       s"'${HexFormat.of().formatHex(part.checksum)}')"
 
-  /** The statement that forgets the parts of a COPY that is applied whole. */
+  /** The statement that deletes the parts of a COPY that is applied whole. */
   def forgettingParts: String = s"DELETE FROM weir_sql.part WHERE script = $key"
 
   /** The statement that records that the script has been applied to its end. */
   def finishing: String =
-    s"UPDATE weir_sql.journal SET finished = coalesce(finished, pg_catalog.clock_timestamp()) WHERE script = $key"
+    "UPDATE weir_sql.journal SET finished = coalesce(finished, pg_catalog.clock_timestamp()) " +
+      s"WHERE script = $key"
 
   /** The parts of the COPY that comes after `pieces` pieces which have been committed. */
   def parts(pieces: Long): Task[Vector[Part]] = lane
@@ -199,7 +223,9 @@ private[postgres] final class Journal(
     else error
   )
 
-  /** A write has put a null where none may be: into the token's column of the journal, or the script's of the parts. */
+  /** Whether a write has violated the NOT NULL constraint of the journal's token, or of the script
+    * of a part: another run has taken the row over.
+    */
   private def isTakenOver(error: Throwable): Boolean =
     val message = String.valueOf(error.getMessage)
     lane.sqlState(error) == "23502" &&
@@ -213,17 +239,19 @@ private[postgres] final class Journal(
 private[postgres] object Journal:
   val mark = "weir sql journal 2"
 
-  /** The class of the advisory locks that say that a run applies a script. */
-  val lockClass = 1464158546 // "WEIR"
+  /** The class of the advisory locks that a run holds on its script. */
+  private val lockClass = SessionState.ownLockClass
 
-  // One transaction, if none is open. Made by one run at a time: IF NOT EXISTS fails where two make the same at once. A row is written often and holds
-  // little: with room on its page, each write replaces the one before.
+  // One transaction, if none is open. Made by one run at a time: IF NOT EXISTS fails where two make
+  // the same at once. A row is written often and holds little: with room on its page, each write
+  // replaces the one before.
   private val create =
     s"""SELECT pg_catalog.pg_advisory_xact_lock($lockClass, 0);
        |DO 'BEGIN IF pg_catalog.to_regclass(''weir_sql.journal'') IS NULL THEN
        |CREATE SCHEMA IF NOT EXISTS weir_sql;
        |CREATE TABLE weir_sql.journal (script text PRIMARY KEY, run text NOT NULL,
-       | pieces bigint NOT NULL DEFAULT 0, bytes bigint NOT NULL DEFAULT 0, place text NOT NULL DEFAULT ''1:1'',
+       | pieces bigint NOT NULL DEFAULT 0, bytes bigint NOT NULL DEFAULT 0,
+       | place text NOT NULL DEFAULT ''1:1'',
        | checksum text NOT NULL DEFAULT ''${HexFormat.of().formatHex(Checksum().at(0))}'',
        | chain text, uncertain text, settings text DEFAULT '''', bound text DEFAULT '''',
        | started timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), applied timestamptz,
@@ -234,8 +262,10 @@ private[postgres] object Journal:
        |COMMENT ON TABLE weir_sql.journal IS ''$mark''; END IF; END'""".stripMargin
 
   private val columns =
-    "SELECT c.relname || '.' || a.attname || ' of type ' || pg_catalog.format_type(a.atttypid, NULL) " +
-      "FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid WHERE a.attnum > 0 AND c.oid IN " +
+    "SELECT c.relname || '.' || a.attname || ' of type ' || pg_catalog.format_type(a.atttypid, " +
+      "NULL) " +
+      "FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid WHERE " +
+      "a.attnum > 0 AND c.oid IN " +
       "(pg_catalog.to_regclass('weir_sql.journal'), pg_catalog.to_regclass('weir_sql.part'))"
 
   private val expected = Vector(
@@ -257,20 +287,24 @@ private[postgres] object Journal:
   ).flatMap { case ((table, kind), names) => names.map(name => s"$table.$name of type $kind") }
 
   private val version =
-    "SELECT coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '') FROM pg_catalog.pg_class c " +
+    "SELECT coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '') FROM pg_catalog.pg_class " +
+      "c " +
       "WHERE c.oid = pg_catalog.to_regclass('weir_sql.journal')"
 
   private def lockOf(key: String) = s"$lockClass, pg_catalog.hashtext($key)"
 
   private def tryLock(key: String) =
-    s"SELECT pg_catalog.pg_try_advisory_lock(${lockOf(key)}), (SELECT pid FROM pg_catalog.pg_locks " +
+    s"SELECT pg_catalog.pg_try_advisory_lock(${lockOf(key)}), (SELECT pid FROM " +
+      "pg_catalog.pg_locks " +
       s"WHERE locktype = 'advisory' AND classid = $lockClass AND objsubid = 2 AND granted " +
-      "AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) " +
+      "AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = " +
+      "pg_catalog.current_database()) " +
       s"AND objid = (pg_catalog.hashtext($key)::bigint & 4294967295)::oid LIMIT 1)"
 
   private def relock(key: String) = s"SELECT pg_catalog.pg_advisory_lock(${lockOf(key)})"
 
-  /** How to go on after COMMIT AND CHAIN: with a transaction as the one that ends. */
+  /** The statement that begins a transaction like the current one, as COMMIT AND CHAIN does. */
   private val chain =
     "'BEGIN ISOLATION LEVEL ' || pg_catalog.current_setting('transaction_isolation') || " +
-      "CASE pg_catalog.current_setting('transaction_deferrable') WHEN 'on' THEN ' DEFERRABLE' ELSE '' END"
+      "CASE pg_catalog.current_setting('transaction_deferrable') WHEN 'on' THEN ' DEFERRABLE' " +
+      "ELSE '' END"

@@ -3,12 +3,15 @@ package weir.postgres.journal
 import scala.concurrent.duration.*
 import weir.Task
 import weir.postgres.{Done, Piece, Resume, ScriptException, Session}
+import weir.postgres.input.Checksum
 import weir.postgres.jobs.{CopyTarget, MissingParts}
+import weir.postgres.protocol.{SessionState, SessionWatch}
 
-/** Applies the pieces of one script that the journal does not have yet, each in the transaction that records it.
+/** Applies the pieces of one script that the journal does not have yet, each in the transaction
+  * that records it.
   *
-  * README.md in this folder has the protocol, and why no piece is applied twice or left out. Whoever calls it rolls back what
-  * is open after an error.
+  * README.md in this folder has the protocol, and why no piece is applied twice or left out. The
+  * caller rolls back the open transaction after an error.
   *
   * @param go
   *   on at the first statement that begins there or later, whatever the journal has
@@ -29,16 +32,18 @@ private[postgres] final class Journaled(
   private val skipping = Skipping(journal.script, checksum, go)
   private var entry: Option[Entry] = None
 
-  /** The scripts are one transaction, which is not ours: one record at the end of each is enough. */
+  /** Whether the caller has begun one transaction for all scripts: then one record at the end of
+    * each is enough.
+    */
   private var single = false
 
-  /** The row is this run's. */
+  /** Whether this run has taken the row over. */
   private var taken = false
 
   /** How many pieces have been skipped or applied. */
   private var pieces = 0L
 
-  /** The last of them: its statement, and where it ends. */
+  /** The last piece: its statement, and the offset of its end. */
   private var last: Piece.Statement | Null = null
   private var lastEnd = 0L
 
@@ -46,10 +51,10 @@ private[postgres] final class Journaled(
   private var copying: Piece.Statement | Null = null
   private var target: CopyTarget | Null = null
 
-  /** The transaction is that COPY's alone. */
+  /** Whether the transaction was begun for that COPY alone. */
   private var own = false
 
-  /** What the journal has of the script, before the first piece. */
+  /** Returns the script's row, before the first piece. */
   def begin()(using Task.Direct): Option[Entry] =
     single = lane.transaction != Idle
     entry = journal.open(patience, isTold = go.nonEmpty).await
@@ -67,7 +72,7 @@ private[postgres] final class Journaled(
       applied(statement, statement.endOffset)
       Some(done)
 
-  /** After the last piece. '''Fails''' if the script is shorter than what has been applied. */
+  /** After the last piece. **Fails** if the script is shorter than what has been applied. */
   def end()(using Task.Direct): Unit =
     skipping.finish(pieces)
     if !single && lane.transaction != Idle then throw inTransaction
@@ -89,7 +94,9 @@ private[postgres] final class Journaled(
     lastEnd = end
     checksum.advance(end)
 
-  /** Before the first piece that is applied: the row is ours, and the session is what the last one was. */
+  /** Before the first piece that is applied: takes over the row, and restores the settings of the
+    * last session.
+    */
   private def takeOver()(using Task.Direct): Unit = if !taken then
     taken = true
     session.begin()
@@ -100,16 +107,14 @@ private[postgres] final class Journaled(
     }
 
   private def restore(text: String)(using Task.Direct): Unit =
-    val settings = SessionState.parse(text, skipping.cipher)
+    val settings = RecordedSettings.parse(text, skipping.cipher)
     val hidden = settings.collect { case (name, None) => name }
-    // Where all of the script is applied again, it makes them again.
+    // If all of the script is applied again, it sets them again.
     val missing = if pieces == 0 then Vector.empty else hidden.filterNot(session.has)
     if missing.nonEmpty then throw unreadable(missing)
     val readable =
       SessionState(settings.collect { case (name, Some(value)) => (name, value) }, Vector.empty)
     journal.restoring(Task.direct(session.restore(readable))).await
-
-  // ---- statements ----
 
   private def apply(statement: Piece.Statement)(using Task.Direct): Done =
     val kind = StatementKind.of(statement)
@@ -122,7 +127,8 @@ private[postgres] final class Journaled(
       case StatementKind.Commit(chained) => commit(statement, chained)
       case _ => bare(statement)
 
-  /** As it stands: inside of the script's own transaction, or to begin or end one. */
+  /** Applies a statement unchanged: inside of the script's own transaction, or to begin or end one.
+    */
   private def bare(statement: Piece.Statement)(using Task.Direct): Done =
     val wasIdle = lane.transaction == Idle
     val done = lane.execute(statement).await
@@ -147,7 +153,8 @@ private[postgres] final class Journaled(
         recordAndCommit(statement, statement.endOffset, "")
         done
 
-  /** The record and the commit in one message: the server executes nothing after the first error. */
+  /** The record and the commit in one message: the server executes nothing after the first error.
+    */
   private def recordAndCommit(statement: Piece.Statement, end: Long, also: String)(using
       Task.Direct
   ): Unit =
@@ -156,7 +163,9 @@ private[postgres] final class Journaled(
     pieces += 1
     session.ended()
 
-  /** What the server refuses in a transaction: noted first, so that a run that is killed meanwhile is not silent. */
+  /** Applies a statement that the server refuses in a transaction. It is noted in the journal
+    * first, so that the next run knows if this one is killed meanwhile.
+    */
   private def outside(statement: Piece.Statement)(using Task.Direct): Done =
     alone(journal.noting(Some(statement.start.toString)))
     lane.execute(statement).attempt.await match
@@ -182,7 +191,9 @@ private[postgres] final class Journaled(
     if lane.transaction == Idle && !complete then recordAlone(statement, statement.endOffset)
     done
 
-  /** True if the record is in the transaction; false if that is read only, and has nothing to be recorded with. */
+  /** True if the record is in the transaction; false if the transaction is read-only and cannot
+    * write it.
+    */
   private def recordBefore(statement: Piece.Statement, chained: Boolean)(using
       Task.Direct
   ): Boolean =
@@ -198,8 +209,6 @@ private[postgres] final class Journaled(
         lane.run("ROLLBACK TO SAVEPOINT weir_sql").await
         false
       case Left(error) => journal.fenced(error).await
-
-  // ---- COPY ----
 
   /** False if it was applied before. */
   def beginCopy(statement: Piece.Statement)(using Task.Direct): Boolean =
@@ -258,9 +267,7 @@ private[postgres] final class Journaled(
     target = null
     if to ne null then to.abort()
 
-  // ---- records ----
-
-  /** That so many pieces have been applied, the last of them this one. */
+  /** The record that `pieces` pieces have been applied, of which this is the last. */
   private def record(statement: Piece.Statement, pieces: Long, end: Long) = Applied(
     pieces,
     end,
@@ -282,8 +289,6 @@ private[postgres] final class Journaled(
     val all = if single then ours else s"BEGIN READ WRITE; $ours; COMMIT"
     lane.run(all).handleErrorWith(journal.fenced).await
 
-  // ---- refused ----
-
   private def prepared(statement: Piece.Statement) = ScriptException(
     journal.script,
     Some(statement.start),
@@ -300,15 +305,17 @@ private[postgres] final class Journaled(
     Some("End them with a ; alone.")
   )
 
-  /** Only who has read the script as far as it was applied can read them. */
+  /** The key to the secrets is a sum of the script up to the place to which it was applied. */
   private def unreadable(names: Vector[String]) = ScriptException(
     journal.script,
     None,
-    s"the values of ${names.mkString(", ")} that the session had cannot be read from the journal: they are encrypted with the " +
+    s"the values of ${names.mkString(", ")} that the session had cannot be read from the " +
+      "journal: they are encrypted with the " +
       "script up to the place to which it was applied, and --resume-at goes on before that",
     None,
     Some(
-      "Go on at the statement that sets them, or give them with PGOPTIONS='-c NAME=VALUE', or leave out --resume-at."
+      "Go on at the statement that sets them, or give them with PGOPTIONS='-c NAME=VALUE', or " +
+        "leave out --resume-at."
     )
   )
 
@@ -323,5 +330,5 @@ private[postgres] final class Journaled(
 private[postgres] object Journaled:
   private val readOnlyTransaction = "25006"
 
-  /** Refused because of the transaction, before it has done anything. */
+  /** Whether the statement was refused because of the transaction, before it had any effect. */
   private def outside(sqlState: String): Boolean = sqlState == "25001" || sqlState == "2D000"

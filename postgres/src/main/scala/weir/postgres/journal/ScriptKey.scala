@@ -8,25 +8,27 @@ import weir.postgres.Resume
   * @param name
   *   what a new row is called
   * @param place
-  *   where the file is, which each run leaves in its row: a file that is called by another path is known by it
+  *   the absolute path of the file, which each run writes into its row: it identifies a file that
+  *   is given by another path
   * @param formerly
-  *   what versions before this one called it: the name of the file alone
+  *   the key that earlier versions used: the name of the file alone
   */
 private[postgres] final case class ScriptKey(
     name: String,
     place: Option[String],
     formerly: Option[String]
 ):
-  /** What two runs that might take the same row lock. */
+  /** The name that is locked: the same for any two runs that might take the same row. */
   def lock: String = formerly.getOrElse(name)
 
-  /** The token of a run, with the place behind it. */
+  /** The token of a run, followed by the place. */
   def token(random: String): String = random + place.fold("")(" " + _)
 
-  /** Which of the rows, names with the tokens of their last runs, is that of the script; none if it has none.
+  /** Which of the rows, names with the tokens of their last runs, is that of the script; none if it
+    * has none.
     *
-    * A row of a former version is of no known place. What its name says may be another file, which the sum of what was
-    * applied tells.
+    * A row of a former version has no place. A file of its name may be another one, which the
+    * checksum detects.
     */
   def find(rows: Vector[(String, String)]): Option[String] =
     def isThere(run: String) = place.exists(at => run.endsWith(s" $at"))

@@ -5,7 +5,8 @@ import java.util.Base64
 import javax.crypto.Cipher
 import javax.crypto.spec.{GCMParameterSpec, SecretKeySpec}
 
-/** Hides values in the journal from whoever does not have the script: AES in Galois/Counter Mode, NIST SP 800-38D.
+/** Encrypts values in the journal for readers who have the script: AES in Galois/Counter Mode, NIST
+  * SP 800-38D.
   *
   * @param key
   *   32 bytes, as of `Checksum.keyAt`

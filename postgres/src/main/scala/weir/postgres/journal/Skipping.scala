@@ -2,8 +2,11 @@ package weir.postgres.journal
 
 import java.util.Arrays
 import weir.postgres.{Piece, Resume, ScriptException, Secrets}
+import weir.postgres.input.Checksum
 
-/** Which pieces of a script have been applied by earlier runs, and whether they are still the same. */
+/** Decides which pieces of a script were applied by earlier runs, and checks that they have not
+  * changed.
+  */
 private[postgres] final class Skipping(
     script: String,
     checksum: Checksum,
@@ -12,20 +15,20 @@ private[postgres] final class Skipping(
   private var entry: Option[Entry] = None
   private var skips = true
 
-  /** The statement of which nobody knows whether it was applied. */
+  /** The statement that may or may not have been applied. */
   private var uncertain: Piece.Statement | Null = null
   private var expected: Option[Part] = None
 
-  /** For the secrets of the entry, once what was applied has been passed. */
+  /** The key to the secrets of the entry, once the applied pieces have been skipped. */
   private var key: Option[Array[Byte]] = None
 
   def cipher: Option[SettingCipher] = key.map(SettingCipher(_))
 
   def begin(entry: Option[Entry]): Unit = this.entry = entry
 
-  /** True if this statement, before which there are `pieces`, is not to be applied now.
+  /** True if this statement, the one after `pieces` pieces, is skipped.
     *
-    * '''Fails''' where the journal does not say enough to go on.
+    * **Fails** where the journal does not say enough to go on.
     */
   def passes(statement: Piece.Statement, pieces: Long): Boolean =
     if skips then
@@ -34,7 +37,9 @@ private[postgres] final class Skipping(
         case None => entry.exists(entry => pieces < entry.pieces || mustStop(entry, statement))
     skips
 
-  /** True if the statement has to be looked at only. The one after it then gives its place for the message. */
+  /** True if the statement is in doubt and must not run. The next statement then completes the
+    * message with its position.
+    */
   private def mustStop(entry: Entry, statement: Piece.Statement): Boolean =
     val before = uncertain
     if before ne null then throw notKnown(before, statement.start.toString)
@@ -45,7 +50,9 @@ private[postgres] final class Skipping(
     else if entry.settings.isEmpty then throw unknownSettings(entry, statement)
     else false
 
-  /** After a piece that was skipped, the last of `pieces`, which ends at `end`. '''Fails''' if it is not what was applied. */
+  /** After a piece that was skipped, the last of `pieces`, which ends at `end`. **Fails** if it is
+    * not what was applied.
+    */
   def passed(end: Long, pieces: Long): Unit =
     entry.filter(_.pieces == pieces).foreach { entry =>
       val same = end == entry.bytes && Arrays.equals(checksum.at(end), entry.checksum)
@@ -61,14 +68,15 @@ private[postgres] final class Skipping(
       .filter(entry => skips && pieces < entry.pieces)
       .foreach(entry =>
         throw refused(
-          s"has $pieces statements now, and ${entry.pieces} of it were applied (the last on ${entry.applied})"
+          s"has $pieces statements now, and ${entry.pieces} of it were applied (the last on " +
+            s"${entry.applied})"
         )
       )
 
-  /** The COPY that comes has been committed in part: its data must be the same. */
+  /** Some parts of the next COPY have been committed: its data must be the same. */
   def expect(part: Part): Unit = expected = Some(part)
 
-  /** At the end of that COPY. '''Fails''' before the rest of it is committed. */
+  /** At the end of that COPY. **Fails** before the rest of it is committed. */
   def checkParts(end: Piece): Unit =
     expected.foreach { part =>
       val same = part.bytes == end.endOffset &&
@@ -91,7 +99,8 @@ private[postgres] final class Skipping(
     s"the script $what. Nothing has been done now",
     None,
     Some(
-      "What was applied must stay as it is; change what comes after it. To apply a new script, give it a new name; " +
+      "What was applied must stay as it is; change what comes after it. To apply a new script, " +
+        "give it a new name; " +
         "to apply another one that is called the same, name its folder, too."
     )
   )
@@ -99,7 +108,8 @@ private[postgres] final class Skipping(
   private def notKnown(statement: Piece.Statement, next: String) = ScriptException(
     script,
     Some(statement.start),
-    "it is not known whether this statement was applied: it cannot run in a transaction, and a run was " +
+    "it is not known whether this statement was applied: it cannot run in a transaction, and a " +
+      "run was " +
       "killed while it ran",
     Some(Skipping.shown(statement)),
     Some(
@@ -111,18 +121,21 @@ private[postgres] final class Skipping(
   private def bound(entry: Entry, statement: Piece.Statement) = ScriptException(
     script,
     Some(statement.start),
-    "the script cannot go on here in a new session: the one that has ended had what statements from here on may use",
+    "the script cannot go on here in a new session: the one that has ended had what statements " +
+      "from here on may use",
     Some(entry.bound.mkString(", ")),
     Some(
       "To go on without it: --resume-at " + statement.start +
-        ". To make it again, go on at the statement that makes it; what comes after that is applied again."
+        ". To make it again, go on at the statement that makes it; what comes after that is " +
+        "applied again."
     )
   )
 
   private def unknownSettings(entry: Entry, statement: Piece.Statement) = ScriptException(
     script,
     Some(statement.start),
-    s"the settings of the session are not known: a run was killed just after the COMMIT at ${entry.place}, " +
+    "the settings of the session are not known: a run was killed just after the COMMIT at " +
+      s"${entry.place}, " +
       "of a transaction with SET LOCAL",
     None,
     Some(s"To go on with the settings of a new session: --resume-at ${statement.start}.")

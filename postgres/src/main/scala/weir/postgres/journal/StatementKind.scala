@@ -3,12 +3,14 @@ package weir.postgres.journal
 import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
-/** What a statement does to the transaction that it stands in, as far as its words tell. */
+/** The effect of a statement on its transaction, as far as its words show. */
 private[postgres] enum StatementKind:
   /** Nothing. */
   case Plain
 
-  /** It begins a transaction, goes back in one, is refused or has no effect outside of one, or has its effect at the end. */
+  /** It begins a transaction, rolls back to a savepoint, is refused or has no effect outside of a
+    * transaction, or takes effect at its end.
+    */
   case Control
   case Commit(chained: Boolean)
   case Rollback
@@ -17,7 +19,7 @@ private[postgres] enum StatementKind:
   /** Several statements in one, joined by `\;`, of which some begin or end a transaction. */
   case Joined
 
-  /** That it must not be given a transaction of its own. */
+  /** Whether it must not get a transaction of its own. */
   def controls: Boolean = this != Plain
 
 private[postgres] object StatementKind:

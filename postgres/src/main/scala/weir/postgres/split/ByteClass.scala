@@ -1,6 +1,6 @@
 package weir.postgres.split
 
-/** What a byte is to the lexer outside of quotes and comments: a table of 256 classes. */
+/** The class of a byte for the lexer outside of quotes and comments: a table of 256 entries. */
 private[split] object ByteClass:
   final val Other = 0
   final val Space = 1
@@ -22,7 +22,7 @@ private[split] object ByteClass:
 
   def of(byte: Byte): Int = table(byte & 0xff)
 
-  /** A byte that an identifier goes on with. */
+  /** Whether an identifier may continue with `byte`. */
   def continuesWord(byte: Byte): Boolean =
     val is = of(byte)
     is == Letter || is == Digit || is == Dollar

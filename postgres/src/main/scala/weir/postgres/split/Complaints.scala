@@ -2,7 +2,7 @@ package weir.postgres.split
 
 import weir.postgres.{Position, ScriptException}
 
-/** What the splitter has to say about a script that it cannot split. */
+/** The errors about a script that cannot be split. */
 private[split] final class Complaints(script: String, limits: Limits):
 
   def apply(at: Position, problem: String, hint: Option[String] = None): Nothing =
@@ -12,7 +12,8 @@ private[split] final class Complaints(script: String, limits: Limits):
     at,
     "a NUL byte, which no SQL text may hold",
     Some(
-      "Is this a UTF-16 file, or an archive? A script is text in an encoding that has ASCII in it, as UTF-8."
+      "Is this a UTF-16 file, or an archive? A script is text in an encoding that has ASCII in " +
+        "it, as UTF-8."
     )
   )
 
@@ -23,7 +24,8 @@ private[split] final class Complaints(script: String, limits: Limits):
         start,
         s"statement exceeds ${limits.maxStatementBytes} bytes",
         Some(
-          "Is a quote or a parenthesis open? If it is meant to be that long, raise maxStatementBytes in " +
+          "Is a quote or a parenthesis open? If it is meant to be that long, raise " +
+            "maxStatementBytes in " +
             "weir.postgres.split.Limits."
         )
       )

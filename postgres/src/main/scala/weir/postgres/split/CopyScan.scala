@@ -4,14 +4,14 @@ import weir.postgres.{Piece, Position}
 
 /** The data of a COPY: all up to a line that is exactly `\.`.
   *
-  * Nothing is collected. A backslash at the beginning of a line is found eight bytes at a time; where the bytes end before
-  * it is clear what it is, these one to three bytes are held back. They are always the same ones, so that only their
-  * number is kept.
+  * Nothing is copied. A backslash at the beginning of a line is found eight bytes at a time; if the
+  * block ends within a possible marker, these one to three bytes are held back. They are always the
+  * same ones, so only their number is kept.
   */
 private[split] final class CopyScan:
   private var atLineStart = true
   private var held = 0 // bytes of the marker, at the end of what has been read
-  private var refused = 0 // how many were held that are data after all
+  private var refused = 0 // the number of held bytes that turned out to be data
   private var heldAt = Position.start
   private var newlines = 0 // since the last position
   private var plain = true // no backslash since the last position
@@ -23,7 +23,8 @@ private[split] final class CopyScan:
     held = 0
     isEnded = false
 
-  /** The next piece of the bytes that are left in `run`. Null if there is none, and all are used. */
+  /** The next piece of the bytes that are left in `run`. Null if there is none, and all are used.
+    */
   def read(run: Run): Piece | Null =
     if held > 0 then decide(run)
     else
@@ -40,7 +41,9 @@ private[split] final class CopyScan:
         if !run.isSpent then hold(run)
         null
 
-  /** The end of the script, which ends a marker as a newline does. What was held and is none comes back. */
+  /** The end of the script, which ends a marker as a newline does. Returns held bytes that are
+    * data.
+    */
   def finish(): Piece | Null =
     val count = held
     held = 0
@@ -68,7 +71,9 @@ private[split] final class CopyScan:
         at += 1
     found
 
-  /** The index of the next backslash that is the first byte of its line, after `from`. Some that no dot follows are left out. */
+  /** The index of the next backslash that is the first byte of its line, after `from`. Some that no
+    * dot follows are left out.
+    */
   private def nextBackslash(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
     var before = 0L // the highest bit of the lowest byte: the byte before this word was a newline
@@ -89,7 +94,8 @@ private[split] final class CopyScan:
       i += 8
     if slashes != 0 then plain = false
     if candidates != 0 then
-      // the newlines of this word that come after the candidate are counted when it is gone on from there
+      // the newlines of this word that come after the candidate are counted when it is gone on from
+      // there
       val at = i - 8 + (java.lang.Long.numberOfTrailingZeros(candidates) >> 3)
       newlines += count - WordScan.newlines(bytes, at, i)
       at
@@ -103,7 +109,7 @@ private[split] final class CopyScan:
       newlines += count
       i
 
-  /** A line begins that may be the marker. */
+  /** Begins to hold back a line that may be the marker. */
   private def hold(run: Run): Unit =
     heldAt = run.position(run.index)
     run.index += 1
@@ -114,11 +120,11 @@ private[split] final class CopyScan:
     step(run)
     if held > 0 || isEnded then null else data(refused)
 
-  /** Bytes that were held are data after all. */
+  /** A piece of held bytes that turned out to be data. */
   private def data(count: Int): Piece =
     Piece.CopyData(CopyScan.marker.clone(), 0, count, heldAt, heldAt.offset + count)
 
-  /** Takes bytes of the marker until it is clear what they are. */
+  /** Reads bytes of the marker until it is clear whether it is one. */
   private def step(run: Run): Unit =
     var open = true
     while open && !run.isSpent do
@@ -140,7 +146,8 @@ private[split] final class CopyScan:
 private[split] object CopyScan:
   private val marker: Array[Byte] = "\\.\r".getBytes
 
-  /** False if the line at `at`, which begins with a backslash, is not the marker, whatever follows. */
+  /** False if the line at `at`, which begins with a backslash, is not the marker, whatever follows.
+    */
   private def mayEnd(bytes: Array[Byte], at: Int, end: Int): Boolean =
     def holds(index: Int, byte: Char) = index >= end || bytes(index) == byte
     holds(at + 1, '.') && (holds(at + 2, '\n') || holds(at + 2, '\r') && holds(at + 3, '\n'))

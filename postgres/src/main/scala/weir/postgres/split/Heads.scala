@@ -1,17 +1,18 @@
 package weir.postgres.split
 
-/** What the words of a statement say about its end: whether it has a `BEGIN ATOMIC` body, and whether it is a `COPY … FROM
-  * STDIN`.
+/** Finds out by the words of a statement where it ends: whether it has a `BEGIN ATOMIC` body, and
+  * whether it is a `COPY … FROM STDIN`.
   *
-  * A body is looked for where a statement begins with `CREATE [OR REPLACE] {FUNCTION | PROCEDURE}`, outside of parentheses.
-  * It ends with the `END` that is not one of a `CASE`. A copy has COPY as its first word, and among the first eight
-  * unquoted ones outside of parentheses FROM with STDIN after it (or STDOUT, which the server takes for the same).
+  * A body is looked for where a statement begins with `CREATE [OR REPLACE] {FUNCTION | PROCEDURE}`,
+  * outside of parentheses. It ends with the `END` that is not one of a `CASE`. A copy has COPY as
+  * its first word, and among the first eight unquoted ones outside of parentheses FROM with STDIN
+  * after it (or STDOUT, which the server takes for the same).
   */
 private[split] final class Heads:
   private var count = 0 // identifiers
-  private var outside = 0 // of them outside of parentheses
+  private var outside = 0 // identifiers outside of parentheses
   private var function =
-    0 // how many of the words that make it a function have come; Function when all have
+    0 // how many of the words that begin a function have been read; IsFunction after all
   private var first = Keyword.Unknown
   private var last = Keyword.Unknown // the token before, if it was a word outside of parentheses
   private var lastAt = 0
@@ -33,17 +34,17 @@ private[split] final class Heads:
 
   def isSet: Boolean = first == Keyword.Set
 
-  /** True if the further words say anything. */
+  /** True if further words can change the result. */
   def wantsWords: Boolean =
     first match
       case Keyword.Create => function == Heads.IsFunction || count < Heads.FunctionWords
       case Keyword.Copy => outside < Heads.CopyWords
       case _ => count == 0
 
-  /** A token that is no word. */
+  /** Reads a token that is no word. */
   def other(): Unit = last = Keyword.Unknown
 
-  /** A word, which stands at `at` in the text. */
+  /** Reads a word, which begins at `at` in the text. */
   def word(keyword: Keyword, at: Int, parenthesised: Boolean): Unit =
     if count == 0 then first = keyword
     if first == Keyword.Create then function = Heads.after(function, count, keyword)
@@ -71,7 +72,9 @@ private[split] object Heads:
   private final val FunctionWords = 4 // CREATE OR REPLACE FUNCTION
   private final val IsFunction = -1
 
-  /** How many of CREATE, OR, REPLACE have come in that order, once `keyword` is the identifier number `index`. */
+  /** How many of CREATE, OR, REPLACE have come in that order, once `keyword` is the identifier
+    * number `index`.
+    */
   private def after(function: Int, index: Int, keyword: Keyword): Int =
     if function == IsFunction then IsFunction
     else if function != index then function

@@ -1,6 +1,6 @@
 package weir.postgres.split
 
-/** The words that say where a statement ends. */
+/** The words that decide where a statement ends. */
 private[split] enum Keyword(val word: String):
   case Create extends Keyword("create")
   case Or extends Keyword("or")

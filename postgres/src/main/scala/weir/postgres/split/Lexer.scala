@@ -3,16 +3,18 @@ package weir.postgres.split
 import scala.annotation.switch
 import weir.postgres.{Piece, Position}
 
-/** The states of psql's lexer. Each state takes bytes for as long as it lasts, so that the input may end after any byte:
-  * nothing is ever looked ahead at.
+/** Reads statements as psql's lexer does, by the states of `LexerState`.
+  *
+  * Each state takes bytes for as long as it lasts and never looks ahead, so the input may end after
+  * any byte.
   */
 private[split] final class Lexer(complain: Complaints):
-  import Lexer.*
+  import LexerState.*
 
   private val text = StatementText()
   private val heads = Heads()
   private val word = Word()
-  private val tag = DollarTag()
+  private val dollar = DollarQuote()
   private val command = MetaCommand(complain)
 
   private var run: Run = Run(Position.start)
@@ -22,10 +24,10 @@ private[split] final class Lexer(complain: Complaints):
   // of the statement
   private var hasToken = false // something other than comments
   private var parentheses = 0
-  private var parenthesisAt =
-    0 // in the text, as all that follow: the one that has opened the outermost
+  // places in the text
+  private var parenthesisAt = 0 // of the outermost "(" that is open
+  private var partAt = 0 // after the last `\;`
   private var isJoined = false // it has a `\;`
-  private var partAt = 0 // what follows the last `\;`
 
   // of the token
   private var openAt = 0
@@ -33,7 +35,9 @@ private[split] final class Lexer(complain: Complaints):
   private var comments = 0 // nested
   private var newlineSeen = false // in the gap after an escape string
 
-  /** Reads on. True if a statement has ended, which `statement` then is; false if the bytes are used. */
+  /** Reads on. True if a statement has ended, which `statement` then is; false if the bytes are
+    * used.
+    */
   def read(from: Run): Boolean =
     run = from
     isEnded = false
@@ -75,11 +79,11 @@ private[split] final class Lexer(complain: Complaints):
     state match
       case InString | InEscape | EscapeBackslash => unended("unterminated string literal")
       case InQuoted => unended("unterminated quoted identifier")
-      case InDollar | DollarClose => unended(s"unterminated dollar-quoted string $tag")
+      case InDollar | DollarClose => unended(s"unterminated dollar-quoted string $dollar")
       case InBlock | BlockStar | BlockSlash => unended("unterminated comment")
       case Backslash | Meta => command.end()
       case InWord => endWord(run.bytes, at)
-      case DollarOpen if tag.length > 0 =>
+      case DollarOpen if dollar.length > 0 =>
         beginTagWord(at)
         endWord(run.bytes, at)
       case Dash | Slash => hasToken = true
@@ -109,9 +113,7 @@ private[split] final class Lexer(complain: Complaints):
     case EscapeGap => escapeGap(bytes, i)
     case EscapeGapDash => escapeGapDash(bytes, i)
     case EscapeGapLine => line(bytes, i, end, EscapeGap)
-    case DollarOpen => dollarOpen(bytes, i, end)
-    case InDollar => inDollar(bytes, i, end)
-    case DollarClose => dollarClose(bytes, i)
+    case DollarOpen | InDollar | DollarClose => dollarQuote(bytes, i, end)
     case Dash => dash(bytes, i)
     case LeadingLine => line(bytes, i, end, Between)
     case InLine => line(bytes, i, end, Plain)
@@ -119,17 +121,10 @@ private[split] final class Lexer(complain: Complaints):
     case InBlock => inBlock(bytes, i, end)
     case BlockStar => blockStar(bytes, i)
     case BlockSlash => blockSlash(bytes, i)
-    case Number => number(bytes, i)
-    case NumberDot => numberDot(bytes, i)
-    case Dot => dot(bytes, i)
-    case Fraction => fraction(bytes, i)
-    case Exponent => exponent(bytes, i)
-    case SignedExponent => signedExponent(bytes, i)
-    case Parameter => parameter(bytes, i)
+    case Number | NumberDot | Dot | Fraction | Exponent | SignedExponent | Digits =>
+      number(bytes, i, end)
     case Backslash => backslash(bytes, i)
     case Meta => meta(bytes, i)
-
-  // ---- between tokens ----
 
   /** Before a statement: white space, `--` comments and empty statements are dropped. */
   private def between(bytes: Array[Byte], from: Int, end: Int): Int =
@@ -167,7 +162,7 @@ private[split] final class Lexer(complain: Complaints):
         case ByteClass.Quote => next = open(InString, i)
         case ByteClass.DoubleQuote => next = open(InQuoted, i)
         case ByteClass.Dollar =>
-          tag.begin()
+          dollar.begin()
           next = open(DollarOpen, i)
         case ByteClass.Dot =>
           token()
@@ -214,8 +209,6 @@ private[split] final class Lexer(complain: Complaints):
       val part = java.util.Arrays.copyOfRange(bytes, partAt, bytes.length)
       Refused.problem(part).foreach(complain(position(partAt, at), _, Some(Refused.hint)))
 
-  // ---- words ----
-
   private def beginWord(at: Int): Int =
     hasToken = true
     wordAt = text.length(at)
@@ -236,8 +229,6 @@ private[split] final class Lexer(complain: Complaints):
 
   private def endWord(bytes: Array[Byte], at: Int): Unit =
     if heads.wantsWords then heads.word(word.keyword(bytes, at), wordAt, parentheses > 0)
-
-  // ---- quotes ----
 
   private def inString(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
@@ -272,7 +263,9 @@ private[split] final class Lexer(complain: Complaints):
     newlineSeen = false
     if bytes(i) == '\'' then to(InEscape, i + 1) else to(EscapeGap, i)
 
-  /** After an escape string: it goes on, with its backslashes, after white space with a newline in it. */
+  /** After an escape string: it goes on, with its backslashes, after white space with a newline in
+    * it.
+    */
   private def escapeGap(bytes: Array[Byte], i: Int): Int =
     val byte = bytes(i)
     if ByteClass.isSpace(byte) then
@@ -285,42 +278,17 @@ private[split] final class Lexer(complain: Complaints):
   private def escapeGapDash(bytes: Array[Byte], i: Int): Int =
     if bytes(i) == '-' then to(EscapeGapLine, i + 1) else to(Plain, i)
 
-  // ---- dollar strings ----
-
-  /** After a `$`: the tag of a string, or a parameter, or neither. */
-  private def dollarOpen(bytes: Array[Byte], from: Int, end: Int): Int =
-    var i = from
-    while i < end && tag.take(bytes(i)) do i += 1
-    if i == end then i
-    else if bytes(i) == '$' then to(InDollar, i + 1)
-    else if tag.length > 0 then
-      beginTagWord(i)
-      to(InWord, i)
-    else if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Parameter, i + 1)
-    else to(Plain, i)
+  private def dollarQuote(bytes: Array[Byte], from: Int, end: Int): Int =
+    val i = dollar.read(state, bytes, from, end)
+    state = dollar.state
+    if state == InWord then beginTagWord(i)
+    else if state == InDollar && i < end && bytes(i) == 0 then nul(i)
+    i
 
   /** No tag: the dollar is one token, the rest a word that ends at `at`. */
   private def beginTagWord(at: Int): Unit =
     wordAt = openAt + 1
-    word.begin(tag, at)
-
-  private def inDollar(bytes: Array[Byte], from: Int, end: Int): Int =
-    var i = from
-    while i < end && bytes(i) != '$' && bytes(i) != 0 do i += 1
-    tag.beginMatch()
-    closing(bytes, i, end, DollarClose)
-
-  /** After a `$` in the string. One that ends no tag may begin the next. */
-  private def dollarClose(bytes: Array[Byte], i: Int): Int =
-    if bytes(i) == '$' then
-      if tag.isMatched then to(Plain, i + 1)
-      else
-        tag.beginMatch()
-        i + 1
-    else if tag.matches(bytes(i)) then i + 1
-    else to(InDollar, i)
-
-  // ---- comments ----
+    word.begin(dollar, at)
 
   /** After a dash. The text begins with it, until it is seen to be one of a comment. */
   private def dash(bytes: Array[Byte], i: Int): Int =
@@ -367,43 +335,12 @@ private[split] final class Lexer(complain: Complaints):
     case '/' => i + 1
     case _ => to(InBlock, i)
 
-  // ---- numbers: the letter after one belongs to it, so that no string begins with it ----
-
-  private def number(bytes: Array[Byte], i: Int): Int =
-    if bytes(i) == '.' then to(NumberDot, i + 1) else fraction(bytes, i)
-
-  /** After digits and a dot: a second one makes both a token of their own. */
-  private def numberDot(bytes: Array[Byte], i: Int): Int =
-    if bytes(i) == '.' then to(Plain, i + 1) else to(Fraction, i)
-
-  /** After a dot that no digits come before. */
-  private def dot(bytes: Array[Byte], i: Int): Int =
-    if bytes(i) == '.' then to(Plain, i + 1)
-    else if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Fraction, i + 1)
-    else to(Plain, i)
-
-  /** In digits after which no dot belongs to the number. */
-  private def fraction(bytes: Array[Byte], i: Int): Int =
-    val byte = bytes(i)
-    ByteClass.of(byte) match
-      case ByteClass.Digit => i + 1
-      case ByteClass.Letter => to(if byte == 'e' || byte == 'E' then Exponent else Plain, i + 1)
-      case _ => to(Plain, i)
-
-  private def exponent(bytes: Array[Byte], i: Int): Int =
-    val byte = bytes(i)
-    if byte == '+' || byte == '-' then to(SignedExponent, i + 1) else signedExponent(bytes, i)
-
-  private def signedExponent(bytes: Array[Byte], i: Int): Int =
-    if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Parameter, i + 1) else to(Plain, i)
-
-  /** In the digits of a parameter or of an exponent, after which neither a dot nor an exponent belongs to it. */
-  private def parameter(bytes: Array[Byte], i: Int): Int = ByteClass.of(bytes(i)) match
-    case ByteClass.Digit => i + 1
-    case ByteClass.Letter => to(Plain, i + 1)
-    case _ => to(Plain, i)
-
-  // ---- backslashes ----
+  private def number(bytes: Array[Byte], from: Int, end: Int): Int =
+    var i = from
+    while i < end && state >= Number && state <= Digits do
+      state = Numbers.after(state, bytes(i))
+      if state == Numbers.Over then state = Plain else i += 1
+    i
 
   private def beginCommand(at: Int): Int =
     if text.isBegun then complain.checkLength(text.length(at), text.start)
@@ -442,8 +379,6 @@ private[split] final class Lexer(complain: Complaints):
     state = next
     index
 
-  // ---- what is wrong ----
-
   private def nul(at: Int): Nothing =
     if text.isBegun then complain.checkLength(text.length(at), text.start)
     complain.nul(run.position(at))
@@ -454,37 +389,3 @@ private[split] final class Lexer(complain: Complaints):
   /** The position of a byte of the text, which ends before `at`. */
   private def position(textIndex: Int, at: Int): Position =
     text.statement(at, copies = false, 0).positionOfByte(textIndex)
-
-private[split] object Lexer:
-  private final val Between = 0
-  private final val Plain = 1
-  private final val InWord = 2
-  private final val InString = 3
-  private final val StringQuote = 4
-  private final val InQuoted = 5
-  private final val QuotedQuote = 6
-  private final val InEscape = 7
-  private final val EscapeBackslash = 8
-  private final val EscapeQuote = 9
-  private final val EscapeGap = 10
-  private final val EscapeGapDash = 11
-  private final val EscapeGapLine = 12
-  private final val DollarOpen = 13
-  private final val InDollar = 14
-  private final val DollarClose = 15
-  private final val Dash = 16
-  private final val LeadingLine = 17
-  private final val InLine = 18
-  private final val Slash = 19
-  private final val InBlock = 20
-  private final val BlockStar = 21
-  private final val BlockSlash = 22
-  private final val Number = 23
-  private final val Fraction = 24
-  private final val Exponent = 25
-  private final val SignedExponent = 26
-  private final val Parameter = 27
-  private final val Backslash = 28
-  private final val Meta = 29
-  private final val NumberDot = 30
-  private final val Dot = 31

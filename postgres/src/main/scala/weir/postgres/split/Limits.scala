@@ -3,7 +3,8 @@ package weir.postgres.split
 /** How much the splitter collects.
   *
   * @param maxStatementBytes
-  *   the longest statement. The data of a COPY is never collected, so its rows may be of any length.
+  *   the longest statement. The data of a COPY is never collected, so its rows may be of any
+  *   length.
   */
 final case class Limits(maxStatementBytes: Int = 16 * 1024 * 1024):
   require(

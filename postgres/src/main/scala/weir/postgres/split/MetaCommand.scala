@@ -3,8 +3,9 @@ package weir.postgres.split
 import java.nio.charset.StandardCharsets.UTF_8
 import weir.postgres.Position
 
-/** A backslash outside of quotes with the rest of its line: `\restrict` and `\unrestrict` are nothing to a program that runs
-  * no meta-commands at all, and are skipped; all others are refused by name.
+/** A backslash outside of quotes with the rest of its line: `\restrict` and `\unrestrict` are
+  * nothing to a program that runs no meta-commands at all, and are skipped; all others are refused
+  * by name.
   */
 private[split] final class MetaCommand(complain: Complaints):
   private val line = new Array[Byte](MetaCommand.LineBytes)
@@ -30,7 +31,8 @@ private[split] final class MetaCommand(complain: Complaints):
         start,
         "end-of-copy marker outside COPY data",
         Some(
-          "Is the COPY … FROM STDIN before it missing, or has its data ended at an earlier line \\. already?"
+          "Is the COPY … FROM STDIN before it missing, or has its data ended at an earlier line " +
+            "\\. already?"
         )
       )
     if name != "restrict" && name != "unrestrict" then
@@ -43,7 +45,7 @@ private[split] final class MetaCommand(complain: Complaints):
       complain(
         start,
         s"\\$name wants one word of letters and digits after it, and nothing more on its line",
-        Some("What stands after it would not be run.")
+        Some("What comes after it would not be run.")
       )
 
 private[split] object MetaCommand:

@@ -2,7 +2,9 @@ package weir.postgres.split
 
 import weir.postgres.Position
 
-/** The first bytes of a script, which may say that it is none: an archive of pg_dump, or UTF-16 or UTF-32. */
+/** The first bytes of a script, which may say that it is none: an archive of pg_dump, or UTF-16 or
+  * UTF-32.
+  */
 private[split] final class Preamble(complain: Complaints):
   private val bytes = new Array[Byte](Preamble.most)
   private var length = 0

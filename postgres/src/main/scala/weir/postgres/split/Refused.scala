@@ -3,7 +3,9 @@ package weir.postgres.split
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.util.regex.Pattern
 
-/** The settings after which a script could not be split as it is: a backslash would mean another thing. */
+/** The settings after which a script could not be split as it is: a backslash would mean another
+  * thing.
+  */
 private[postgres] object Refused:
 
   /** What is wrong with a statement that begins with SET, if something is. */
@@ -24,14 +26,16 @@ private[postgres] object Refused:
     )
 
   val hint: String =
-    "Write the script anew in UTF-8, with standard strings: pg_dump -E UTF8 of a current server makes such a one."
+    "Write the script anew in UTF-8, with standard strings: pg_dump -E UTF8 of a current server " +
+      "makes such a one."
 
   private val comments = Pattern.compile("/\\*.*?\\*/|--[^\r\n]*", Pattern.DOTALL)
 
   // SET [LOCAL | SESSION] name {= | TO} value, or SET [LOCAL | SESSION] NAMES value
   private val setting = Pattern.compile(
     "^\\s*set\\s+(?:(?:local|session)\\s+)?" +
-      "(?:\"?(?:(?<strings>standard_conforming_strings)|client_encoding)\"?\\s*(?:=|\\bto\\b)|names\\b)" +
+      "(?:\"?(?:(?<strings>standard_conforming_strings)|client_encoding)" +
+      "\"?\\s*(?:=|\\bto\\b)|names\\b)" +
       "\\s*(?:e(?='))?['\"]?(?<value>[\\w-]+)",
     Pattern.CASE_INSENSITIVE
   )

@@ -2,7 +2,9 @@ package weir.postgres.split
 
 import weir.postgres.Position
 
-/** What stands on the line of a `COPY … FROM STDIN` after its semicolon. It runs after the data, which begins on the next line. */
+/** The rest of the line of a `COPY … FROM STDIN` after its semicolon. It runs after the data, which
+  * begins on the next line.
+  */
 private[split] final class RestOfLine(complain: Complaints):
   private var bytes = Array.emptyByteArray
   private var length = 0

@@ -2,7 +2,7 @@ package weir.postgres.split
 
 import weir.postgres.Position
 
-/** Bytes that stand next to each other in the script, and where they stand. */
+/** Bytes that are contiguous in the script, and their position. */
 private[split] final class Run(start: Position):
   private val place = Place.at(start)
   private var placed = 0 // the index that `place` is for
@@ -35,5 +35,7 @@ private[split] final class Run(start: Position):
     placed = at
     place.position
 
-  /** The byte-order mark, before all that was asked for, is not to be counted as a character: no editor does. */
+  /** The byte-order mark, before all that was asked for, is not to be counted as a character: no
+    * editor does.
+    */
   def uncountMark(): Unit = if place.line == 1 then place.column -= 1

@@ -4,11 +4,12 @@ import weir.postgres.{Piece, Position}
 
 /** Splits a script, block by block, into statements and the data of its copies.
   *
-  * `feed` gives it a block, `next` returns the pieces of it until it wants another one; `finish` says that there is none.
-  * The pieces do not depend on how the script is cut into blocks, but for the cuts of the data. Data stands in the blocks
-  * themselves, so that a block must not be changed after it has been given. One thread at a time.
+  * `feed` gives it a block, `next` returns the pieces of it until it wants another one; `finish`
+  * says that there is none. The pieces do not depend on how the script is cut into blocks, but for
+  * the cuts of the data. Data is a slice of the blocks themselves, so that a block must not be
+  * changed after it has been given. One thread at a time.
   *
-  * '''Fails''' by throwing a `ScriptException` from `next`; nothing may be called after that.
+  * **Fails** by throwing a `ScriptException` from `next`; nothing may be called after that.
   *
   * @param script
   *   what errors call the script
@@ -25,13 +26,13 @@ final class Splitter(script: String, limits: Limits = Limits.default):
   private val file = Run(Position.start)
   private var aside: Run | Null =
     null // read before `file`: the first bytes, or the rest of the line of a COPY
-  private var isAhead = true // `aside` stands before all that has been read
+  private var isAhead = true // `aside` comes before all that has been read
   private var reading = First
   private var copyStart = Position.start
   private var isFinished = false
 
-  /** Gives the next `length` bytes of the script, those of `block` from 0 on. The last ones must have been used: that is, `next`
-    * has returned null, or there were none.
+  /** Gives the next `length` bytes of the script, those of `block` from 0 on. The last ones must
+    * have been used: that is, `next` has returned null, or there were none.
     */
   def feed(block: Array[Byte], length: Int): Unit =
     require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
@@ -92,7 +93,9 @@ final class Splitter(script: String, limits: Limits = Limits.default):
     val run = aside
     if (run ne null) && isAhead then run.offset(run.index) else file.offset(file.index)
 
-  /** What stands on the line after a COPY is read after its data. In the rest of such a line, it is what is left of that. */
+  /** The rest of a COPY's line is read after its data. Within the rest of such a line, it is what
+    * is left of that rest.
+    */
   private def beginCopy(start: Position): Unit =
     copyStart = start
     if (aside ne null) && !isAhead then beginData()

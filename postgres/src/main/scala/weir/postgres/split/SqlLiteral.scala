@@ -1,13 +1,15 @@
 package weir.postgres.split
 
-/** A string in a piece of SQL, which need not be whole: its content is `start` to `end`, and what follows it begins at `after`.
+/** A string in a piece of SQL, which need not be whole: its content is `start` to `end`, and the
+  * text after it begins at `after`.
   */
 private[postgres] final case class SqlLiteral(start: Int, end: Int, after: Int)
 
 private[postgres] object SqlLiteral:
 
-  /** The string that begins at `at`, if one does: in single or dollar quotes, or in the quotes that it has inside of another
-    * string, which are doubled, or have a backslash before them. One that has no end goes to the end of the text.
+  /** The string that begins at `at`, if one does: in single or dollar quotes, or in the quotes that
+    * it has inside of another string, which are doubled, or have a backslash before them. One that
+    * has no end goes to the end of the text.
     */
   def at(text: String, at: Int): Option[SqlLiteral] =
     val quote = at + prefixLength(text, at)
@@ -20,7 +22,7 @@ private[postgres] object SqlLiteral:
       else Some(nested(text, quote + quotes, quotes))
     else dollar(text, at)
 
-  /** Behind white space and comments. */
+  /** The index after white space and comments. */
   def skipGap(text: String, from: Int): Int =
     var at = from
     var goesOn = true
@@ -50,11 +52,13 @@ private[postgres] object SqlLiteral:
     while at < text.length && text.charAt(at) == '\'' do at += 1
     at - from
 
-  /** Two quotes are an empty string if nothing follows that could stand in one. */
+  /** Two quotes are an empty string if nothing follows that could be in a string. */
   private def isEmpty(text: String, at: Int): Boolean =
     at >= text.length || text.charAt(at).isWhitespace || ",;)".indexOf(text.charAt(at).toInt) >= 0
 
-  /** The rest of a string after its first quote. It goes on after white space with a newline and another quote. */
+  /** The rest of a string after its first quote. It goes on after white space with a newline and
+    * another quote.
+    */
   private def simple(text: String, start: Int, escapes: Boolean): SqlLiteral =
     var at = start
     var end = -1
@@ -69,7 +73,9 @@ private[postgres] object SqlLiteral:
         if isContinued then at = next + 1 else end = at
     SqlLiteral(start.min(end), end, (end + 1).min(text.length))
 
-  /** The rest of a string in a string, whose quotes are `quotes` long. It ends with the outer one, too. */
+  /** The rest of a string in a string, whose quotes are `quotes` long. It ends with the outer one,
+    * too.
+    */
   private def nested(text: String, start: Int, quotes: Int): SqlLiteral =
     var at = start
     var end = -1

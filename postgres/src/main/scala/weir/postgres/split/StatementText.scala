@@ -2,8 +2,9 @@ package weir.postgres.split
 
 import weir.postgres.{Piece, Position}
 
-/** The statement that is being read. Most stand in one block, and are copied once. What has to be gathered is kept aside: a
-  * statement that goes on in the next block, or one with parts of the script left out.
+/** The bytes of the statement that is being read. Most statements are in one block, and are copied
+  * once. The others are gathered: a statement that continues in the next block, or one with parts
+  * of the script left out.
   */
 private[split] final class StatementText:
   private var kept = Array.emptyByteArray
@@ -29,10 +30,10 @@ private[split] final class StatementText:
     isBegun = false
     if kept.length > StatementText.KeptBytes then kept = Array.emptyByteArray
 
-  /** How much there is with the bytes before `at`. */
+  /** The length of the text including the bytes before `at`. */
   def length(at: Int): Int = if run eq null then keptLength else keptLength + (at - from)
 
-  /** Keeps the bytes before `at`, and takes none from there on. */
+  /** Gathers the bytes before `at`, and takes none from there on. */
   def pause(at: Int): Unit =
     val running = run
     if running ne null then

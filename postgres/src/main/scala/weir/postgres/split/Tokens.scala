@@ -1,6 +1,6 @@
 package weir.postgres.split
 
-/** The tokens of one statement, as far as it takes to see what kind of statement it is: words, quoted names, single
+/** The tokens of one statement, as far as needed to classify it: words, quoted names, single
   * characters. White space and comments are skipped; a string is one token of no word.
   *
   * The splitter has found where the statement ends, so nothing is unterminated here.
@@ -24,7 +24,7 @@ private[postgres] final class Tokens(text: Array[Byte]):
       until = at
       false
 
-  /** The token in upper case if it is an unquoted word, and otherwise as it stands. */
+  /** The token, in upper case if it is an unquoted word. */
   def word: String =
     val token = String(text, from, until - from, java.nio.charset.StandardCharsets.ISO_8859_1)
     if Tokens.startsWord(text(from)) then Tokens.upper(token) else token

@@ -1,6 +1,8 @@
 package weir.postgres.split
 
-/** The identifier that is being read: where it began, and of one that began in earlier bytes its head. */
+/** The identifier that is being read: where it begins, and its first bytes if it began in an
+  * earlier block.
+  */
 private[split] final class Word:
   private val head =
     new Array[Byte](Keyword.longest + 1) // one more, so that too long ones are seen
@@ -11,12 +13,12 @@ private[split] final class Word:
     headLength = 0
     from = at
 
-  /** The bytes of a tag that did not become one. */
-  def begin(tag: DollarTag, end: Int): Unit =
+  /** Begins with the bytes of a dollar quote's tag that turned out to be a word. */
+  def begin(tag: DollarQuote, end: Int): Unit =
     headLength = tag.copyTo(head)
     from = end
 
-  /** Its bytes end, and go on in others. */
+  /** The block ends in the middle of the word. */
   def cut(bytes: Array[Byte], end: Int): Unit =
     val length = math.min(end - from, head.length - headLength)
     System.arraycopy(bytes, from, head, headLength, length)
@@ -25,7 +27,7 @@ private[split] final class Word:
 
   def resume(at: Int): Unit = from = at
 
-  /** What it is, at its end. */
+  /** The keyword that it is, at its end. */
   def keyword(bytes: Array[Byte], end: Int): Keyword =
     if headLength == 0 then Keyword.of(bytes, from, end)
     else

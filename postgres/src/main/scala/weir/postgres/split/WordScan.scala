@@ -17,15 +17,15 @@ private[postgres] object WordScan:
   /** The bytes from `at` on, the first one lowest. */
   def load(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at): Long
 
-  /** The highest bit of each byte of `word` that equals the one in `pattern`, and no other bit: the sum below cannot carry
-    * from one byte into the next.
+  /** The highest bit of each byte of `word` that equals the one in `pattern`, and no other bit: the
+    * sum below cannot carry from one byte into the next.
     */
   def matches(word: Long, pattern: Long): Long =
     val differing = word ^ pattern
     ~(((differing & Sevens) + Sevens) | differing | Sevens)
 
-  /** How many bytes `matches` has marked. A multiplication adds them up: `Long.bitCount` is one instruction only for the better
-    * compiler, without which `weir sql` runs.
+  /** How many bytes `matches` has marked. A multiplication adds them up: `Long.bitCount` is one
+    * instruction only for the better compiler, without which `weir sql` runs.
     */
   def count(marks: Long): Int = (((marks >>> 7) * Ones) >>> 56).toInt
 

@@ -6,7 +6,7 @@ import scala.util.Random
 import weir.postgres.{Position, SourceLine, SqlScript}
 
 class RecentSuite extends munit.FunSuite:
-  /** What is there after `text` has been read in blocks of these lengths. */
+  /** The `Recent` after `text` has been read in blocks of these lengths. */
   private def read(text: Array[Byte], keepBytes: Long, lengths: Iterator[Int]): Recent =
     val recent = Recent(keepBytes)
     var from = 0

@@ -7,7 +7,7 @@ class CopyHeadSuite extends WeirSuite:
   private def head(sql: String) =
     CopyHead.of(Piece.Statement(sql.getBytes, copies = true, Position.start, sql.length))
 
-  test("the table is what stands after COPY, however it is written"):
+  test("the table is the name after COPY, however it is written"):
     for (sql, table) <- Seq(
         "COPY t FROM STDIN" -> "t",
         "copy public.t(a, b) from stdin" -> "public.t",

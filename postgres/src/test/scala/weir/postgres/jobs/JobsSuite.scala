@@ -39,7 +39,7 @@ class JobsSuite extends ResumeSuite:
       val connections = ask(database)("SELECT count(DISTINCT xmin::text) FROM t")
       assertEquals(connections, math.min(count, 8).toString)
 
-  test("a small COPY goes over one connection, and nobody asks why"):
+  test("a small COPY goes over one connection, and no reason is counted"):
     val (database, summary) = run(head + data(100) + "\\.\n")
     check(database, 100)
     assertEquals((summary.parallelCopies, summary.singleCopies), (0L, Map.empty[String, Long]))
@@ -79,9 +79,9 @@ class JobsSuite extends ResumeSuite:
     single(head.replace("STDIN", "STDIN CSV") + csv, "of the option CSV")
     single(
       "BEGIN;\nCREATE TABLE t (a int, b text);\nCOPY t FROM STDIN (FREEZE);\n" + rows + "COMMIT;\n",
-      "it stands in a transaction of the script"
+      "it is in a transaction of the script"
     )
-    single("BEGIN;\n" + head + rows + "COMMIT;\n", "it stands in a transaction of the script")
+    single("BEGIN;\n" + head + rows + "COMMIT;\n", "it is in a transaction of the script")
     single(
       head
         .replace("b text", "b text, UNIQUE (a), c int DEFAULT 1 REFERENCES t (a)")
@@ -89,7 +89,8 @@ class JobsSuite extends ResumeSuite:
       "rows of the table refer to others of it"
     )
     val shadowed =
-      "CREATE TABLE public.t (a int, b text);\nCREATE TEMP TABLE t (a int, b text);\nCOPY t FROM STDIN;\n" +
+      "CREATE TABLE public.t (a int, b text);\nCREATE TEMP TABLE t (a int, b text);\nCOPY t FROM " +
+        "STDIN;\n" +
         rows + "INSERT INTO public.t SELECT * FROM t;\n"
     single(shadowed, "the table is temporary")
 
@@ -97,9 +98,11 @@ class JobsSuite extends ResumeSuite:
     val database = server.newDatabase()
     val role = s"j_$database"
     val text =
-      s"CREATE ROLE $role;\nCREATE SCHEMA s;\nGRANT ALL ON SCHEMA s TO $role;\nSET my.x = 'seven';\n" +
+      s"CREATE ROLE $role;\nCREATE SCHEMA s;\nGRANT ALL ON SCHEMA s TO $role;\nSET my.x = " +
+        "'seven';\n" +
         s"SET search_path = s;\nSET ROLE $role;\n" +
-        "CREATE TABLE t (a int, b text, c text DEFAULT current_user || current_setting('my.x'));\n" +
+        "CREATE TABLE t (a int, b text, c text DEFAULT current_user || " +
+        "current_setting('my.x'));\n" +
         "COPY t (a, b) FROM STDIN;\n" + data(
           8000
         ) + "\\.\nSET my.x = 'eight';\nRESET ROLE;\nCOPY t (a, b) FROM STDIN;\n" +
@@ -108,7 +111,8 @@ class JobsSuite extends ResumeSuite:
     assertEquals(summary.parallelCopies, 2L)
     assertEquals(
       ask(database)(
-        "SELECT string_agg(c || ' ' || n, ', ' ORDER BY c) FROM (SELECT c, count(*) AS n FROM t GROUP BY c) x"
+        "SELECT string_agg(c || ' ' || n, ', ' ORDER BY c) FROM (SELECT c, count(*) AS n FROM t " +
+          "GROUP BY c) x"
       ),
       s"${role}seven 8000, postgreseight 8000"
     )
@@ -152,7 +156,8 @@ class JobsSuite extends ResumeSuite:
     check(database, 9000)
 
   test(
-    "an error says how many COPYs before it went over several connections, and how many lines went out"
+    "an error says how many COPYs before it went over several connections, and how many lines " +
+      "went out"
   ):
     val database = server.newDatabase()
     val text = head + data(20000) + "\\.\nSELECT x;"
@@ -179,9 +184,11 @@ class JobsSuite extends ResumeSuite:
 
   test("a trigger that changes one row for all is an error, and no wait for ever"):
     val text =
-      "CREATE TABLE n (n int);\nINSERT INTO n VALUES (0);\nCREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS " +
+      "CREATE TABLE n (n int);\nINSERT INTO n VALUES (0);\nCREATE FUNCTION f() RETURNS trigger " +
+        "LANGUAGE plpgsql AS " +
         "$$ BEGIN UPDATE n SET n = n + 1; RETURN NEW; END $$;\nCREATE TABLE t (a int, b text);\n" +
-        "CREATE TRIGGER g AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION f();\nCOPY t FROM STDIN;\n" +
+        "CREATE TRIGGER g AFTER INSERT ON t FOR EACH STATEMENT EXECUTE FUNCTION f();\nCOPY t " +
+        "FROM STDIN;\n" +
         data(8000) + "\\.\n"
     val database = server.newDatabase()
     val error = refused(database, text, jobs(database, 2))
@@ -239,14 +246,17 @@ class JobsSuite extends ResumeSuite:
     assert(error.getMessage.contains("COPY data before"), error.getMessage)
     assertEquals(ask(database)("SELECT count(*) FROM t"), before)
 
-  /** As if a run over `count` connections had been killed when only those of `committed` had committed their part. */
+  /** As if a run over `count` connections had been killed when only those of `committed` had
+    * committed their part.
+    */
   private def halfDone(database: String, text: String, count: Int, committed: Set[Int]): Unit =
     apply(database, text, jobs(database, count, resuming)): Unit
     server.admin(database) { connection =>
       val chunks = cut(text, count)
       server.execute(
         connection,
-        s"INSERT INTO weir_sql.part SELECT script, 1, unnest(ARRAY[${committed.mkString(",")}]), $count, " +
+        s"INSERT INTO weir_sql.part SELECT script, 1, unnest(ARRAY[${committed.mkString(",")}]), " +
+          s"$count, " +
           "bytes, checksum FROM weir_sql.journal"
       )
       for (first, last, i) <- chunks if !committed(i % count) do
@@ -254,7 +264,8 @@ class JobsSuite extends ResumeSuite:
       val sum = sumOfFirst(text)
       server.execute(
         connection,
-        s"UPDATE weir_sql.journal SET pieces = 1, bytes = ${text.indexOf(";") + 1}, checksum = '$sum', finished = NULL"
+        s"UPDATE weir_sql.journal SET pieces = 1, bytes = ${text.indexOf(";") + 1}, checksum = " +
+          s"'$sum', finished = NULL"
       )
     }
 

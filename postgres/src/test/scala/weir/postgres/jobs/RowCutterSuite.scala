@@ -4,11 +4,12 @@ import scala.util.Random
 import weir.WeirSuite
 import weir.postgres.Piece
 import weir.postgres.split.{Limits, Splitter}
+import weir.Tier
 
 class RowCutterSuite extends WeirSuite:
 
-  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows. `told`: what is known of slices without a backslash is
-    * said.
+  /** The chunks of `body`, fed in slices that end at `cuts`, with their rows. `told`: what is known
+    * of slices without a backslash is said.
     */
   private def chunks(
       body: String,
@@ -80,7 +81,7 @@ class RowCutterSuite extends WeirSuite:
     assertEquals(chunks("a\rb\rc\r", 1, Seq(2, 4)), List(("a\rb\rc\r", 0L)))
 
   test("chunks do not depend on how the body is cut"):
-    val seed = Option(System.getProperty("weir.test.seed")).fold(Random.nextLong())(_.toLong)
+    val seed = Tier.seed("weir.test.seed")
     val random = Random(seed)
     val rounds = Integer.getInteger("weir.sql.rounds", 2000)
     for round <- 1 to rounds do

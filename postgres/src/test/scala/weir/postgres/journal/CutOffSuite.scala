@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import weir.postgres.*
 
-/** What ends a run from the server's side: one error, no wait for ever, and the next run goes on. */
+/** Ways in which the server ends a run: one error, no endless wait, and the next run goes on. */
 class CutOffSuite extends ResumeSuite:
   private val rows = 60000
   private val text =

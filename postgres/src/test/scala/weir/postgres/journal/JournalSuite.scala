@@ -87,11 +87,13 @@ class JournalSuite extends ResumeSuite:
 
   test("a damaged journal is one error that says what is wrong, and what to do"):
     for (damage, problem) <- List(
-        "ALTER TABLE weir_sql.journal DROP COLUMN bytes" -> "there is no journal.bytes of type bigint",
+        "ALTER TABLE weir_sql.journal DROP COLUMN bytes" ->
+          "there is no journal.bytes of type bigint",
         "ALTER TABLE weir_sql.journal ALTER pieces DROP DEFAULT, ALTER pieces TYPE text" ->
           "there is no journal.pieces of type bigint",
         "DROP TABLE weir_sql.part" -> "there is no part.script of type text",
-        "UPDATE weir_sql.journal SET checksum = 'x'" -> "the row of s.sql holds what no run has written: checksum is x",
+        "UPDATE weir_sql.journal SET checksum = 'x'" ->
+          "the row of s.sql holds what no run has written: checksum is x",
         "UPDATE weir_sql.journal SET pieces = -1" -> "pieces is -1",
         "UPDATE weir_sql.journal SET settings = 'nonsense'" -> "a setting that it has cannot be set"
       )
@@ -231,7 +233,7 @@ class JournalSuite extends ResumeSuite:
     assert(error.getMessage.contains("in the middle of a transaction"), error.getMessage)
     assertEquals(journal(database)("pieces"), "1")
 
-  test("tables of somebody else with the journal's name are not touched"):
+  test("tables of another program with the journal's name are not touched"):
     val database = server.newDatabase()
     server.admin(database) { connection =>
       server.execute(connection, "CREATE SCHEMA weir_sql")

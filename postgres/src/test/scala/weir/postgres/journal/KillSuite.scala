@@ -6,15 +6,20 @@ import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
+import weir.Tier
 
-/** A program that is killed at random moments, and started again until it ends: `-Dweir.sql.kills=50` for many. */
+/** A program that is killed at random moments, and started again until it ends:
+  * `-Dweir.sql.kills=50` for many.
+  */
 class KillSuite extends ResumeSuite:
-  private val kills = Integer.getInteger("weir.sql.kills", 3).toInt
+  private val kills = Tier.size("weir.sql.kills", 2, 3)
   override def limit: FiniteDuration = (60 + 10 * kills).seconds
 
   private val tables = List("a", "b", "c", "d")
 
-  /** Statements by themselves, transactions, COPYs small and large, settings, what cannot be in a transaction. */
+  /** Statements by themselves, transactions, COPYs small and large, settings, what cannot be in a
+    * transaction.
+    */
   private def script(random: Random): String =
     val text = StringBuilder("SET search_path = public;\n")
     for table <- tables do
@@ -44,7 +49,9 @@ class KillSuite extends ResumeSuite:
         case _ => copy(table, 12000 + random.nextInt(9000))
     text.append(s"INSERT INTO a (v) VALUES (current_setting('my.round', true));\n").toString
 
-  /** What is in the tables; the order of rows and the numbers of the key are not the script's. */
+  /** The contents of the tables, without what the script does not decide: the order of rows and the
+    * numbers of the key.
+    */
   private def state(database: String): List[String] = tables.map(table =>
     ask(database)(
       s"SELECT count(*) || ' ' || md5(string_agg(v, ',' ORDER BY v COLLATE \"C\")) FROM $table"
@@ -61,7 +68,9 @@ class KillSuite extends ResumeSuite:
       .redirectErrorStream(true)
       .start()
 
-  /** Runs the program until it ends by itself, killed `times` times before. How often it was really killed at work. */
+  /** Runs the program until it ends by itself, killed `times` times before. Returns how often it
+    * was killed while it worked.
+    */
   private def runKilled(database: String, file: Path, jobs: Int, random: Random, times: Int): Int =
     var left = times
     var hits = 0
@@ -88,7 +97,7 @@ class KillSuite extends ResumeSuite:
         case 0 => done = true
         case 137 => ()
         case 3 =>
-          // The index may be made twice.
+          // The index may be created twice.
           place = lines.find(_.startsWith("uncertain")).map(_.drop(10))
         case other => fail(s"exit code $other: ${lines.mkString("\n")}")
       if process.exitValue != 3 then place = None
@@ -96,7 +105,7 @@ class KillSuite extends ResumeSuite:
 
   for jobs <- List(1, 2) do
     test(s"killed again and again, the tables are those of one clean run, over $jobs connections"):
-      val seed = java.lang.Long.getLong("weir.sql.seed", Random.nextLong()).toLong
+      val seed = Tier.seed("weir.sql.seed")
       val random = Random(seed)
       val text = script(random)
       val file = Files.createTempFile("weir-kill", ".sql")

@@ -25,7 +25,9 @@ final class MortalServer extends AutoCloseable:
       .setServerConfig("log_min_messages", "panic")
       .start()
 
-  /** SIGKILL for the process that makes the others; each of those ends when it sees that, and all have when this returns. */
+  /** SIGKILL for the process that makes the others; each of those ends when it sees that, and all
+    * have when this returns.
+    */
   def kill(): Unit =
     val pid = Files.readAllLines(data.resolve("postmaster.pid")).get(0).trim.toLong
     val postmaster = ProcessHandle.of(pid).get
@@ -33,7 +35,8 @@ final class MortalServer extends AutoCloseable:
     assert(postmaster.destroyForcibly())
     all.foreach(_.onExit.get(20, java.util.concurrent.TimeUnit.SECONDS))
 
-  /** '''Waits''' until it has recovered. */
+  /** **Waits** until it has recovered.
+    */
   def restart(): Unit =
     running.close()
     running = start(port)

@@ -3,8 +3,9 @@ package weir.postgres.journal
 import java.nio.file.Path
 import weir.postgres.*
 
-/** Applies a script with a journal, in a JVM that a test kills: `ADDRESS FILE JOBS [PLACE]`. It says when it begins; the exit code
-  * is 0, or 3 with the place of a statement that may have been applied.
+/** Applies a script with a journal, in a JVM that a test kills: `ADDRESS FILE JOBS [PLACE]`. It
+  * says when it begins; the exit code is 0, or 3 with the place of a statement that may have been
+  * applied.
   */
 object ResumeProgram:
   def main(args: Array[String]): Unit =

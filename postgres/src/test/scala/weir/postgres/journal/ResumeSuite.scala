@@ -46,7 +46,8 @@ trait ResumeSuite extends ServerSuite:
   object DiesAfter:
     object Died extends RuntimeException("died")
 
-  /** Applies the script until the `statements`-th statement of this run, and is gone without a word. */
+  /** Applies the script up to the `statements`-th statement of this run, then drops the connection.
+    */
   def dies(
       database: String,
       text: String,

@@ -17,7 +17,9 @@ class ServerKillSuite extends WeirSuite:
   private def rows(from: Int, count: Int): String =
     (from until from + count).map(i => s"$i\tvalue of $i, ${"v" * (i % 90)}\n").mkString
 
-  /** The server is killed between each two parts: in a COPY, in a COPY of a transaction, between statements. */
+  /** The server is killed between each two parts: in a COPY, in a COPY of a transaction, between
+    * statements.
+    */
   private val parts = List(
     s"CREATE TABLE a (k int, v text);\nCREATE TABLE b (k int, v text);\nSET my.word = 'x';\n" +
       s"INSERT INTO a VALUES (-1, 'first');\nCOPY a FROM STDIN;\n${rows(0, 60_000)}",
@@ -25,7 +27,8 @@ class ServerKillSuite extends WeirSuite:
       s"UPDATE a SET v = v || '!' WHERE k % 100 = 0;\nCOPY b FROM STDIN;\n${rows(0, 50_000)}",
     s"${rows(50_000, 20_000)}\\.\nCOMMIT;\n" +
       (1 to 50).map(i => s"INSERT INTO b VALUES (-1, 'after $i');\n").mkString,
-    "UPDATE b SET v = v || current_setting('my.word') WHERE k = -1;\nINSERT INTO a SELECT * FROM b;\n"
+    "UPDATE b SET v = v || current_setting('my.word') WHERE k = -1;\nINSERT INTO a SELECT * FROM " +
+      "b;\n"
   )
 
   /** The script, of which the reader does `between(n)` before the part with that number. */
@@ -45,7 +48,8 @@ class ServerKillSuite extends WeirSuite:
 
   private def state(database: String): List[String] = List("a", "b").map(table =>
     server.ask(database)(
-      s"SELECT count(*) || ' ' || sum(k) || ' ' || md5(string_agg(v, ',' ORDER BY v COLLATE \"C\")) FROM $table"
+      "SELECT count(*) || ' ' || sum(k) || ' ' || md5(string_agg(v, ',' ORDER BY v COLLATE " +
+        s"\"C\")) FROM $table"
     )
   )
 

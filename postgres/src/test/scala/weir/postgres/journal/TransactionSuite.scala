@@ -5,7 +5,9 @@ class TransactionSuite extends ResumeSuite:
   private def rows(database: String) =
     ask(database)("SELECT string_agg(a::text, ',' ORDER BY a) FROM t")
 
-  /** Applies the script, cut off after each of its statements, and after each pair; the outcome is always the same. */
+  /** Applies the script, cut off after each of its statements, and after each pair; the outcome is
+    * always the same.
+    */
   private def whereverItIsCut(text: String, statements: Int, expected: String): Unit =
     for first <- 1 to statements do
       val database = server.newDatabase()
@@ -136,7 +138,8 @@ class TransactionSuite extends ResumeSuite:
   test("a script that gives up all locks has that of its journal again"):
     val database = server.newDatabase()
     val count =
-      "SELECT count(*)::int AS a FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+      "SELECT count(*)::int AS a FROM pg_locks WHERE locktype = 'advisory' AND pid = " +
+        "pg_backend_pid()"
     apply(database, s"DISCARD ALL;\nCREATE TABLE t AS $count;\n"): Unit
     assertEquals(rows(database), "1")
 

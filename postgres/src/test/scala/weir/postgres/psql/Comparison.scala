@@ -6,7 +6,7 @@ import ServerLog.Event.{Failed, Sent}
 /** What a script did: what the server was sent and answered, how it ended, and what it left. */
 final case class Effect(events: Vector[Event], failure: Option[String], contents: Vector[String])
 
-/** Compares what psql does with a script with what somebody else does. */
+/** Compares what psql does with a script with what another program does. */
 final class Comparison(server: LoggedServer, psql: ScriptRunner):
 
   /** What differs between it and `weir`; nothing if both do the same. */
@@ -74,7 +74,7 @@ object Comparison:
   private def fromCharacter(text: String, character: Int): String =
     text.substring(text.offsetByCodePoints(0, character - 1))
 
-  /** What Weir finds wrong with a script that psql rolls back without a word. */
+  /** Weir's error for a script that psql rolls back silently. */
   private val leftOpen = "the script has ended in the middle of a transaction"
 
   private def ending(effect: Effect) = effect.failure.getOrElse("success")
@@ -86,12 +86,15 @@ object Comparison:
       sameText(left.query, right.query)
     case _ => false
 
-  /** psql sends the end of the data as well, a line more for the server in which it finds no end of a value. */
+  /** psql sends the end of the data as well, a line more for the server in which it finds no end of
+    * a value.
+    */
   private def withoutPlace(failed: Failed): Failed =
     val isOpen = failed.message == "unterminated CSV quoted field"
     failed.copy(query = "", position = "", context = if isOpen then "" else failed.context)
 
-  /** Without the semicolon; psql leaves out empty lines, too, where they stand outside of quotes. */
+  /** Without the semicolon; psql leaves out empty lines, too, outside of quotes.
+    */
   private[psql] def sameText(weir: String, psql: String): Boolean =
     sameLines(weir.stripTrailing, psql.stripTrailing) ||
       sameLines(weir.stripTrailing, psql.stripTrailing.stripSuffix(";").stripTrailing)
@@ -105,8 +108,8 @@ object Comparison:
       else isSame = c == '\n' && i > 0 && weir.charAt(i - 1) == '\n'
     isSame && at == psql.length
 
-  /** Without what Weir sends on its own account: settings, and the end of a transaction that the script has left open, of
-    * which psql says nothing.
+  /** Without the statements that Weir adds: settings, and the ROLLBACK of a transaction that the
+    * script has left open.
     */
   private def withoutItsOwn(events: Vector[Event], expected: Int): Vector[Event] =
     val ofScript = events.dropWhile {

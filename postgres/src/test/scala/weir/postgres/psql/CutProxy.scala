@@ -5,7 +5,7 @@ import java.net.{InetAddress, ServerSocket, Socket}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
-/** Stands between a client and a server, counts, and can be cut. */
+/** A proxy between a client and a server that counts bytes and can be cut. */
 final class CutProxy(serverPort: Int) extends AutoCloseable:
   private val listening = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
   private val sockets = ConcurrentLinkedQueue[Socket]()
@@ -31,13 +31,13 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
     sockets.forEach(_.close())
     sockets.clear()
 
-  /** That it has taken bytes which it keeps, because it stands still. */
+  /** Whether it holds back bytes, because it is paused. */
   @volatile var keepsBytes = false
 
   /** Takes no more bytes from either side, without closing anything. */
   def stall(): Unit = stalled = true
 
-  /** Takes new connections, of which the server hears nothing. */
+  /** Accepts new connections without passing them on. */
   def hold(): Unit = holding = true
 
   def close(): Unit =

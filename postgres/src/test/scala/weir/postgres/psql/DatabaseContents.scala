@@ -17,7 +17,8 @@ object DatabaseContents:
   private def rows(connection: Connection): Vector[String] =
     val relations = LoggedServer.rows(
       connection,
-      s"""SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+      s"""SELECT format('%I.%I', nspname, relname) FROM pg_class c
+        JOIN pg_namespace n ON n.oid = relnamespace
           WHERE relkind IN ('r', 'm', 'p', 'S') AND $own ORDER BY 1"""
     )
     relations.flatMap { relation =>
@@ -40,7 +41,8 @@ object DatabaseContents:
     "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_t%'"
 
   private val definitions = Vector(
-    "column" -> s"""SELECT nspname, relname, relpersistence, relkind, attname, format_type(atttypid, atttypmod), attnotnull,
+    "column" -> s"""SELECT nspname, relname, relpersistence, relkind, attname,
+      format_type(atttypid, atttypmod), attnotnull,
                            pg_get_expr(adbin, adrelid)
                     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
                     JOIN pg_attribute a ON attrelid = c.oid AND attnum > 0
@@ -48,14 +50,19 @@ object DatabaseContents:
                     WHERE $own ORDER BY 1, 2, attnum""",
     "constraint" -> s"""SELECT nspname, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c
                         JOIN pg_namespace n ON n.oid = connamespace WHERE $own ORDER BY 1, 2, 3""",
-    "index" -> s"SELECT indexdef FROM pg_indexes JOIN pg_namespace n ON n.nspname = schemaname WHERE $own ORDER BY 1",
-    "rule" -> s"SELECT definition FROM pg_rules JOIN pg_namespace n ON n.nspname = schemaname WHERE $own ORDER BY 1",
-    "view" -> s"""SELECT viewname, definition FROM pg_views JOIN pg_namespace n ON n.nspname = schemaname
+    "index" -> s"""SELECT indexdef FROM pg_indexes JOIN pg_namespace n ON n.nspname = schemaname
+      WHERE $own ORDER BY 1""",
+    "rule" -> s"""SELECT definition FROM pg_rules JOIN pg_namespace n ON n.nspname = schemaname
+      WHERE $own ORDER BY 1""",
+    "view" -> s"""SELECT viewname, definition FROM pg_views
+      JOIN pg_namespace n ON n.nspname = schemaname
                   WHERE $own ORDER BY 1""",
-    "function" -> s"""SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
+    "function" -> s"""SELECT pg_get_functiondef(p.oid) FROM pg_proc p
+      JOIN pg_namespace n ON n.oid = pronamespace
                       WHERE $own ORDER BY 1""",
     "label" -> "SELECT enumlabel FROM pg_enum ORDER BY 1",
-    "comment" -> """SELECT c.relname, d.objsubid, d.description FROM pg_description d JOIN pg_class c ON c.oid = d.objoid
+    "comment" -> """SELECT c.relname, d.objsubid, d.description FROM pg_description d
+      JOIN pg_class c ON c.oid = d.objoid
                     WHERE d.classoid = 'pg_class'::regclass AND c.oid >= 16384 ORDER BY 1, 2""",
     "large object" -> "SELECT loid, pageno, encode(data, 'hex') FROM pg_largeobject ORDER BY 1, 2"
   )

@@ -7,7 +7,9 @@ import scala.util.Using
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 
-/** A real server for a suite. It logs every statement that it is sent, and listens on TCP and on a Unix socket. */
+/** A real server for a suite. It logs every statement that it is sent, and listens on TCP and on a
+  * Unix socket.
+  */
 final class LoggedServer private (val folder: Path) extends AutoCloseable:
   private val data = folder.resolve("data")
 
@@ -25,7 +27,9 @@ final class LoggedServer private (val folder: Path) extends AutoCloseable:
 
   val log: ServerLog = ServerLog(folder.resolve("log.csv"))
 
-  /** The environment with which libpq's programs reach it over the Unix socket, as they do by default. */
+  /** The environment with which libpq's programs reach it over the Unix socket, as they do by
+    * default.
+    */
   val environment: Map[String, String] = Map(
     "PGHOST" -> s"$folder",
     "PGPORT" -> s"$port",
@@ -38,7 +42,8 @@ final class LoggedServer private (val folder: Path) extends AutoCloseable:
   def url(database: String): String =
     s"postgresql:///$database?host=$folder&port=$port&user=postgres"
 
-  /** What `body` returns for a connection of the suite's own, whose statements are not in the log. */
+  /** What `body` returns for a connection of the suite's own, whose statements are not in the log.
+    */
   def admin[A](database: String)(body: Connection => A): A =
     val name = s"ApplicationName=${ServerLog.suite}"
     val jdbc =

@@ -26,7 +26,7 @@ object Programs:
   def majorVersion(program: Path): Int =
     "\\d+".r.findFirstIn(run(Vector(program.toString, "--version"), Map.empty).out).fold(0)(_.toInt)
 
-  /** Runs `command` to its end. '''Fails''' after `seconds`. */
+  /** Runs `command` to its end. **Fails** after `seconds`. */
   def run(
       command: Vector[String],
       environment: Map[String, String],

@@ -1,6 +1,7 @@
 package weir.postgres.psql
 
 import scala.concurrent.duration.*
+import weir.Tier
 
 /** Weir does with any script what psql does with it. */
 class PsqlEquivalenceSuite extends NeedsPrograms:
@@ -12,8 +13,8 @@ class PsqlEquivalenceSuite extends NeedsPrograms:
     List("by_psql", "by_weir").foreach(server.create)
     Comparison(server, PsqlRunner(server, psql.get))
 
-  private val seed = sys.props.get("weir.sql.seed").fold(System.nanoTime())(_.toLong)
-  private val scripts = sys.props.get("weir.sql.scripts").fold(15)(_.toInt)
+  private val seed = Tier.seed("weir.sql.seed")
+  private val scripts = Tier.size("weir.sql.scripts", 8, 15)
 
   protected def missing: Option[String] =
     Option.when(psql.isEmpty)("There is no psql on this machine.")
@@ -33,7 +34,8 @@ class PsqlEquivalenceSuite extends NeedsPrograms:
       WHERE name NOT IN ('application_name', 'client_min_messages');
       CREATE TABLE dates AS SELECT timestamptz '2024-07-01 00:00' AS a, date '03/04/2024' AS b;
       SET DateStyle = 'German, DMY';
-      CREATE TABLE more AS SELECT (date '05/06/2024')::text AS c, current_setting('DateStyle') AS d;"""
+      CREATE TABLE more AS SELECT (date '05/06/2024')::text AS c,
+        current_setting('DateStyle') AS d;"""
     for
       set <- List(
         "datestyle = 'SQL, DMY'",

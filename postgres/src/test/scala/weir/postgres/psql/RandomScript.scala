@@ -6,7 +6,9 @@ import scala.util.Random
 
 import Script.Part
 
-/** The script of a seed: what it does may fail at any point, so that what comes after an error is tested as well. */
+/** The script of a seed: what it does may fail at any point, so that what comes after an error is
+  * tested as well.
+  */
 final class RandomScript private (random: Random):
   private val latin1 = random.nextInt(10) == 0
   private val newline = if random.nextInt(5) == 0 then "\r\n" else "\n"

@@ -6,7 +6,8 @@ import scala.collection.mutable
 final class RandomStatement(text: RandomText, newline: String):
   import text.{chance, name, pick, sql, string}
 
-  /** Those that have been created with the columns `a int, b text`, whether that came off or not. */
+  /** Those that have been created with the columns `a int, b text`, whether that came off or not.
+    */
   val tables = mutable.ArrayBuffer.empty[String]
 
   private var count = 0
@@ -93,11 +94,14 @@ final class RandomStatement(text: RandomText, newline: String):
     case 7 => sql"CREATE INDEX ON $table ((b || ${string()} ))"
     case 8 =>
       val procedure = name("p", next())
-      sql"CREATE PROCEDURE $procedure () BEGIN ATOMIC INSERT INTO $table VALUES (1, ${string()} ); END"
+      val value = string()
+      sql"CREATE PROCEDURE $procedure () BEGIN ATOMIC INSERT INTO $table VALUES (1, $value ); END"
     case 9 => sql"CREATE TYPE ${name("e", next())} AS ENUM ( ${string("x")} , ${string("y;")})"
     case _ => sql"ALTER TABLE $table ADD COLUMN IF NOT EXISTS ${pick("c", "\"c;\"")} int DEFAULT 5"
 
-  /** The body of a function. What would close it too early, or stay open to the end of the file, Weir refuses to split. */
+  /** The body of a function. What would close it too early, or stay open to the end of the file,
+    * Weir refuses to split.
+    */
   private def dollar(body: String): String =
     val tags = Vector("$$", "$_$", "$body$").filter(tag => (body + tag).indexOf(tag) == body.length)
     val tag = pick(tags*)

@@ -21,7 +21,9 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
 
   def number(below: Int): Int = random.nextInt(below)
 
-  /** SQL in which each blank of the literal is white space or a comment of any kind. The arguments stay as they are. */
+  /** SQL in which each blank of the literal is white space or a comment of any kind. The arguments
+    * stay as they are.
+    */
   extension (context: StringContext)
     def sql(arguments: Any*): String =
       val literals = context.parts.map(literal =>
@@ -32,7 +34,7 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
         .map((argument, literal) => s"$argument$literal")
         .mkString
 
-  /** White space or a comment that may stand between two words. */
+  /** White space or a comment that may be between two words. */
   def gap: String =
     if chance(75) then " "
     else if oneLine || chance(40) then
@@ -40,7 +42,7 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
     else
       pick(newline, s"$newline  ", s"$newline$newline", "\r", s" $lineComment", s" $blockComment ")
 
-  /** White space, comments, empty statements: what may stand between two statements. */
+  /** White space, comments, empty statements: what may be between two statements. */
   def betweenStatements: String =
     if chance(60) then newline
     else
@@ -143,7 +145,8 @@ final class RandomText(random: Random, newline: String, characters: Vector[Strin
     val quote = pick("\\'", "''")
     val text = value.replace("\\", "\\\\").replace("'", quote).replace("\t", "\\t")
     val more = if chance(50) then pick("\\n", "\\101", "\\x41", "\\u0041", "\\u00e9", "\\;") else ""
-    // psql takes the second part of such a string for one without backslashes; what it has must mean the same in both.
+    // psql takes the second part of such a string for one without backslashes; what it has must
+    // mean the same in both.
     if !oneLine && chance(30) then s"${pick("E", "e")}'$text'$newline'$more;b'"
     else s"${pick("E", "e")}'$text$more'"
 

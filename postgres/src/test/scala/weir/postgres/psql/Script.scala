@@ -20,8 +20,8 @@ final case class Script(
 
   def bytes: Array[Byte] = render(_ => true)
 
-  /** The script without the data of the COPYs that the server has refused, as [[Script.Data.number]] counts them: psql
-    * would run it as SQL.
+  /** The script without the data of the COPYs that the server has refused, as
+    * [[Script.Data.number]] counts them: psql would run it as SQL.
     */
   def withoutDataOf(refused: Set[Int]): Array[Byte] = render(data => !refused(data.number))
 

@@ -2,9 +2,13 @@ package weir.postgres.psql
 
 import java.nio.file.{Files, Path}
 
-/** Something that applies a script to a database of the server, and lets nothing else connect to it meanwhile. */
+/** Something that applies a script to a database of the server, and lets nothing else connect to it
+  * meanwhile.
+  */
 trait ScriptRunner:
-  /** What went wrong, if it says that something did; under [[Mode.Continue]] errors of statements are not told. */
+  /** What went wrong, if it says that something did; under [[Mode.Continue]] errors of statements
+    * are not told.
+    */
   def apply(script: Path, database: String, mode: Mode): Option[String]
 
 enum Mode:

@@ -16,9 +16,10 @@ final class ServerLog(file: Path):
     readOn()
     rows = Vector.empty
 
-  /** What came of the session with `database` that has ended since then: the first, if there are several.
+  /** What came of the session with `database` that has ended since then: the first, if there are
+    * several.
     *
-    * '''Waits''' until the server has logged its end.
+    * **Waits** until the server has logged its end.
     */
   def session(database: String): Vector[Event] =
     val deadline = System.nanoTime() + 10_000_000_000L

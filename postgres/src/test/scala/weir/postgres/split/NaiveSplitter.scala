@@ -6,8 +6,8 @@ import scala.util.matching.Regex
 import weir.postgres.Position
 import weir.postgres.split.Splits.Part
 
-/** What a script is split into, found out with regular expressions over the whole of it: slow, and independent of the splitter,
-  * but for the settings that are refused.
+/** What a script is split into, found out with regular expressions over the whole of it: slow, and
+  * independent of the splitter, but for the settings that are refused.
   */
 object NaiveSplitter:
   def apply(script: Array[Byte]): Splits = Reading(script).result()
@@ -24,11 +24,12 @@ object NaiveSplitter:
   private val dollar = s"\\$$(?:$letter(?:$letter|[0-9])*)?\\$$".r
   private val parameter = s"\\$$[0-9]+$letter?".r
   private val number =
-    (s"(?:[0-9]++(?!\\.\\.)(?:\\.[0-9]*)?|[0-9]++|\\.[0-9]+)(?:[eE][-+]?[0-9]+$letter?|[eE][-+]|$letter)?").r
+    (s"(?:[0-9]++(?!\\.\\.)(?:\\.[0-9]*)?|[0-9]++|\\.[0-9]+)" +
+      s"(?:[eE][-+]?[0-9]+$letter?|[eE][-+]|$letter)?").r
   private val word = s"$letter(?:$letter|[0-9$$])*".r
 
   private final class Reading(script: Array[Byte]):
-    // what is left to read, and where each of its bytes stands in the script
+    // what is left to read, and the position of each of its bytes in the script
     private var chars = Splits.latin(script)
     private var offsets = script.indices.toVector
     private var i = 0

@@ -8,8 +8,6 @@ import weir.postgres.split.Splits.Part
 class SplitCasesSuite extends WeirSuite:
   import SplitCasesSuite.*
 
-  // ---- what ends a statement ----
-
   splits("1: the last statement needs no semicolon", "SELECT 1;SELECT 2", "SELECT 1", "SELECT 2")
   splits("2: empty statements and mere comments are skipped", ";; /*c*/ ;SELECT 1;", "SELECT 1")
   splits(
@@ -66,7 +64,8 @@ class SplitCasesSuite extends WeirSuite:
   )
   splits(
     "16: an atomic body",
-    "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END;SELECT 2;END;SELECT 3;",
+    "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END;SELECT " +
+      "2;END;SELECT 3;",
     "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END;SELECT 2;END",
     "SELECT 3"
   )
@@ -126,8 +125,6 @@ class SplitCasesSuite extends WeirSuite:
   splits("a lone dash, slash, dollar at the end", "-", "-")
   splits("a lone slash at the end", "/", "/")
   splits("a statement of a dollar", "$;$a", "$", "$a")
-
-  // ---- copies ----
 
   copies("19: data, then a statement", "COPY t(a) FROM STDIN;\n1\n\\.\nSELECT 1;")(
     "COPY t(a) FROM STDIN" -> "1\n",
@@ -214,8 +211,6 @@ class SplitCasesSuite extends WeirSuite:
         Splits.of(script, List(cut)).parts.collect { case Part.Copy(_, _, data, _) => data },
         List(row)
       )
-
-  // ---- malformed ----
 
   fails("31: a string", "SELECT 'abc", "1:8: unterminated string literal")
   fails(
@@ -324,8 +319,6 @@ class SplitCasesSuite extends WeirSuite:
       )
     do everywhere(bytes(script), limits)(split => assertEquals(split.error, long))
     everywhere(bytes("\n  SELECT 123;SELECT 456"), limits)(split => assertEquals(split.error, None))
-
-  // ---- positions ----
 
   test(
     "the position of a character of a statement is that in the script, over what is left out, too"

@@ -4,7 +4,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable.ListBuffer
 import weir.postgres.{Piece, Position, ScriptException}
 
-/** What a script is split into, with the data of each copy put together: to be compared however the script was cut. */
+/** What a script is split into, with the data of each copy put together: to be compared however the
+  * script was cut.
+  */
 final case class Splits(parts: List[Splits.Part], error: Option[String])
 
 object Splits:

@@ -5,8 +5,10 @@ import scala.concurrent.duration.*
 import scala.util.Random
 import weir.WeirSuite
 import weir.postgres.split.Splits.Part
+import weir.Tier
 
-/** Random scripts, each split whole, byte by byte, at random cuts, and by the naive splitter: always into the same.
+/** Random scripts, each split whole, byte by byte, at random cuts, and by the naive splitter:
+  * always into the same.
   *
   * `-Dweir.fuzz.seconds=600` goes on for longer, `-Dweir.fuzz.seed=…` begins where another run did.
   */
@@ -41,7 +43,7 @@ class SplitterFuzzSuite extends WeirSuite:
   }
 
   private def fuzz(name: String)(script: Random => Array[Byte]): Unit = test(name) {
-    val first = Long.unbox(java.lang.Long.getLong("weir.fuzz.seed", System.nanoTime()))
+    val first = Tier.seed("weir.fuzz.seed")
     println(s"SplitterFuzzSuite, $name: -Dweir.fuzz.seed=$first")
     val deadline = (time / 5).fromNow
     var seed = first
@@ -198,9 +200,12 @@ object SplitterFuzzSuite:
     "SELECT E'a' --c\n'b\\';c';SELECT DATE'a\\';SELECT 2;",
     "SELECT $a$;$b$a$;PREPARE p AS SELECT $1+$2;SELECT 1 AS a$$;SELECT 2;",
     "SELECT /*a/*;*/;*/1+/*;*/2--;\n;CREATE RULE r AS ON INSERT TO t DO (SELECT 1;SELECT 2);",
-    "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END;SELECT 2;END;SELECT 3;",
+    "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END;SELECT " +
+      "2;END;SELECT 3;",
     "COPY t(a) FROM STDIN;\n1\n\\.\nSELECT 1;COPY t FROM STDIN; SELECT 1;\n1\n\\.\n",
-    "COPY \"x;y\".\"t\" FROM STDIN WITH (FORMAT csv, NULL ';' /*)*/) -- c\n ;\n\\.x\nx\\.\n\\. \n\\\\.\n\\.\nSELECT 1",
-    "\\restrict K\r\nCOPY a FROM STDIN;COPY b FROM STDIN;\r\n1\r\n\\.\r\n2\n\\.\n\\unrestrict K\r\n",
+    "COPY \"x;y\".\"t\" FROM STDIN WITH (FORMAT csv, NULL ';' /*)*/) -- c\n ;\n\\.x\nx\\.\n\\. " +
+      "\n\\\\.\n\\.\nSELECT 1",
+    "\\restrict K\r\nCOPY a FROM STDIN;COPY b FROM STDIN;\r\n1\r\n\\.\r\n2\n\\.\n\\unrestrict " +
+      "K\r\n",
     "\ufeffSELECT 'ä''b', \"a\"\"b\", U&'d!0061' UESCAPE '!', 1.5e-3, $1;"
   )

@@ -48,7 +48,9 @@ object Burst extends Experiment:
         repeated(s"blocked $blockMillis ms: $fibers", fibers):
           burst.blocked(fibers, blockMillis)
 
-    /** Warmed up with few fibers, so that the first burst is one; then it tells what the pauses keep. */
+    /** Warmed up with few fibers, so that the first burst is one; then it reports what the pauses
+      * keep.
+      */
     def bursts(): Unit =
       val fibers = options.int("fibers")
       def once(): Double = checked(s"bursts: $fibers", fibers)(burst.blocked(fibers, blockMillis))
@@ -66,8 +68,9 @@ object Burst extends Experiment:
       val kept = (OsThreads.count() - watch.baseLine).toDouble
       out.result(Result(s"bursts: $fibers, then quiet", system, kept, "threads", Result.lower))
 
-    /** Warms up, measures, and reports the median. Threads are counted in further rounds. A JVM's first case is warmed up for twice
-      * as long: the compiler begins with it, and takes 5 s on two cores for 10,000 blocking tasks on Weir, 2 s for bare virtual threads.
+    /** Warms up, measures, and reports the median. Threads are counted in further rounds. A JVM's
+      * first case is warmed up for twice as long: the compiler begins with it, and takes 5 s on two
+      * cores for 10,000 blocking tasks on Weir, 2 s for bare virtual threads.
       */
     private def repeated(name: String, expected: Long)(run: => Long): Unit =
       val millis = if isWarm then warmUpMillis else warmUpMillis * 2
@@ -98,7 +101,7 @@ object Burst extends Experiment:
     private def reportHeap(name: String)(run: => Any): Unit =
       out.result(Result(name, system, LiveHeap.peakBytes(run) / 1e6, "MB", Result.lower))
 
-    /** The milliseconds that `run` takes. '''Fails''' if it does not return what is expected. */
+    /** The milliseconds that `run` takes. **Fails** if it does not return what is expected. */
     private def checked(name: String, expected: Long)(run: => Long): Double =
       val start = System.nanoTime()
       val result = run

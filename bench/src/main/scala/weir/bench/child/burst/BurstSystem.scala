@@ -4,7 +4,8 @@ import java.util.UUID
 
 /** What each system does in a burst; every method returns how many calls it has made. */
 trait BurstSystem:
-  /** `fibers` fibers, each of which runs an effect to its end `calls` times, from inside an effect. */
+  /** `fibers` fibers, each of which runs an effect to its end `calls` times, from inside an effect.
+    */
   def nested(fibers: Int, calls: Int, inner: Inner): Long
 
   /** `fibers` fibers that each block their thread for `millis`, as the system's documentation says

@@ -10,8 +10,8 @@ import cats.syntax.all.*
 
 /** Cats Effect 3, on its own pool and as the source takes it to virtual threads.
   *
-  * Effects are run from inside of others with a `Dispatcher`, as its documentation recommends and the
-  * source does; blocking code is marked with `IO.blocking`.
+  * Effects are run from inside of others with a `Dispatcher`, as its documentation recommends and
+  * the source does; blocking code is marked with `IO.blocking`.
   */
 private[burst] final class OnCatsEffect(runtime: IORuntime) extends BurstSystem:
   def nested(fibers: Int, calls: Int, inner: Inner): Long =

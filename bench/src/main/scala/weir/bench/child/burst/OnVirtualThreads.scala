@@ -2,7 +2,8 @@ package weir.bench.child.burst
 
 import java.util.concurrent.{Callable, ExecutorService, Executors}
 
-/** Virtual threads as they are: one for each fiber, and another for what is run to its end in it. */
+/** Virtual threads as they are: one for each fiber, and another for what is run to its end in it.
+  */
 private[burst] object OnVirtualThreads extends BurstSystem:
   def nested(fibers: Int, calls: Int, inner: Inner): Long =
     def effect(): Long =

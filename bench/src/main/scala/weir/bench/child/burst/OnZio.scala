@@ -4,8 +4,8 @@ import zio.{Runtime, Unsafe, ZIO}
 
 /** ZIO on its default runtime, with blocking code in `ZIO.attemptBlocking`.
   *
-  * An effect that ends on the spot is run on the calling thread, so the call blocks nothing and is not
-  * marked; one that yields blocks its caller.
+  * An effect that ends on the spot is run on the calling thread, so the call blocks nothing and is
+  * not marked; one that yields blocks its caller.
   */
 private[burst] object OnZio extends BurstSystem:
   def nested(fibers: Int, calls: Int, inner: Inner): Long =

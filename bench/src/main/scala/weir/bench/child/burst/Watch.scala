@@ -3,8 +3,8 @@ package weir.bench.child.burst
 import java.util.concurrent.locks.LockSupport
 
 /** Counts the process's threads from a platform thread of its own, which no carrier and no pool can
-  * hold up, and which is part of the base line. Not while medians are measured: what it does every 2 ms cost some systems a
-  * tenth of their time, and others nothing.
+  * hold up, and which is part of the base line. Not while medians are measured: what it does every
+  * 2 ms cost some systems a tenth of their time, and others nothing.
   */
 private[burst] final class Watch private () extends AutoCloseable:
   // shared, guarded by this

@@ -18,7 +18,7 @@ final class PurchaseClient private (
     delayMillis: Option[Long]
 ) extends AutoCloseable:
 
-  /** The sum of what the client `id` has bought, in cents. '''Waits''' for the service. */
+  /** The sum of what the client `id` has bought, in cents. **Waits** for the service. */
   def cents(id: Int): Long =
     PurchaseClient.total(http.send(request(id), HttpResponse.BodyHandlers.ofString()))
 
@@ -38,7 +38,8 @@ final class PurchaseClient private (
     HttpRequest.newBuilder(service.resolve(s"/clients/$id/purchases$query")).build()
 
 object PurchaseClient:
-  /** A client that has its connection: a service says in its first answer how many may ask at once. */
+  /** A client that has its connection: a service says in its first answer how many may ask at once.
+    */
   def connect(service: URI): PurchaseClient =
     val http = HttpClient
       .newBuilder()

@@ -11,7 +11,7 @@ object CatsQueueWays:
   def batch(work: CatsWork): IO[Unit] =
     work.batches.traverse_(batch => work.produce(batch).flatMap(_.parTraverse_(work.consume)))
 
-  /** What blocks stands in `IO.interruptible`, as the scaladoc of `IO.blocking` asks for where the
+  /** Blocking calls are in `IO.interruptible`, as the scaladoc of `IO.blocking` asks for where the
     * call should end with the fiber.
     */
   def blockingQueue(work: CatsWork): IO[Unit] = IO.defer:

@@ -7,8 +7,8 @@ import fs2.Stream
 
 import weir.lab.compare.{Course, Plan}
 
-/** What every way does with batches and tasks on Cats Effect: it produces and consumes them, which is
-  * waiting.
+/** What every way does with batches and tasks on Cats Effect: it produces and consumes them, which
+  * is waiting.
   */
 final class CatsWork(plan: Plan, course: Course):
   val parallelism: Int = plan.parallelism

@@ -7,10 +7,10 @@ import cats.effect.unsafe.IORuntime
 import cats.syntax.all.*
 import fs2.Stream
 
-/** The way that hung, as it was published: `take` stands in a plain IO, and the pool has two threads.
+/** The way that hung, as it was published: `take` is in a plain IO, and the pool has two threads.
   *
-  * This is what nobody should do on Cats Effect, and what the documentation warns of; it is here to
-  * show what happens. The way to do it is the blocking queue's.
+  * Cats Effect's documentation warns against this; it is here to show the result. The way to do it
+  * is the blocking queue's.
   */
 object HangOnTwoThreads:
   private val consumers = 2

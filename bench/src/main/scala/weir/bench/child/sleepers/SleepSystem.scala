@@ -10,13 +10,13 @@ import weir.bench.Rivals
 
 /** How each system starts fibers that sleep, each as its documentation says. */
 private[sleepers] trait SleepSystem:
-  /** Starts fibers that each call `begin` with their number, sleep for as many nanoseconds as it returns, and call `end`.
-    * Returns when all are started.
+  /** Starts fibers that each call `begin` with their number, sleep for as many nanoseconds as it
+    * returns, and call `end`. Returns when all are started.
     */
   def start(fibers: Int)(begin: Int => Long)(end: Int => Unit): Unit
 
-  /** Starts fibers that all run one and the same task: it sleeps that long, and then calls `end`. So the heap that they take is
-    * their own, and not their tasks'.
+  /** Starts fibers that all run one and the same task: it sleeps that long, and then calls `end`.
+    * So the heap that they take is their own, and not their tasks'.
     */
   def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit
 

@@ -33,12 +33,15 @@ object Sleepers extends Experiment:
     (liveHeap() - before).toDouble / fibers
 
   /** @param lateNanos
-    *   how long each fiber woke after it should have, sorted; of one that is asleep, how long ago it should have
+    *   how long each fiber woke after it should have, sorted; of one that is asleep, how long ago
+    *   it should have
     * @param asleep
     *   how many have not woken until the run was given up
     */
   private final class Woken(lateNanos: Array[Long], val asleep: Int):
-    /** 99 of 100 fibers woke no later than that after they should have; or later, where some are asleep. */
+    /** 99 of 100 fibers woke no later than that after they should have; or later, where some are
+      * asleep.
+      */
     def lateMillis: Double = lateNanos(((lateNanos.length - 1) * 99L / 100).toInt) / 1e6
 
   private def wakeAll(system: SleepSystem, fibers: Int, seed: Long): Woken =

@@ -6,4 +6,4 @@ import weir.Task
 private[compare] object BatchWay:
   def apply(work: Work): Task[Unit] =
     Task.foreach(work.batches): batch =>
-      work.produce(batch).flatMap(tasks => Task.parForeach(work.parallelism)(tasks)(work.consume))
+      work.produce(batch).flatMap(tasks => Task.parForeachN(work.parallelism)(tasks)(work.consume))

@@ -14,5 +14,5 @@ private[compare] object BlockingQueueWay:
     val consumer = Task.delay:
       Iterator.continually(queue.take()).takeWhile(_.nonEmpty).flatten.foreach(work.consumeBlocking)
     Task
-      .both(producer, Task.parForeach(work.parallelism)(1 to work.parallelism)(_ => consumer))
+      .both(producer, Task.parForeachN(work.parallelism)(1 to work.parallelism)(_ => consumer))
       .void

@@ -15,6 +15,6 @@ private[compare] object QueueWay:
 
       val producers = Task.parTraverse(shares)(Task.foreach(_)(produce))
       val ends = Task.foreach(1 to work.parallelism)(_ => queue.offer(None))
-      val consumers = Task.parForeach(work.parallelism)(1 to work.parallelism)(_ => consumer)
+      val consumers = Task.parForeachN(work.parallelism)(1 to work.parallelism)(_ => consumer)
       Task.both(producers.andThen(ends), consumers).void
     }

@@ -2,8 +2,9 @@ package weir.cli.compare.way
 
 import weir.Task
 
-/** A stream whose tasks are consumed concurrently. `parEvalMapUnordered` pulls a task once a consumer is free, so what is above it
-  * would wait for that before it begins with the next batch; with `prefetchStrict` it begins when the last task has been taken, as on fs2.
+/** A stream whose tasks are consumed concurrently. `parEvalMapUnordered` pulls a task once a
+  * consumer is free, so its upstream would wait for that before it begins with the next batch; with
+  * `prefetchStrict` it begins when the last task has been taken, as on fs2.
   */
 private[compare] object StreamWay:
   def apply(work: Work): Task[Unit] =

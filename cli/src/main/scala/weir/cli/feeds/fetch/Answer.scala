@@ -1,25 +1,33 @@
 package weir.cli.feeds.fetch
 
+import scala.concurrent.duration.FiniteDuration
+
 import weir.cli.feeds.input.FeedUrl
 
-/** What one exchange with a server (with its redirects) came to. */
+/** The result of one exchange with a server, including redirects. */
 enum Answer:
   /** A body, decompressed.
     *
+    * @param url
+    *   the address that the body came from: the last one on the way
     * @param charset
     *   what the `Content-Type` names
+    * @param freshFor
+    *   how long the server says that nothing will change, at most a day; none if it does not say so
     * @param movedTo
     *   where the feed lives now, if every redirect on the way was permanent
     */
   case Document(
       bytes: Array[Byte],
+      url: FeedUrl,
       charset: Option[String],
       etag: Option[String],
       lastModified: Option[String],
+      freshFor: Option[FiniteDuration],
       movedTo: Option[FeedUrl]
   )
 
-  /** Nothing new since the validators that were sent. */
-  case NotModified
+  /** Nothing new since the validators that were sent; `freshFor` as for a document. */
+  case NotModified(freshFor: Option[FiniteDuration])
 
   case Failed(failure: Failure)

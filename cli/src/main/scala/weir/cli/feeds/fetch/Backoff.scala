@@ -5,10 +5,10 @@ import scala.concurrent.duration.*
 
 /** How long to wait before a failed fetch is tried again.
   *
-  * Exponential with full jitter: a wait is drawn evenly from zero to a ceiling that doubles with each
-  * try, so that feeds that failed together do not come back together. After the AWS article on
-  * back-off and jitter; differs in that a draw depends on the seed, the feed and the try alone, so a
-  * run can be repeated.
+  * Exponential with full jitter: a wait is drawn evenly from zero to a ceiling that doubles with
+  * each try, so that feeds that failed together do not come back together. After the AWS article on
+  * back-off and jitter; differs in that a draw depends on the seed, the feed and the try alone, so
+  * a run can be repeated.
   */
 final case class Backoff(retries: Int, base: FiniteDuration, seed: Long):
   /** The wait before the next try of `feedId` after `tries` tries; none if there is to be none. */
@@ -27,7 +27,8 @@ final case class Backoff(retries: Int, base: FiniteDuration, seed: Long):
     random.nextLong(ceiling.toMillis + 1).millis
 
 object Backoff:
-  /** A run does not wait longer than this for one feed; the feed is left for a later run instead. */
+  /** A run does not wait longer than this for one feed; the feed is left for a later run instead.
+    */
   val longestWait: FiniteDuration = 10.seconds
 
   /** The ceiling of the first wait. */

@@ -2,34 +2,27 @@ package weir.cli.feeds.fetch
 
 import java.io.{ByteArrayOutputStream, InputStream}
 import java.net.http.HttpResponse
-import java.util.Locale
-import java.util.zip.GZIPInputStream
 
 import weir.cli.feeds.input.ByteSize
 
 /** Reads the body of an answer, and never more of it than a limit.
   *
-  * The limit counts bytes after decompression, so a small body that unpacks to gigabytes is given up
-  * as early as a large one. A body that announces its size is given up before any of it is read.
+  * The limit counts bytes after decompression, so a small body that unpacks to gigabytes is given
+  * up as early as a large one. A body that announces its size is given up before any of it is read.
   */
 private[fetch] object Body:
   private val bufferBytes = 32 * 1024
 
   /** The decompressed bytes.
     *
-    * '''Waits''' for the server; a body that trickles is ended by the interrupt of the deadline.
-    * '''Fails''' with [[Failure.Abandoned]] beyond `limitBytes`.
+    * **Waits** for the server; a body that trickles is ended by the interrupt of the deadline.
+    * **Fails** with [[Failure.Abandoned]] beyond `limitBytes`.
     */
   def read(response: HttpResponse[InputStream], limitBytes: Int): Array[Byte] =
     val announced = response.headers.firstValueAsLong("Content-Length").orElse(-1)
     if announced > limitBytes then tooLarge(limitBytes, s"it announces ${ByteSize.show(announced)}")
-    val encoding = response.headers.firstValue("Content-Encoding").orElse("identity")
-    encoding.trim.toLowerCase(Locale.ROOT) match
-      case "gzip" | "x-gzip" =>
-        readAll(GZIPInputStream(response.body, bufferBytes), limitBytes)
-      case "identity" | "" => readAll(response.body, limitBytes)
-      case other =>
-        Failure.abandon(Reason.OtherAnswer, s"Content-Encoding $other was not asked for")
+    val encodings = response.headers.allValues("Content-Encoding")
+    readAll(Unpacked.of(response.body, String.join(",", encodings)), limitBytes)
 
   /** Reads on a little, since a connection can be used again only after its body was read whole. */
   def discard(response: HttpResponse[InputStream]): Unit =

@@ -1,6 +1,6 @@
 package weir.cli.feeds.fetch
 
-import java.io.{EOFException, IOException}
+import java.io.IOException
 import java.net.{ConnectException, UnknownHostException}
 import java.net.http.{HttpConnectTimeoutException, HttpTimeoutException}
 import java.nio.channels.UnresolvedAddressException
@@ -9,7 +9,9 @@ import java.util.zip.ZipException
 import javax.net.ssl.SSLException
 import scala.concurrent.duration.FiniteDuration
 
-/** Why a fetch failed: the row of the table, the detail that is stored, and what the server asked for. */
+/** Why a fetch failed: the row of the table, the detail that is stored, and what the server asked
+  * for.
+  */
 final case class Failure(
     reason: Reason,
     detail: String,
@@ -39,7 +41,7 @@ object Failure:
       case _: UnknownHostException | _: UnresolvedAddressException => Some(Reason.UnknownHost)
       case _: ConnectException => Some(Reason.NoConnection)
       case _: SSLException => Some(Reason.Insecure)
-      case _: ZipException | _: EOFException => Some(Reason.BrokenGzip)
+      case _: ZipException => Some(Reason.BrokenGzip)
       case _: IllegalArgumentException => Some(Reason.BadRedirect)
       case _ => None
 

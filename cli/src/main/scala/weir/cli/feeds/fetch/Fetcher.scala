@@ -1,32 +1,43 @@
 package weir.cli.feeds.fetch
 
 import java.io.InputStream
-import java.net.URI
+import java.net.{InetAddress, URI}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.net.http.HttpClient.Version
 import java.time.Instant
 import java.util.concurrent.Executors
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 import scala.util.control.NonFatal
 
 import weir.Task
+import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.DueFeed
 
 /** Fetches one feed over HTTP, with plain blocking calls inside a task.
   *
-  * The client's own timeouts end when the headers are there, so a body that trickles would go on for
-  * ever. The deadline here is the task's: it interrupts the blocked read, which closes the connection.
+  * The client's own timeouts end when the headers are there, so a body that trickles would go on
+  * for ever. The deadline here is the task's: it interrupts the blocked read, which closes the
+  * connection.
   *
   * @param address
   *   where to find a logical address: the local site lives behind a name that no DNS knows
   * @param timeout
   *   for the whole exchange: connecting, redirects and the body
+  * @param allowsPrivate
+  *   whether a public address may redirect to a private one
+  * @param resolve
+  *   the addresses of a host name
   */
 final class Fetcher(
     timeout: FiniteDuration,
     maxBodyBytes: Int,
-    address: URI => URI
+    address: URI => URI,
+    allowsPrivate: Boolean = false,
+    resolve: String => Array[InetAddress] = InetAddress.getAllByName
 ) extends AutoCloseable:
+  Target.allowHostHeader()
+  private val guard = RedirectGuard(allowsPrivate, resolve)
   private val executor = Executors.newVirtualThreadPerTaskExecutor()
   private val client = HttpClient
     .newBuilder()
@@ -37,9 +48,10 @@ final class Fetcher(
     )
     .build()
 
-  /** What the exchange came to: a failure of the network or the server is an [[Answer]], not an error.
+  /** What the exchange came to: a failure of the network or the server is an [[Answer]], not an
+    * error.
     *
-    * '''Waits''' at most `timeout`. '''Cancelled''': the connection is closed.
+    * **Waits** at most `timeout`. **Cancelled**: the connection is closed.
     */
   def fetch(feed: DueFeed): Task[Answer] =
     Task
@@ -48,6 +60,13 @@ final class Fetcher(
       .handleError:
         case NonFatal(error) => Answer.Failed(Failure.of(error))
         case fatal => throw fatal
+
+  /** Why what came from `from` may not send the program on to `to`, if it may not; redirects within
+    * a fetch are checked already.
+    *
+    * **Waits** for the names to be resolved.
+    */
+  def refusal(from: FeedUrl, to: FeedUrl): Option[Failure] = guard.refusal(from, to)
 
   def close(): Unit =
     client.shutdownNow()
@@ -60,41 +79,54 @@ final class Fetcher(
       val body = OpenBody()
       try
         val response = client.send(request(feed, way), body)
-        if Redirects.isRedirect(response.statusCode) then
-          way = way.follow(response.statusCode, header(response, "Location"))
+        val location = header(response, "Location")
+        if Redirects.isRedirect(response.statusCode, location) then
+          val next = way.follow(response.statusCode, location, cookies(response, way))
+          refusal(way.current, next.current).foreach(refused => throw Failure.Abandoned(refused))
+          way = next
           Body.discard(response)
         else answer = Some(understand(response, way))
       finally body.close()
     answer.get
 
+  private def cookies(response: HttpResponse[?], way: Redirects): ChainCookies =
+    val lines = response.headers.allValues("Set-Cookie").asScala
+    way.cookies.set(way.current, lines, Instant.now())
+
   private def request(feed: DueFeed, way: Redirects): HttpRequest =
-    val target = address(way.current.uri)
+    val target = Target.of(address(way.current.uri), resolve)
+    val version = if target.uri.getScheme == "https" then Version.HTTP_2 else Version.HTTP_1_1
     val request = HttpRequest
-      .newBuilder(target)
-      .version(if target.getScheme == "https" then Version.HTTP_2 else Version.HTTP_1_1)
+      .newBuilder(target.uri)
+      .version(version)
       .header("User-Agent", Fetcher.userAgent)
       .header("Accept", "application/rss+xml, application/atom+xml, application/xml, */*;q=0.5")
       .header("Accept-Encoding", "gzip")
+    target.hostHeader.foreach(request.header("Host", _))
+    way.cookie.foreach(request.header("Cookie", _))
     feed.etag.foreach(request.header("If-None-Match", _))
     feed.lastModified.foreach(request.header("If-Modified-Since", _))
     request.build()
 
   private def understand(response: HttpResponse[InputStream], way: Redirects): Answer =
     val status = response.statusCode
-    if status == 200 then
+    val now = Instant.now()
+    if Fetcher.hasWholeBody(status) then
       Answer.Document(
         bytes = Body.read(response, maxBodyBytes),
+        url = way.current,
         charset = header(response, "Content-Type").flatMap(Fetcher.charsetOf),
         etag = header(response, "ETag"),
         lastModified = header(response, "Last-Modified"),
+        freshFor = Freshness.of(response.headers, now),
         movedTo = way.movedTo
       )
     else
       Body.discard(response)
-      if status == 304 then Answer.NotModified
+      if status == 304 then Answer.NotModified(Freshness.of(response.headers, now))
       else
-        val asked = header(response, "Retry-After").flatMap(RetryAfter.parse(_, Instant.now()))
-        Answer.Failed(Failure(Fetcher.reasonOf(status), s"status $status", asked))
+        val asked = header(response, "Retry-After").flatMap(RetryAfter.parse(_, now))
+        Answer.Failed(Failure(Fetcher.reasonOf(status, way), s"status $status", asked))
 
   private def header(response: HttpResponse[?], name: String): Option[String] =
     val value = response.headers.firstValue(name)
@@ -103,20 +135,32 @@ final class Fetcher(
 object Fetcher:
   private val connectTimeout = 10.seconds
 
-  /** Says who asks. */
-  private val userAgent = "weir-feeds/0.1"
+  /** Where those who run a server can read about the program: a reserved name, until it has a page.
+    */
+  val homepage = "https://weir.example/"
+
+  private val userAgent = s"weir-feeds/0.1 (+$homepage)"
 
   private val charsetParameter = "(?i).*;\\s*charset\\s*=\\s*\"?([A-Za-z0-9._:+-]+)\"?.*".r
+
+  /** Whether what comes with `status` may be the feed: 204 and 205 have no body, 206 has a part of
+    * it. For the others that mean success, such as 203 of a proxy, the parser decides.
+    */
+  private def hasWholeBody(status: Int): Boolean =
+    status >= 200 && status < 300 && !Set(204, 205, 206)(status)
 
   private[fetch] def charsetOf(contentType: String): Option[String] =
     contentType match
       case charsetParameter(name) => Some(name)
       case _ => None
 
-  private def reasonOf(status: Int): Reason =
+  /** That a feed is gone is believed of its own server, and of one to which that has moved it for
+    * good.
+    */
+  private def reasonOf(status: Int, way: Redirects): Reason =
     status match
       case 404 => Reason.NotFound
-      case 410 => Reason.Gone
+      case 410 => if way.isPermanent then Reason.Gone else Reason.NotFound
       case 401 | 403 => Reason.Denied
       case 429 => Reason.TooManyRequests
       case client if client >= 400 && client < 500 => Reason.ClientError

@@ -3,11 +3,12 @@ package weir.cli.feeds.fetch
 import java.io.InputStream
 import java.net.http.HttpResponse.{BodyHandler, BodySubscriber, BodySubscribers, ResponseInfo}
 
-/** The body of one response, to be closed by whoever asked for it, even if he never got the response.
+/** The body of one response, to be closed by the caller, even if the caller never got the response.
   *
-  * `HttpClient.send` gives up the exchange when its thread is interrupted. If that happens just as the headers arrive, the
-  * exchange is over for the client, the response is dropped, and its body is left open with nobody to close it: its
-  * connection stays, and a server that goes on sending does so for ever.
+  * `HttpClient.send` gives up the exchange when its thread is interrupted. If the interrupt comes
+  * just as the headers arrive, the exchange is over for the client, the response is dropped, and
+  * its body is left open and never closed: its connection stays, and a server that goes on sending
+  * does so for ever.
   */
 private[fetch] final class OpenBody extends BodyHandler[InputStream], AutoCloseable:
   // guarded by this: the client may come with the headers after the end
@@ -23,7 +24,9 @@ private[fetch] final class OpenBody extends BodyHandler[InputStream], AutoClosea
     if isLate then stream.close()
     subscriber
 
-  /** Closes the connection, unless the body has been read whole; a response that comes later is closed at once. */
+  /** Closes the connection, unless the body has been read whole; a response that comes later is
+    * closed at once.
+    */
   def close(): Unit =
     val open = synchronized:
       isClosed = true

@@ -1,53 +1,76 @@
 package weir.cli.feeds.fetch
 
-import java.net.URI
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
+import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
 
 import weir.cli.feeds.input.FeedUrl
 
 /** The way from the address of a feed to where its body is.
   *
-  * Redirects are followed by hand, since only so a loop can be told from a long way, and a permanent
-  * move from a temporary one.
+  * Redirects are followed by hand, since only then can a loop be distinguished from a long chain,
+  * and a permanent move from a temporary one.
+  *
+  * @param asked
+  *   what was asked for so far: each address with the cookies that were sent there
   */
 private[fetch] final case class Redirects(
-    visited: Vector[FeedUrl],
+    asked: Vector[(FeedUrl, Option[String])],
+    cookies: ChainCookies,
     isPermanent: Boolean
 ):
-  def current: FeedUrl = visited.last
+  def current: FeedUrl = asked.last._1
 
-  /** Where the feed lives now, if it may be believed: every hop said "for good" (301, 308), and none
-    * led from https to http. That the body there is a feed is for the caller to see, since a
-    * provider's login page also comes by a redirect.
+  /** The value of `Cookie` for the request of `current`. */
+  def cookie: Option[String] = asked.last._2
+
+  /** Where the feed lives now, if it may be believed: every hop said "for good" (301, 308), none
+    * led from https to http, and the body is there for those who bring no cookie. That the body is
+    * a feed is for the caller to see, since a provider's login page also comes by a redirect.
     */
   def movedTo: Option[FeedUrl] =
-    val leftHttps =
-      visited.head.uri.getScheme == "https" && visited.exists(_.uri.getScheme == "http")
-    Option.when(visited.size > 1 && isPermanent && !leftHttps)(current)
+    val leftHttps = asked.head._1.isHttps && asked.exists(!_._1.isHttps)
+    val isElsewhere = current != asked.head._1
+    Option.when(isElsewhere && isPermanent && !leftHttps && cookie.isEmpty)(current)
 
-  /** The way with one more hop, to `location` as the server wrote it.
+  /** The way with one more hop, to `location` as the server wrote it. The same address with other
+    * cookies is not a loop: sites that want a cookie set it and redirect to themselves.
     *
-    * '''Fails''' with [[Failure.Abandoned]] if it has been there, is too long, or leads nowhere.
+    * **Fails** with [[Failure.Abandoned]] if it has been there, is too long, or leads nowhere.
     */
-  def follow(status: Int, location: Option[String]): Redirects =
-    val target = location
-      .map(text => URI.create(current.text).resolve(text.trim.replace(" ", "%20")).toString)
-      .getOrElse(Failure.abandon(Reason.BadRedirect, s"status $status without a Location"))
-    val next = FeedUrl.parse(target) match
-      case Right(url) => url
-      case Left(problem) => Failure.abandon(Reason.BadRedirect, problem)
-    if visited.contains(next) then
-      Failure.abandon(Reason.RedirectLoop, s"${next.text} again after ${visited.size} hops")
-    if visited.size > Redirects.limit then
+  def follow(status: Int, location: Option[String], after: ChainCookies = cookies): Redirects =
+    val next = location.map(text => current.resolve(Redirects.readable(text))) match
+      case Some(Right(url)) => url
+      case Some(Left(problem)) =>
+        Failure.abandon(Reason.BadRedirect, s"status $status leads nowhere: $problem")
+      case None => Failure.abandon(Reason.BadRedirect, s"status $status without a Location")
+    val hop = (next, after.header(next))
+    if asked.contains(hop) then
+      Failure.abandon(Reason.RedirectLoop, s"${next.text} again after ${asked.size} hops")
+    if asked.size > Redirects.limit then
       Failure.abandon(Reason.TooManyRedirects, s"more than ${Redirects.limit}")
-    Redirects(visited :+ next, isPermanent && Redirects.permanent(status))
+    Redirects(asked :+ hop, after, isPermanent && Redirects.permanent(status))
 
 private[fetch] object Redirects:
   /** Feeds behind a shortener, a move to https and a host name take three or four hops. */
   val limit = 8
 
   private val permanent = Set(301, 308)
-  private val all = permanent ++ Set(302, 303, 307)
+  private val always = permanent ++ Set(302, 303, 307)
 
-  def isRedirect(status: Int): Boolean = all(status)
+  /** Whether the answer leads elsewhere: 300 (several to choose from) only if it names a choice. */
+  def isRedirect(status: Int, location: Option[String]): Boolean =
+    always(status) || (status == 300 && location.nonEmpty)
 
-  def from(url: FeedUrl): Redirects = Redirects(Vector(url), isPermanent = true)
+  def from(url: FeedUrl): Redirects =
+    Redirects(Vector((url, None)), ChainCookies.none, isPermanent = true)
+
+  /** `location` as UTF-8: the JDK reads the bytes of headers as ISO 8859-1. Bytes that are no UTF-8
+    * are percent-encoded one by one, as browsers do.
+    */
+  private def readable(location: String): String =
+    val bytes = location.getBytes(ISO_8859_1)
+    try UTF_8.newDecoder.decode(ByteBuffer.wrap(bytes)).toString
+    catch
+      case _: CharacterCodingException =>
+        location.flatMap(char => if char < 128 then char.toString else f"%%${char.toInt}%02X")

@@ -1,7 +1,6 @@
 package weir.cli.feeds.fetch
 
-import java.time.{Duration, Instant, ZonedDateTime}
-import java.time.format.{DateTimeFormatter, DateTimeParseException}
+import java.time.{Duration, Instant}
 import scala.concurrent.duration.*
 
 /** Reads the `Retry-After` header: a number of seconds, or a date. */
@@ -14,7 +13,6 @@ object RetryAfter:
     val trimmed = text.trim
     if trimmed.matches("[0-9]{1,9}") then Some(trimmed.toLong.seconds min longest)
     else
-      try
-        val date = ZonedDateTime.parse(trimmed, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant
-        Some(Duration.between(now, date).toMillis.max(0).millis min longest)
-      catch case _: DateTimeParseException => None
+      HttpDate
+        .parse(trimmed)
+        .map(date => Duration.between(now, date).toMillis.max(0).millis min longest)

@@ -10,7 +10,7 @@ object ByteSize:
 
   /** The number of bytes that `text` names; `place` is the option it was given to.
     *
-    * '''Fails''' with [[BadInput]] if it is none, is zero, or does not fit into one array.
+    * **Fails** with [[BadInput]] if it is none, is zero, or does not fit into one array.
     */
   def parse(place: String, text: String): Int =
     text.trim.toLowerCase.replace(" ", "") match

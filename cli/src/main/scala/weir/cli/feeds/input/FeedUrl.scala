@@ -1,13 +1,13 @@
 package weir.cli.feeds.input
 
-import java.net.{IDN, URI, URISyntaxException}
-import scala.util.control.NonFatal
+import java.net.URI
 
 /** The address of a feed in its one normal form, so that equal addresses are equal strings.
   *
   * Scheme and host are lower case, an international host name is in its ASCII form, a default port
-  * and a fragment are left out, an empty path is `/`. What the server may tell apart (the rest of
-  * the path, a final slash, the query) is kept.
+  * and a fragment are left out, an empty path is `/`, and `.` and `..` in it are resolved.
+  * Characters that an address may not contain are percent-encoded. What a server may distinguish
+  * (the rest of the path, a final slash, the query) is kept.
   */
 final case class FeedUrl private (text: String):
   def uri: URI = URI(text)
@@ -15,19 +15,35 @@ final case class FeedUrl private (text: String):
   /** Host and port: what the limit per host counts by. */
   def host: String = uri.getAuthority
 
+  /** The host without its port; an IPv6 address is in brackets. */
+  def hostName: String = host.replaceFirst(":[0-9]+$", "")
+
+  def isHttps: Boolean = text.startsWith("https:")
+
+  /** The address that `reference`, such as a `Location`, means here, or what is wrong with it. */
+  def resolve(reference: String): Either[String, FeedUrl] =
+    FeedUrl.normal(UrlParts.of(text).resolve(UrlParts.of(reference)), reference)
+
 object FeedUrl:
   /** The address in `text`, or what is wrong with it. */
   def parse(text: String): Either[String, FeedUrl] =
-    val trimmed = text.trim
-    try
-      val (scheme, rest) = trimmed.splitAt(trimmed.indexOf(':') max 0)
-      if !rest.startsWith("://") || !Set("http", "https").contains(scheme.toLowerCase) then
-        Left(s"'${shortened(trimmed)}' is not an http or https URL.")
-      else normal(URI(s"${scheme.toLowerCase}://${asciiHost(rest.drop(3))}"))
-    catch
-      case bad: URISyntaxException =>
-        Left(s"'${shortened(trimmed)}' is not a URL (${bad.getReason.toLowerCase}).")
-      case NonFatal(_) => Left(s"'${shortened(trimmed)}' is not a URL.")
+    normal(UrlParts.of(text), text)
+
+  /** More than servers take, and all that an index of Postgres holds. */
+  private val longest = 2_000
+
+  /** The address that a user means by `text`, or what is wrong with it.
+    *
+    * Other than [[parse]], it takes `feed:` before an address, or for `http:`, as feed readers do,
+    * and a host and path without a scheme, which become `https:`.
+    */
+  def typed(text: String): Either[String, FeedUrl] =
+    text.trim match
+      case long if long.length > longest => parse(long)
+      case feedBefore(address) => parse(address)
+      case feedFor(scheme, rest) => parse(s"${scheme.toLowerCase.replace("feed", "http")}://$rest")
+      case bare() => parse(s"https://${text.trim}")
+      case other => parse(other)
 
   /** An address that was in normal form when it was stored. */
   private[feeds] def stored(text: String): FeedUrl = new FeedUrl(text)
@@ -35,30 +51,34 @@ object FeedUrl:
   /** What every message about a wrong address advises. */
   val hint = "Write it like https://example.org/feed.xml."
 
-  private def normal(uri: URI): Either[String, FeedUrl] =
-    val port = uri.getPort
-    if uri.getHost == null || uri.getHost.isEmpty then
-      Left(s"'${shortened(uri.toString)}' has no host.")
-    else if uri.getRawUserInfo != null then
-      Left(s"'${shortened(uri.toString)}' has a user name in it, which weir does not send.")
-    else if port > 65535 || port == 0 then
-      Left(s"'${shortened(uri.toString)}' has a port outside 1 to 65535.")
+  private val feedBefore = "(?i)feeds?:(?://)?(https?:.*)".r
+  private val feedFor = s"(?i)(feeds?):(?://)?($dotted.*)".r
+  private val bare = s"$dotted(?::[0-9]{1,5})?(?:[/?#].*)?".r
+
+  /** A host name that no word of a text is taken for: one with a dot in it. */
+  private def dotted = "[\\p{L}\\p{M}\\p{N}_-]+(?:\\.[\\p{L}\\p{M}\\p{N}_-]+)+"
+
+  private val ports = "(?s)(.*?)(?::([0-9]*))?".r
+
+  private def normal(parts: UrlParts, asked: String): Either[String, FeedUrl] =
+    val (host, port) = parts.authority.getOrElse("") match
+      case ports(host, port) => (host, Option(port).filter(_.nonEmpty).map(BigInt(_)))
+    def wrong(problem: String) = Left(s"'${shortened(asked)}' $problem")
+    if asked.length > longest then wrong(s"is longer than $longest characters.")
+    else if !parts.scheme.exists(Set("http", "https")) then wrong("is not an http or https URL.")
+    else if host.contains('@') then wrong("has a user name in it, which weir does not send.")
+    else if port.exists(number => number < 1 || number > 65535) then
+      wrong("has a port outside 1 to 65535.")
     else
-      val default = if uri.getScheme == "https" then 443 else 80
-      val portPart = if port == -1 || port == default then "" else s":$port"
-      val path = Option(uri.getRawPath).filter(_.nonEmpty).getOrElse("/")
-      val query = Option(uri.getRawQuery).fold("")("?" + _)
-      Right(new FeedUrl(s"${uri.getScheme}://${uri.getHost.toLowerCase}$portPart$path$query"))
-
-  /** `rest` (what follows `://`) with its host name in ASCII. */
-  private def asciiHost(rest: String): String =
-    val end = rest.indexWhere(char => "/?#".indexOf(char) >= 0)
-    val (authority, tail) = if end < 0 then (rest, "") else rest.splitAt(end)
-    val ascii = if authority.forall(_ < 128) then authority else IDN.toASCII(authority)
-    ascii + tail.flatMap(char => if char < 128 then char.toString else percent(char))
-
-  private def percent(char: Char): String =
-    char.toString.getBytes("UTF-8").map(byte => f"%%${byte & 0xff}%02X").mkString
+      HostName.ascii(host) match
+        case Left(problem) => wrong(problem)
+        case Right(ascii) =>
+          val scheme = parts.scheme.get
+          val usual = if scheme == "https" then 443 else 80
+          val portPart = port.filter(_ != usual).fold("")(":" + _)
+          val query = parts.query.fold("")("?" + PercentCode.query(_))
+          Right(new FeedUrl(s"$scheme://$ascii$portPart${PercentCode.path(parts.plainPath)}$query"))
 
   private def shortened(text: String): String =
-    if text.length <= 60 then text else text.take(57) + "..."
+    val shown = text.trim.replaceFirst("://[^/?#]*@", "://***@")
+    if shown.length <= 60 then shown else shown.take(57) + "..."

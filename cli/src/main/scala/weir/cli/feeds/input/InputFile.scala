@@ -12,7 +12,7 @@ object InputFile:
 
   /** The bytes of `path`.
     *
-    * '''Fails''' with [[BadInput]] if it is missing, a folder, not readable or too large.
+    * **Fails** with [[BadInput]] if it is missing, a folder, not readable or too large.
     */
   def bytes(path: Path): Array[Byte] =
     def bad(problem: String, hint: String) = throw BadInput(path.toString, problem, hint)
@@ -23,11 +23,18 @@ object InputFile:
         bad(s"it is larger than ${ByteSize.show(limitBytes)}.", "Split it and run once for each.")
       else Files.readAllBytes(path)
 
-  /** The lines of `path`, which must be UTF-8; a byte order mark is left out. */
-  def lines(path: Path): Vector[String] =
-    val text = String(bytes(path), UTF_8)
-    val broken = text.indexOf('�')
-    if broken >= 0 then
-      val line = text.take(broken).count(_ == '\n') + 1
-      throw BadInput(s"$path:$line", "this is not UTF-8 text.", "Save the file as UTF-8.")
-    text.stripPrefix("\uFEFF").linesIterator.toVector
+  /** The lines of `path`, none for each that is not UTF-8; or those of UTF-16, if the file begins
+    * with its byte order mark.
+    */
+  def lines(path: Path): Vector[Option[String]] =
+    val content = bytes(path)
+    InputText.marked(content).flatMap(InputText.strictly(content, _)) match
+      case Some(text) => text.linesIterator.map(Some(_)).toVector
+      case None => split(content).map(InputText.strictly(_, UTF_8))
+
+  /** The bytes between line breaks; before a line feed, a carriage return stays. */
+  private def split(content: Array[Byte]): Vector[Array[Byte]] =
+    val breaks = content.indices.filter(at =>
+      content(at) == '\n' || (content(at) == '\r' && !content.lift(at + 1).contains('\n'))
+    ) :+ content.length
+    (-1 +: breaks).zip(breaks).map((before, end) => content.slice(before + 1, end)).toVector

@@ -1,90 +1,93 @@
 package weir.cli.feeds.input
 
-import java.io.ByteArrayInputStream
 import java.nio.file.Path
-import javax.xml.stream.{XMLInputFactory, XMLStreamConstants, XMLStreamException, XMLStreamReader}
+import scala.jdk.CollectionConverters.*
+
+import org.jsoup.nodes.{Document, Element}
+import org.jsoup.parser.Parser
 
 import weir.cli.BadInput
 
-/** Reads the subscriptions of an OPML file, at any depth of its folders. */
+/** Reads the subscriptions of an OPML file, at any depth of its folders.
+  *
+  * Many readers export what no XML parser takes: a bare `&` in an address, an entity of HTML, a tag
+  * that is never closed. So the file is read as browsers read pages. An outline that is a feed
+  * without a usable address, and a file that ends in the middle, are reported.
+  */
 object Opml:
-  /** The feeds in `path`, in order, each address once.
+  /** The feeds in `path`, in order, and each problem by its line. Nothing outside the file is ever
+    * read, and entities that it declares stay as they are.
     *
-    * '''Fails''' with [[BadInput]] that names the line, if the XML is malformed, is not OPML, or an
-    * outline is a feed without an address. Nothing outside the file is ever read: a DOCTYPE is
-    * skipped.
+    * **Fails** with [[BadInput]] if the file cannot be read, is not OPML, or has no feed in it.
     */
-  def read(path: Path): Vector[NewFeed] =
-    val reader = factory.createXMLStreamReader(ByteArrayInputStream(InputFile.bytes(path)))
-    try
-      val feeds = outlines(path, reader)
-      if feeds.isEmpty then
-        throw BadInput(
-          path.toString,
-          "no outline in it has an xmlUrl.",
-          "Export the subscriptions of your feed reader as OPML."
-        )
-      feeds.distinctBy(_.url)
-    catch
-      case bad: XMLStreamException =>
-        val line = Option(bad.getLocation).fold(1)(_.getLineNumber max 1)
-        throw BadInput(
-          s"$path:$line",
-          s"malformed XML (${plain(bad.getMessage)}).",
-          "Export the file again."
-        )
-    finally reader.close()
+  def read(path: Path): FeedList =
+    val input = InputText.of(InputFile.bytes(path))
+    val document = Parser.xmlParser().setTrackPosition(true).parseInput(input.text, "")
+    val root = rootOf(path, document)
+    val outlines = root.getAllElements.asScala.filter(isNamed(_, "outline"))
+    val list = FeedList.of(outlines.flatMap(feed(path, _)))
+    val problems = guess(path, input).toVector ++ list.problems ++ cut(path, root, input.text)
+    if list.feeds.isEmpty && problems.isEmpty then
+      throw BadInput(
+        path.toString,
+        "no outline in it has an xmlUrl.",
+        "Export the subscriptions of your feed reader as OPML."
+      )
+    FeedList(list.feeds, problems)
 
-  private def outlines(path: Path, reader: XMLStreamReader): Vector[NewFeed] =
-    val found = Vector.newBuilder[NewFeed]
-    var isRoot = true
-    while reader.hasNext do
-      if reader.next() == XMLStreamConstants.START_ELEMENT then
-        val name = reader.getLocalName.toLowerCase
-        if isRoot && name != "opml" then
-          throw BadInput(
-            at(path, reader),
-            s"the root element is <${reader.getLocalName}>, not <opml>.",
-            "Give a list of subscriptions as OPML, or a text file with --urls."
-          )
-        isRoot = false
-        if name == "outline" then found ++= feed(path, reader)
-    found.result()
+  private def rootOf(path: Path, document: Document): Element =
+    document.getAllElements.asScala
+      .find(isNamed(_, "opml"))
+      .getOrElse:
+        val problem = document.children.asScala.headOption match
+          case Some(other) => s"the root element is <${other.tagName}>, not <opml>."
+          case None => "there is no element <opml> in it."
+        val hint = "Give a list of subscriptions as OPML, or a text file with --urls."
+        throw BadInput(path.toString, problem, hint)
 
-  /** The feed that the outline the reader stands on subscribes to; a folder has none. */
-  private def feed(path: Path, reader: XMLStreamReader): Option[NewFeed] =
-    val attributes = (0 until reader.getAttributeCount)
-      .map(i => reader.getAttributeLocalName(i).toLowerCase -> reader.getAttributeValue(i))
+  /** The feed that `outline` subscribes to, or why it cannot be used; a folder has none. */
+  private def feed(path: Path, outline: Element): Option[Either[BadInput, NewFeed]] =
+    val attributes = outline.attributes.asScala
+      .map(attribute => attribute.getKey.toLowerCase -> attribute.getValue.trim)
+      .filter((_, value) => value.nonEmpty)
       .toMap
-    attributes.get("xmlurl").map(_.trim).filter(_.nonEmpty) match
+    val isFeed = attributes.get("type").exists(kind => feedTypes(kind.toLowerCase))
+    val place = s"$path:${outline.sourceRange.start.lineNumber}"
+    attributes.get("xmlurl").orElse(attributes.get("url").filter(_ => isFeed)) match
       case Some(address) =>
-        FeedUrl.parse(address) match
-          case Right(url) =>
-            Some(NewFeed(url, attributes.get("title").orElse(attributes.get("text"))))
-          case Left(problem) => throw BadInput(at(path, reader), problem, FeedUrl.hint)
+        val title = attributes.get("title").orElse(attributes.get("text"))
+        Some(FeedUrl.typed(address) match
+          case Right(url) => Right(NewFeed(url, title))
+          case Left(problem) => Left(BadInput(place, problem, FeedUrl.hint)))
       case None =>
-        if attributes.get("type").exists(feedTypes) then
-          throw BadInput(
-            at(path, reader),
-            "this outline is a feed without an xmlUrl.",
-            "Add the address of the feed, or remove the outline."
+        Option.when(isFeed)(
+          Left(
+            BadInput(
+              place,
+              "this outline is a feed without an xmlUrl.",
+              "Add the address of the feed, or remove the outline."
+            )
           )
-        None
+        )
 
   private val feedTypes = Set("rss", "atom", "feed")
 
-  private def at(path: Path, reader: XMLStreamReader): String =
-    s"$path:${reader.getLocation.getLineNumber}"
+  private def guess(path: Path, input: InputText): Option[BadInput] =
+    Option.when(input.isGuess):
+      BadInput(
+        path.toString,
+        s"its encoding is not named and not UTF-8, so it was read as ${input.encoding}.",
+        "Save the file as UTF-8 if a title looks wrong."
+      )
 
-  /** The message of the JDK's parser without its own note of the place. */
-  private def plain(message: String): String =
-    message.linesIterator.toVector.lastOption
-      .getOrElse("")
-      .stripPrefix("Message: ")
-      .stripSuffix(".")
+  /** A root that is never closed: an interrupted download, or a file that was edited by hand. */
+  private def cut(path: Path, root: Element, text: String): Option[BadInput] =
+    Option.when(root.endSourceRange.isImplicit || !root.endSourceRange.isTracked):
+      BadInput(
+        s"$path:${text.linesIterator.size max 1}",
+        "the file ends before </opml>, so feeds may be missing.",
+        "Export the file again."
+      )
 
-  private lazy val factory: XMLInputFactory =
-    val made = XMLInputFactory.newDefaultFactory()
-    made.setProperty(XMLInputFactory.SUPPORT_DTD, false)
-    made.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false)
-    made
+  private def isNamed(element: Element, name: String): Boolean =
+    element.tagName.toLowerCase.split(':').last == name

@@ -4,22 +4,29 @@ import java.nio.file.Path
 
 import weir.cli.BadInput
 
-/** Reads a list of feeds from a text file: one URL a line; empty lines and `# comments` are skipped. */
+/** Reads a list of feeds from a text file: one URL a line; empty lines and `# comments` are
+  * skipped.
+  */
 object UrlList:
-  /** The feeds in `path`, in order, each address once.
+  /** The feeds in `path`, in order, and each line that is neither UTF-8 nor empty nor a URL.
     *
-    * '''Fails''' with [[BadInput]] that names the line, on the first line that is no http(s) URL.
+    * **Fails** with [[BadInput]] if the file cannot be read or has nothing in it.
     */
-  def read(path: Path): Vector[NewFeed] =
-    val feeds = InputFile
-      .lines(path)
-      .zipWithIndex
-      .map((line, index) => (line.trim, index + 1))
-      .filterNot((line, _) => line.isEmpty || line.startsWith("#"))
-      .map: (line, number) =>
-        FeedUrl.parse(line) match
-          case Right(url) => NewFeed(url, title = None)
-          case Left(problem) => throw BadInput(s"$path:$number", problem, FeedUrl.hint)
-    if feeds.isEmpty then
+  def read(path: Path): FeedList =
+    val list = FeedList.of(
+      InputFile
+        .lines(path)
+        .zipWithIndex
+        .map((line, index) => (line.map(_.trim), s"$path:${index + 1}"))
+        .filterNot((line, _) => line.exists(text => text.isEmpty || text.startsWith("#")))
+        .map: (line, place) =>
+          line match
+            case None => Left(BadInput(place, "this is not UTF-8 text.", "Save the file as UTF-8."))
+            case Some(text) =>
+              FeedUrl.typed(text) match
+                case Right(url) => Right(NewFeed(url, title = None))
+                case Left(problem) => Left(BadInput(place, problem, FeedUrl.hint))
+    )
+    if list == FeedList.empty then
       throw BadInput(path.toString, "there is no URL in it.", "Put one http(s) URL on each line.")
-    feeds.distinctBy(_.url)
+    list

@@ -1,69 +1,100 @@
 package weir.cli.feeds.parse
 
-import java.nio.charset.StandardCharsets.UTF_8
-import java.security.MessageDigest
-import java.util.{HexFormat, Locale}
-import scala.jdk.CollectionConverters.*
-
-import com.rometools.rome.feed.synd.{SyndEntry, SyndFeed}
-import com.rometools.rome.io.{FeedException, SyndFeedInput}
-import org.jdom2.Document
+import java.time.Instant
+import scala.concurrent.duration.*
+import scala.util.control.NonFatal
 
 import weir.cli.feeds.fetch.{Failure, Reason}
+import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.Item
 
-/** What the bytes of a feed say, RSS and Atom alike.
+/** What a document turned out to be, if it could be read.
   *
-  * @param reason
-  *   that all was well, or what had to be put up with
+  * A document is taken for what it looks like, whatever the server calls it: JSON, XML, or a page
+  * of HTML. XML is read strictly, and only if it is not well-formed leniently.
   */
-final case class ParsedFeed(title: Option[String], items: Vector[Item], reason: Reason)
+enum ParsedFeed:
+  /** A feed.
+    *
+    * @param ttl
+    *   how long it asks to be left alone after a check, at most a day
+    * @param reason
+    *   that all was well, or what had to be put up with
+    * @param note
+    *   more about the reason
+    */
+  case Feed(
+      title: Option[String],
+      items: Vector[Item],
+      ttl: Option[FiniteDuration],
+      reason: Reason,
+      note: Option[String] = None
+  )
+
+  /** A page of HTML that names a feed: the first one, if it names several. */
+  case Page(feed: FeedUrl)
 
 object ParsedFeed:
-  /** The feed in `bytes`; `charset` is what the server named. */
-  def parse(bytes: Array[Byte], charset: Option[String]): Either[Failure, ParsedFeed] =
-    for
-      decoded <- FeedText.decode(bytes, charset)
-      xml <- SafeXml.parse(decoded.text)
-      feed <- understand(xml.document)
-    yield ParsedFeed(
-      title = clean(feed.getTitle, longestTitle),
-      items = feed.getEntries.asScala.map(item).distinctBy(_.guid).toVector,
-      reason =
-        if xml.hasLeftOut then Reason.EntityLeftOut
-        else if decoded.wasWronglyNamed then Reason.EncodingRecovered
-        else Reason.Fetched
-    )
-
-  private val longestTitle = 1_000
-  private val longestSummary = 100_000
-
-  private def understand(document: Document): Either[Failure, SyndFeed] =
-    try Right(SyndFeedInput(false, Locale.ROOT).build(document))
+  /** What the bytes mean.
+    *
+    * @param charset
+    *   what the server named
+    * @param url
+    *   where they come from: relative links are resolved against it
+    */
+  def parse(
+      bytes: Array[Byte],
+      charset: Option[String],
+      url: FeedUrl
+  ): Either[Failure, ParsedFeed] =
+    // Whatever a document does to a parser is its own failure, and never the run's.
+    try FeedText.decode(bytes, charset).flatMap(read(_, url.text, Instant.now()))
     catch
-      case error: (FeedException | IllegalArgumentException) =>
-        val root = s"the root element is <${document.getRootElement.getName}>"
-        Left(Failure(Reason.NotAFeed, Option(error.getMessage).fold(root)(m => s"$root: $m")))
+      case error @ (NonFatal(_) | _: StackOverflowError | _: OutOfMemoryError) =>
+        Left(
+          Failure(Reason.Unreadable, error.toString.take(longestDetail).linesIterator.mkString(" "))
+        )
 
-  private def item(entry: SyndEntry): Item =
-    val title = clean(entry.getTitle, longestTitle)
-    val url = clean(entry.getLink, longestTitle)
-    val content = Option(entry.getDescription).orElse(entry.getContents.asScala.headOption)
-    val published = Option(entry.getPublishedDate).orElse(Option(entry.getUpdatedDate))
-    Item(
-      guid = clean(entry.getUri, longestTitle)
-        .orElse(url)
-        .getOrElse(fingerprint(s"${title.getOrElse("")} ${published.fold(0L)(_.getTime)}")),
-      url = url,
-      title = title,
-      publishedAt = published.map(_.getTime),
-      summary = content.flatMap(text => clean(text.getValue, longestSummary))
+  /** A parser may put the whole document into its message. */
+  private val longestDetail = 300
+
+  private def read(decoded: FeedText, base: String, now: Instant): Either[Failure, ParsedFeed] =
+    val text = decoded.text
+    val usual = if decoded.wasWronglyNamed then Reason.EncodingRecovered else Reason.Fetched
+    if text.isBlank then Left(Failure(Reason.Malformed, "it is empty"))
+    else if JsonFeed.isJson(text) then
+      JsonFeed
+        .parse(text, base, now)
+        .fold(
+          problem => Left(Failure(Reason.NotAFeed, problem.take(longestDetail))),
+          feed => Right(Feed(feed.title, feed.items, None, usual))
+        )
+    else
+      StrictXml.parse(text, base) match
+        case Right(xml) =>
+          val reason = if xml.hasLeftOut then Reason.EntityLeftOut else usual
+          XmlFeed.in(xml.document, now) match
+            case Some(feed) => Right(Feed(feed.title, feed.items, feed.ttl, reason))
+            case None => page(text, base, noFeed(xml.document))
+        case Left(failure) if failure.reason == Reason.EntityBomb => Left(failure)
+        case Left(failure) =>
+          XmlFeed.in(LenientXml.parse(text, base), now) match
+            case Some(feed) if !WebPage.isPage(text) =>
+              val reason = if feed.isTruncated then Reason.Truncated else Reason.Recovered
+              Right(Feed(feed.title, feed.items, feed.ttl, reason, Some(failure.detail)))
+            case _ => page(text, base, failure)
+
+  private def noFeed(document: Node): Failure =
+    Failure(
+      Reason.NotAFeed,
+      s"the root element is <${XmlFeed.rootName(document).getOrElse("")}>, and there is no feed " +
+        "in it"
     )
 
-  /** Stands for a guid where a feed gives its entries neither a guid nor a link. */
-  private def fingerprint(text: String): String =
-    HexFormat.of.formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)))
-
-  /** The text without what Postgres cannot store, or none if nothing is left. */
-  private def clean(text: String, limit: Int): Option[String] =
-    Option(text).map(_.replace("\u0000", "").trim.take(limit)).filter(_.nonEmpty)
+  private def page(text: String, base: String, otherwise: Failure): Either[Failure, ParsedFeed] =
+    if !WebPage.isPage(text) then Left(otherwise)
+    else
+      WebPage
+        .feed(text, base)
+        .map(Page(_))
+        .toRight(Failure(Reason.NotAFeed, "it is a page of HTML that names no feed"))

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
-import weir.cli.{DurationText, Text}
+import weir.cli.{DurationText, ErrorTerminal, Text}
 import weir.cli.feeds.run.Tally
 
 /** Shows how a run gets on, for as long as it runs. */
@@ -26,7 +26,7 @@ object Progress:
 
   /** The result of `run`, with `tally` shown meanwhile.
     *
-    * '''Cancelled''': also cancels the display.
+    * **Cancelled**: also cancels the display.
     */
   def during[A](progress: Progress, tally: Tally, run: Task[A]): Task[A] =
     Task.defer:
@@ -43,7 +43,9 @@ object Progress:
   private def since(startNanos: Long): FiniteDuration =
     ((System.nanoTime() - startNanos) / 1_000_000).millis
 
-  /** How much longer it will take, if the rest goes as fast as what is done; none before a start. */
+  /** The remaining time, if the rest is as fast as the part that is done; none before the first
+    * feed.
+    */
   private def timeLeft(tally: Tally.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
     Option.when(tally.doneShare > 0.02):
       (elapsed.toMillis * (1 - tally.doneShare) / tally.doneShare).toLong.max(0).millis
@@ -71,8 +73,8 @@ object Progress:
 
     def close(): Unit = ()
 
-  /** The library decides when to draw; the line is laid out here, since the library's own layout has
-    * no room for all that at 80 columns.
+  /** The library decides when to draw; the line is laid out here, since the library's own layout
+    * has no room for all that at 80 columns.
     */
   private final class Bar(due: Long) extends Progress:
     val every: FiniteDuration = 200.millis

@@ -9,7 +9,7 @@ import weir.cli.feeds.run.{Bound, Tally}
 /** What a run came to.
   *
   * @param bound
-  *   none where only the clock tells how long servers took, since then it would prove nothing
+  *   none if the servers' times are only known by the clock, since then it would prove nothing
   */
 final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Option[Bound]):
   def print(out: PrintWriter): Unit =

@@ -8,18 +8,19 @@ import weir.cli.feeds.store.DueFeed
 
 /** The feeds that wait to be fetched: hands out only those that can begin at once.
   *
-  * What waits for the turn of its host, or for the end of a back-off, waits in here and holds none of
-  * the `--parallel` places; so neither a slow host nor a failing one keeps others from being fetched.
+  * What waits for the turn of its host, or for the end of a back-off, waits in here and holds none
+  * of the `--parallel` places; so neither a slow host nor a failing one keeps others from being
+  * fetched.
   *
-  *   - '''Waiting is blocking''': a plain lock and two conditions. Callers are tasks; a task that
+  *   - **Waiting is blocking**: a plain lock and two conditions. Callers are tasks; a task that
   *     blocks costs no thread, and its cancellation is the interrupt of the wait.
-  *   - '''Fair''': hosts that have something to fetch and a turn free take turns, round robin.
-  *   - '''Order''': within a host the longest expected first, so that no long one begins when all else
-  *     is done; a feed that is tried again goes before all others, since it is on its way.
-  *   - '''The start''': nothing is handed out until each source has delivered a page, or the longest feeds
-  *     of a source that is a little late would find all places taken.
-  *   - '''Invariant''': a host is in `ready` if and only if it has a waiting feed and a free turn.
-  *   - '''The end''': nothing more is offered, nothing waits, nothing is under way.
+  *   - **Fair**: hosts that have something to fetch and a turn free take turns, round robin.
+  *   - **Order**: within a host the longest expected first, so that no long one begins when all
+  *     else is done; a feed that is tried again goes before all others, since it is on its way.
+  *   - **The start**: nothing is handed out until each source has delivered a page, or the longest
+  *     feeds of a source that is a little late would find all places taken.
+  *   - **Invariant**: a host is in `ready` if and only if it has a waiting feed and a free turn.
+  *   - **The end**: nothing more is offered, nothing waits, nothing is under way.
   *
   * @param perHost
   *   how many feeds of a host may be under way at once
@@ -49,7 +50,7 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
   private var delivered = Set.empty[Int]
   private var isClosed = false
 
-  /** Adds a page of feeds, which may be empty. '''Waits''' while `capacity` feeds wait. */
+  /** Adds a page of feeds, which may be empty. **Waits** while `capacity` feeds wait. */
   def offer(source: Int, page: Vector[DueFeed]): Unit = locked:
     while waiting >= capacity do mayOffer.await()
     page.foreach(feed => add(Turn(feed)))
@@ -64,7 +65,7 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
 
   /** The next feed that can begin, or none at the end.
     *
-    * '''Waits''' for a feed, a turn of its host, or the end of a back-off. Each feed taken must be
+    * **Waits** for a feed, a turn of its host, or the end of a back-off. Each feed taken must be
     * given back by `finish` or `retry`.
     */
   def take(): Option[Turn] = locked:

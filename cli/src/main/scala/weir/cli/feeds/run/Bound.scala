@@ -4,9 +4,9 @@ import scala.concurrent.duration.*
 
 /** The time below which no program can fetch these feeds: what a run is measured by.
   *
-  * Two things cannot be shortened by any order of fetching: the longest chain of tries and back-off of
-  * a single feed, and all answers together, of which only `places` can be under way at once. Sending,
-  * parsing and storing count as nothing.
+  * Two things cannot be shortened by any order of fetching: the longest chain of tries and back-off
+  * of a single feed, and all answers together, of which only `places` can be under way at once.
+  * Sending, parsing and storing count as nothing.
   */
 final case class Bound(longestChain: FiniteDuration, service: FiniteDuration, places: Int):
   def perPlace: FiniteDuration = (service / places.toDouble).toMillis.millis

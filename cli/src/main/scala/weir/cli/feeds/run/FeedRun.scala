@@ -1,9 +1,10 @@
 package weir.cli.feeds.run
 
+import java.sql.SQLException
 import scala.concurrent.duration.*
 
 import weir.{Stream, Task}
-import weir.cli.feeds.fetch.{Answer, Backoff, Fetcher, Reason}
+import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
 import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore}
 
 /** Checks every feed that is due, once.
@@ -15,7 +16,7 @@ import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore}
   * }}}
   */
 final class FeedRun(
-    store: FeedStore,
+    feeds: FeedStore,
     fetcher: Fetcher,
     backoff: Backoff,
     meter: Meter,
@@ -23,7 +24,7 @@ final class FeedRun(
 ):
   /** Done when every feed of `due` has been checked and stored; `tally` follows it.
     *
-    * '''Cancelled''': fetches are broken off, and their feeds stay due; a check that is just being
+    * **Cancelled**: fetches are broken off, and their feeds stay due; a check that is just being
     * stored is stored whole.
     */
   def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
@@ -44,10 +45,11 @@ final class FeedRun(
         .drain
       Task.both(produce, fetch).void
 
-  /** The pages of one half, longest expected feeds first; there is at least one, if only an empty. */
+  /** The pages of one half, longest expected feeds first; there is at least one, if only an empty.
+    */
   private def half(due: DueQuery, number: Int): Stream[(Int, Vector[DueFeed])] =
     Stream
-      .bracket(Task.delay(store.cursor(due, number, FeedRun.pageSize)))(cursor =>
+      .bracket(Task.delay(feeds.cursor(due, number, FeedRun.pageSize)))(cursor =>
         Task.delay(cursor.close())
       )
       .flatMap: cursor =>
@@ -76,31 +78,59 @@ final class FeedRun(
     again match
       case Some(wait) => Task.delay(backlog.retry(turn.afterWait(wait), wait))
       case None =>
-        Task
-          .delay(Verdict.of(answer))
-          .flatMap(verdict => Task.uncancelable(_ => Task.delay(keep(turn, verdict, due, tally))))
+        outcomeOf(turn.feed, answer)
+          .flatMap(end => Task.uncancelable(_ => Task.delay(keep(turn, end, due, tally))))
           .guarantee(Task.delay(backlog.finish(turn)))
 
-  private def keep(turn: Turn, verdict: Verdict, due: DueQuery, tally: Tally): Unit =
-    val reason = verdict.reason
+  /** How the check ends. The feed that a page names is fetched at once, in the place of the page.
+    */
+  private def outcomeOf(feed: DueFeed, answer: Answer): Task[CheckOutcome.End] =
+    Task
+      .delay(CheckOutcome.of(feed, answer))
+      .flatMap:
+        case end: CheckOutcome.End => Task.pure(end)
+        case page: CheckOutcome.Elsewhere =>
+          val named = feed.copy(url = page.feed, etag = None, lastModified = None)
+          Task
+            .delay(fetcher.refusal(page.page, named.url))
+            .flatMap:
+              case Some(refused) => Task.pure(Answer.Failed(refused))
+              case None => fetcher.fetch(named)
+            .map(CheckOutcome.behind(page, named, _))
+
+  /** What a database cannot store is the feed's failure; any other failure of the database is ours.
+    */
+  private def keep(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Unit =
+    try store(turn, outcome, due, tally)
+    catch
+      case refused: SQLException if isOfData(refused) =>
+        val failure = Failure(Reason.NotStored, String.valueOf(refused.getMessage))
+        store(turn, CheckOutcome.failed(failure), due, tally)
+
+  private def isOfData(refused: SQLException): Boolean =
+    Option(refused.getSQLState).exists(state => FeedRun.ofData(state.take(2)))
+
+  private def store(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Unit =
+    val reason = outcome.reason
     val failures = if reason.isFailure then turn.feed.failures + 1 else 0
-    val fresh = store.record(
+    val fresh = feeds.record(
       Check(
         feed = turn.feed,
         atMillis = System.currentTimeMillis(),
         tookMillis = turn.chain.toMillis,
         outcome = reason.row(turn.tries),
-        error = verdict.failure.map(_.detail),
+        detail = outcome.detail,
         failures = failures,
-        holdOffMillis = verdict.failure
-          .fold(Duration.Zero)(HoldOff.after(failures, due.staleMillis.millis, _))
+        holdOffMillis = outcome.failure
+          .fold(outcome.holdOff)(HoldOff.after(failures, due.staleMillis.millis, _))
           .toMillis,
         disabled = reason == Reason.Gone,
-        movedTo = verdict.movedTo,
-        found = verdict.found
+        movedTo = outcome.movedTo,
+        livesAt = outcome.livesAt,
+        found = outcome.found
       )
     )
-    tally.count(turn, reason, verdict.found.fold(0)(_.items.size), fresh)
+    tally.count(turn, reason, outcome.found.fold(0)(_.items.size), fresh)
 
 object FeedRun:
   /** @param perHost
@@ -108,9 +138,14 @@ object FeedRun:
     */
   final case class Limits(parallel: Int, perHost: String => Int)
 
+  /** The classes of SQLSTATE for values that a column, or an index, cannot hold. */
+  private val ofData = Set("22", "54")
+
   /** A page takes a millisecond to read and seconds to fetch, so one ahead is enough. */
   private val pageSize = 100
   private val pagesAhead = 1
 
-  /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose turn it is not. */
+  /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose turn it is
+    * not.
+    */
   private val backlogCapacity = 10_000

@@ -4,7 +4,7 @@ import scala.concurrent.duration.*
 
 import weir.cli.feeds.fetch.Reason
 
-/** What a run has done so far: written by its fibers, read by the progress display and the report. */
+/** The progress of a run: written by its fibers, read by the display and the report. */
 final class Tally(val due: Long, val expected: FiniteDuration):
   // guarded by this
   private var rows = Map.empty[(Reason, String), Tally.Row]
@@ -48,7 +48,8 @@ final class Tally(val due: Long, val expected: FiniteDuration):
     )
 
 object Tally:
-  /** One line of the table: feeds that ended alike, items in them, and how many of those were new. */
+  /** One line of the table: feeds that ended alike, items in them, and how many of those were new.
+    */
   final case class Row(feeds: Long, found: Long, fresh: Long)
 
   /** What the servers and the back-off took, over all tries of all feeds that are done. */

@@ -4,7 +4,7 @@ import scala.concurrent.duration.*
 
 import weir.cli.feeds.store.DueFeed
 
-/** A feed on its way through a run, with what its tries so far have taken.
+/** A feed that a run is fetching, with the time that its tries have taken so far.
   *
   * @param tries
   *   how many have ended

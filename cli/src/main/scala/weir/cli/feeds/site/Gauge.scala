@@ -11,7 +11,9 @@ final class Gauge:
     value += amount
     notifyAll()
 
-  /** True once the number is what `isReached` asks for. '''Waits''' for it, at most `limit`: false then. */
+  /** True once the number is what `isReached` asks for. **Waits** for it, at most `limit`: false
+    * then.
+    */
   def await(limit: FiniteDuration)(isReached: Int => Boolean): Boolean = synchronized:
     val end = limit.fromNow
     while !isReached(value) && end.hasTimeLeft() do wait(end.timeLeft.toMillis max 1)

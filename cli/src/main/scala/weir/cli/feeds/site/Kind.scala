@@ -1,6 +1,6 @@
 package weir.cli.feeds.site
 
-/** How a feed of the local site behaves: the good ones, and what real life has besides.
+/** How a feed of the local site behaves: the good ones, and the faults that real feeds have.
   *
   * @param share
   *   how many of 500 feeds behave so; there is at least one of each
@@ -23,7 +23,9 @@ enum Kind(val share: Int):
   case HugeAnnounced extends Kind(2)
   case HugeSilent extends Kind(2)
   case GzipBomb extends Kind(2)
-  case Malformed extends Kind(12)
+  case Malformed extends Kind(4)
+  case NotQuiteXml extends Kind(6)
+  case Truncated extends Kind(6)
   case UnknownEncoding extends Kind(4)
   case EntityBomb extends Kind(2)
   case RedirectLoop extends Kind(6)

@@ -11,8 +11,9 @@ import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
 /** A small web site of feeds in this process, so that the first run needs no network.
   *
-  * Its feeds are stored under a name that no DNS knows, and [[address]] leads there; so the database
-  * holds good when the site is started again on another port, and two runs at once each have theirs.
+  * Its feeds are stored under a name that no DNS knows, and [[address]] leads there; so the
+  * database holds good when the site is started again on another port, and two runs at once each
+  * have theirs.
   */
 final class LocalSite private (
     val plan: SitePlan,
@@ -20,7 +21,8 @@ final class LocalSite private (
     handler: SiteHandler,
     port: Int
 ) extends AutoCloseable:
-  /** Where `logical` really is: this process for the site's name, the same address for all others. */
+  /** Where `logical` really is: this process for the site's name, the same address for all others.
+    */
   def address(logical: URI): URI =
     if logical.getAuthority != LocalSite.host then logical
     else
@@ -33,7 +35,7 @@ final class LocalSite private (
       case LocalSite.numbered(id) => handler.plannedMillis(id.toInt)
       case _ => 0
 
-  /** How often somebody opened what an external entity points to. */
+  /** How often the target of an external entity was requested. */
   def secretsOpened: Int = handler.secretsOpened.get
 
   /** How many bodies without end are being sent at this moment. */
@@ -42,7 +44,7 @@ final class LocalSite private (
   def close(): Unit = server.stop()
 
 object LocalSite:
-  /** `.localhost` is kept from DNS by RFC 6761, so nobody can own this name. */
+  /** `.localhost` is kept from DNS by RFC 6761, so this name can never be registered. */
   val host = "site.weir.localhost"
 
   private val numbered = s"http://${host.replace(".", "\\.")}/[a-z-]+/([0-9]{1,8})\\.xml".r

@@ -11,13 +11,14 @@ import org.eclipse.jetty.io.Content
 import org.eclipse.jetty.server.{Handler, Request, Response}
 import org.eclipse.jetty.util.Callback
 
-/** Answers the requests of the local site as its plan says, with blocking code on virtual threads. */
+/** Answers the requests of the local site as its plan says, with blocking code on virtual threads.
+  */
 private[site] final class SiteHandler(plan: SitePlan) extends Handler.Abstract:
   // shared: by the feed's number
   private val requests = AtomicIntegerArray(plan.feeds.size + 1)
   private val planned = AtomicLongArray(plan.feeds.size + 1)
 
-  /** How often somebody opened what an external entity points to. */
+  /** How often the target of an external entity was requested. */
   val secretsOpened = AtomicInteger()
 
   /** How many bodies without end are being sent at this moment. */

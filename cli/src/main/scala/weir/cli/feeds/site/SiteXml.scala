@@ -14,11 +14,14 @@ private[site] object SiteXml:
   def httpDate(time: Instant): String =
     DateTimeFormatter.RFC_1123_DATE_TIME.format(time.atOffset(ZoneOffset.UTC))
 
-  /** The body that `feed` answers with; `secret` is an address that nobody should ever open. */
+  /** The body that `feed` answers with; `secret` is an address that must never be requested. */
   def body(feed: PlannedFeed, secret: String): Array[Byte] =
     val xml = document(feed)
     feed.kind match
-      case Kind.Malformed => xml.take(xml.length * 2 / 3).getBytes(UTF_8)
+      case Kind.Malformed => brokenScript.getBytes(UTF_8)
+      case Kind.NotQuiteXml =>
+        xml.replaceFirst("<title>", "<title>Tea & scones&nbsp;").getBytes(UTF_8)
+      case Kind.Truncated => xml.take(xml.length * 2 / 3).getBytes(UTF_8)
       case Kind.WrongEncoding => xml.getBytes(ISO_8859_1)
       case Kind.UnknownEncoding =>
         xml.replace("encoding=\"UTF-8\"", "encoding=\"x-klingon\"").getBytes(ISO_8859_1)
@@ -37,6 +40,12 @@ private[site] object SiteXml:
   /** What a body without end, or a huge one, begins with and goes on with. */
   def opening: Array[Byte] = """<?xml version="1.0"?><rss version="2.0"><channel>""".getBytes(UTF_8)
   val filler: Array[Byte] = ("<item><title>and so on</title></item>" * 800).getBytes(UTF_8)
+
+  /** What a program prints in place of the feed when it fails. */
+  private val brokenScript =
+    """<?xml version="1.0"?>
+      |<br /><b>Fatal error</b>: Allowed memory size exhausted in /srv/feed.php on line 12<br />
+      |""".stripMargin
 
   private val bombBytes = 15_000_000
 

@@ -4,10 +4,15 @@ import weir.cli.feeds.input.FeedUrl
 
 /** What one check of a feed found out: all of it is stored in one transaction, or none.
   *
+  * @param detail
+  *   more about the outcome: what went wrong, or what was put up with
   * @param holdOffMillis
   *   how long to leave the feed alone, if that is longer than `--stale`
   * @param movedTo
   *   the new address, if the old one may be replaced for good
+  * @param livesAt
+  *   the address of the feed that a page led to; it replaces the page's, if nothing was ever found
+  *   under that but the page
   * @param found
   *   what the feed said, if it said anything new; else its title, validators and items stay
   */
@@ -16,11 +21,12 @@ final case class Check(
     atMillis: Long,
     tookMillis: Long,
     outcome: String,
-    error: Option[String],
+    detail: Option[String],
     failures: Int,
     holdOffMillis: Long,
     disabled: Boolean,
     movedTo: Option[FeedUrl],
+    livesAt: Option[FeedUrl],
     found: Option[Check.Found]
 )
 
@@ -29,5 +35,6 @@ object Check:
       title: Option[String],
       etag: Option[String],
       lastModified: Option[String],
+      ttlMillis: Long,
       items: Vector[Item]
   )

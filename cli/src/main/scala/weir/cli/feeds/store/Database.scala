@@ -2,31 +2,47 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-/** Where feeds are kept: what differs between SQLite and Postgres. All queries are the same text. */
+/** Where feeds are kept: what differs between SQLite and Postgres. All queries are the same text.
+  */
 trait Database:
   /** The place as messages name it; never with a password. */
   def name: String
 
-  /** Whether it already holds weir's tables.
+  /** The version of weir's tables in it; none if it has none yet.
     *
     * Nothing is created or changed.
     *
-    * '''Fails''' with [[weir.cli.BadInput]] if it belongs to something else, was made by a newer
+    * **Fails** with [[weir.cli.BadInput]] if it belongs to something else, was made by a newer
     * weir, or cannot be reached.
     */
-  def exists(): Boolean
+  def version(): Option[Int]
 
   /** Creates the tables if there are none yet; several processes may do so at once. */
   def create(): Unit
 
+  /** Brings the tables of an older weir up to date; several processes may do so at once. */
+  def upgrade(): Unit
+
   /** A new connection in auto-commit mode. */
   def connect(): Connection
+
+  /** A new connection that can only read, to a database that exists: it makes none.
+    *
+    * It may wait for seconds inside native code, so it is for platform threads.
+    */
+  def connectForReading(): Connection
+
+  /** Runs `body`, which only reads, and runs it again where the database had to refuse it for a
+    * moment.
+    */
+  def retrying[A](body: => A): A = body
 
   /** Runs `body` in one writing transaction on `connection`, and rolls back if it throws. */
   def transaction[A](connection: Connection)(body: => A): A
 
 object Database:
-  /** The database that `--db` names: a `jdbc:postgresql:` URL, or else the path of an SQLite file. */
+  /** The database that `--db` names: a `jdbc:postgresql:` URL, or else the path of an SQLite file.
+    */
   def of(target: String): Database =
     if target.startsWith("jdbc:postgresql:") then Postgres(target)
     else Sqlite.at(target.stripPrefix("jdbc:sqlite:"))

@@ -1,23 +1,22 @@
 package weir.cli.feeds.store
 
-import java.sql.Connection
-
 /** Reads the due feeds of one half of the keys page by page, so that never all are in memory.
   *
-  * Each page is a query of its own that goes on after the last row (no `OFFSET`, no open result), so
-  * it stays right while the feeds it has returned are being checked and change.
+  * Each page is a query of its own that goes on after the last row (no `OFFSET`, no open result),
+  * so it stays right while the feeds it has returned are being checked and change.
   */
 final class DueCursor private[store] (
-    connection: Connection,
+    database: Database,
     due: DueQuery,
     half: Int,
     pageSize: Int
 ) extends AutoCloseable:
+  private val connection = database.connect()
   private var last: Option[DueFeed] = None
 
   /** The next page; empty at the end. */
   def nextPage(): Vector[DueFeed] =
-    val page = due.page(connection, half, last, pageSize)
+    val page = database.retrying(due.page(connection, half, last, pageSize))
     last = page.lastOption.orElse(last)
     page
 

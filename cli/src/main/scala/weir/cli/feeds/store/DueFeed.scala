@@ -9,5 +9,6 @@ final case class DueFeed(
     etag: Option[String],
     lastModified: Option[String],
     failures: Int,
+    ttlMillis: Long,
     expectedMillis: Long
 )

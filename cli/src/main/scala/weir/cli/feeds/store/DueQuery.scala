@@ -7,7 +7,8 @@ import weir.cli.feeds.input.FeedUrl
 /** Which feeds are due: never checked, or last checked at least `staleMillis` (and the feed's own
   * hold-off) before `asOfMillis`.
   *
-  * `asOfMillis` is the moment the run began, so a feed that the run has checked is not due again in it.
+  * `asOfMillis` is the moment the run began, so a feed that the run has checked is not due again in
+  * it.
   */
 final case class DueQuery(asOfMillis: Long, staleMillis: Long):
   import DueQuery.*
@@ -30,12 +31,14 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
       )(staleMillis, staleMillis)(row => Option(row.getObject(1)).map(_ => row.getLong(1)))
       .head
 
-  /** One page of the due feeds of one half of the keys, after `last`; longest expected check first. */
+  /** One page of the due feeds of one half of the keys, after `last`; longest expected check first.
+    */
   def page(connection: Connection, half: Int, last: Option[DueFeed], limit: Int): Vector[DueFeed] =
     val longest = last.fold(Long.MaxValue)(_.expectedMillis)
     Sql.query(
       connection,
-      s"""SELECT id, url, etag, last_modified, failures, expected_ms FROM feed
+      s"""SELECT id, url, etag, last_modified, failures, ttl_ms, expected_ms
+         |FROM feed
          |WHERE $isDue AND id % 2 = ? AND (expected_ms < ? OR (expected_ms = ? AND id > ?))
          |ORDER BY expected_ms DESC, id LIMIT ?""".stripMargin
     )(staleMillis, staleMillis, asOfMillis, half, longest, longest, last.fold(0L)(_.id), limit):
@@ -46,7 +49,8 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
           etag = Sql.optional(row, 3),
           lastModified = Sql.optional(row, 4),
           failures = row.getInt(5),
-          expectedMillis = row.getLong(6)
+          ttlMillis = row.getLong(6),
+          expectedMillis = row.getLong(7)
         )
 
 object DueQuery:

@@ -7,11 +7,12 @@ import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
 /** The feeds and their items, with plain blocking calls.
   *
-  *   - '''Writing''': one connection under a lock. SQLite has one writer anyway, and a transaction
+  *   - **Writing**: one connection under a lock. SQLite has one writer anyway, and a transaction
   *     takes about a millisecond, far less than a fetch.
-  *   - '''Reading''': every [[DueCursor]] has a connection of its own.
-  *   - '''A crash at any moment''': a check is one transaction, so its feed is either still due or has
-  *     all its items; and a repeated check stores no item twice, since `(feed_id, guid)` is unique.
+  *   - **Reading**: every [[DueCursor]] has a connection of its own.
+  *   - **A crash at any moment**: a check is one transaction, so its feed is either still due or
+  *     has all its items; and a repeated check stores no item twice, since it is compared with what
+  *     is stored in the same transaction, which holds the feed's row.
   */
 final class FeedStore private (database: Database) extends AutoCloseable:
   private val writer = database.connect()
@@ -39,15 +40,22 @@ final class FeedStore private (database: Database) extends AutoCloseable:
 
   /** A cursor over the due feeds of one half of the keys (0 or 1), which the caller must close. */
   def cursor(due: DueQuery, half: Int, pageSize: Int): DueCursor =
-    DueCursor(database.connect(), due, half, pageSize)
+    DueCursor(database, due, half, pageSize)
 
-  /** How many of `feeds` were new: those with a known address are left as they are. */
+  /** How many of `feeds` were new: those with an address that is known, or was before the feed
+    * moved, are left as they are.
+    */
   def add(feeds: Iterable[NewFeed]): Int =
     writing: connection =>
       Sql.updateAll(
         connection,
-        "INSERT INTO feed (url, title, expected_ms) VALUES (?, ?, ?) ON CONFLICT (url) DO NOTHING"
-      )(feeds.map(feed => Seq(feed.url.text, feed.title, feed.expected.toMillis)))
+        """INSERT INTO feed (url, title, expected_ms)
+          |SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT)
+          |WHERE NOT EXISTS (SELECT 1 FROM former_url WHERE url = ?)
+          |ON CONFLICT (url) DO NOTHING""".stripMargin
+      )(feeds.map: feed =>
+        val url = feed.url.text
+        Seq(url, feed.title, feed.expected.toMillis, url))
 
   /** A fact about the database itself, such as the seed of the local site. */
   def fact(name: String): Option[String] =
@@ -72,13 +80,14 @@ final class FeedStore private (database: Database) extends AutoCloseable:
   def record(check: Check): Int =
     try writing(write(_, check))
     catch
-      case _: SQLException if check.movedTo.nonEmpty =>
-        writing(write(_, check.copy(movedTo = None)))
+      case _: SQLException if check.movedTo.nonEmpty || check.livesAt.nonEmpty =>
+        writing(write(_, check.copy(movedTo = None, livesAt = None)))
 
   def close(): Unit = writer.close()
 
   private def write(connection: Connection, check: Check): Int =
     import check.*
+    val newAddress = movedTo.orElse(livesAt.filter(_ => wasNeverRead(connection, feed.id)))
     val _ = Sql.update(
       connection,
       """UPDATE feed SET checked_at = ?, expected_ms = ?, outcome = ?, error = ?, failures = ?,
@@ -87,34 +96,56 @@ final class FeedStore private (database: Database) extends AutoCloseable:
       atMillis,
       tookMillis,
       outcome,
-      error,
+      detail,
       failures,
       holdOffMillis,
       if disabled then 1 else 0,
       feed.id
     )
-    movedTo.foreach(move(connection, feed.id, _))
+    newAddress.foreach(move(connection, feed, _))
     found.fold(0): said =>
       val _ = Sql.update(
         connection,
-        "UPDATE feed SET title = coalesce(?, title), etag = ?, last_modified = ? WHERE id = ?"
-      )(said.title, said.etag, said.lastModified, feed.id)
+        """UPDATE feed SET title = coalesce(?, title), etag = ?, last_modified = ?, ttl_ms = ?
+          |WHERE id = ?""".stripMargin
+      )(said.title, said.etag, said.lastModified, said.ttlMillis, feed.id)
       addItems(connection, check, said.items)
 
-  private def move(connection: Connection, id: Long, url: FeedUrl): Unit =
-    val _ = Sql.update(
+  /** Whether no check has found a feed yet, as far as the last check and the items show. */
+  private def wasNeverRead(connection: Connection, id: Long): Boolean =
+    Sql
+      .query(
+        connection,
+        """SELECT 1 FROM feed WHERE id = ? AND (outcome LIKE 'fetched%' OR outcome = 'not modified'
+          |OR EXISTS (SELECT 1 FROM item WHERE feed_id = feed.id))""".stripMargin
+      )(id)(_ => ())
+      .isEmpty
+
+  /** The old address is remembered: a list that the user goes on giving still has it. */
+  private def move(connection: Connection, feed: DueFeed, url: FeedUrl): Unit =
+    val moved = Sql.update(
       connection,
       "UPDATE feed SET url = ? WHERE id = ? AND NOT EXISTS (SELECT 1 FROM feed WHERE url = ?)"
-    )(url.text, id, url.text)
+    )(url.text, feed.id, url.text)
+    if moved > 0 then
+      val _ = Sql.update(
+        connection,
+        "INSERT INTO former_url (url, feed_id) VALUES (?, ?) ON CONFLICT (url) DO NOTHING"
+      )(feed.url.text, feed.id)
 
+  /** The feed's row is locked by now, or the whole file: no other process adds items to it
+    * meanwhile.
+    */
   private def addItems(connection: Connection, check: Check, items: Vector[Item]): Int =
+    val stored = StoredItem.named(connection, check.feed.id, items)
+    val fresh = NewItems.of(items, stored)
     Sql.updateAll(
       connection,
-      """INSERT INTO item (feed_id, guid, url, title, published_at, summary, first_seen_at)
-        |VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed_id, guid) DO NOTHING""".stripMargin
-    )(items.map: item =>
+      """INSERT INTO item (feed_id, guid, url, title, published_at, summary, content, first_seen_at)
+        |VALUES (?, ?, ?, ?, ?, ?, ?, ?)""".stripMargin
+    )(fresh.map: item =>
       import item.*
-      Seq(check.feed.id, guid, url, title, publishedAt, summary, check.atMillis))
+      Seq(check.feed.id, guid, url, title, publishedAt, summary, content, check.atMillis))
 
   private def writing[A](body: Connection => A): A =
     lock.lock()
@@ -123,15 +154,17 @@ final class FeedStore private (database: Database) extends AutoCloseable:
 
   private def reading[A](body: Connection => A): A =
     lock.lock()
-    try body(writer)
+    try database.retrying(body(writer))
     finally lock.unlock()
 
 object FeedStore:
-  /** The store in `database`, with its tables made if there were none.
+  /** The store in `database`, with its tables made if there were none, and brought up to date.
     *
-    * '''Fails''' with [[weir.cli.BadInput]], and changes nothing, if the database belongs to
+    * **Fails** with [[weir.cli.BadInput]], and changes nothing, if the database belongs to
     * something else or cannot be reached.
     */
   def open(database: Database): FeedStore =
-    if !database.exists() then database.create()
+    database.version() match
+      case None => database.create()
+      case Some(version) => if version < Schema.version then database.upgrade()
     FeedStore(database)

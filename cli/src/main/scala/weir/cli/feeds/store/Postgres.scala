@@ -5,18 +5,20 @@ import java.util.Properties
 
 import weir.cli.BadInput
 
-/** Feeds in a Postgres database, in a schema of their own, so that other tables are never in the way.
+/** Feeds in a Postgres database, in a schema of their own, so that other tables are never in the
+  * way.
   *
-  * A connection is one socket; a thread that is interrupted while it waits for the answer closes it.
-  * So every write runs in an uncancelable task, and a reader gives its connection up when cancelled.
+  * A connection is one socket; a thread that is interrupted while it waits for the answer closes
+  * it. So every write runs in an uncancelable task, and a reader gives its connection up when
+  * cancelled.
   */
 final class Postgres(url: String) extends Database:
   def name: String = url.takeWhile(_ != '?').replaceFirst("//[^/@]*@", "//")
 
-  def exists(): Boolean =
+  def version(): Option[Int] =
     val connection = connect()
     try
-      if Sql.query(connection, Postgres.hasSchema)()(_ => ()).isEmpty then false
+      if Sql.query(connection, Postgres.hasSchema)()(_ => ()).isEmpty then None
       else
         val isWeirs =
           Sql.query(connection, Postgres.hasMeta)()(_.getBoolean(1)).head &&
@@ -34,7 +36,7 @@ final class Postgres(url: String) extends Database:
             s"a newer weir made its tables (version $version; this one knows ${Schema.version}).",
             "Update weir, or name another database with --db."
           )
-        true
+        Some(version)
     finally connection.close()
 
   /** Under an advisory lock, since two `CREATE ... IF NOT EXISTS` at once may both try. */
@@ -47,13 +49,28 @@ final class Postgres(url: String) extends Database:
         Schema.create(connection, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
     finally connection.close()
 
-  def connect(): Connection =
+  def upgrade(): Unit =
+    val connection = connect()
+    try
+      transaction(connection):
+        Sql.execute(connection, s"SELECT pg_advisory_xact_lock(${Postgres.lockKey})")
+        if value(connection, "version").forall(_.toInt < Schema.version) then
+          Sql.execute(connection, "ALTER TABLE item DROP CONSTRAINT item_feed_id_guid_key")
+          Sql.execute(connection, "ALTER TABLE item ADD COLUMN content TEXT")
+          Upgrade.finish(connection)
+    finally connection.close()
+
+  def connect(): Connection = connectWith("")
+
+  def connectForReading(): Connection = connectWith(" -c default_transaction_read_only=on")
+
+  private def connectWith(more: String): Connection =
     val properties = Properties()
     properties.setProperty("connectTimeout", "10")
     properties.setProperty("ApplicationName", Schema.application)
     properties.setProperty(
       "options",
-      s"-c search_path=${Postgres.schema} -c client_min_messages=warning"
+      s"-c search_path=${Postgres.schema} -c client_min_messages=warning$more"
     )
     try DriverManager.getConnection(url, properties)
     catch

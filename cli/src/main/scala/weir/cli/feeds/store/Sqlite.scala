@@ -5,23 +5,25 @@ import java.nio.file.{Files, InvalidPathException, Path}
 import java.sql.{Connection, DriverManager, SQLException}
 import java.util.concurrent.ThreadLocalRandom
 
+import org.sqlite.{SQLiteConfig, SQLiteOpenMode}
+
 import weir.cli.BadInput
 
 /** Feeds in one SQLite file.
   *
-  *   - '''WAL''': readers never wait for the writer, nor the writer for them.
-  *   - '''synchronous=NORMAL''': a commit does not wait for the disk. A killed process loses nothing
+  *   - **WAL**: readers never wait for the writer, nor the writer for them.
+  *   - **synchronous=NORMAL**: a commit does not wait for the disk. A killed process loses nothing
   *     that was committed, a power failure at most the last few checks, which are then repeated;
   *     neither can corrupt the file or leave half a check.
-  *   - '''Busy''': `busy_timeout` would sleep inside native code, with the carrier thread pinned. So
+  *   - **Busy**: `busy_timeout` would sleep inside native code, with the carrier thread pinned. So
   *     it is zero, and waiting for another process is a plain `Thread.sleep` out here.
-  *   - '''Identity''': the header of the file says that it is weir's (`application_id`). It is read
+  *   - **Identity**: the header of the file says that it is weir's (`application_id`). It is read
   *     as bytes before SQLite opens anything, so a foreign file is not touched at all.
   */
 final class Sqlite private (file: Path) extends Database:
   def name: String = file.toString
 
-  def exists(): Boolean =
+  def version(): Option[Int] =
     if Files.isDirectory(file) then
       throw BadInput(name, "this is a folder, not a database.", "Name a file inside it with --db.")
     if !Files.exists(file) then
@@ -34,16 +36,16 @@ final class Sqlite private (file: Path) extends Database:
         )
       if !Files.isWritable(folder) then
         throw BadInput(name, s"no file can be made in $folder.", "Name another place with --db.")
-      false
+      None
     else if !Files.isReadable(file) || !Files.isWritable(file) then
       throw BadInput(name, "it may not be read and written.", "Give yourself the right to do so.")
-    else if Files.size(file) == 0 || interrupted then false
-    else hasWeirHeader
+    else if Files.size(file) == 0 || interrupted then None
+    else Some(headerVersion)
 
   /** A process died while it created the file; SQLite rolls that back when it opens it. */
   private def interrupted = Files.exists(Path.of(s"$file-journal"))
 
-  private def hasWeirHeader: Boolean =
+  private def headerVersion: Int =
     val in = Files.newInputStream(file)
     val header =
       try in.readNBytes(100)
@@ -60,7 +62,7 @@ final class Sqlite private (file: Path) extends Database:
         s"a newer weir made this database (version $version; this one knows ${Schema.version}).",
         "Update weir, or name another file with --db."
       )
-    true
+    version
 
   /** Makes the tables and the header in one transaction, and only then switches to WAL, so that the
     * header is in the main file from the first moment there is anything in it.
@@ -70,26 +72,53 @@ final class Sqlite private (file: Path) extends Database:
     try
       transaction(connection):
         if applicationOf(connection) == 0 && hasNoTables(connection) then
-          Schema.create(connection, "INTEGER PRIMARY KEY")
+          Schema.create(connection, Sqlite.key)
           Sql.execute(connection, s"PRAGMA application_id = ${Sqlite.applicationId}")
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
         else if applicationOf(connection) != Sqlite.applicationId then
           throw BadInput(name, "this database belongs to another program.", Sqlite.otherFile)
-      retryWhileBusy(Sql.execute(connection, "PRAGMA journal_mode = WAL"))
+      retrying(Sql.execute(connection, "PRAGMA journal_mode = WAL"))
     catch
       case error: SQLException if error.getErrorCode == Sqlite.notADatabase =>
         throw BadInput(name, "this file is not an SQLite database.", Sqlite.otherFile)
     finally connection.close()
 
+  /** SQLite can take no constraint from a table, so the items move to a new one. */
+  def upgrade(): Unit =
+    val connection = open()
+    try
+      transaction(connection):
+        if Sql.query(connection, "PRAGMA user_version")()(_.getInt(1)).head < Schema.version then
+          Sql.execute(connection, "ALTER TABLE item RENAME TO item_1")
+          Sql.execute(connection, Schema.items(Sqlite.key))
+          Sql.execute(
+            connection,
+            s"INSERT INTO item (${Sqlite.columns1}) SELECT ${Sqlite.columns1} FROM item_1"
+          )
+          Sql.execute(connection, "DROP TABLE item_1")
+          Upgrade.finish(connection)
+          Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
+    finally connection.close()
+
   def connect(): Connection =
     val connection = open()
-    Sql.execute(connection, "PRAGMA synchronous = NORMAL")
-    Sql.execute(connection, "PRAGMA foreign_keys = ON")
+    retrying:
+      Sql.execute(connection, "PRAGMA synchronous = NORMAL")
+      Sql.execute(connection, "PRAGMA foreign_keys = ON")
+    connection
+
+  /** Not `SQLITE_OPEN_READONLY`: the last to close would leave the files of the WAL behind. */
+  def connectForReading(): Connection =
+    val config = SQLiteConfig()
+    config.resetOpenMode(SQLiteOpenMode.CREATE)
+    config.setBusyTimeout(Sqlite.readerPatienceMillis)
+    val connection = config.createConnection(s"jdbc:sqlite:${file.toAbsolutePath}")
+    Sql.execute(connection, "PRAGMA query_only = ON")
     connection
 
   /** Begins as a writer at once: a reader that becomes a writer later can fail in the middle. */
   def transaction[A](connection: Connection)(body: => A): A =
-    Database.between(connection)(retryWhileBusy(Sql.execute(connection, "BEGIN IMMEDIATE")))(body)
+    Database.between(connection)(retrying(Sql.execute(connection, "BEGIN IMMEDIATE")))(body)
 
   private def open(): Connection =
     val connection = DriverManager.getConnection(s"jdbc:sqlite:${file.toAbsolutePath}")
@@ -102,19 +131,26 @@ final class Sqlite private (file: Path) extends Database:
   private def hasNoTables(connection: Connection): Boolean =
     Sql.query(connection, "SELECT count(*) FROM sqlite_master")()(_.getInt(1)).head == 0
 
-  private def retryWhileBusy(step: => Unit): Unit =
+  /** Readers, too, are refused for a moment: while another process recovers the log after a crash,
+    * or writes it back as the last to close.
+    */
+  override def retrying[A](body: => A): A =
     val deadline = System.nanoTime() + Sqlite.busyLimitMillis * 1_000_000
-    var isDone = false
-    while !isDone do
-      try
-        step
-        isDone = true
+    var result: Option[A] = None
+    while result.isEmpty do
+      try result = Some(body)
       catch
         case error: SQLException
             if Sqlite.isBusy(error.getErrorCode) && System.nanoTime() < deadline =>
           Thread.sleep(ThreadLocalRandom.current().nextLong(1, 20))
+    result.get
 
 object Sqlite:
+  private val key = "INTEGER PRIMARY KEY"
+
+  /** The columns of the items in version 1. */
+  private val columns1 = "id, feed_id, guid, url, title, published_at, summary, first_seen_at"
+
   /** The four letters `Weir`, as the header of the file has them. */
   private val applicationId = 0x57656972
 
@@ -122,6 +158,9 @@ object Sqlite:
 
   /** No transaction of weir lasts longer than some milliseconds; another tool's may. */
   private val busyLimitMillis = 30_000L
+
+  /** Readers wait for a writer only while it recovers the file after a crash. */
+  private val readerPatienceMillis = 5_000
 
   private val otherFile = "Name another file with --db; this one was not changed."
 

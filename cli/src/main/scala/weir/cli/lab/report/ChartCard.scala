@@ -44,7 +44,7 @@ object ChartCard:
       isBehindWeir: Boolean
   )
 
-  /** Where values span more than this, short bars could not be told apart. */
+  /** Where values span more than this, short bars could not be distinguished. */
   private val widestLinear = 30.0
 
   /** A card for each group and unit, in the order in which they first appear. */
@@ -54,7 +54,7 @@ object ChartCard:
 
   private final case class Key(title: String, unit: String, better: String)
 
-  /** Cases without a group stand together with others in the same unit. */
+  /** Cases without a group share a card with others in the same unit. */
   private def key(result: Result): Key =
     val title = if result.group == result.name then s"in ${result.unit}" else result.group
     Key(title, result.unit, result.better)

@@ -59,13 +59,13 @@ object HtmlReport:
       MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8))
     )
 
-  /** What would end the element, or begin a comment in it, can only stand in a literal, where a
+  /** Text that would end the element, or begin a comment in it, can only be in a literal, where a
     * backslash changes nothing.
     */
   private def inScript(text: String): String =
     text.replaceAll("(?i)</(script)", "<\\\\/$1").replace("<!--", "<\\!--")
 
-  /** In JSON, `<` can only stand in a text. */
+  /** In JSON, `<` can only be in a string. */
   private def data(cards: Seq[ChartCard]): String =
     ujson.write(ChartScript.json(cards)).replace("<", "\\u003c")
 
@@ -96,7 +96,8 @@ object HtmlReport:
           "<small>the best rival</small></div>"
     val title = escape(card.title)
     s"""<section class="card"><header><div><h2>$title</h2><p>${escape(card.scale)}</p></div>""" +
-      s"""$margin</header><div class="chart" role="img" aria-label="$title, as a chart"></div></section>"""
+      s"""$margin</header><div class="chart" role="img" """ +
+      s"""aria-label="$title, as a chart"></div></section>"""
 
   private def table(card: ChartCard): String =
     val blocks = card.blocks.map: block =>
@@ -105,7 +106,8 @@ object HtmlReport:
         else s"""<tr class="case"><th colspan="3">${escape(block.name)}</th></tr>"""
       block.bars.map(row).mkString(s"<tbody>$head", "", "</tbody>")
     s"""<table><caption>${escape(card.title)} <span>${escape(card.meaning)}</span></caption>""" +
-      """<thead><tr><th></th><th class="number">value</th><th class="number">ratio</th></tr></thead>""" +
+      """<thead><tr><th></th><th class="number">value</th>""" +
+      """<th class="number">ratio</th></tr></thead>""" +
       blocks.mkString + "</table>"
 
   private def row(bar: ChartCard.Bar): String =

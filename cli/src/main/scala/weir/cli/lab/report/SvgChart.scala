@@ -6,8 +6,8 @@ import weir.cli.lab.LabReport
 
 /** The charts of a report as one SVG file, for pages that cannot run scripts.
   *
-  * The same script as in the HTML report draws them, with ECharts on a JavaScript engine that runs on
-  * the JVM.
+  * The same script as in the HTML report draws them, with ECharts on a JavaScript engine that runs
+  * on the JVM.
   */
 object SvgChart:
   private val width = 760
@@ -22,7 +22,8 @@ object SvgChart:
     val height = titleHeight + drawn.map(_._2.height + cardTitleHeight + cardGap).sum - 4
     val tops = drawn.scanLeft(titleHeight)((top, card) => top + heightOf(card._2))
     val parts = drawn.zip(tops).map { case ((card, drawing), top) => place(card, drawing, top) }
-    s"""<svg xmlns="http://www.w3.org/2000/svg" width="$width" height="$height" viewBox="0 0 $width $height" font-family="$font">
+    val size = s"""width="$width" height="$height" viewBox="0 0 $width $height""""
+    s"""<svg xmlns="http://www.w3.org/2000/svg" $size font-family="$font">
        |<rect width="$width" height="$height" rx="12" fill="#ffffff" stroke="#e3e7ec"/>
        |<text x="$edge" y="35" font-size="20" font-weight="700" fill="#1b2430">weir ${escape(
         report.command
@@ -42,12 +43,13 @@ object SvgChart:
     s"commit ${report.commit}, JDK ${report.jdk}, ${report.cpus} CPUs, seed ${report.seed}"
 
   private def place(card: ChartCard, drawing: Drawing, top: Int): String =
+    val size = s"""width="${width - 2 * edge}" height="${drawing.height}""""
     s"""<text x="$edge" y="${top + 20}" font-size="15" font-weight="600" fill="#1b2430">${escape(
         card.title
       )}<tspan dx="10" font-size="12" font-weight="400" fill="#5d6977">${escape(
         card.scale
       )}</tspan></text>
-       |<svg x="$edge" y="${top + cardTitleHeight}" width="${width - 2 * edge}" height="${drawing.height}">${drawing.svg}</svg>""".stripMargin
+       |<svg x="$edge" y="${top + cardTitleHeight}" $size>${drawing.svg}</svg>""".stripMargin
 
   private def drawAll(cards: Seq[ChartCard]): Seq[Drawing] =
     val context = Context.enter()
@@ -83,7 +85,8 @@ object SvgChart:
     val svg = Context.toString(pair.get(1, pair))
     Drawing(withoutHover(svg), Context.toNumber(pair.get(0, pair)).toInt)
 
-  /** ECharts adds rules for pointers over bars, which would also hold for other charts of the file. */
+  /** ECharts adds rules for pointers over bars, which would also hold for other charts of the file.
+    */
   private def withoutHover(svg: String): String =
     svg.replaceAll("(?s)<style.*?</style>", "").replaceAll(" class=\"zr[^\"]*\"", "")
 

@@ -9,7 +9,8 @@ import weir.cli.sql.Settings.Input
 object InputFiles:
   private val customDump = "PGDMP".getBytes
 
-  /** '''Fails''' with [[BadInput]] if one is missing, a folder, not readable, or no script. */
+  /** **Fails** with [[BadInput]] if one is missing, a folder, not readable, or no script.
+    */
   def check(names: Seq[String]): Vector[Input] =
     if names.count(_ == "-") > 1 then
       throw BadInput("-", "standard input can be read once only.", "Name it once.")

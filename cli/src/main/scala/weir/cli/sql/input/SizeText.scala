@@ -9,9 +9,10 @@ object SizeText:
   private val form = "([0-9]{1,15})(b|kb|mb|gb)".r
   private val units = Map("b" -> 1L, "kb" -> 1000L, "mb" -> 1_000_000L, "gb" -> 1_000_000_000L)
 
-  /** The number of bytes that `text` names, from `least` to `most`; `option` is what it was given to.
+  /** The number of bytes that `text` names, from `least` to `most`; `option` is what it was given
+    * to.
     *
-    * '''Fails''' with [[BadInput]] if it is none.
+    * **Fails** with [[BadInput]] if it is none.
     */
   def parse(option: String, text: String, least: Long, most: Long): Long =
     text.trim.toLowerCase.replace(" ", "") match

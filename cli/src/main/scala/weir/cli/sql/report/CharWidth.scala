@@ -4,7 +4,9 @@ import java.lang.Character.UnicodeScript
 
 /** How many columns of a terminal a character takes. */
 object CharWidth:
-  /** 0 for what joins the character before it, 2 for what is drawn wide, as in East Asia and emoji, else 1. */
+  /** 0 for what joins the character before it, 2 for what is drawn wide, as in East Asia and emoji,
+    * else 1.
+    */
   def of(codePoint: Int): Int =
     if codePoint < 0x300 then 1
     else if joins(codePoint) then 0

@@ -14,11 +14,13 @@ final case class DrySummary(counted: Counted, taken: FiniteDuration):
     val copied =
       if copies == 0 then ""
       else
-        s", ${Text.count(copies, "COPY")} with ${Text.count(rows, "row")} in ${SizeText.show(dataBytes)}"
+        s", ${Text.count(copies, "COPY")} with ${Text.count(rows, "row")} in " +
+          s"${SizeText.show(dataBytes)}"
     val rate = (sizeBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
     out.println(s"${Text.count(statements, "statement")}$copied")
     out.println(
-      s"${SizeText.show(sizeBytes)} read and split in ${DurationText.show(taken)}, ${SizeText.show(rate)}/s; nothing was sent"
+      s"${SizeText.show(sizeBytes)} read and split in ${DurationText.show(taken)}, " +
+        s"${SizeText.show(rate)}/s; nothing was sent"
     )
     val kinds = kindCounts
     if kinds.nonEmpty then

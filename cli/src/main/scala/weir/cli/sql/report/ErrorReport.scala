@@ -15,7 +15,9 @@ final class ErrorReport(text: ErrorText, lineAt: (String, Position) => Option[So
       val (placed, line) = inCopyData(problem, source)
       text.lines(placed, line)
 
-  /** Of COPY data the server tells the line; the column is where the line holds the value that the server quotes. */
+  /** For COPY data the server gives the line; the column is that of the value that the server
+    * quotes.
+    */
   private def inCopyData(
       problem: Problem,
       source: Option[SourceLine]

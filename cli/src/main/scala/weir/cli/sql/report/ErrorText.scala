@@ -2,7 +2,9 @@ package weir.cli.sql.report
 
 import weir.postgres.{Position, SourceLine}
 
-/** An error in a script as the terminal shows it: where, what, the line with a caret, and what the server added. */
+/** An error in a script as the terminal shows it: where, what, the line with a caret, and what the
+  * server added.
+  */
 final class ErrorText(columns: Int, isColoured: Boolean):
   import ErrorText.*
 

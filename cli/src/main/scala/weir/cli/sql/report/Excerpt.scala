@@ -1,9 +1,10 @@
 package weir.cli.sql.report
 
-/** The line that an error is about, as it is shown: what does not fit is cut away far from the caret.
+/** The line that an error is about, as it is shown: what does not fit is cut away far from the
+  * caret.
   *
   * @param caret
-  *   how many columns stand before the place of the error
+  *   how many columns come before the place of the error
   */
 final case class Excerpt(line: String, caret: Int):
   def caretLine: String = " " * caret + "^"
@@ -26,7 +27,7 @@ object Excerpt:
     val left = cells(before, 0)
     val right = cells(after, width(left))
     val free = columns - 1 // a line that reaches the last column may wrap
-    // The caret stands at two thirds, unless there is less to its right.
+    // The caret is at two thirds, unless there is less to its right.
     val shownLeft = last(left, (free - width(right)).max(free * 2 / 3))
     val shownRight = first(right, free - width(shownLeft))
     Excerpt((shownLeft ++ shownRight).map(_.text).mkString, width(shownLeft))

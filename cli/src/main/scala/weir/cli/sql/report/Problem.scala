@@ -2,7 +2,7 @@ package weir.cli.sql.report
 
 import weir.postgres.{Position, ScriptException, ServerError, ServerNotice}
 
-/** What is wrong with a script, as it is told to the user.
+/** What is wrong with a script, as it is shown to the user.
   *
   * @param severity
   *   ERROR, or what the server calls it in its language
@@ -42,7 +42,8 @@ object Problem:
         Problem(error.script, error.position, "ERROR", error.problem, error.detail, hint)
 
   private val tooLong =
-    "Is a quote or a parenthesis open? If it is meant to be that long, raise --max-statement, and give the JVM ten times " +
+    "Is a quote or a parenthesis open? If it is meant to be that long, raise --max-statement, " +
+      "and give the JVM ten times " +
       "that: WEIR_JAVA_OPTS=-Xmx1g for 100MB."
 
   def of(script: String, position: Option[Position], notice: ServerNotice): Problem =
@@ -56,7 +57,8 @@ object Problem:
       notice.context
     )
 
-  /** What stands between the quotes, of whatever language, at the end of `COPY t, line 2, column a: "x"`. */
+  /** The text between the quotes, in any language, at the end of `COPY t, line 2, column a: "x"`.
+    */
   private def quoted(context: String): Option[String] =
     context.linesIterator.toVector.lastOption.collect { case endsQuoted(value) => value }
 

@@ -7,7 +7,7 @@ import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
 import weir.cli.{DurationText, Text}
-import weir.cli.feeds.report.ErrorTerminal
+import weir.cli.ErrorTerminal
 import weir.cli.sql.input.SizeText
 import weir.cli.sql.run.Tally
 
@@ -33,7 +33,7 @@ object Progress:
 
   /** The result of `run`, with `tally` shown meanwhile.
     *
-    * '''Cancelled''': also cancels the display.
+    * **Cancelled**: also cancels the display.
     */
   def during[A](progress: Progress, tally: Tally, run: Task[A]): Task[A] =
     Task.defer:
@@ -57,7 +57,7 @@ object Progress:
     s"${SizeText.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
       s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
 
-  /** How much longer it will take, if the rest goes as fast as what is done; none at the start. */
+  /** The remaining time, if the rest is as fast as the part that is done; none at the start. */
   private def timeLeft(tally: Tally.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
     tally.doneShare
       .filter(_ > 0.005)
@@ -82,8 +82,8 @@ object Progress:
 
   /** A bar that is first drawn after half a second.
     *
-    * The library decides when to draw; the line is laid out here, since the library's own layout has no room for all
-    * that at 80 columns.
+    * The library decides when to draw; the line is laid out here, since the library's own layout
+    * has no room for all that at 80 columns.
     */
   private final class Bar(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 500.millis

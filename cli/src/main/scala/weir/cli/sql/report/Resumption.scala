@@ -11,6 +11,7 @@ object Resumption:
   def line(script: String, before: Resume.Before, at: Option[Resume.Place]): Option[String] =
     val going = if at.isEmpty then "going on behind it" else "going on where --resume-at says"
     Option.when(before.statements > 0)(
-      s"$script: ${Text.count(before.statements, "statement")}, the last of them at ${before.place}, had been " +
+      s"$script: ${Text.count(before.statements, "statement")}, the last of them at " +
+        s"${before.place}, had been " +
         s"applied by ${before.applied}; $going"
     )

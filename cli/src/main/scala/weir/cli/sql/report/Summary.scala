@@ -29,7 +29,8 @@ final case class Summary(
     import applied.*
     if parallelCopies > 0 then
       out.println(
-        s"${Text.grouped(parallelCopies)} of ${Text.count(tally.copies, "COPY")} went over several connections at once. That " +
+        s"${Text.grouped(parallelCopies)} of ${Text.count(tally.copies, "COPY")} went over " +
+          "several connections at once. That " +
           "is not one transaction: had one failed, a part of its rows might have stayed."
       )
     for (reason, count) <- singleCopies.toVector.sortBy(-_._2) do
@@ -52,7 +53,8 @@ final case class Summary(
     import tally.*
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
     s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")}$wrong; " +
-      s"${SizeText.show(scriptBytes)} in ${DurationText.show(taken)}, ${SizeText.show(bytesPerSecond)}/s"
+      s"${SizeText.show(scriptBytes)} in ${DurationText.show(taken)}, " +
+      s"${SizeText.show(bytesPerSecond)}/s"
 
   def bytesPerSecond: Long = (tally.scriptBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
 

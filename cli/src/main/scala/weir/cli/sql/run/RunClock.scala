@@ -3,7 +3,9 @@ package weir.cli.sql.run
 import java.lang.management.ManagementFactory
 import scala.concurrent.duration.*
 
-/** When the first byte was read, and how long ago that is: the start of the JVM is no part of a run. */
+/** When the first byte was read, and how long ago that is: the start of the JVM is no part of a
+  * run.
+  */
 final class RunClock:
   // shared: 0 before the first byte
   @volatile private var firstNanos, firstMillis = 0L

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import weir.cli.sql.report.{ErrorReport, Problem, Progress}
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
 
-/** Counts what is applied, and tells what the user has to know while it is. */
+/** Counts what is applied, and prints notices and errors meanwhile. */
 final class RunListener(tally: Tally, progress: Progress, errors: ErrorReport)
     extends ApplyListener:
   private val told = AtomicLong()
@@ -47,9 +47,9 @@ final class RunListener(tally: Tally, progress: Progress, errors: ErrorReport)
       )
     )
 
-  /** How many notices there were more than have been told. */
+  /** How many notices were not printed. */
   def noticesLeftOut: Long = (told.get - RunListener.mostNotices).max(0)
 
 object RunListener:
-  /** More of them tell nobody anything. */
+  /** How many notices are printed: more are of no use. */
   private val mostNotices = 100

@@ -5,8 +5,8 @@ import scala.collection.mutable
 
 /** Counts statements by what they begin with: `INSERT`, `CREATE TABLE`.
   *
-  * A script may hold millions of small ones. So the first word is told from others by its first eight letters in a
-  * number, and is looked at only once.
+  * A script may hold millions of small ones. So the first word is identified by its first eight
+  * letters, packed into a number, and is looked at only once.
   */
 final class StatementKinds:
   import StatementKinds.*
@@ -58,7 +58,7 @@ object StatementKinds:
   private val joined =
     Set("MATERIALIZED", "FOREIGN", "EVENT", "TEXT", "ACCESS", "LARGE", "OPERATOR")
 
-  /** Where the first word begins: `/* */` comments may stand before it. */
+  /** Where the first word begins: `/* */` comments may come before it. */
   private def begin(statement: Array[Byte]): Int =
     var at = 0
     var depth = 0

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import weir.postgres.{Piece, SqlScript}
 
-/** How far a run is; told by those that do the work, asked by whoever shows it. */
+/** The progress of a run: written by the fibers that do the work, read by the display. */
 final class Tally(scripts: Seq[SqlScript]):
   import Tally.*
 
@@ -52,7 +52,7 @@ final class Tally(scripts: Seq[SqlScript]):
 
 object Tally:
   /** @param totalBytes
-    *   of all scripts, as they stand on the disk; none if that is not known
+    *   of all scripts, still packed; none if that is not known
     * @param readBytes
     *   of those
     * @param scriptBytes
@@ -70,6 +70,6 @@ object Tally:
       rowsOnTheirWay: Long,
       errors: Long
   ):
-    /** How much is done, from 0 to 1; none if nobody knows how much there is. */
+    /** How much is done, from 0 to 1; none if the total is not known. */
     def doneShare: Option[Double] =
       totalBytes.filter(_ > 0).map(total => (readBytes.toDouble / total.toDouble).min(1))

@@ -26,7 +26,7 @@ class FetcherSuite extends FunSuite:
 
   private def feed(path: String, etag: Option[String] = None) =
     val url = FeedUrl.parse(s"http://${LocalSite.host}$path").fold(fail(_), identity)
-    DueFeed(1, url, etag, None, 0, 0)
+    DueFeed(1, url, etag, None, 0, 0, 0)
 
   private def of(kind: Kind) =
     feed(plan.feeds.find(_.kind == kind).getOrElse(fail(s"no $kind")).path)
@@ -70,15 +70,17 @@ class FetcherSuite extends FunSuite:
     test(s"$kind is refused by the parser: ${reason.text}"):
       val answer = document(of(kind))
       assertEquals(
-        ParsedFeed.parse(answer.bytes, answer.charset).left.map(_.reason).left.toOption,
+        ParsedFeed.parse(answer.bytes, answer.charset, answer.url).left.map(_.reason).left.toOption,
         Some(reason)
       )
 
   test("an external entity is never opened"):
     val answer = document(of(Kind.ExternalEntity))
     assert(String(answer.bytes).contains("/secret"))
-    val parsed = ParsedFeed.parse(answer.bytes, answer.charset)
-    assertEquals(parsed.map(_.reason), Right(Reason.EntityLeftOut))
+    val parsed = ParsedFeed.parse(answer.bytes, answer.charset, answer.url)
+    parsed match
+      case Right(feed: ParsedFeed.Feed) => assertEquals(feed.reason, Reason.EntityLeftOut)
+      case other => fail(other.toString)
     assertEquals(site.secretsOpened, 0)
 
   test("a deadline and a cancellation both close the connection of a body that trickles"):
@@ -116,7 +118,7 @@ class FetcherSuite extends FunSuite:
     val known = feed(plan.feeds.find(f => f.kind == Kind.Plain && f.hasValidators).get.path)
     val etag = document(known).etag
     assert(etag.nonEmpty)
-    assertEquals(fetcher.fetch(known.copy(etag = etag)).runSync(), Answer.NotModified)
+    assertEquals(fetcher.fetch(known.copy(etag = etag)).runSync(), Answer.NotModified(None))
 
   test("only a permanent redirect gives a new address"):
     val moved = document(of(Kind.MovedForGood)).movedTo
@@ -128,15 +130,15 @@ class FetcherSuite extends FunSuite:
     assertEquals(busy.reason, Reason.TooManyRequests)
     assertEquals(busy.retryAfter, Some(1.second))
 
-  test("a port that nobody listens on is no connection"):
-    val nobody = Fetcher(1.minute, 1000, identity)
+  test("a port without a listener is no connection"):
+    val withoutServer = Fetcher(1.minute, 1000, identity)
     def reason(url: String) =
-      val feed = DueFeed(1, FeedUrl.parse(url).toOption.get, None, None, 0, 0)
-      nobody.fetch(feed).runSync() match
+      val feed = DueFeed(1, FeedUrl.parse(url).toOption.get, None, None, 0, 0, 0)
+      withoutServer.fetch(feed).runSync() match
         case Answer.Failed(failure) => failure.reason
         case other => fail(other.toString)
     assertEquals(reason("http://127.0.0.1:1/"), Reason.NoConnection)
-    nobody.close()
+    withoutServer.close()
 
   test("the charset is found in a content type"):
     assertEquals(Fetcher.charsetOf("text/xml; charset=\"UTF-8\""), Some("UTF-8"))

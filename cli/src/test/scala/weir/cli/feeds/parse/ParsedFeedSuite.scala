@@ -7,6 +7,7 @@ import munit.FunSuite
 
 import weir.cli.TempFolder
 import weir.cli.feeds.fetch.Reason
+import weir.cli.feeds.input.FeedUrl
 
 class ParsedFeedSuite extends FunSuite with TempFolder:
   private def rss(title: String, encoding: String = "UTF-8", doctype: String = "") =
@@ -19,16 +20,25 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
        |<item><title>One again</title><guid>1</guid></item>
        |</channel></rss>""".stripMargin
 
-  private def parsed(bytes: Array[Byte], charset: Option[String] = None) =
-    ParsedFeed.parse(bytes, charset).fold(failure => fail(failure.toString), identity)
+  private val here = FeedUrl.parse("http://a.example/feeds/one").toOption.get
+
+  private def parsed(bytes: Array[Byte], charset: Option[String] = None): ParsedFeed.Feed =
+    ParsedFeed.parse(bytes, charset, here) match
+      case Right(feed: ParsedFeed.Feed) => feed
+      case other => fail(other.toString)
 
   private def refusal(bytes: Array[Byte], charset: Option[String] = None) =
-    ParsedFeed.parse(bytes, charset).left.map(_.reason).left.getOrElse(fail("it was accepted"))
+    ParsedFeed
+      .parse(bytes, charset, here)
+      .left
+      .map(_.reason)
+      .left
+      .getOrElse(fail("it was accepted"))
 
-  test("items are told apart by guid, link, or else their text"):
+  test("an item is named by its guid, its link, or else its text"):
     val items = parsed(rss("T").getBytes(UTF_8)).items
-    assertEquals(items.map(_.title), Vector("One", "Two", "Three").map(Some(_)))
-    assertEquals(items.take(2).map(_.guid), Vector("1", "http://a.example/2"))
+    assertEquals(items.flatMap(_.title), Vector("One", "Two", "Three", "One again"))
+    assertEquals(items.map(_.guid).patch(2, Nil, 1), Vector("1", "http://a.example/2", "1"))
     assertEquals(items(2).guid, parsed(rss("T").getBytes(UTF_8)).items(2).guid)
 
   test("an Atom feed is read too"):
@@ -64,7 +74,7 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
       assertEquals(parsed(bytes, served).title, Some("é"))
       assertEquals(parsed(bytes, served).reason, Reason.EncodingRecovered)
 
-  test("an encoding that nobody knows, over bytes that are not UTF-8, is refused"):
+  test("an unknown encoding, over bytes that are not UTF-8, is refused"):
     assertEquals(refusal(rss("é", "x-klingon").getBytes(ISO_8859_1)), Reason.WrongEncoding)
 
   folder.test("an external entity is left out and never opened"): folder =>
@@ -89,7 +99,23 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
     val bomb = levels.mkString("<!DOCTYPE rss [", "", "]>")
     assertEquals(refusal(rss("&e9;", doctype = bomb).getBytes(UTF_8)), Reason.EntityBomb)
 
-  test("malformed XML, and XML that is no feed, are told apart"):
-    assertEquals(refusal(rss("T").dropRight(30).getBytes(UTF_8)), Reason.Malformed)
+  test("what is no feed, well-formed or not, is told apart"):
+    val broken = "<br /><b>Fatal error</b>: in /srv/feed.php"
+    assertEquals(refusal(broken.getBytes(UTF_8)), Reason.Malformed)
     assertEquals(refusal(Array.emptyByteArray), Reason.Malformed)
+    assertEquals(refusal("<note><to>you</to></note>".getBytes(UTF_8)), Reason.NotAFeed)
     assertEquals(refusal("<html><body>hi</body></html>".getBytes(UTF_8)), Reason.NotAFeed)
+    assertEquals(refusal("<rss>\n</rss>".getBytes(UTF_8)), Reason.NotAFeed)
+
+  test("a letter that was cut in two does not make the rest unreadable"):
+    val bytes = rss("äöü ÄÖÜ é").getBytes(UTF_8)
+    val cut = bytes.patch(bytes.indexOf(0xc3.toByte), Nil, 1)
+    val feed = parsed(cut, Some("utf-8"))
+    assert(feed.title.exists(_.endsWith("öü ÄÖÜ é")), feed.title)
+    assertEquals(feed.reason, Reason.EncodingRecovered)
+    val marked = parsed("\uFEFF".getBytes(UTF_8) ++ cut)
+    assert(marked.title.exists(_.endsWith("öü ÄÖÜ é")), marked.title)
+
+  test("UTF-8 that says it is UTF-16 is read, whether its length is even or odd"):
+    for title <- List("T", "Tt") do
+      assertEquals(parsed(rss(title, "utf-16").getBytes(UTF_8)).title, Some(title))

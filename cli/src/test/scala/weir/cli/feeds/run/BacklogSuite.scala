@@ -12,7 +12,7 @@ import weir.cli.feeds.store.DueFeed
 class BacklogSuite extends FunSuite:
   private def feed(id: Int, host: String = "a", expected: Long = 0) =
     val url = FeedUrl.parse(s"http://$host.example/$id").toOption.get
-    DueFeed(id.toLong, url, None, None, 0, expected)
+    DueFeed(id.toLong, url, None, None, 0, 0, expected)
 
   private def backlog(perHost: Int, feeds: DueFeed*) =
     val made = Backlog(_ => perHost, capacity = 100, sources = 1)

@@ -23,3 +23,9 @@ class HoldOffSuite extends FunSuite:
     val asked = failure.copy(retryAfter = Some(5.hours))
     assertEquals(HoldOff.after(1, 1.hour, asked), 5.hours)
     assertEquals(HoldOff.after(9, 1.hour, asked), 7.days)
+
+  test("a success is followed by the longest pause that was asked for, up to a day"):
+    assertEquals(HoldOff.fresh(Nil), Duration.Zero)
+    assertEquals(HoldOff.fresh(List(1.hour, 2.hours)), 2.hours)
+    assertEquals(HoldOff.fresh(List(2.days)), 1.day)
+    assertEquals(HoldOff.fresh(List(-1.hour)), Duration.Zero)

@@ -8,11 +8,19 @@ import munit.FunSuite
 
 import weir.cli.{BadInput, TempFolder}
 
-class SqliteSuite extends FunSuite with StoreFacts with TempFolder:
+class SqliteSuite extends FunSuite with StoreFacts with ReaderFacts with TempFolder:
   def withDatabase(body: Database => Unit): Unit =
     val folder = Files.createTempDirectory("weir-sqlite")
     try body(Sqlite.at(folder.resolve("feeds.db").toString))
     finally Files.walk(folder).sorted(Comparator.reverseOrder).forEach(Files.delete)
+
+  def withVersion1(items: Seq[Item])(body: Database => Unit): Unit = withDatabase: database =>
+    val connection = DriverManager.getConnection(s"jdbc:sqlite:${database.name}")
+    Version1.create(connection, "INTEGER PRIMARY KEY", items)
+    Sql.execute(connection, s"PRAGMA application_id = ${0x57656972}")
+    Sql.execute(connection, "PRAGMA user_version = 1")
+    connection.close()
+    body(database)
 
   private def refused(file: Path): String =
     val before = Option.when(Files.isRegularFile(file))(Files.readAllBytes(file).toVector)
@@ -46,7 +54,7 @@ class SqliteSuite extends FunSuite with StoreFacts with TempFolder:
   folder.test("a folder, and a file in no folder, are refused"): folder =>
     val inner = Files.createDirectory(folder.resolve("inner"))
     assert(refused(inner).contains("folder"))
-    val bad = intercept[BadInput](Sqlite.at(s"$folder/none/feeds.db").exists())
+    val bad = intercept[BadInput](Sqlite.at(s"$folder/none/feeds.db").version())
     assert(bad.getMessage.contains("there is no folder"))
 
   folder.test("an empty file becomes a database"): folder =>

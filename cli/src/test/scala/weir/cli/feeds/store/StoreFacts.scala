@@ -39,16 +39,18 @@ trait StoreFacts:
       atMillis = now,
       tookMillis = 5,
       outcome = "fetched",
-      error = None,
+      detail = None,
       failures = 0,
       holdOffMillis = 0,
       disabled = false,
       movedTo = None,
+      livesAt = None,
       found = Some(
         Check.Found(
           Some("T"),
           Some("etag"),
           None,
+          ttlMillis = 0,
           items.map(guid => Item(guid, None, Some(guid), Some(1L), None)).toVector
         )
       )
@@ -56,9 +58,9 @@ trait StoreFacts:
 
   test("a database is made once and opened again"):
     withDatabase: database =>
-      assert(!database.exists())
+      assertEquals(database.version(), None)
       FeedStore.open(database).close()
-      assert(database.exists())
+      assertEquals(database.version(), Some(Schema.version))
       val store = FeedStore.open(database)
       store.setFact("colour", "blue")
       store.setFact("colour", "green")
@@ -108,8 +110,80 @@ trait StoreFacts:
       store.add(feeds(2)): Unit
       val List(first, second) = due(store).sortBy(_.id): @unchecked
       assertEquals(store.record(check(first, "a", "b")), 2)
-      assertEquals(store.record(check(first, "b", "c", "c")), 1)
+      assertEquals(store.record(check(first, "b", "c")), 1)
       assertEquals(store.record(check(second, "a")), 1)
+
+  test("items of one guid that differ are all stored, and once"):
+    withStore: store =>
+      store.add(feeds(1)): Unit
+      val feed = due(store).head
+      def found(titles: String*) =
+        val items =
+          titles.map(title => Item("g", Some("u"), Some(title), None, Some(s"$title text")))
+        check(feed).copy(found = check(feed).found.map(_.copy(items = items.toVector)))
+      assertEquals(store.record(found("a", "b", "c", "c")), 4)
+      assertEquals(store.record(found("a", "b", "c", "c")), 0)
+      assertEquals(store.record(found("d", "a", "b", "c", "c", "c")), 2)
+
+  test("a feed of very many items is compared in no more than some seconds"):
+    withStore: store =>
+      store.add(feeds(1)): Unit
+      val many = check(due(store).head, (1 to 20_000).map(_.toString)*)
+      assertEquals(store.record(many), 20_000)
+      assertEquals(store.record(many), 0)
+
+  test("a feed that a page led to gets its own address, unless the page was a feed before"):
+    withStore: store =>
+      store.add(feeds(2)): Unit
+      val List(first, second) = due(store).sortBy(_.id): @unchecked
+      store.record(check(first, "a").copy(livesAt = Some(url(8)))): Unit
+      store.record(check(second, "a")): Unit
+      store.record(check(second, "b").copy(livesAt = Some(url(9)))): Unit
+      val later = due(store, query.copy(asOfMillis = now * 2)).sortBy(_.id)
+      assertEquals(later.map(_.url), List(url(8), url(2)))
+
+  /** A database as version 1 made it, with one feed that has these items. */
+  def withVersion1(items: Seq[Item])(body: Database => Unit): Unit
+
+  test("a database of version 1 is brought up to date, with all that is in it"):
+    val day = 86_400_000L
+    val old = Vector(
+      Item("g1", Some("http://a.example/x"), Some("One"), Some(day), Some("s")),
+      Item("posts/2", Some("posts/2"), None, Some(-50_000_000L * 365 * day), None),
+      Item(TextDigest.of("No name 5"), None, Some("No name"), Some(5), Some("text")),
+      Item("f" * 64, None, Some("A digest as guid"), None, None)
+    )
+    withVersion1(old): database =>
+      assertEquals(database.version(), Some(1))
+      val store = FeedStore.open(database)
+      assertEquals(database.version(), Some(Schema.version))
+      assertEquals(store.fact("colour"), Some("blue"))
+      val feed = due(store).head
+      val found = Vector(
+        old(0).copy(content = Some("more")),
+        Item("http://a.example/posts/2", Some("http://a.example/posts/2"), None, None, None),
+        Item(
+          ItemName.of(None, None, Some("No name"), Some("text")),
+          None,
+          Some("No name"),
+          None,
+          Some("text")
+        ),
+        old(3),
+        Item("g1", Some("http://a.example/y"), Some("Two"), None, None)
+      )
+      def record() =
+        store.record(check(feed).copy(found = check(feed).found.map(_.copy(items = found))))
+      assertEquals(record(), 1)
+      assertEquals(record(), 0)
+      store.close()
+      val connection = database.connect()
+      val dates = Sql.query(connection, "SELECT published_at FROM item ORDER BY id")(): row =>
+        Option(row.getObject(1)).map(_.toString.toLong)
+      assertEquals(dates.take(2), Vector(Some(day), None))
+      assertEquals(feed.etag, None)
+      connection.close()
+      FeedStore.open(database).close()
 
   test("a check that cannot be stored whole is not stored at all"):
     withStore: store =>
@@ -132,6 +206,7 @@ trait StoreFacts:
       store.record(check(second).copy(movedTo = Some(url(9)))): Unit
       val later = due(store, query.copy(asOfMillis = now * 2)).sortBy(_.id)
       assertEquals(later.map(_.url), List(url(9), url(2)))
+      assertEquals(store.add(feeds(3)), 1) // the list still has the old address of the first
 
   test("two processes may write at once, and neither stores an item twice"):
     withDatabase: database =>

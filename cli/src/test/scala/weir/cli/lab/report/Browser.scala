@@ -14,6 +14,10 @@ import scala.jdk.CollectionConverters.*
 final class Browser private (process: Process, port: Int, client: HttpClient):
   /** A new tab that shows the file on a screen of that size. */
   def open(file: Path, width: Int, height: Int, isDark: Boolean = false): Browser.Tab =
+    visit(file.toUri, width, height, isDark)
+
+  /** A new tab that shows the page at `address` on a screen of that size. */
+  def visit(address: URI, width: Int, height: Int, isDark: Boolean = false): Browser.Tab =
     val request = HttpRequest
       .newBuilder(URI.create(s"http://127.0.0.1:$port/json/new?about:blank"))
       .PUT(HttpRequest.BodyPublishers.noBody())
@@ -32,8 +36,7 @@ final class Browser private (process: Process, port: Int, client: HttpClient):
     val scheme =
       ujson.Obj("name" -> "prefers-color-scheme", "value" -> (if isDark then "dark" else "light"))
     tab.call("Emulation.setEmulatedMedia", ujson.Obj("features" -> ujson.Arr(scheme))): Unit
-    tab.call("Page.navigate", ujson.Obj("url" -> file.toUri.toString)): Unit
-    tab.awaitLoaded()
+    tab.go(address)
     tab
 
   def close(): Unit =
@@ -78,7 +81,7 @@ object Browser:
   final class Tab(client: HttpClient, address: URI):
     private val answers = ConcurrentHashMap[Int, CompletableFuture[ujson.Value]]()
     private val events = ConcurrentLinkedQueue[ujson.Value]()
-    private val loaded = CompletableFuture[Unit]()
+    @volatile private var loaded = CompletableFuture[Unit]()
     private val ids = AtomicInteger()
 
     private object Listener extends WebSocket.Listener:
@@ -112,7 +115,11 @@ object Browser:
       socket.sendText(ujson.write(message), true).join()
       answer.get(30, TimeUnit.SECONDS)
 
-    def awaitLoaded(): Unit = loaded.get(30, TimeUnit.SECONDS)
+    /** Shows the page at `address`, and waits until it has been loaded. */
+    def go(address: URI): Unit =
+      loaded = CompletableFuture[Unit]()
+      call("Page.navigate", ujson.Obj("url" -> address.toString)): Unit
+      loaded.get(30, TimeUnit.SECONDS)
 
     def evaluate(script: String): ujson.Value =
       val params =
@@ -133,6 +140,8 @@ object Browser:
       val params = ujson.Obj("format" -> "png", "captureBeyondViewport" -> true)
       val data = call("Page.captureScreenshot", params)("result")("data").str
       java.util.Base64.getDecoder.decode(data)
+
+    def close(): Unit = call("Page.close"): Unit
 
     private def all(method: String): Vector[ujson.Value] =
       events.asScala.toVector.filter(_("method").str == method).map(_("params"))

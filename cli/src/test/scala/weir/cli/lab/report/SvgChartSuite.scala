@@ -17,7 +17,8 @@ class SvgChartSuite extends FunSuite:
     val texts = document.getDocumentElement.getTextContent
     val bars = ChartCard.of(report.results).flatMap(_.blocks).flatMap(_.bars)
     for bar <- bars do assert(texts.contains(bar.text), bar.text)
-    // A bar begins at the axis and ends in a round corner: M left top L right top A 3 3 0 0 1 end ...
+    // A bar begins at the axis and ends in a round corner: M left top L right top A 3 3 0 0 1 end
+    // ...
     val path = "<path d=\"M([\\d.]+) \\S+L\\S+ [\\d.]+A\\S+ \\S+ 0 0 1 ([\\d.]+) ".r
     val drawn =
       path.findAllMatchIn(svg).map(m => m.group(2).toDouble - m.group(1).toDouble).toVector
@@ -27,7 +28,8 @@ class SvgChartSuite extends FunSuite:
 
   test("the value and the ratio beside a bar do not touch"):
     val svg = SvgChart.draw(SampleReports.clients)
-    // The second piece of a line stands at its own x: after the first, at 6 pixels a letter or more.
+    // The second piece of a line has its own x: after the first, at 6 pixels a letter or
+    // more.
     val ratio = "x=\"([\\d.]+)\"[^>]*>\\s*19.9x</text>".r.findFirstMatchIn(svg)
     assert(ratio.exists(_.group(1).toDouble > 6 * "40,012 ms".length), ratio.map(_.matched))
 

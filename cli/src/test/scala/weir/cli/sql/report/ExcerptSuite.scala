@@ -7,7 +7,7 @@ class ExcerptSuite extends FunSuite:
     val excerpt = Excerpt.of(before, after, columns)
     s"${excerpt.line}\n${excerpt.caretLine}"
 
-  test("the caret stands under the first character after the place"):
+  test("the caret is under the first character after the place"):
     assertEquals(shown("SELECT ", "'abc"), "SELECT 'abc\n       ^")
 
   test("an empty line has a caret, too"):

@@ -32,6 +32,6 @@ class ProgressSuite extends FunSuite:
     assertEquals(rows(tally), "1 error")
     assert(clue(words(tally)).contains(" 0 rows"))
 
-  test("of a script whose size nobody knows there is no time left"):
+  test("of a script of unknown size there is no time left"):
     val tally = Tally(Seq(SqlScript.standardInput()))
     assertEquals(words(tally), "0 B, 0 B/s, 0 statements, 0 rows")

@@ -1,0 +1,95 @@
+package weir.cli.command
+
+import java.time.{Instant, ZoneId}
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.feeds.reader.{ItemsJob, Since}
+import weir.cli.ErrorTerminal
+
+/** `weir feeds items`: its options, and nothing else. */
+@Command(
+  name = "items",
+  sortOptions = false,
+  description = Array(
+    "List the items that weir feeds has stored, newest first.",
+    "",
+    "They are in the order in which they were first seen, which is not always that of the dates " +
+      "that their feeds give them and that are shown. On a terminal an item has two lines; into " +
+      "a file or a pipe it is one: date, feed, title and link, separated by tabs.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "Exit code: 0, also if there is no such item; 1 when reading fails; 2 for bad input.",
+    ""
+  )
+)
+final class FeedsItems extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var database: FeedsDatabase = new FeedsDatabase
+
+  @Opt(
+    names = Array("--since"),
+    paramLabel = "DURATION|DATE",
+    description = Array(
+      "All that were first seen since then: 90m or 1d ago, or from 2026-11-20 or " +
+        "2026-11-20T09:30 on."
+    )
+  )
+  private[command] var since: String | Null = null
+
+  @Opt(
+    names = Array("--feed"),
+    paramLabel = "URL",
+    description = Array("Only those of the feed at this address.")
+  )
+  private[command] var feed: String | Null = null
+
+  @Opt(
+    names = Array("--limit"),
+    paramLabel = "N",
+    description = Array("At most N. Default: 50; with --since, all.")
+  )
+  private[command] var limit: String | Null = null
+
+  @Opt(
+    names = Array("--json"),
+    description = Array(
+      "A JSON object a line, with the texts of the items as their feeds gave them: HTML that " +
+        "nobody has cleaned."
+    )
+  )
+  private[command] var isJson: Boolean = false
+
+  def call(): Int =
+    val line = spec.commandLine
+    try ItemsJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir feeds items: reading failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: ItemsJob.Settings =
+    val start = Option(since)
+      .map(Since.parse("--since", _, Instant.now(), ZoneId.systemDefault))
+    val usualLimit = Option.when(start.isEmpty)(50L)
+    ItemsJob.Settings(
+      db = database.target,
+      feed = Option(feed),
+      sinceMillis = start,
+      limit =
+        Option(limit).map(OptionValue.number("--limit", _, 1, Long.MaxValue)).orElse(usualLimit),
+      isJson = isJson,
+      columns = Option.when(ErrorTerminal.isThere)(ErrorTerminal.columns())
+    )

@@ -1,0 +1,71 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, DurationText, OptionValue}
+import weir.cli.feeds.reader.ServeJob
+
+/** `weir feeds serve`: its options, and nothing else. */
+@Command(
+  name = "serve",
+  sortOptions = false,
+  description = Array(
+    "Show what weir feeds has stored as pages in a browser, on this machine only.",
+    "",
+    "There are the newest items, the feeds, what failed and why. With JavaScript the pages " +
+      "follow what a weir feeds --watch on the same database stores; without it they want a " +
+      "reload. " +
+      "The pages load nothing from elsewhere: a picture of an item is a link to it.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "Exit code: 1 when serving fails, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class FeedsServe extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var database: FeedsDatabase = new FeedsDatabase
+
+  @Opt(
+    names = Array("--port"),
+    paramLabel = "N",
+    description = Array("0 takes any free port. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var port: String = "8080"
+
+  @Opt(
+    names = Array("--stale"),
+    paramLabel = "DURATION",
+    description = Array(
+      "What weir feeds is given as --stale, to tell when a feed is due again. Default: $" +
+        "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var stale: String = "1h"
+
+  def call(): Int =
+    val line = spec.commandLine
+    try ServeJob(settings, line.getOut).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir feeds serve: it failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: ServeJob.Settings =
+    ServeJob.Settings(
+      db = database.target,
+      port = OptionValue.count("--port", port, 0, 65_535),
+      staleMillis = DurationText.parse("--stale", stale).toMillis
+    )

@@ -1,0 +1,38 @@
+package weir.cli.feeds.fetch
+
+import java.net.{Inet6Address, InetAddress, URI, UnknownHostException}
+
+/** What the client is asked to connect to, for one request.
+  *
+  * The client refuses a host that is no name by RFC 952, such as `my_feeds.example`, though DNS has
+  * it. Such a host is asked for by its address, and named in the header `Host`.
+  */
+private[fetch] final case class Target(uri: URI, hostHeader: Option[String])
+
+private[fetch] object Target:
+  /** The property of the JDK that lets a request have a `Host` of its own, to be set before the
+    * first client is made.
+    */
+  def allowHostHeader(): Unit =
+    val _ = System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host")
+
+  /** The target for `uri`.
+    *
+    * **Fails** with [[Failure.Abandoned]] for such a host behind https, and with
+    * UnknownHostException if `resolve` knows no address of it.
+    */
+  def of(uri: URI, resolve: String => Array[InetAddress]): Target =
+    if uri.getHost != null then Target(uri, None)
+    else if uri.getScheme == "https" then
+      Failure.abandon(
+        Reason.Insecure,
+        s"the JDK's TLS takes no host name like ${uri.getAuthority}; the feed may have an http " +
+          "address"
+      )
+    else
+      val (name, port) = uri.getAuthority.span(_ != ':')
+      val address = resolve(name).headOption.getOrElse(throw UnknownHostException(name)) match
+        case ipv6: Inet6Address => s"[${ipv6.getHostAddress}]"
+        case ipv4 => ipv4.getHostAddress
+      val rest = uri.toString.drop(s"http://${uri.getAuthority}".length)
+      Target(URI.create(s"http://$address$port$rest"), Some(uri.getAuthority))

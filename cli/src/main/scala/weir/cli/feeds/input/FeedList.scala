@@ -1,0 +1,18 @@
+package weir.cli.feeds.input
+
+import weir.cli.BadInput
+
+/** What files of a user list: the feeds, each address once, and what could not be used, by its
+  * place.
+  */
+final case class FeedList(feeds: Vector[NewFeed], problems: Vector[BadInput]):
+  def ++(other: FeedList): FeedList =
+    FeedList((feeds ++ other.feeds).distinctBy(_.url), problems ++ other.problems)
+
+object FeedList:
+  val empty: FeedList = FeedList(Vector.empty, Vector.empty)
+
+  /** The list of what reading each entry came to. */
+  def of(entries: Iterable[Either[BadInput, NewFeed]]): FeedList =
+    val (problems, feeds) = entries.toVector.partitionMap(identity)
+    FeedList(feeds.distinctBy(_.url), problems)

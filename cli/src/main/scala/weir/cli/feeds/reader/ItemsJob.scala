@@ -1,0 +1,84 @@
+package weir.cli.feeds.reader
+
+import java.io.PrintWriter
+import java.time.ZoneId
+import scala.annotation.tailrec
+
+import weir.cli.BadInput
+import weir.cli.feeds.input.FeedUrl
+import weir.cli.feeds.store.{Database, FeedQuery, ItemQuery, StoreReader}
+
+/** The whole of `weir feeds items`: prints what was fetched, newest first. */
+final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWriter):
+  private val lines = ItemLines(LocalTime(ZoneId.systemDefault))
+
+  /** The exit code.
+    *
+    * **Fails** with [[BadInput]] before anything is printed if the database or the feed is not
+    * there.
+    */
+  def run(): Int =
+    val store = StoreReader.open(Database.of(settings.db))
+    try
+      val query = ItemQuery(settings.feed.map(idOf(store, _)), settings.sinceMillis)
+      print(store, query, last = None, settings.limit.getOrElse(Long.MaxValue))
+      0
+    finally store.close()
+
+  private def idOf(store: StoreReader, feed: String): Long =
+    val url = FeedUrl
+      .parse(feed)
+      .fold(problem => throw BadInput("--feed", problem, FeedUrl.hint), identity)
+    store
+      .read(FeedQuery.idOf(_, url.text))
+      .getOrElse(
+        throw BadInput(
+          "--feed",
+          s"there is no feed ${url.text} in ${store.name}.",
+          "Give the address as weir feeds serve shows it: a feed that has moved has its new one."
+        )
+      )
+
+  /** Page by page, so that never all are in memory, and until the reader closes the pipe, as `head`
+    * does.
+    */
+  @tailrec
+  private def print(
+      store: StoreReader,
+      query: ItemQuery,
+      last: Option[ItemQuery.Place],
+      left: Long
+  ): Unit =
+    val limit = left.min(ItemsJob.pageSize).toInt
+    val page = store.read(query.page(_, last, limit))
+    if last.isEmpty && page.isEmpty then err.println("no items")
+    val bodies =
+      if settings.isJson then store.read(ItemQuery.bodies(_, page.map(_.id)))
+      else Map.empty[Long, ItemQuery.Body]
+    val texts = page.map: item =>
+      if settings.isJson then lines.json(item, bodies.getOrElse(item.id, ItemsJob.noBody))
+      else settings.columns.fold(lines.withTabs(item))(lines.forTerminal(item, _))
+    out.print(texts.mkString)
+    val hasReader = !out.checkError()
+    if hasReader && page.size == limit && left > limit then
+      print(store, query, page.lastOption.map(_.place), left - limit)
+
+object ItemsJob:
+  /** @param feed
+    *   the address of the only feed that is meant
+    * @param limit
+    *   none for all items
+    * @param columns
+    *   how wide the terminal is, if the output is one
+    */
+  final case class Settings(
+      db: String,
+      feed: Option[String],
+      sinceMillis: Option[Long],
+      limit: Option[Long],
+      isJson: Boolean,
+      columns: Option[Int]
+  )
+
+  private val pageSize = 200L
+  private val noBody = ItemQuery.Body(None, None)

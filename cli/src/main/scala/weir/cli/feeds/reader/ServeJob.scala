@@ -1,0 +1,40 @@
+package weir.cli.feeds.reader
+
+import java.io.PrintWriter
+import java.time.ZoneId
+
+import weir.Task
+import weir.cli.Foreground
+import weir.cli.feeds.store.{Database, StoreReader}
+
+/** The whole of `weir feeds serve`: serves until Ctrl-C. */
+final class ServeJob(settings: ServeJob.Settings, out: PrintWriter):
+  /** The exit code, which is that of the signal that ended it.
+    *
+    * **Fails** with [[weir.cli.BadInput]] if there is no database, or the port cannot be had.
+    */
+  def run(): Int =
+    val store = StoreReader.open(Database.of(settings.db))
+    try
+      val times = LocalTime(ZoneId.systemDefault)
+      val server = ReaderServer.start(store, settings.port, times, settings.staleMillis)
+      try
+        Foreground.run[Int](say(server).andThen(Task.never)) match
+          case Foreground.Ended.Done(code) => code
+          case Foreground.Ended.Stopped(code, _) => code
+      finally server.close()
+    finally store.close()
+
+  private def say(server: ReaderServer): Task[Unit] =
+    Task.delay:
+      out.println(s"${server.address} shows what is in ${settings.shownDb}")
+      out.println("Ctrl-C ends it")
+      out.flush()
+
+object ServeJob:
+  /** @param staleMillis
+    *   what `weir feeds` is given as `--stale`
+    */
+  final case class Settings(db: String, port: Int, staleMillis: Long):
+    /** The database without a password. */
+    def shownDb: String = Database.of(db).name

@@ -1,0 +1,94 @@
+package weir.cli.feeds.store
+
+import java.sql.{Connection, ResultSet}
+
+/** Which feeds are meant, and in which order: see [[FeedQuery.Show]].
+  *
+  * A page is found by its number: all feeds are sorted for it, which takes some milliseconds for
+  * ten thousand of them.
+  */
+final case class FeedQuery(show: FeedQuery.Show):
+  import FeedQuery.*
+
+  /** At most `limit` feeds, without the first `skipped`. */
+  def page(connection: Connection, skipped: Int, limit: Int): Vector[ListedFeed] =
+    Sql.query(
+      connection,
+      s"""SELECT $columns FROM
+         |(SELECT * FROM feed WHERE ${show.condition} ORDER BY ${show.order} LIMIT ? OFFSET ?) f
+         |ORDER BY ${show.order}""".stripMargin
+    )(limit, skipped)(listed)
+
+object FeedQuery:
+  enum Show(val condition: String, val order: String):
+    case All extends Show("1 = 1", "lower(coalesce(title, url)), id")
+
+    /** Those whose last check failed, the longest failing first. */
+    case Failing
+        extends Show(
+          "failures > 0 OR disabled = 1",
+          "disabled, failures DESC, lower(coalesce(title, url)), id"
+        )
+
+    /** Those that have been checked, the latest check first. */
+    case Latest extends Show("checked_at IS NOT NULL", "checked_at DESC, id")
+    case Unchecked extends Show("checked_at IS NULL", "lower(coalesce(title, url)), id")
+
+    /** How many feeds there are of this kind. */
+    def count(connection: Connection): Long =
+      Sql.query(connection, s"SELECT count(*) FROM feed WHERE $condition")()(_.getLong(1)).head
+
+  def one(connection: Connection, id: Long): Option[ListedFeed] =
+    Sql.query(connection, s"SELECT $columns FROM feed f WHERE id = ?")(id)(listed).headOption
+
+  /** The number of the feed at an address in normal form. */
+  def idOf(connection: Connection, url: String): Option[Long] =
+    Sql.query(connection, "SELECT id FROM feed WHERE url = ?")(url)(_.getLong(1)).headOption
+
+  /** A text that differs after any check and any new item. */
+  def stamp(connection: Connection): String =
+    Sql
+      .query(
+        connection,
+        """SELECT (SELECT max(id) FROM item), count(*), max(checked_at),
+          |sum(checked_at % 1000000007) FROM feed""".stripMargin
+      )()(row => (1 to 4).map(row.getLong).mkString("-"))
+      .head
+
+  private val columns =
+    """f.id, f.url, f.title, f.outcome, f.error, f.failures, f.checked_at, f.hold_off_ms,
+      |f.disabled, (SELECT count(*) FROM item WHERE feed_id = f.id)""".stripMargin
+
+  private def listed(row: ResultSet) =
+    ListedFeed(
+      id = row.getLong(1),
+      url = row.getString(2),
+      title = Sql.optional(row, 3),
+      outcome = Sql.optional(row, 4),
+      detail = Sql.optional(row, 5),
+      failures = row.getInt(6),
+      checkedAt = Option(row.getObject(7)).map(_ => row.getLong(7)),
+      holdOffMillis = row.getLong(8),
+      isDisabled = row.getInt(9) != 0,
+      items = row.getLong(10)
+    )
+
+/** A feed as lists show it: what its last check came to, and how many items it has.
+  *
+  * @param detail
+  *   what went wrong, or what was put up with
+  */
+final case class ListedFeed(
+    id: Long,
+    url: String,
+    title: Option[String],
+    outcome: Option[String],
+    detail: Option[String],
+    failures: Int,
+    checkedAt: Option[Long],
+    holdOffMillis: Long,
+    isDisabled: Boolean,
+    items: Long
+):
+  /** Whether its last check failed; see [[FeedQuery.Show.Failing]]. */
+  def isFailing: Boolean = failures > 0 || isDisabled

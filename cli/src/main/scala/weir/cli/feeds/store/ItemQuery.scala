@@ -1,0 +1,99 @@
+package weir.cli.feeds.store
+
+import java.sql.{Connection, ResultSet}
+
+/** Which items are meant: those of one feed or of all, first seen at or after `sinceMillis`.
+  *
+  * They come newest first, by when they were first seen: a publisher cannot choose that moment, and
+  * so cannot keep items on top. Items of one check come as their feed has them.
+  */
+final case class ItemQuery(feedId: Option[Long] = None, sinceMillis: Option[Long] = None):
+  import ItemQuery.*
+
+  /** At most `limit` items, those after `last`. It goes on after a row (no `OFFSET`), so a page far
+    * down costs no more than the first, and items that arrive meanwhile shift nothing.
+    */
+  def page(connection: Connection, last: Option[Place], limit: Int): Vector[ListedItem] =
+    val conditions = Vector(
+      feedId.map(id => "feed_id = ?" -> Vector(id)),
+      sinceMillis.map(since => "first_seen_at >= ?" -> Vector(since)),
+      last.map: place =>
+        // The first condition says nothing more, but it is the one that an index can begin at.
+        "first_seen_at <= ? AND (first_seen_at < ? OR id > ?)" ->
+          Vector(place.firstSeenAt, place.firstSeenAt, place.id)
+    ).flatten
+    val where =
+      if conditions.isEmpty then "" else conditions.map(_._1).mkString("WHERE ", " AND ", "")
+    Sql.query(
+      connection,
+      s"""SELECT $columns FROM
+         |(SELECT * FROM item $where ORDER BY first_seen_at DESC, id LIMIT ?) i
+         |JOIN feed f ON f.id = i.feed_id ORDER BY i.first_seen_at DESC, i.id""".stripMargin
+    )((conditions.flatMap(_._2) :+ limit)*)(listed)
+
+object ItemQuery:
+  /** Where a page ends and the next begins. */
+  final case class Place(firstSeenAt: Long, id: Long)
+
+  /** What an item says, in HTML as its feed gave it: the short text, and the full one if there is
+    * more.
+    */
+  final case class Body(summary: Option[String], content: Option[String])
+
+  def one(connection: Connection, id: Long): Option[ListedItem] =
+    Sql
+      .query(
+        connection,
+        s"SELECT $columns FROM item i JOIN feed f ON f.id = i.feed_id WHERE i.id = ?"
+      )(id)(listed)
+      .headOption
+
+  /** The bodies of items, by their ids. */
+  def bodies(connection: Connection, ids: Vector[Long]): Map[Long, Body] =
+    if ids.isEmpty then Map.empty
+    else
+      Sql
+        .query(
+          connection,
+          s"SELECT id, summary, content FROM item WHERE id IN (${ids.map(_ => "?").mkString(", ")})"
+        )(ids*)(row => row.getLong(1) -> Body(Sql.optional(row, 2), Sql.optional(row, 3)))
+        .toMap
+
+  /** Longer than a title, with the elements that it may begin with. */
+  private val openingLength = 1_000
+
+  private val columns =
+    s"""i.id, i.feed_id, f.url, f.title, i.url, i.title, i.published_at, i.first_seen_at,
+       |CASE WHEN i.title IS NULL THEN substr(i.summary, 1, $openingLength) END""".stripMargin
+
+  private def listed(row: ResultSet) =
+    ListedItem(
+      id = row.getLong(1),
+      feedId = row.getLong(2),
+      feedUrl = row.getString(3),
+      feedTitle = Sql.optional(row, 4),
+      url = Sql.optional(row, 5),
+      title = Sql.optional(row, 6),
+      publishedAt = Option(row.getObject(7)).map(_ => row.getLong(7)),
+      firstSeenAt = row.getLong(8),
+      opening = Sql.optional(row, 9)
+    )
+
+/** An item without its text, as lists show it.
+  *
+  * @param opening
+  *   where it has no title, as posts of a few words have none: the beginning of its text, in HTML
+  *   that may end anywhere
+  */
+final case class ListedItem(
+    id: Long,
+    feedId: Long,
+    feedUrl: String,
+    feedTitle: Option[String],
+    url: Option[String],
+    title: Option[String],
+    publishedAt: Option[Long],
+    firstSeenAt: Long,
+    opening: Option[String]
+):
+  def place: ItemQuery.Place = ItemQuery.Place(firstSeenAt, id)

@@ -1,0 +1,61 @@
+package weir.cli.feeds.store
+
+import java.sql.Connection
+
+import weir.cli.feeds.input.FeedUrl
+import weir.cli.feeds.parse.{Link, PlausibleDate}
+
+/** Brings the tables of version 1 up to date, once the `item` table has the columns and constraints
+  * of today.
+  *
+  * An entry whose name version 1 made from a relative link, or from a title and a date, gets the
+  * name that it has today, or the next check would take it for a new one.
+  */
+private[store] object Upgrade:
+  def finish(connection: Connection): Unit =
+    Schema.itemIndexes.foreach(Sql.execute(connection, _))
+    Sql.execute(connection, Schema.addTtl)
+    Sql.execute(connection, Schema.formerUrls)
+    renameUnnamed(connection)
+    dropImpossibleDates(connection)
+    resolveLinks(connection)
+    forgetValidators(connection)
+    Schema.setVersion(connection)
+
+  /** So that each feed is read once more, and gives what version 1 dropped of it. */
+  private def forgetValidators(connection: Connection): Unit =
+    Sql.execute(connection, "UPDATE feed SET etag = NULL, last_modified = NULL")
+
+  private def dropImpossibleDates(connection: Connection): Unit =
+    val _ = Sql.update(
+      connection,
+      "UPDATE item SET published_at = NULL WHERE published_at < ? OR published_at > " +
+        "first_seen_at + ?"
+    )(PlausibleDate.earliest, PlausibleDate.aheadMillis)
+
+  private def resolveLinks(connection: Connection): Unit =
+    val rows = Sql.query(
+      connection,
+      """SELECT item.id, item.guid, item.url, feed.url FROM item JOIN feed ON feed.id = feed_id
+        |WHERE item.url NOT LIKE '%:%' ORDER BY item.id""".stripMargin
+    )(): row =>
+      val (guid, url, feed) = (row.getString(2), row.getString(3), row.getString(4))
+      val link = Link.resolve(FeedUrl.stored(feed).text, url)
+      val name = if guid == url then ItemName.of(None, link, None, None) else guid
+      Seq(link, name, row.getLong(1))
+    val _ = Sql.updateAll(connection, "UPDATE item SET url = ?, guid = ? WHERE id = ?")(rows)
+
+  /** Version 1 named an entry that has neither guid nor link by a digest of its title and date. */
+  private def renameUnnamed(connection: Connection): Unit =
+    val rows = Sql
+      .query(
+        connection,
+        """SELECT id, guid, title, summary, published_at FROM item
+          |WHERE url IS NULL AND length(guid) = 64 ORDER BY id""".stripMargin
+      )(): row =>
+        val (title, summary) = (Sql.optional(row, 3), Sql.optional(row, 4))
+        val old = TextDigest.of(s"${title.getOrElse("")} ${row.getLong(5)}")
+        val name = ItemName.of(None, None, title, summary)
+        Option.when(row.getString(2) == old)(Seq(name, row.getLong(1)))
+      .flatten
+    val _ = Sql.updateAll(connection, "UPDATE item SET guid = ? WHERE id = ?")(rows)

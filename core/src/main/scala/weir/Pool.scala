@@ -1,0 +1,166 @@
+package weir
+
+import java.util.ArrayDeque
+import scala.concurrent.duration.{Duration, DurationLong, FiniteDuration}
+import scala.jdk.CollectionConverters.*
+import weir.group.Failures
+
+/** Resources of one kind that are used again instead of being acquired anew: connections, parsers,
+  * buffers.
+  *
+  *   - **Permits**: each use holds one, so there are never more than `maxSize` resources.
+  *   - **Shared, under this object's lock**: the idle ones, the last used last, and whether the
+  *     pool is closed. Whoever takes one out owns it. The last used is the first to be used again,
+  *     so that those which are not needed get old.
+  */
+final class Pool[A] private (
+    acquire: Resource[A],
+    maxSize: Int,
+    isHealthy: A => Task[Boolean],
+    isReusable: Outcome[Unit] => Boolean
+):
+  import Pool.{Held, closedError}
+  private val permits = Semaphore.unsafe(maxSize)
+
+  // under this object's lock
+  private val unused = ArrayDeque[Held[A]]()
+  private var isClosed = false
+
+  /** One of the pool's resources: an idle one that is healthy, else a new one.
+    *
+    * At the end of its use it goes back into the pool, or is released where `isReusable` says so.
+    * **Waits** while `maxSize` of them are in use. **Cancelled** while it waits or acquires: takes
+    * none. **Fails** with the error of acquiring, or with an `IllegalStateException` if the pool
+    * has been released. **Order**: first come, first served. A use within a use takes a second one,
+    * and waits for ever where there can be no second one.
+    */
+  val resource: Resource[A] =
+    for
+      _ <- Resource.makeFull(poll => poll(permits.acquire))((_, _) => permits.release)
+      held <- Resource.makeFull(take)(giveBack)
+    yield held.value
+
+  /** What `f` returns for one of the resources: see `resource`. */
+  def use[B](f: A => Task[B]): Task[B] = resource.use(f)
+
+  /** How many resources are not in use. */
+  def idle: Task[Int] = Task.delay(synchronized(unused.size))
+
+  /** How many resources are in use or about to be. */
+  def inUse: Task[Int] = permits.available.map(free => (maxSize - free).toInt)
+
+  private def take(poll: Poll): Task[Held[A]] = Task.defer {
+    val held = synchronized {
+      if isClosed then throw closedError
+      unused.pollLast()
+    }
+    if held eq null then poll(acquire.allocatedCase).map((value, release) => Held(value, release))
+    else
+      poll(Task.defer(isHealthy(held.value)))
+        .onCancel(release(held, Outcome.Canceled))
+        .handleError(_ => false)
+        .flatMap(healthy =>
+          if healthy then Task.pure(held)
+          else release(held, Outcome.Succeeded(())).andThen(take(poll))
+        )
+  }
+
+  private def giveBack(held: Held[A], outcome: Outcome[Unit]): Task[Unit] =
+    Task.monotonic.flatMap { now =>
+      val isKept = isReusable(outcome) && synchronized {
+        if !isClosed then
+          held.idleSince = now
+          unused.addLast(held)
+        !isClosed
+      }
+      if isKept then Task.unit else held.release(outcome)
+    }
+
+  /** Releases what is not fit for use any more. Its error is not the caller's, who gets another
+    * one.
+    */
+  private def release(held: Held[A], outcome: Outcome[Unit]): Task[Unit] = held
+    .release(outcome)
+    .handleErrorWith(error => Task.onRuntime(_.report("a release of a Pool", error)))
+
+  /** Releases those that have been idle for too long, for ever. Each of them under a permit, as it
+    * is open until its release has ended; where there is none, all are in use.
+    */
+  private def evict(maxIdle: FiniteDuration): Task[Nothing] =
+    val oldest: Task[Held[A] | Null] = Task.monotonic.map(now =>
+      synchronized {
+        val first = unused.peekFirst()
+        if (first ne null) && now - first.idleSince >= maxIdle then unused.pollFirst() else null
+      }
+    )
+    val one: Task[Boolean] = Task.uncancelable(_ =>
+      permits.tryAcquire.flatMap {
+        case false => Task.pure(false)
+        case true =>
+          oldest
+            .flatMap {
+              case null => Task.pure(false)
+              case held => release(held, Outcome.Succeeded(())).as(true)
+            }
+            .guarantee(permits.release)
+      }
+    )
+    one.iterateWhile(identity).delayBy((maxIdle / 2).max(1.milli)).forever
+
+  private def close: Task[Unit] = Task
+    .delay(synchronized {
+      isClosed = true
+      val all = unused.asScala.toList
+      unused.clear()
+      all
+    })
+    .flatMap(all => Task.validate(all)(_.release(Outcome.Succeeded(()))))
+    .flatMap {
+      case Left(errors) => Task.fail(errors.reduceLeft(Failures.add(_, _)))
+      case Right(_) => Task.unit
+    }
+
+object Pool:
+  /** A new pool of at most `maxSize` resources, acquired by `acquire` as they are needed.
+    *
+    * An idle one is used again if `isHealthy` of it returns true; one for which it returns false or
+    * fails, or whose check is cancelled, is released, and another one taken. After a use it is kept
+    * if `isReusable` of the use's outcome is true: without that only after a success, as nobody
+    * knows in which state a failure, such as a timeout, or a cancel has left it. One that has been
+    * idle for `maxIdle` is released within another half of that. With the end of the pool's use
+    * those that are idle are released, and each of the others with the end of its own. An
+    * `IllegalArgumentException` is thrown if `maxSize` is below 1 or `maxIdle` is not positive.
+    * {{{
+    * Pool(connection, maxSize = 10, isHealthy = c => Task(c.isValid(1))).use { pool =>
+    *   Task.parTraverseN(100)(ids)(id => pool.use(connection => Task(total(connection, id))))
+    * }
+    * }}}
+    */
+  def apply[A](
+      acquire: Resource[A],
+      maxSize: Int,
+      maxIdle: Duration = Duration.Inf,
+      isHealthy: A => Task[Boolean] = (_: A) => Task.pure(true),
+      isReusable: Outcome[Unit] => Boolean = Pool.succeeded
+  ): Resource[Pool[A]] =
+    require(
+      maxSize >= 1 && maxIdle > Duration.Zero,
+      s"Pool: maxSize was $maxSize and maxIdle $maxIdle. They must be at least 1 and above 0. " +
+        "To keep idle resources for ever, use Duration.Inf."
+    )
+    val pool = Resource.make(Task.delay(new Pool(acquire, maxSize, isHealthy, isReusable)))(_.close)
+    maxIdle match
+      case finite: FiniteDuration => pool.flatMap(p => p.evict(finite).background.map(_ => p))
+      case _ => pool
+
+  /** True of a success alone. */
+  val succeeded: Outcome[Unit] => Boolean = _ == Outcome.Succeeded(())
+
+  /** A resource of the pool, with what releases it. */
+  private final class Held[A](val value: A, val release: Outcome[Any] => Task[Unit]):
+    // under the pool's lock
+    var idleSince: FiniteDuration = Duration.Zero
+
+  private def closedError = IllegalStateException(
+    "Pool: it has been released. Use it inside of the use of its own resource."
+  )

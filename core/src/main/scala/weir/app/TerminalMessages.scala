@@ -1,0 +1,38 @@
+package weir.app
+
+import java.io.{PrintWriter, StringWriter}
+import scala.jdk.CollectionConverters.*
+
+/** Prints the messages of a process that is about to end, without waiting for ever for a reader. */
+private[weir] object TerminalMessages:
+  private val limitMillis = 2000L
+
+  /** Prints `text` to the standard error, after what is buffered for the standard output. Returns
+    * after two seconds if that blocks, as on a full pipe.
+    */
+  def print(text: => String): Unit =
+    val thread = Thread.ofPlatform().daemon().name("weir-terminal-messages").start { () =>
+      try flush()
+      finally System.err.println(text)
+    }
+    thread.join(limitMillis)
+
+  /** Writes what is buffered for the standard output. */
+  def flush(): Unit =
+    Console.out.flush()
+    System.out.flush()
+
+  /** The stack trace of `error`, as text. */
+  def trace(error: Throwable): String =
+    val text = StringWriter()
+    error.printStackTrace(PrintWriter(text))
+    text.toString.stripTrailing
+
+  /** The stack traces of the threads that keep a JVM from ending, as text. */
+  def threads(): String =
+    Thread.getAllStackTraces.asScala
+      .collect {
+        case (thread, frames) if !thread.isDaemon && frames.nonEmpty =>
+          frames.mkString(s"${thread.getName}\n    at ", "\n    at ", "")
+      }
+      .mkString("\n")

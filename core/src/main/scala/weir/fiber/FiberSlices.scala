@@ -1,0 +1,275 @@
+package weir.fiber
+
+import java.util.concurrent.locks.LockSupport
+import weir.runtime.{ExecutionThread, FiberRegistry, Job}
+import weir.{Runtime, Task}
+
+/** How a fiber shares threads with others: its slices, when it yields or suspends, what it queues.
+  *
+  * A slice runs on one thread, from `TaskFiber.runSlice` until the fiber ends, suspends or yields.
+  * Where code of `Task.direct` awaits (`base > 0`), the fiber cannot leave its thread: it parks
+  * that instead.
+  *
+  * The self type is for those who have to know the fiber: the registry, and frames that it
+  * notifies.
+  */
+private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
+    extends FiberStack(runtime):
+  this: TaskFiber =>
+
+  // owner only
+  /** Where the next slice begins: a task, or the waiter that has been completed or cancelled. */
+  final private[fiber] var pending: AnyRef | Null = body
+
+  /** Instructions that the present slice may run before it asks its thread for more. */
+  final private[weir] var budget: Int = 0
+
+  /** The frame to notify once before this fiber suspends or yields; null for none. */
+  final private[weir] var frameToNotify: Frame | Null = null
+
+  /** Its entry in the fiber registry, from its first wait on that a dump would not find otherwise.
+    */
+  private var registryEntry: FiberRegistry.Entry | Null = null
+
+  /** True inside of the body of a `DirectCode`. */
+  final private[fiber] var inDirect: Boolean = false
+
+  override def demand: Int = pending match
+    case first: BeginFrame[?] => first.demand
+    case _ => Job.Now
+
+  // the budget
+
+  /** Whether a frame may run a child that is ready itself: there is budget left, and no cancel.
+    * Takes one instruction from the budget.
+    */
+  final def mayGoOn: Boolean = !outOfBudget && !shouldCancel
+
+  /** Takes one instruction from the budget. True at the end of the slice. */
+  final private[fiber] def outOfBudget: Boolean =
+    budget -= 1
+    budget <= 0 && isSliceOver
+
+  final private[fiber] def isSliceOver: Boolean = renewBudget() == 0
+
+  /** The budget, as the thread grants it anew; 0 at the end of the slice. */
+  final private[weir] def renewBudget(): Int =
+    budget = executionThread.moreBudget()
+    budget
+
+  // yielding
+
+  /** Yields to queued jobs, to go on with `task` afterwards. True if this thread does not own the
+    * fiber any more. False if nothing is queued, if the fiber cannot leave its thread, or if it
+    * need not: on a platform thread that has called `runSync` it holds no carrier.
+    */
+  final protected def yieldSlice(task: Task[Any], isCede: Boolean, base: Int): Boolean =
+    budget = executionThread.beginSlice()
+    if base == 0 && executionThread.pooled &&
+      runtime.scheduler.mayHaveWork(executionThread.preferredShard)
+    then
+      val executionThread = this.executionThread
+      notifyFrame()
+      if masks == 0 then closeInterruptGate()
+      saveContext()
+      this.executionThread = null.asInstanceOf[ExecutionThread]
+      pending = task
+      runtime.scheduler.submit(this, executionThread.preferredShard)
+      if !isCede then executionThread.yieldIfDue(inSlice = false)
+      true
+    else
+      if isCede then stayAfterCede() else stayOnThread()
+      false
+
+  /** True if the fiber has ceded and goes on, since nothing is queued that could run instead. */
+  final protected def cedesInPlace(): Boolean =
+    mayGoOn &&
+      !(executionThread.pooled && runtime.scheduler.mayHaveWork(
+        executionThread.preferredShard
+      )) && {
+        budget = executionThread.beginSlice()
+        stayAfterCede()
+        true
+      }
+
+  /** What a frame that runs `child` in place has still to run: all of it, unless it begins with a
+    * cede that needs no other thread.
+    */
+  final private[weir] def pastCede(child: Task[Any]): Task[Any] =
+    if child.tag == Tag.FlatMap then
+      val flatMap = child.asInstanceOf[FlatMap[Any, Any]]
+      if flatMap.source.tag == Tag.Cede && cedesInPlace() then
+        if shouldCancel then CancelSelf else flatMap.f(())
+      else child
+    else child
+
+  private def stayAfterCede(): Unit =
+    takeOutsideInterrupt(null)
+    executionThread.yieldNowAndThen()
+
+  /** At the end of a slice, where the fiber goes on with a further one on the same thread. */
+  final protected def stayOnThread(): Unit =
+    takeOutsideInterrupt(null)
+    executionThread.yieldIfDue(inSlice = true)
+
+  /** An interrupt of the calling thread that no cancel has made counts as a cancel. */
+  private def takeOutsideInterrupt(error: Throwable | Null): Unit =
+    // A cancel is requested before it interrupts. So where none is requested, neither before nor
+    // after the flag is taken, the interrupt is from outside.
+    if masks == 0 && !cancelRequested && executionThread.takeInterrupt(error) && !cancelRequested
+    then
+      executionThread.interruptedFromOutside()
+      cancelRequested = true
+
+  /** True if this fiber is being cancelled: then `error`, which its code has thrown, is the effect
+    * of the interrupt, or comes too late to count.
+    */
+  final private[weir] def isCancel(error: Throwable): Boolean =
+    takeOutsideInterrupt(error)
+    shouldCancel
+
+  // suspending
+
+  /** Suspends the fiber in `wait`. True if the wait has ended and this thread goes on with the
+    * fiber; false if this thread does not own the fiber any more.
+    */
+  final protected def suspendOn(wait: Waiter, base: Int): Boolean =
+    notifyFrame()
+    val unmasked = masks == 0
+    if unmasked then closeInterruptGate()
+    val direct = base > 0
+    val executionThread = this.executionThread
+    wait.cancelable = unmasked
+    wait.since = executionThread.scheduler.watch.ticks
+    if (registryEntry eq null) && !direct && !wait.isFound then
+      registryEntry = runtime.scheduler.fiberRegistry.add(this, executionThread.preferredShard)
+    if direct then wait.thread = Thread.currentThread()
+    else
+      saveContext()
+      this.executionThread = null.asInstanceOf[ExecutionThread]
+    waiting = wait // pairs with the order of accesses in requestCancel
+    val goesOn =
+      if !wait.suspend() then
+        wait.awaitDone()
+        true
+      // A canceller that has read `waiting` before the CAS has not found the wait suspended: so
+      // read its request after the CAS.
+      else if unmasked && cancelRequested && wait.takeForCancel() then
+        // This slice does not end yet. The first child of a group would wait for the cancel's hook.
+        executionThread.queueHandedOver()
+        true
+      else if direct then
+        parkUntilEnded(wait)
+        true
+      else false
+    if goesOn then
+      this.executionThread = executionThread
+      if unmasked then openInterruptGate()
+    goesOn
+
+  private def parkUntilEnded(wait: Waiter): Unit =
+    var interrupted = false
+    while wait.isWaiting do
+      LockSupport.park(wait)
+      // No cancel has made it: the gate is closed. On the thread of a caller of runSync it cancels.
+      if executionThread.takeInterrupt(null) then
+        executionThread.interruptedFromOutside()
+        requestCancel()
+      else if Thread.interrupted() then interrupted = true
+    if interrupted then Thread.currentThread().interrupt()
+
+  private def notifyFrame(): Unit =
+    val frame = frameToNotify
+    if frame ne null then
+      frameToNotify = null
+      frame.onSuspend(this)
+
+  /** Goes on with `task` on a worker, which has a stack of its own. */
+  final protected def moveToWorker(task: Task[Any]): Unit =
+    if masks == 0 then closeInterruptGate()
+    saveContext()
+    this.executionThread = null.asInstanceOf[ExecutionThread]
+    pending = task
+    runtime.scheduler.submit(this)
+
+  /** At the end of the fiber: its thread does not run it any more, and nothing keeps its parts
+    * alive.
+    */
+  final protected def release(): Unit =
+    if masks == 0 then closeInterruptGate()
+    dropStack()
+    this.executionThread = null.asInstanceOf[ExecutionThread]
+    if registryEntry ne null then runtime.scheduler.fiberRegistry.remove(registryEntry.nn)
+
+  // resuming, by the thread that has ended the wait and so owns the fiber
+
+  /** Queues this suspended fiber; `waiter` has its result. */
+  final private[fiber] def resume(waiter: Waiter): Unit =
+    pending = waiter
+    runtime.scheduler.submit(this)
+
+  /** As `resume`, on the thread of the fiber `waker`, whose preferred shard gets this one. */
+  final private[fiber] def resumeFrom(waiter: Waiter, waker: TaskFiber): Unit =
+    pending = waiter
+    waker.submit(this)
+
+  /** As `resume`, from a slice of the fiber `runner` that is about to return: its thread runs this
+    * fiber next.
+    */
+  final private[weir] def resumeAfter(waiter: Waiter, runner: TaskFiber): Unit =
+    pending = waiter
+    runner.handOver(this)
+
+  // other jobs
+
+  /** A new fiber that runs `body`, queued. */
+  final private[weir] def fork(body: Task[Any], isReported: Boolean = false): TaskFiber =
+    val child = TaskFiber(runtime, body)
+    child.locals = localsForChild
+    child.isReported = isReported
+    submit(child)
+    child
+
+  /** Queues `job`. */
+  final private[weir] def submit(job: Job): Unit =
+    runtime.scheduler.submit(job, executionThread.preferredShard)
+
+  /** True, once, if this fiber's thread has replaced a worker that is blocked: see
+    * `Scheduler.spawn`.
+    */
+  final private[weir] def maySpawn(): Boolean =
+    executionThread.takeReplacing() && runtime.scheduler.spawns
+
+  /** See `Scheduler.spawn`. */
+  final private[weir] def spawn(job: Job): Unit =
+    runtime.scheduler.spawn(job, executionThread.preferredShard)
+
+  /** Runs `job` on this fiber's thread once the fiber has left it, or queues it. The fiber must be
+    * about to suspend or end. In direct style it would park its thread before that ran `job`.
+    */
+  final private[weir] def handOver(job: Job): Unit =
+    if inDirect then submit(job) else executionThread.handOver(job)
+
+  /** The shard of this fiber's thread. */
+  final private[weir] def preferredShard: Int = executionThread.preferredShard
+
+  /** True on a platform thread that has called `runSync`: it holds no carrier. */
+  final private[weir] def isOnCallingThread: Boolean = !executionThread.pooled
+
+  // locals
+
+  /** The locals of a fiber that this one makes now. */
+  final private[weir] def localsForChild: Locals | Null =
+    val hook = runtime.hook
+    if hook eq null then locals else Locals.updated(locals, hook, hook.capture())
+
+  /** Goes on with `locals`: those of another fiber, whose work this one does in place, or its own
+    * on another thread.
+    */
+  final private[weir] def adopt(locals: Locals | Null): Unit =
+    this.locals = locals
+    val hook = runtime.hook
+    if hook ne null then hook.install(Locals.valueIn(locals, hook, null).asInstanceOf[AnyRef])
+
+  /** Keeps what the thread carries, before others can see this fiber. */
+  private def saveContext(): Unit = if runtime.hook ne null then locals = localsForChild

@@ -1,0 +1,105 @@
+package weir.fiber
+
+import weir.Runtime
+
+/** The continuation stack of a fiber, and the masks that are on.
+  *
+  *   - **The stack** holds nodes: instructions that wait for their source's result, and frames. It
+  *     is all of a suspended fiber; no part of that is on the JVM's stack.
+  *   - **Masks**: `masks` counts those that are on. A cancel is noticed only at 0, and the
+  *     interrupt gate is open only then. The mask of an `uncancelable` is a `Mask`, which is also
+  *     its poll.
+  */
+private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runtime):
+
+  // owner only
+  private var stack: Array[Node | Null] = FiberStack.empty
+  final private[fiber] var size: Int = 0
+
+  /** How many masks are on. */
+  final private[weir] var masks: Int = 0
+
+  /** The innermost mask that has not been removed, if it is one of `uncancelable`. */
+  final private[fiber] var innermostMask: Mask | Null = null
+
+  /** True from the moment at which a cancel begins to unwind the stack. One mask stays on from
+    * then.
+    */
+  final private[fiber] var finalizing: Boolean = false
+
+  final private[weir] def push(frame: Node): Unit =
+    if size == stack.length then
+      stack = java.util.Arrays.copyOf(stack, if size == 0 then 4 else size * 2)
+    stack(size) = frame
+    size += 1
+
+  final private[weir] def pop(): Node =
+    size -= 1
+    val frame = stack(size)
+    stack(size) = null
+    frame.nn
+
+  /** True if `node` is on top of the stack, above `base`. */
+  final protected def isOnTop(node: Node, base: Int): Boolean =
+    size > base && (stack(size - 1) eq node)
+
+  /** At the end of the fiber: what still refers to the fiber keeps nothing of its stack alive. */
+  final protected def dropStack(): Unit = stack = FiberStack.empty
+
+  /** Drops the frames above `height` without running them, and restores the masks that were on
+    * then.
+    */
+  final protected def dropTo(height: Int, masksBefore: Int, maskBefore: Mask | Null): Unit =
+    while size > height do pop(): Unit
+    innermostMask = maskBefore
+    while masks > masksBefore && !finalizing do removeMask()
+    while masks < masksBefore do addMask()
+
+  /** At most `limit` frames, the innermost first. Null where another thread has changed the stack
+    * meanwhile.
+    */
+  final private[weir] def topFrames(limit: Int): IndexedSeq[Node | Null] =
+    val frames = stack
+    val top = math.min(size, frames.length)
+    (1 to math.min(top, limit)).map(i => frames(top - i))
+
+  /** The outermost frame, or null. May be called by another thread, as `topFrames`. */
+  final private[weir] def bottomFrame: Node | Null =
+    val frames = stack
+    if frames.length > 0 then frames(0) else null
+
+  /** Whether the fiber has to begin to unwind now. */
+  final private[weir] def shouldCancel: Boolean = cancelRequested && masks == 0
+
+  final def addMask(): Unit =
+    if masks == 0 then closeInterruptGate()
+    masks += 1
+
+  final def removeMask(): Unit =
+    // While finalizing one mask stays, also where a cancel has ended masked code half-way.
+    if masks > 1 || !finalizing then
+      masks -= 1
+      if masks == 0 then openInterruptGate()
+
+  /** Adds the mask of an `uncancelable`, which has no frame yet: see `pushMask`. */
+  final protected def addNewMask(): Mask =
+    val mask = Mask(masks + 1, innermostMask)
+    addMask()
+    mask
+
+  final protected def pushMask(mask: Mask): Unit =
+    innermostMask = mask
+    push(mask)
+
+  /** The end of the body of `mask`. */
+  final protected def endMask(mask: Mask): Unit =
+    innermostMask = mask.outer
+    removeMask()
+
+  /** The end of what the poll of `mask` has unmasked. */
+  final protected def restoreMask(mask: Mask): Unit =
+    innermostMask = mask
+    addMask()
+
+private[weir] object FiberStack:
+  private val empty: Array[Node | Null] = new Array[Node | Null](0)

@@ -1,0 +1,95 @@
+package weir.fiber
+
+import weir.runtime.Job
+import weir.{Fiber, Poll, Task}
+
+/*
+ * The instructions that a task is a tree of. `Mapped`, `FlatMap`, `Attempt`, `Handle` and
+ * `OnCancel` are also frames: on the continuation stack each says what to do with its source's
+ * result.
+ */
+
+private[weir] final class Pure[A](val value: A) extends Task[A](Tag.Pure)
+
+private[weir] final class Fail(val error: Throwable) extends Task[Nothing](Tag.Fail)
+
+/** Plain code, as a method of the task. With a function object there would be two objects for each
+  * task that captures anything, 16 to 24 bytes more, and one more load and type check for each call
+  * (`SequenceReady`). So most calls of `Task.delay` make a class.
+  */
+private[weir] abstract class Delay[A] extends Task[A](Tag.Delay):
+
+  /** An `A`. With that type each class would have a bridge to it, which traces would show. */
+  def run(): Any
+
+/** Plain code that cannot be a method of a class of its own, or would keep more alive there: see
+  * `Movable`.
+  */
+private[weir] final class Thunk[A](thunk: () => A) extends Delay[A]:
+  def run(): Any = thunk()
+
+private[weir] final class Defer[A](val thunk: () => Task[A]) extends Task[A](Tag.Defer)
+
+private[weir] final class Mapped[A, B](val source: Task[A], val f: A => B)
+    extends Task[B](Tag.Mapped)
+
+private[weir] final class FlatMap[A, B](val source: Task[A], val f: A => Task[B])
+    extends Task[B](Tag.FlatMap)
+
+private[weir] final class Attempt[A](val source: Task[A])
+    extends Task[Either[Throwable, A]](Tag.Attempt)
+
+private[weir] final class Handle[A](val source: Task[A], val f: Throwable => Task[A])
+    extends Task[A](Tag.Handle)
+
+private[weir] final class OnCancel[A](val source: Task[A], val finalizer: Task[Unit])
+    extends Task[A](Tag.OnCancel)
+
+/** Waits for something outside the fiber. */
+private[weir] abstract class Suspend[A] extends Task[A](Tag.Suspend):
+  /** The result, if it is there already; otherwise a `Waiter` that will be completed. Must not
+    * block. Called on the fiber's thread.
+    */
+  def begin(fiber: TaskFiber): Any
+
+private[weir] case object Cede extends Task[Unit](Tag.Cede)
+
+/** `isReported`: whether the fiber's failure is reported if no one joins it. */
+private[weir] final class Start[A](val body: Task[A], val isReported: Boolean)
+    extends Task[Fiber[A]](Tag.Start)
+
+private[weir] case object CancelSelf extends Task[Unit](Tag.Canceled)
+
+private[weir] final class Uncancelable[A](val body: Poll => Task[A])
+    extends Task[A](Tag.Uncancelable)
+
+/** `source` with `mask` removed, where `mask` is the innermost one of this fiber. As a frame, the
+  * end of that.
+  */
+private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
+    extends Task[A](Tag.Unmasked)
+
+/** Plain code on the fiber's own thread, which may `await`. */
+private[weir] final class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.DirectCode)
+
+/** An instruction with a `Frame` of its own, made anew for each run. With `Tag.BeginFrameMasked`
+  * there is no check for a cancel before `Frame.start`.
+  */
+private[weir] abstract class BeginFrame[A](tag: Int = Tag.BeginFrame) extends Task[A](tag):
+  def begin(fiber: TaskFiber): Frame
+
+  /** See `Job.demand`. */
+  def demand: Int = Job.Now
+
+/** The mask of an `uncancelable`: the poll that its body is given, and the frame that ends it.
+  *
+  * `depth` is the number of masks that are on, with this one. `outer` is the mask around it that
+  * has not been removed.
+  */
+private[weir] final class Mask(val depth: Int, val outer: Mask | Null)
+    extends Node(Tag.RemoveMask),
+      Poll:
+  def apply[A](task: Task[A]): Task[A] = Unmasked(task, this)
+
+/** The frame under a finalizer of a cancelled fiber: once that has ended, unwinding goes on. */
+private[weir] object ContinueUnwinding extends Node(Tag.Unwind)

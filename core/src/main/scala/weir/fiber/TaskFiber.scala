@@ -1,0 +1,402 @@
+package weir.fiber
+
+import scala.annotation.switch
+import weir.runtime.{ExecutionThread, Registered}
+import weir.{Fiber, Outcome, Runtime, Task}
+
+/** A fiber: the interpreter of instructions.
+  *
+  * Cancellation unwinds the stack and runs the finalizers that it finds. The interpreter checks for
+  * it before all code of the user but the functions of `map`; not at the end of a mask, and not
+  * before finalizers and masks are in place. So once a fiber is started, the finalizers at the head
+  * of its body run, whenever it is cancelled.
+  *
+  * Its superclasses have one idea each: `FiberAwait` plain code that awaits, `FiberSlices` the
+  * thread that it shares, `FiberStack` the stack, `FiberCore` what others see of it,
+  * `InterruptGate` when a cancel may interrupt. This is the only class that is made, so no call
+  * between them is virtual.
+  */
+private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
+    extends FiberAwait(runtime, body),
+      Fiber[Any],
+      Registered:
+
+  // owner only
+  /** The first function of this fiber's body, for traces, or the runner that it is; null for none.
+    */
+  private[weir] var origin: AnyRef | Null = null
+
+  /** The result of a `Frame` that has ended: see there. */
+  private[weir] var frameResult: Any = null
+
+  def registeredFibers: Iterator[TaskFiber] = Iterator.single(this)
+
+  def join: Task[Outcome[Any]] = joining(handles = true)
+
+  def poll: Task[Option[Outcome[Any]]] = Task.delay(Option(handledOutcome))
+
+  private def joining(handles: Boolean): Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
+    def begin(fiber: TaskFiber): Any =
+      val ended = if handles then handledOutcome else outcome
+      if ended ne null then
+        passTrace(ended, fiber)
+        ended
+      else register((list, lock) => WaitList.Entry(fiber, list, lock))
+
+  def cancel: Task[Unit] =
+    val request = new Suspend[Boolean]:
+      def begin(fiber: TaskFiber): Any =
+        val own = fiber eq TaskFiber.this
+        if !own then requestCancel()
+        own
+    Uncancelable(poll =>
+      request.flatMap(own => if own then poll(CancelSelf) else joining(handles = false).void)
+    )
+
+  def runSlice(executionThread: ExecutionThread): Unit =
+    this.executionThread = executionThread
+    executionThread.running = this
+    budget = executionThread.beginSlice()
+    val from = pending.nn
+    pending = null
+    if runtime.hook ne null then adopt(locals)
+    if masks == 0 then openInterruptGate()
+    val result = from match
+      case waiter: Waiter => loop(null, waiter, 0)
+      case first =>
+        val task = first.asInstanceOf[Task[Any]]
+        if origin eq null then origin = Origin.of(task)
+        task match
+          case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
+          case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
+    if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
+
+  private def finish(result: Any): Unit =
+    // A callback that will never be called may keep this fiber, and a runner the whole of its
+    // group.
+    origin = null
+    release()
+    end(
+      if result.asInstanceOf[AnyRef] eq TaskFiber.Failed then Outcome.Failed(failure.nn)
+      else if result.asInstanceOf[AnyRef] eq TaskFiber.Canceled then Outcome.Canceled
+      else Outcome.Succeeded(result)
+    )
+
+  /** A slice that begins with a frame, whose children may block in place: so without the JVM frame
+    * of `loop` under them, which is the largest. Returns as `loop`. `Blocking`.
+    */
+  private def beginFrame(task: BeginFrame[?]): Any =
+    val next =
+      try
+        if task.tag == Tag.BeginFrame && shouldCancel then CancelSelf
+        else task.begin(this).start(this)
+      catch
+        case error: Throwable => failedIn(task, error)
+    // A frame stays on the stack where the first child is null, which counts as one with the result
+    // null.
+    if (next eq null) && size == 0 then takeFrameResult() else loop(next, null, 0)
+
+  private def takeFrameResult(): Any =
+    val result = frameResult
+    frameResult = null
+    result
+
+  /** Runs until the stack is down to `base` again.
+    *
+    * Starts with `first`, or with the result of `resumed`. Returns a value, `Failed` (the error is
+    * in `failure`), `Canceled` (the finalizers above `base` have run), or `Suspended`: then this
+    * thread does not own the fiber any more.
+    */
+  protected def loop(first: Task[Any] | Null, resumed: Waiter | Null, base: Int): Any =
+    var current: Task[Any] | Null = first
+    var waiter: Waiter | Null = resumed
+    var value: Any = null
+    var bare: Mask | Null = null // a mask that is on and has no frame
+    var overflows = 0 // of the JVM stack, by unwinding, in a row
+    while true do
+      try
+        while true do
+          if waiter ne null then
+            val ended = waiter
+            waiter = null
+            waiting = null
+            if ended.isCanceled then
+              val hook = abandoned(ended)
+              current =
+                if hook eq null then CancelSelf else CanceledWait(ended, hook.nn).start(this)
+            else if ended.isError then
+              current =
+                if shouldCancel then CancelSelf else Fail(ended.value.asInstanceOf[Throwable])
+            else
+              value = ended.value
+              current = null
+
+          if current eq null then
+            if size == base then return value
+            val frame = pop()
+            (frame.tag: @switch) match
+              case Tag.Mapped =>
+                if shouldCancel then interruptAgain() // its function should not block, but might
+                value = frame.asInstanceOf[Mapped[Any, Any]].f(value)
+              case Tag.FlatMap =>
+                if shouldCancel then current = CancelSelf
+                else current = frame.asInstanceOf[FlatMap[Any, Any]].f(value)
+              case Tag.Attempt => value = Right(value)
+              case Tag.Handle => ()
+              case Tag.OnCancel => ()
+              // No check for a cancel here, nor at the end of a poll: the value may be the only
+              // reference to what was taken.
+              case Tag.RemoveMask => endMask(frame.asInstanceOf[Mask])
+              case Tag.Unmasked =>
+                // To close the gate and open it again at once would be half the cost of a masked
+                // region. `MaskedPolled`
+                val mask = frame.asInstanceOf[Unmasked[Any]].mask
+                if isOnTop(mask, base) then pop(): Unit
+                else restoreMask(mask)
+              case Tag.Frame | Tag.HandlingFrame =>
+                // Here, since children that are instructions, such as `Start`, take no budget.
+                if outOfBudget then
+                  push(frame)
+                  current = Pure(value)
+                  if yieldSlice(current.nn, isCede = false, base) then return TaskFiber.Suspended
+                else
+                  current = frame.asInstanceOf[Frame].step(this, value)
+                  if current eq null then value = takeFrameResult()
+              case Tag.Unwind =>
+                current = unwindCanceled(base)
+                if current eq null then return TaskFiber.Canceled
+          else
+            val task = current.nn
+            (task.tag: @switch) match
+              case Tag.Pure =>
+                value = task.asInstanceOf[Pure[Any]].value
+                current = null
+
+              case Tag.Fail =>
+                current = unwindFailed(task.asInstanceOf[Fail].error, base)
+                if current eq null then return TaskFiber.Failed
+
+              case Tag.Delay =>
+                if shouldCancel then current = CancelSelf
+                else if outOfBudget then
+                  if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
+                else
+                  value = task.asInstanceOf[Delay[Any]].run()
+                  current = null
+
+              case Tag.Defer =>
+                if shouldCancel then current = CancelSelf
+                else if outOfBudget then
+                  if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
+                else current = task.asInstanceOf[Defer[Any]].thunk()
+
+              case Tag.Mapped =>
+                val map = task.asInstanceOf[Mapped[Any, Any]]
+                val source = map.source
+                if source.tag == Tag.Pure && mayGoOn then
+                  value = map.f(source.asInstanceOf[Pure[Any]].value)
+                  current = null
+                else if source.tag == Tag.Delay && mayGoOn then
+                  value = source.asInstanceOf[Delay[Any]].run()
+                  if shouldCancel then interruptAgain() // as at its frame
+                  value = map.f(value)
+                  current = null
+                else
+                  push(map)
+                  current = source
+
+              case Tag.FlatMap =>
+                val flatMap = task.asInstanceOf[FlatMap[Any, Any]]
+                val source = flatMap.source
+                if source.tag == Tag.Pure && mayGoOn then
+                  current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
+                else if source.tag == Tag.Delay && mayGoOn then
+                  value = source.asInstanceOf[Delay[Any]].run()
+                  current = if shouldCancel then CancelSelf else flatMap.f(value)
+                else if source.tag == Tag.Cede && cedesInPlace() then
+                  current = if shouldCancel then CancelSelf else flatMap.f(())
+                else if source.tag == Tag.Uncancelable && mayGoOn then
+                  // A body that is ready runs in place, under a mask without a frame: where it
+                  // throws, the catch removes the mask.
+                  val mask = addNewMask()
+                  bare = mask
+                  val made = source.asInstanceOf[Uncancelable[Any]].body(mask)
+                  if made.tag == Tag.Delay && !outOfBudget then
+                    value = made.asInstanceOf[Delay[Any]].run()
+                    bare = null
+                    endMask(mask)
+                    current = if shouldCancel then CancelSelf else flatMap.f(value)
+                  else
+                    push(flatMap)
+                    pushMask(mask)
+                    bare = null
+                    current = made
+                else if outOfBudget then
+                  if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
+                else
+                  push(flatMap)
+                  current = source
+
+              case Tag.Attempt =>
+                push(task)
+                current = task.asInstanceOf[Attempt[Any]].source
+
+              case Tag.Handle =>
+                push(task)
+                current = task.asInstanceOf[Handle[Any]].source
+
+              case Tag.OnCancel =>
+                push(task)
+                current = task.asInstanceOf[OnCancel[Any]].source
+
+              case Tag.Suspend =>
+                if shouldCancel then current = CancelSelf
+                else
+                  task.asInstanceOf[Suspend[Any]].begin(this) match
+                    case wait: Waiter =>
+                      if !suspendOn(wait, base) then return TaskFiber.Suspended
+                      waiter = wait
+                    case result =>
+                      value = result
+                      current = null
+
+              case Tag.Cede =>
+                if shouldCancel then current = CancelSelf
+                else if yieldSlice(Task.unit, isCede = true, base) then return TaskFiber.Suspended
+                else
+                  value = ()
+                  current = null
+
+              case Tag.Start =>
+                if shouldCancel then current = CancelSelf
+                else
+                  val start = task.asInstanceOf[Start[Any]]
+                  value = fork(start.body, start.isReported)
+                  current = null
+
+              case Tag.Canceled =>
+                cancelRequested = true
+                if masks == 0 then
+                  addMask() // for good: the fiber only unwinds from here
+                  finalizing = true
+                  current = unwindCanceled(base)
+                  if current eq null then return TaskFiber.Canceled
+                else
+                  value = ()
+                  current = null
+
+              case Tag.Uncancelable =>
+                val mask = addNewMask()
+                pushMask(mask)
+                current = task.asInstanceOf[Uncancelable[Any]].body(mask)
+
+              case Tag.Unmasked =>
+                val unmasked = task.asInstanceOf[Unmasked[Any]]
+                val mask = unmasked.mask
+                current = unmasked.source
+                // Not the innermost if there is a mask inside of it, also one that is removed
+                // already. The depth shows masks that have no `Mask`.
+                if (mask eq innermostMask) && mask.depth == masks && !finalizing then
+                  innermostMask = mask.outer
+                  removeMask()
+                  push(unmasked)
+
+              case Tag.DirectCode =>
+                if shouldCancel then current = CancelSelf
+                else
+                  value = runDirect(task.asInstanceOf[DirectCode[Any]])
+                  current = null
+                  if value.asInstanceOf[AnyRef] eq CancelSignal then
+                    current = unwindCanceled(base)
+                    if current eq null then return TaskFiber.Canceled
+
+              case Tag.BeginFrame | Tag.BeginFrameMasked =>
+                if task.tag == Tag.BeginFrame && shouldCancel then current = CancelSelf
+                else
+                  current = task.asInstanceOf[BeginFrame[Any]].begin(this).start(this)
+                  if current eq null then value = takeFrameResult()
+      catch
+        case error: Throwable =>
+          waiter = null
+          if error.isInstanceOf[StackOverflowError] && isUnwinding(current) then
+            overflows += 1
+            if base == 0 && isOnCallersStack then
+              moveToWorker(if isCancel(error) then CancelSelf else Fail(error))
+              return TaskFiber.Suspended
+            if base > 0 && overflows == TaskFiber.overflowsInARow then throw error
+          else overflows = 0
+          if bare ne null then
+            runtime.errorTraces.add(error, this, current)
+            endMask(bare.nn)
+            bare = null
+            current = Fail(error)
+          else current = failedIn(current, error)
+    null
+
+  /** The instruction that follows an error which `current` has thrown. */
+  private def failedIn(current: Task[Any] | Null, error: Throwable): Task[Any] =
+    if isCancel(error) && (error ne thrown) then CancelSelf
+    else
+      runtime.errorTraces.add(error, this, current)
+      thrown = null
+      Fail(error)
+
+  private def abandoned(wait: Waiter): Task[Unit] | Null =
+    wait.abandon()
+    wait.cancelHook
+
+  private def isUnwinding(current: Task[Any] | Null): Boolean =
+    (current ne null) && (current.tag == Tag.Fail || current.tag == Tag.Canceled)
+
+  /** True on the thread of a caller of `runSync`, which may have left hardly any of its stack. */
+  private def isOnCallersStack: Boolean =
+    (executionThread ne null) && executionThread.isCaller
+
+  /** Pops frames until one handles the error. Null at `base`: none has. */
+  private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
+    runtime.errorTraces.add(error, this, null)
+    while size > base do
+      val frame = pop()
+      frame.tag match
+        case Tag.Attempt => return Pure(Left(error))
+        case Tag.Handle => return Defer(() => frame.asInstanceOf[Handle[Any]].f(error))
+        case Tag.RemoveMask => endMask(frame.asInstanceOf[Mask])
+        case Tag.Unmasked => restoreMask(frame.asInstanceOf[Unmasked[Any]].mask)
+        case Tag.Unwind =>
+          push(frame) // first: printing calls the error's own methods, which may throw
+          runtime.report("a finalizer of a cancelled fiber", error)
+          return Task.unit
+        case Tag.HandlingFrame =>
+          val next = frame.asInstanceOf[Frame].failed(this, error)
+          return if next eq null then Pure(takeFrameResult()) else next
+        case _ => ()
+    failure = error
+    null
+
+  /** Pops frames until one is a finalizer, and returns that. Null at `base`: all have run. */
+  private def unwindCanceled(base: Int): Task[Any] | Null =
+    while size > base do
+      val frame = pop()
+      frame.tag match
+        case Tag.OnCancel =>
+          push(ContinueUnwinding)
+          return frame.asInstanceOf[OnCancel[Any]].finalizer
+        case Tag.HandlingFrame =>
+          val finalizer = frame.asInstanceOf[Frame].finalizer(this)
+          if finalizer ne null then
+            push(ContinueUnwinding)
+            return finalizer
+          frame.asInstanceOf[Frame].canceled(this)
+        case _ => ()
+    null
+
+private[weir] object TaskFiber:
+  /** How often unwinding may overflow the stack before an await leaves it to the code that called
+    * it. Not at once: the functions that make finalizers may overflow the stack too.
+    */
+  private inline val overflowsInARow = 8
+
+  // what `loop` returns besides a value
+  private[fiber] object Suspended
+  private[fiber] object Failed
+  private[fiber] object Canceled

@@ -1,0 +1,114 @@
+package weir.fiber
+
+import java.lang.ref.{Cleaner, WeakReference}
+import java.util.LinkedHashSet
+import java.util.concurrent.atomic.AtomicBoolean
+import scala.jdk.CollectionConverters.*
+import weir.{Outcome, Runtime}
+
+/** The failure of a fiber that no one has joined: it is reported once the fiber has been collected,
+  * or at the end of the program.
+  *
+  * It is in the fiber's field `ending` in place of the outcome. A joiner calls `handled`. Only a
+  * fiber of `start` that has failed, without a cancel, makes one. A cleaner holds the report, which
+  * holds the error, but neither the fiber nor this object.
+  */
+private[weir] final class Unhandled(val outcome: Outcome.Failed[Any], fiber: FiberCore):
+  private val report = Unhandled.Report(fiber.runtime, fiber.name, outcome.error)
+
+  // owner only
+  private var isWatched = false
+
+  /** The outcome, for a joiner. It is not reported any more. */
+  def handled(): Outcome[Any] =
+    report.drop()
+    outcome
+
+  /** Has the failure reported. Called by the fiber, at its end. No effect after `handled`, nor a
+    * second time.
+    */
+  def watch(): Unit =
+    if !isWatched then
+      isWatched = true
+      Unhandled.watch(this, report)
+
+private[weir] object Unhandled:
+  /** How many reports can be due at a time. Further ones are only counted. */
+  private[fiber] inline val most = 1000
+
+  /** How long the end of a program waits until the reports are printed: the standard error may
+    * block.
+    */
+  private inline val patienceMillis = 2000L
+
+  /** The report of one fiber. It is made at most once. */
+  private final class Report(runtime: Runtime, name: String, error: Throwable)
+      extends AtomicBoolean,
+        Runnable:
+    // Weak, since a runtime may hold its fibers, as that of a test does: none could be collected.
+    private val reporting = WeakReference(runtime)
+
+    def run(): Unit =
+      val runtime = reporting.get
+      if drop() && (runtime ne null) then
+        runtime.report(s"fiber $name, which nobody has joined,", error)
+
+    /** Takes the report back. True if it was due until now. */
+    def drop(): Boolean =
+      val first = compareAndSet(false, true)
+      if first then due.synchronized(due.remove(this)): Unit
+      first
+
+  private val cleaner =
+    Cleaner.create(Thread.ofPlatform().daemon().name("weir-unhandled").unstarted(_))
+
+  // shared, under the lock of `due`
+  private val due = LinkedHashSet[Report]()
+  private var uncounted = 0L
+  private var atExit: Thread | Null = null
+
+  /** How many reports are due. */
+  private[fiber] def dueCount: Int = due.synchronized(due.size)
+
+  private def watch(unhandled: Unhandled, report: Report): Unit =
+    try
+      val room = due.synchronized {
+        val room = due.size < most
+        if room then due.add(report): Unit else uncounted += 1
+        if atExit eq null then atExit = hook()
+        room
+      }
+      // The fiber may have been joined meanwhile.
+      if report.get then due.synchronized(due.remove(report)): Unit
+      else if room then cleaner.register(unhandled, report): Unit
+    // No thread can be made, or the JVM is shutting down. The fiber ends all the same.
+    catch case _: Throwable => ()
+
+  private def hook(): Thread =
+    val hook = Thread.ofPlatform().name("weir-unhandled-at-exit").unstarted { () =>
+      val reports = Thread.ofPlatform().daemon().start(() => reportAll())
+      reports.join(patienceMillis)
+    }
+    java.lang.Runtime.getRuntime.addShutdownHook(hook)
+    hook
+
+  private def reportAll(): Unit =
+    due.synchronized(due.asScala.toList).foreach(_.run())
+    val more = due.synchronized {
+      val more = uncounted
+      uncounted = 0
+      more
+    }
+    if more > 0 then System.err.println(s"weir: $more more fibers have failed, unjoined.")
+
+  /** Reports what is due, and removes the shutdown hook: for a program that ends inside of another
+    * one.
+    */
+  def close(): Unit =
+    reportAll()
+    val hook = due.synchronized {
+      val hook = atExit
+      atExit = null
+      hook
+    }
+    if hook ne null then java.lang.Runtime.getRuntime.removeShutdownHook(hook): Unit

@@ -1,0 +1,159 @@
+package weir.fiber
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.util.concurrent.locks.LockSupport
+import scala.annotation.static
+import weir.Task
+
+/** One wait of one fiber: it decides between the fiber that suspends, its waker and a canceller.
+  *
+  * {{{
+  * Registering --fiber--> Suspended --waker--> Assigned --waker--> Done
+  *      |                     |
+  *      |                     +--canceller--> Canceled
+  *      +--waker--> Assigned --waker--> Done
+  * }}}
+  *
+  *   - **Owner**: the thread that moves the state out of `Suspended` owns the fiber, and queues it.
+  *     A waker that comes before `Suspended` only stores the value: the fiber goes on by itself.
+  *   - `complete` returns whether the fiber gets the value. Where it does not, the value is still
+  *     the caller's, for the next waiter.
+  *   - **Ordering**: all of the fiber's fields are written before the CAS to `Suspended`, which
+  *     pairs with the CAS of the waker or the canceller. `value` is written before `Done` is, and
+  *     read after.
+  */
+private[weir] class Waiter(val fiber: TaskFiber):
+
+  // owner only until Suspended
+  /** Whether a cancel ends the wait. */
+  private[weir] var cancelable = false
+
+  /** The thread that is parked, where the fiber awaits in direct style; null where the fiber has
+    * left its thread.
+    */
+  private[weir] var thread: Thread | Null = null
+
+  /** The watch's time at which the wait began. */
+  private[weir] var since = 0
+
+  // shared
+  @volatile private var state = Waiter.Registering
+
+  // the waker's between Assigned and Done, then the fiber's
+  private[fiber] var value: Any = null
+  private[fiber] var isError = false
+
+  /** True if the fiber gets `value`; false if it was completed or cancelled before. */
+  final def complete(value: Any): Boolean = finish(value, isError = false)
+
+  /** True if the fiber fails with `error`; false if it was completed or cancelled before. */
+  final def fail(error: Throwable): Boolean = finish(error, isError = true)
+
+  private def finish(value: Any, isError: Boolean): Boolean =
+    val assigned = assign(value, isError)
+    if assigned == Waiter.MustWake then wakeUp()
+    assigned != Waiter.Refused
+
+  /** The first step of `complete`, for a waker that holds a lock which it must not hold while it
+    * wakes a fiber. Returns `Refused`, `NotSuspended`, or `MustWake`: then the caller owns the
+    * fiber, and has to call `wakeUpFrom`.
+    */
+  final private[weir] def assign(value: Any): Int = assign(value, isError = false)
+
+  private def assign(value: Any, isError: Boolean): Int =
+    var current = state
+    while current == Waiter.Registering || current == Waiter.Suspended do
+      if Waiter.State.compareAndSet(this, current, Waiter.Assigned) then
+        this.value = value
+        this.isError = isError
+        state = Waiter.Done
+        return if current == Waiter.Suspended then Waiter.MustWake else Waiter.NotSuspended
+      current = state
+    Waiter.Refused
+
+  /** The step after an `assign` that has returned `MustWake`, on the thread of the fiber `waker`,
+    * to whose preferred shard this fiber goes.
+    */
+  final private[weir] def wakeUpFrom(waker: TaskFiber): Unit =
+    val parked = thread
+    if parked eq null then fiber.resumeFrom(this, waker) else LockSupport.unpark(parked)
+
+  /** Called by the fiber. False if a waker was faster: then the result is here, or will be in a
+    * moment.
+    */
+  private[fiber] def suspend(): Boolean =
+    Waiter.State.compareAndSet(this, Waiter.Registering, Waiter.Suspended)
+
+  /** Called by a canceller. True if this call has ended the wait: then the caller owns the fiber.
+    */
+  private[fiber] def takeForCancel(): Boolean =
+    state == Waiter.Suspended && cancelable &&
+      Waiter.State.compareAndSet(this, Waiter.Suspended, Waiter.Canceled)
+
+  /** Wakes the fiber, whose wait this thread has moved out of `Suspended`. */
+  private[fiber] def wakeUp(): Unit =
+    val parked = thread
+    if parked eq null then resumeFiber() else LockSupport.unpark(parked)
+
+  /** Queues the fiber, which this thread owns. A class that overrides it has to be `EagerlyLinked`.
+    */
+  protected def resumeFiber(): Unit = fiber.resume(this)
+
+  /** True while the fiber is suspended, or its result is being stored. */
+  private[weir] def isWaiting: Boolean =
+    val current = state
+    current == Waiter.Suspended || current == Waiter.Assigned
+
+  /** True until a waker or a canceller has ended the wait, also before the fiber has suspended. */
+  private[weir] def isOpen: Boolean =
+    val current = state
+    current == Waiter.Registering || current == Waiter.Suspended
+
+  private[weir] def isCanceled: Boolean = state == Waiter.Canceled
+
+  /** True if the fiber has its value, or will have it as soon as it runs. */
+  private[weir] def isDone: Boolean = state == Waiter.Done
+
+  /** Called by the fiber after `suspend` was false: waits the few instructions until the result is
+    * here.
+    */
+  private[fiber] def awaitDone(): Unit = while state != Waiter.Done do Thread.onSpinWait()
+
+  /** Called by the fiber once a cancel has ended the wait: removes this from the list that it is
+    * in.
+    */
+  def abandon(): Unit = ()
+
+  /** True where a dump finds the fiber without an entry in the fiber registry. */
+  def isFound: Boolean = false
+
+  /** What the fiber waits for, for a fiber dump; null where only the user's code knows. */
+  def awaited: Awaited | Null = null
+
+  /** What the fiber does after `abandon`, before its other finalizers; null for nothing. */
+  def cancelHook: Task[Unit] | Null = null
+
+  /** The value that has come though a cancel had ended the wait, once `cancelHook` has run; null
+    * for none.
+    */
+  def late: Pure[Any] | Null = null
+
+private[weir] object Waiter:
+  @static private val State: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Waiter], "state", classOf[Int])
+
+  private[fiber] inline val Registering = 0
+  private[fiber] inline val Suspended = 1
+  private[fiber] inline val Assigned = 2
+  private[fiber] inline val Done = 3
+  private[fiber] inline val Canceled = 4
+
+  // the results of `assign`
+  /** The wait had ended before. */
+  private[weir] inline val Refused = 0
+
+  /** The fiber gets the value; it has not left its thread. */
+  private[weir] inline val NotSuspended = 1
+
+  /** The fiber gets the value, and the caller has to wake it. */
+  private[weir] inline val MustWake = 2

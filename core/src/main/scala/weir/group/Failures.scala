@@ -1,0 +1,69 @@
+package weir.group
+
+import java.util.IdentityHashMap
+import scala.annotation.tailrec
+import weir.fiber.CancelSignal
+
+/** The rule that the first failure is the error thrown, with later ones suppressed under it: a
+  * bounded number of them, so that an error does not grow for ever.
+  *
+  *   - **Once**: an error that the first one holds already, as a cause or suppressed, is not added
+  *     again.
+  *   - **No circles**: an error that holds the first one, as the error of a `close` does that names
+  *     what it was closed for, is represented by a `Line`.
+  *   - **Never** an error of this library's own, such as the signal of a cancel.
+  *   - **Shared**: the count and the addition are under the lock of the first error, which its own
+  *     methods take.
+  */
+private[weir] object Failures:
+
+  /** The most errors that one may have suppressed under it. */
+  inline val most = 64
+
+  /** The most errors that a search follows: causes may go round in a circle. */
+  private inline val followed = 256
+
+  /** An error that only this library's own code is to see. */
+  trait Internal
+
+  /** An error that stands for others, of which only this text is to be printed. */
+  final class Line(text: String) extends Throwable(text, null, false, true):
+    override def fillInStackTrace(): Throwable = this
+    override def toString: String = text
+
+  /** The error to throw: `first`, with `later` suppressed under it; `later` if there is no first.
+    */
+  def add(first: Throwable | Null, later: Throwable): Throwable =
+    if first eq null then later
+    else
+      try suppress(first, later)
+      // This calls the errors' own methods. What they throw must not replace the error.
+      catch case _: Throwable => ()
+      first
+
+  private def suppress(first: Throwable, later: Throwable): Unit =
+    if !isInternal(later) && hasRoom(first) && !isHeld(later, by = first) then
+      val added = if isHeld(first, by = later) then lineOf(later) else later
+      first.synchronized { if hasRoom(first) then first.addSuppressed(added) }
+
+  private def isInternal(error: Throwable): Boolean = error match
+    case CancelSignal | _: Internal => true
+    case _ => false
+
+  private def hasRoom(error: Throwable): Boolean = error.getSuppressed.length < most
+
+  private def lineOf(error: Throwable): Line =
+    val line = Line(error.toString)
+    line.setStackTrace(error.getStackTrace)
+    line
+
+  /** True if `error` is `by`, or is found under it. */
+  private def isHeld(error: Throwable, by: Throwable): Boolean =
+    val seen = IdentityHashMap[Throwable, Throwable]()
+    @tailrec def search(left: List[Throwable]): Boolean = left match
+      case next :: others =>
+        if next eq error then true
+        else if seen.size == followed || (seen.put(next, next) ne null) then search(others)
+        else search(Option(next.getCause) ++: next.getSuppressed ++: others)
+      case Nil => false
+    search(List(by))

@@ -1,0 +1,180 @@
+package weir.runtime
+
+import java.util.concurrent.locks.LockSupport
+import scala.compiletime.uninitialized
+
+/** A thread that runs slices: a worker, or the calling thread of a `runSync`.
+  *
+  * `handedOver` is the job that this thread runs as soon as the present slice returns. No other
+  * thread can take it. That is safe because this thread cannot block between the hand-over and the
+  * run: the slice that hands over returns at once.
+  */
+private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
+
+  // immutable
+  def thread: Thread
+
+  /** How many calls of `runSync` are on this thread's stack. */
+  private[runtime] def nesting: Int = 0
+
+  /** Whether this is the calling thread of a `runSync`. */
+  def isCaller: Boolean = false
+
+  /** Whether a long slice would hold a carrier, so that it has to yield to queued work. */
+  def pooled: Boolean
+
+  // owner only
+  /** The job whose slice this thread runs, or ran last. */
+  final var running: Job | Null = null
+  private var handedOver: Job | Null = null
+  private var handOvers: Int = 0
+  private var lastYield: Long = uninitialized
+  private var yields: Int = 0
+  private var cedes: Int = 0
+
+  private var sliceStart: Long = 0
+  private var sliceInstructions: Int = 0
+
+  /** Whether this thread has taken its slot from a blocked worker. Reset when the first job has
+    * returned, or has asked.
+    */
+  final protected var isReplacing: Boolean = false
+
+  /** True, once, if this thread has taken its slot from a blocked worker, so that its own job may
+    * be about to block too.
+    */
+  final def takeReplacing(): Boolean =
+    val was = isReplacing
+    isReplacing = false
+    was
+
+  /** The shard that this thread pushes to, and takes from first. */
+  def preferredShard: Int
+
+  /** Runs `job` next on this thread, or queues it: after `Tuning.handOversInARow` hand-overs the
+    * queue has its turn, so that two jobs that keep handing over to each other do not starve the
+    * others.
+    */
+  def handOver(job: Job): Unit =
+    if (handedOver eq null) && handOvers < Tuning.handOversInARow then
+      handOvers += 1
+      handedOver = job
+    else
+      handOvers = 0
+      scheduler.submit(job, preferredShard)
+
+  final protected def takeHandedOver(): Job | Null =
+    val job = handedOver
+    handedOver = null
+    job
+
+  /** Queues the job that was handed over, for a slice that does not return after all. */
+  final def queueHandedOver(): Unit =
+    val job = takeHandedOver()
+    if job ne null then scheduler.submit(job, preferredShard)
+
+  /** How many slices this thread has begun. Read by the watch. */
+  final var slices: Int = 0
+
+  /** The watch's time when this thread began its latest slice. Read by dumps. */
+  final var begun: Int = 0
+
+  /** What the watch knows of this thread. For the watch's thread only. */
+  private[weir] final var seen: Spins.Seen | Null = null
+
+  /** How many instructions a slice that begins now may run before it asks `moreBudget`. */
+  def beginSlice(): Int =
+    slices += 1
+    begun = scheduler.watch.ticks
+    sliceInstructions = 0
+    Tuning.clockInstructions
+
+  /** How many more instructions the present slice may run; 0 if it is over. The clock is not read
+    * in slices that are shorter than the first budget, and seldom in those that turn out to be
+    * fast.
+    */
+  def moreBudget(): Int =
+    val now = System.nanoTime()
+    if sliceInstructions == 0 then sliceStart = now
+    sliceInstructions += Tuning.clockInstructions
+    val took = now - sliceStart
+    if took > Tuning.sliceNanos || sliceInstructions >= Tuning.sliceInstructions then 0
+    else if sliceInstructions > Tuning.clockInstructions && took < Tuning.fastNanos then
+      val rest = Tuning.sliceInstructions - sliceInstructions
+      sliceInstructions = Tuning.sliceInstructions
+      rest
+    else Tuning.clockInstructions
+
+  /** Whether this thread was interrupted, which `error` may be a sign of; clears its flag. False
+    * for a worker, which is interrupted by cancels alone.
+    */
+  def takeInterrupt(error: Throwable | Null): Boolean = false
+
+  /** Called after `takeInterrupt` if no cancel has made that interrupt. */
+  def interruptedFromOutside(): Unit = ()
+
+  /** Whether `interruptedFromOutside` has been called. */
+  def hasBeenInterrupted: Boolean = false
+
+  /** Gives the carrier back to the JDK's scheduler if this thread has had it for a while: virtual
+    * threads are not time-sliced, and the user's own must not starve. If `inSlice`, the present job
+    * stays on this thread: then, if work is queued, the thread also gives its slot up, so that
+    * another worker runs it.
+    *
+    * `Thread.yield` puts this thread into its carrier's own queue if that is not empty, and a
+    * carrier looks at the JDK's common queue only when its own is empty: two threads that yield to
+    * each other would starve the rest. So every eighth time, and whenever work is queued, this
+    * thread parks for a moment instead, and comes back by the common queue.
+    */
+  def yieldIfDue(inSlice: Boolean): Unit =
+    if pooled then
+      val now = System.nanoTime()
+      if now - lastYield > Tuning.yieldAfterNanos then
+        yields += 1
+        val workWaits = inSlice && scheduler.hasWork
+        if workWaits then giveUpSlot()
+        if workWaits || yields % Tuning.yieldsPerPark == 0 then parkFor(1)
+        else Thread.`yield`()
+        lastYield = System.nanoTime()
+
+  /** Parks, whether the thread has a permit or not: each interrupt, and so each cancel of a fiber
+    * that runs, leaves one, with which a park returns at once and keeps the carrier. Not final for
+    * tests alone.
+    */
+  private[runtime] def parkFor(nanos: Long): Unit =
+    LockSupport.parkUntil(0) // a time in the past: takes the permit, and does not wait
+    LockSupport.parkNanos(nanos)
+
+  /** As `yieldIfDue`, for fibers that cede while nothing is queued, which may be every few
+    * nanoseconds.
+    */
+  final def yieldNowAndThen(): Unit =
+    cedes += 1
+    if cedes % Tuning.cedesPerClock == 0 then yieldIfDue(inSlice = true)
+
+  /** Frees this thread's slot, if it holds one, for the standby. */
+  protected def giveUpSlot(): Unit = ()
+
+private[weir] object ExecutionThread:
+  /** What the calling thread runs slices as, or null if it runs none.
+    *
+    * A worker is found by the handler of uncaught exceptions of its thread: a scoped value would
+    * put frames under everything that blocks, and a thread-local would need a map beside it. If
+    * user code sets another handler, the worker is not found for the rest of that slice. Other
+    * threads run slices in `runSync` alone, and have a scoped value there.
+    */
+  def here: ExecutionThread | Null =
+    val worker = workerHere
+    if worker ne null then
+      val caller = worker.caller
+      if caller eq null then worker else caller
+    else CallingThread.here
+
+  /** The worker of the calling thread, or null. A thread of the user's may have copied
+    * the handler.
+    */
+  private[runtime] def workerHere: Worker | Null =
+    val thread = Thread.currentThread()
+    thread.getUncaughtExceptionHandler match
+      case worker: Worker if worker.thread eq thread => worker
+      case _ => null

@@ -1,0 +1,134 @@
+package weir.runtime
+
+import java.util.concurrent.locks.LockSupport
+
+/** A thread that samples the execution threads: it keeps a coarse clock, and finds spins.
+  *
+  * {{{
+  * Gone --wake--> Fast --25 looks without progress--> Slow --no thread runs--> Asleep --5 s--> Gone
+  *                 ^                                   |                         |
+  *                 +------- wake, or progress ---------+-------- wake -----------+
+  * }}}
+  *
+  *   - **Shared**: `mode`, written under the lock. An execution thread that begins to run makes
+  *     that visible, then reads `mode` in `wake`; the watch writes `Slow` or `Asleep`, then looks
+  *     which threads run. So at least one of the two sees the other.
+  *   - **Slow**: if all execution threads are blocked or have been reported, it looks once a
+  *     second, and a thread that begins to run wakes it.
+  *   - A calling thread of `runSync` is listed by an opaque write, which a look may miss: that
+  *     delays its report, and nothing else.
+  *   - If the system has no thread to spare, fibers go on without a watch. A thread that begins to
+  *     run tries again, at most once a second.
+  */
+private[weir] final class Watch(
+    threads: () => Iterator[ExecutionThread],
+    spins: Spins,
+    begin: Thread => Unit = _.start()
+):
+  // shared
+  @volatile private var mode = Watch.Gone
+
+  /** The time of the last look, in units of 2^24 ns (17 ms). Wraps around after two years. */
+  @volatile private var coarse = Watch.now
+
+  // shared, under this object's lock
+  private var thread: Thread | Null = null
+
+  private val threadShortage = ThreadShortage()
+
+  // watch only
+  private var idleLooks = 0
+  private var lastLook = System.nanoTime()
+
+  /** The coarse time: see `Watch.nanosSince`. */
+  def ticks: Int = coarse
+
+  /** Whether all threads that run are blocked or reported, so that it looks once a second. For
+    * tests.
+    */
+  def isSlow: Boolean = mode == Watch.Slow
+
+  /** Whether it does not look at all until a thread begins to run. */
+  def isAsleep: Boolean = mode == Watch.Asleep || mode == Watch.Gone
+
+  /** To be called on a thread that begins to run fibers, once `threads` includes it. */
+  def wake(): Unit = if mode != Watch.Fast then wakeUp()
+
+  private def wakeUp(): Unit = synchronized {
+    if mode == Watch.Gone then start()
+    else if mode != Watch.Fast then
+      coarse = Watch.now
+      mode = Watch.Fast
+      LockSupport.unpark(thread)
+  }
+
+  private def start(): Unit =
+    if threadShortage.mayStart then
+      try
+        coarse = Watch.now
+        mode = Watch.Fast
+        val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
+        begin(created)
+        thread = created
+        threadShortage.started()
+      catch
+        case _: Throwable => // the caller has a fiber to run
+          mode = Watch.Gone
+          threadShortage.failed()
+
+  private def watch(): Unit =
+    var goesOn = true
+    while goesOn do
+      LockSupport.parkNanos(
+        this,
+        if mode == Watch.Fast then Tuning.lookNanos else Tuning.slowLookNanos
+      )
+      try
+        val now = System.nanoTime()
+        val nanos = now - lastLook
+        lastLook = now
+        coarse = Watch.now
+        look(nanos)
+        goesOn = isNeeded
+      catch case error: Throwable => print(error)
+
+  /** Prints `error` if that is possible: it may be a lack of memory, or an error of the user's. */
+  private def print(error: Throwable): Unit =
+    try error.printStackTrace(System.err)
+    catch case _: Throwable => ()
+
+  private def look(nanos: Long): Unit =
+    // Before it reads which threads run: the other half of wake.
+    if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow)
+    val busy = spins.look(threads(), nanos)
+    idleLooks = if busy then 0 else idleLooks + 1
+    if busy then change(Watch.Slow, Watch.Fast)
+
+  /** False once no execution thread has run for a while: then the watch's thread ends. */
+  private def isNeeded: Boolean =
+    if mode == Watch.Slow && threads().isEmpty then
+      change(Watch.Slow, Watch.Asleep)
+      if threads().nonEmpty then change(Watch.Asleep, Watch.Slow) // the other half of wake
+      else if mode == Watch.Asleep then LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+      synchronized {
+        if mode == Watch.Asleep then mode = Watch.Gone
+        mode != Watch.Gone
+      }
+    else true
+
+  private def change(from: Int, to: Int): Unit = synchronized { if mode == from then mode = to }
+
+private[weir] object Watch:
+  private inline val Gone = 0
+  private inline val Asleep = 1
+  private inline val Slow = 2
+  private inline val Fast = 3
+
+  private inline val tickBits = 24
+
+  def now: Int = (System.nanoTime() >>> tickBits).toInt
+
+  /** Nanoseconds since `ticks`, to within one tick; to within a second if the watch was slow at
+    * `ticks`.
+    */
+  def nanosSince(ticks: Int): Long = (now - ticks).toLong.max(0) << tickBits

@@ -1,0 +1,54 @@
+package weir.stream
+
+import java.io.{FileInputStream, InputStream}
+import java.nio.ByteBuffer
+import java.nio.channels.SeekableByteChannel
+import java.nio.file.{Files, Path}
+import weir.Task
+
+/** What a `BlockSource` reads from. */
+private[weir] abstract class ByteInput:
+  /** How many bytes were put at the beginning of `block`; below 0 at the end. */
+  def read(block: Array[Byte]): Task[Int]
+  def close(): Unit
+
+private[weir] object ByteInput:
+  def ofPath(path: Path): ByteInput = ChannelInput(Files.newByteChannel(path))
+
+  /** A read of a `FileInputStream` ignores interrupts; a read of its channel does not. */
+  def of(stream: InputStream): ByteInput =
+    if stream.getClass eq classOf[FileInputStream] then
+      ChannelInput(stream.asInstanceOf[FileInputStream].getChannel)
+    else StreamInput(stream)
+
+/** The input of a file, a pipe or a terminal.
+  *
+  * An interrupt ends a read, and closes the channel. For that the JDK sends a signal to the thread
+  * of the operating system. It sends none for a virtual thread: there the canceller that interrupts
+  * waits for the read. A read of a file returns at once. A read of what has no size, such as a pipe
+  * or a terminal, may wait for long, and is done on a platform thread.
+  */
+private final class ChannelInput(channel: SeekableByteChannel) extends ByteInput:
+  private val mayWait = channel.size() == 0
+
+  def read(block: Array[Byte]): Task[Int] =
+    if mayWait then Task.onPlatformThread(readNow(block)) else Task.delay(readNow(block))
+
+  private def readNow(block: Array[Byte]): Int = channel.read(ByteBuffer.wrap(block))
+  def close(): Unit = channel.close()
+
+/** The input of a stream whose reads may ignore interrupts: a cancel closes it during the read. */
+private final class StreamInput(stream: InputStream) extends ByteInput:
+  // under this object's lock: a cancel and the end of the stream may both close
+  private var closed = false
+
+  def read(block: Array[Byte]): Task[Int] =
+    Task.delay(stream.read(block)).cancelable(Task(close()))
+
+  def close(): Unit =
+    val first = synchronized {
+      val first = !closed
+      closed = true
+      first
+    }
+    if first then stream.close()

@@ -1,0 +1,59 @@
+package weir.task
+
+import java.util.concurrent.{CompletableFuture, CompletionStage}
+import scala.concurrent.{Future, Promise}
+import scala.util.Try
+import weir.fiber.{CallbackJoin, TaskFiber}
+import weir.runtime.ExecutionThread
+import weir.{Outcome, Runtime, Task}
+
+/** Runs a task on a fiber of its own, which tells its outcome to code outside of any task. */
+private[weir] object RunAsync:
+
+  /** Returns the function that cancels the task. */
+  def apply[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
+    val fiber = newFiber(task, callback, runtime)
+    runtime.scheduler.submit(fiber)
+    () => fiber.requestCancel()
+
+  /** A fiber that is not submitted yet, and calls `callback` at its end. */
+  def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): TaskFiber =
+    val fiber = TaskFiber(runtime, task)
+    val here = ExecutionThread.here
+    val hook = runtime.hook
+    RunSync.inherit(
+      fiber,
+      if here eq null then null else here.running,
+      if hook eq null then null else hook.capture()
+    )
+    fiber.register((list, lock) =>
+      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), runtime, list, lock)
+    ): Unit
+    fiber
+
+  def toFuture[A](task: Task[A], runtime: Runtime): Future[A] =
+    val promise = Promise[A]()
+    RunAsync(
+      task,
+      {
+        case Outcome.Succeeded(value) => promise.success(value): Unit
+        case Outcome.Failed(error) => promise.failure(error): Unit
+        case Outcome.Canceled => promise.complete(Try(Outcome.Canceled.get)): Unit
+      },
+      runtime
+    ): Unit
+    promise.future
+
+  def toCompletionStage[A](task: Task[A], runtime: Runtime): CompletionStage[A] =
+    val future = CompletableFuture[A]()
+    val cancel = RunAsync(
+      task,
+      {
+        case Outcome.Succeeded(value) => future.complete(value): Unit
+        case Outcome.Failed(error) => future.completeExceptionally(error): Unit
+        case Outcome.Canceled => future.cancel(false): Unit
+      },
+      runtime
+    )
+    future.whenComplete((_, _) => if future.isCancelled then cancel()): Unit
+    future

@@ -1,0 +1,62 @@
+package weir
+
+import java.util.concurrent.CompletableFuture
+import scala.concurrent.Await
+import scala.concurrent.duration.*
+import weir.japi.Tasks
+
+/** Which runtime a task runs on where none is given. */
+class RuntimeSuite extends WeirSuite:
+
+  private val other = Runtime.make(2, 64)
+
+  /** A task whose value is the runtime that its fiber runs on. */
+  private val own: Task[Runtime] = new fiber.Suspend[Runtime]:
+    def begin(fiber: weir.fiber.TaskFiber): Any = fiber.runtime
+
+  private def assertOther(found: Runtime): Unit =
+    assert(found eq other, if found eq Runtime.default then "the default one" else "a third one")
+
+  test("on a thread that runs no fiber it is the default one"):
+    assert(summon[Runtime] eq Runtime.default)
+    assert(own.runSync() eq Runtime.default)
+    val elsewhere = CompletableFuture[Runtime]()
+    val started = Task(Thread.ofVirtual().start(() => elsewhere.complete(summon[Runtime]): Unit))
+    started.runSync()(using other): Unit
+    assert(elsewhere.get eq Runtime.default)
+
+  for
+    (where, run) <- List[(String, Task[Runtime] => Runtime)](
+      "a worker" -> (_.start.flatMap(_.joinOrFail).runSync()(using other)),
+      "the thread of a caller of runSync" -> (_.runSync()(using other)),
+      "a runSync inside of a fiber of another runtime" ->
+        (task => Task(task.runSync()(using other)).start.flatMap(_.joinOrFail).runSync())
+    )
+    (how, nested) <- List[(String, () => Runtime)](
+      "runSync" -> (() => own.runSync()),
+      "runSync twice" -> (() => Task(own.runSync()).runSync()),
+      "runAsync" -> { () =>
+        val found = CompletableFuture[Runtime]()
+        own.runAsync(outcome => found.complete(outcome.get): Unit): Unit
+        found.get
+      },
+      "toFuture" -> (() => Await.result(own.toFuture(), 5.seconds)),
+      "toCompletionStage" -> (() => own.toCompletionStage().toCompletableFuture.get),
+      "Tasks.runSync" -> (() => Tasks.runSync(own)),
+      "Tasks.toCompletableFuture" -> (() => Tasks.toCompletableFuture(own).get)
+    )
+  do
+    test(s"$how in the code of a fiber on $where takes the runtime of that fiber"):
+      assertOther(run(Task(nested())))
+      assertOther(run(Task.direct(nested())))
+
+  test("after a nested runSync on another runtime it is again that of the fiber"):
+    val task = Task {
+      own.runSync()(using Runtime.default): Unit
+      summon[Runtime]
+    }
+    assertOther(task.start.flatMap(_.joinOrFail).runSync()(using other))
+
+  test("a runtime that is given explicitly is taken"):
+    val task = Task(own.runSync()(using Runtime.default))
+    assert(task.runSync()(using other) eq Runtime.default)

@@ -1,0 +1,161 @@
+package weir.group
+
+import java.util.SplittableRandom
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicLong}
+import scala.jdk.CollectionConverters.*
+import weir.fiber.{FiberCore, Suspend, TaskFiber}
+import weir.runtime.{Job, Pause, Scheduler, SystemTimers, Tuning}
+import weir.{Runtime, Task, WeirSuite}
+
+/** When a helper says that it is demanded, and which runners a group starts. */
+class ChildGroupSuite extends WeirSuite:
+
+  /** Two children that are ready. At each look, `takenBetween` more seem to have been taken. */
+  private final class Group(takenBetween: Long) extends ChildGroup(limit = 2):
+    private val next = AtomicInteger()
+    private val taken = AtomicLong()
+    def take(runner: Runner): Boolean = next.incrementAndGet() <= 2
+    def hasMore: Boolean = next.get < 2
+    override def takenCount: Long = taken.getAndAdd(takenBetween)
+    def child(runner: Runner): Task[Any] = Task.unit
+    def store(runner: Runner, value: Any): Unit = ()
+    def result: Any = ()
+
+  /** Asks each job that is queued until it answers something else than `Later`, as the standby
+    * does.
+    */
+  private final class Asking extends Scheduler(1, 16):
+    private val answers = ConcurrentLinkedQueue[(Int, Int)]()
+
+    /** How often each job has answered `Later`, and its answer after that. */
+    def all: List[(Int, Int)] = answers.asScala.toList
+
+    override def submit(job: Job, preferredShard: Int): Unit =
+      var later = 0
+      var answer = job.demand
+      while answer == Job.Later && later < 1000 do
+        later += 1
+        answer = job.demand
+      answers.add((later, answer)): Unit
+      super.submit(job, preferredShard)
+
+  /** How often the helper of such a group says that it is not demanded yet.
+    *
+    * @param spawned
+    *   whether a runner has been started on a worker of its own
+    */
+  private def laterWith(takenBetween: Long, spawned: Boolean = false): Int =
+    val scheduler = Asking()
+    val group = Group(takenBetween)
+    group.isRegistered = spawned
+    val run = new Suspend[Any]:
+      def begin(fiber: TaskFiber): Any = group.start(fiber)
+    run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
+    eventually("the helper has ended too")(scheduler.isQuiet)
+    scheduler.all match
+      case List((later, Job.Now)) => later
+      case other => fail(s"There should be one helper, demanded in the end, not $other")
+
+  test("a helper is demanded at once where the others have taken nothing meanwhile"):
+    assertEquals(laterWith(0), 0)
+
+  test("a helper is demanded at the second look where the others take few"):
+    assertEquals(laterWith(1), 1)
+    assertEquals(laterWith(Tuning.watchedGroup - 1), 1)
+
+  test("a helper is demanded after a while, however fast the others get on"):
+    assertEquals(laterWith(Tuning.watchedGroup), Tuning.watchRounds)
+    assertEquals(laterWith(1_000_000), Tuning.watchRounds)
+
+  test("a helper is demanded at once where children have blocked, however fast the others are"):
+    assertEquals(laterWith(1_000_000, spawned = true), 0)
+
+  /** Four children that are ready. During the first look whether there are more, a helper is
+    * requested, and begins.
+    */
+  private final class SlowLook extends ChildGroup(limit = 2):
+    private val next = AtomicInteger()
+    private val isFirst = AtomicBoolean(true)
+    private val second = CountDownLatch(1)
+    val runners = ConcurrentHashMap.newKeySet[Runner]()
+    def take(runner: Runner): Boolean =
+      runners.add(runner): Unit
+      if runners.size > 1 then second.countDown()
+      next.incrementAndGet() <= 4
+    def hasMore: Boolean =
+      if isFirst.getAndSet(false) then
+        requestHelper(null)
+        second.await()
+        true
+      else next.get < 4
+    def child(runner: Runner): Task[Any] = Task.unit
+    def store(runner: Runner, value: Any): Unit = ()
+    def result: Any = ()
+
+  test("two runners that look at once whether there is more start no runner beyond the limit"):
+    val scheduler = Scheduler(2, 16)
+    val group = SlowLook()
+    val run = new Suspend[Any]:
+      def begin(fiber: TaskFiber): Any = group.start(fiber)
+    run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
+    eventually("all runners have ended")(scheduler.isQuiet)
+    assertEquals(group.runners.size, 2)
+
+  /** One child, which another runner leaves to the first runner, after that has found nothing. */
+  private final class LeftLate extends ChildGroup(limit = 2):
+    private var looks = 0
+    var ran = false
+    override val callSiteKey: Int = 7
+    def take(runner: Runner): Boolean =
+      looks += 1
+      looks == 2
+    def hasMore: Boolean = looks < 2
+    def child(runner: Runner): Task[Any] = Task { ran = true }
+    def store(runner: Runner, value: Any): Unit = ()
+    def result: Any = ()
+
+  test("a first runner that withdraws its request looks once more for what others have left"):
+    val runtime = LearningRuntime(Scheduler(1, 16), begin = _ => ())
+    for _ <- 1 to Tuning.needlessHelperRequests do runtime.helperRequests.learn(7, 0)
+    val group = LeftLate()
+    val run = new Suspend[Any]:
+      def begin(fiber: TaskFiber): Any = group.start(fiber)
+    run.runSync()(using runtime): Unit
+    assert(group.ran)
+
+  /** How many runners were queued, and how many started on a worker of their own, for so many
+    * children that wait for each other.
+    */
+  private def runners(children: Int): (Int, Int) =
+    val submits, spawnCalls = AtomicInteger()
+    val scheduler = new Scheduler(1, 16):
+      override def submit(job: Job, preferredShard: Int): Unit =
+        submits.incrementAndGet(): Unit
+        super.submit(job, preferredShard)
+      override def spawn(job: Job, slot: Int): Unit =
+        spawnCalls.incrementAndGet(): Unit
+        super.spawn(job, slot)
+    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    val all = CountDownLatch(children)
+    val group = Task.parTraverse(1 to children)(_ => Task { all.countDown(); all.await() })
+    val fiber = group.start.runSync()
+    eventually("it has ended, and nobody works any more") {
+      fiber match { case core: FiberCore => (core.outcome ne null) && scheduler.isQuiet }
+    }
+    (submits.get - 1, spawnCalls.get) // less the parent
+
+  test("no runner is queued or started where no child is left for it"):
+    assertEquals(runners(1), (0, 0))
+    assertEquals(runners(2), (1, 0))
+    val (_, spawned) = runners(20)
+    assert(spawned > 0, "runners of children that block start others")
+
+  test("stress: a child that is taken as its group is stopped is cancelled"):
+    given Runtime = Runtime.make(2, 16)
+    val random = SplittableRandom()
+    val until = System.nanoTime() + 1_000_000_000L
+    while System.nanoTime() < until do
+      val nanos = random.nextInt(20_000)
+      val stops = Task { Pause.nanos(nanos); throw Boom() }
+      assert(Task.both(stops, Task.never).attempt.runSync().isLeft)

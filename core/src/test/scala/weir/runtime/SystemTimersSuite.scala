@@ -1,0 +1,216 @@
+package weir.runtime
+
+import java.io.{ByteArrayOutputStream, PrintStream}
+import java.lang.ref.WeakReference
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.{CollectedTests, RefusesFirst}
+
+class SystemTimersSuite extends CollectedTests:
+
+  override def limit: FiniteDuration = 30.seconds
+
+  private val clock = SystemTimers()
+
+  private class Bell(delay: FiniteDuration, onRing: Bell => Unit = _ => ())
+      extends AlarmAfter(clock, delay.toNanos):
+    val rung = AtomicInteger()
+    @volatile var rungAt = 0L
+    def ring(): Unit =
+      rungAt = System.nanoTime()
+      rung.incrementAndGet(): Unit
+      onRing(this)
+
+  test("an alarm rings once, not before its time, and is gone"):
+    val timers = SystemTimers()
+    val rung = CountDownLatch(1)
+    val bell = Bell(20.millis, _ => rung.countDown())
+    timers.add(bell)
+    assertEquals(timers.size, 1)
+    await(rung)
+    assert(bell.rungAt >= bell.dueNanos)
+    assertEquals((bell.rung.get, timers.size, timers.remove(bell)), (1, 0, false))
+
+  test("an alarm is refused where no thread can be started, and the next one is not"):
+    val timers = SystemTimers(RefusesFirst())
+    val added =
+      try
+        timers.add(Bell(1.milli))
+        true
+      catch case _: OutOfMemoryError => false
+    assert(!added)
+    assertEquals(timers.size, 0)
+    val rung = CountDownLatch(1)
+    timers.add(Bell(1.milli, _ => rung.countDown()))
+    await(rung)
+
+  /** What is printed to the standard error while `body` runs. */
+  private def stderr(body: => Unit): String =
+    val bytes = ByteArrayOutputStream()
+    val err = System.err
+    System.setErr(PrintStream(bytes, true))
+    try body
+    finally System.setErr(err)
+    bytes.toString
+
+  test("an alarm that throws is printed, and the others ring"):
+    val printed = stderr {
+      val timers = SystemTimers()
+      val rung = CountDownLatch(2)
+      for delay <- List(1.milli, 1.milli, 30.millis) do
+        timers.add(Bell(delay, bell => if bell.rung.get == 1 then rung.countDown()))
+      timers.add(Bell(1.milli, _ => throw Boom("a test's own")))
+      await(rung)
+      eventually("all have rung")(timers.size == 0)
+    }
+    assert(printed.contains("a test's own"), printed)
+
+  test("an alarm that throws what cannot be printed ends no timer"):
+    object Unprintable extends RuntimeException("a test's own"):
+      override def printStackTrace(to: PrintStream): Unit = throw this
+    val timers = SystemTimers()
+    val rung = CountDownLatch(1)
+    timers.add(Bell(1.milli, _ => throw Unprintable))
+    timers.add(Bell(2.millis, _ => rung.countDown()))
+    await(rung)
+
+  test("an alarm that has rung or was removed is not kept, though others are set"):
+    val timers = SystemTimers()
+    for i <- 1 to 3 do timers.add(Bell(i.hours))
+    def rung() =
+      val rung = CountDownLatch(1)
+      val bell = Bell(1.milli, _ => rung.countDown())
+      timers.add(bell)
+      await(rung)
+      WeakReference(bell)
+    def removed(delay: FiniteDuration) =
+      val bell = Bell(delay)
+      timers.add(bell)
+      assert(timers.remove(bell))
+      WeakReference(bell)
+    assertCollected("alarms")(rung(), removed(30.minutes), removed(4.hours))
+    assertEquals(timers.size, 3)
+
+  test("alarms ring in the order of their times, whatever the order they were set in"):
+    val timers = SystemTimers()
+    val compared = (1 to 20).map { seed =>
+      val order = ConcurrentLinkedQueue[Long]()
+      val all = CountDownLatch(200)
+      val random = scala.util.Random(seed)
+      val bells = Vector.fill(200)(
+        Bell(
+          (5000 + random.nextInt(10_000)).micros,
+          bell => { order.add(bell.dueNanos); all.countDown() }
+        )
+      )
+      bells.foreach(timers.add)
+      val set = System.nanoTime()
+      await(all)
+      // Those that were due before the last was set may be in another order.
+      val due = order.asScala.toList.filter(_ > set)
+      assertEquals(due, due.sorted)
+      assert(bells.forall(_.rung.get == 1))
+      due.size
+    }
+    assert(compared.sum > 200, s"only ${compared.sum} were due once all were set")
+
+  test("alarms of the past ring at once, behind none of the future"):
+    val timers = SystemTimers()
+    timers.add(Bell(1.hour))
+    val rung = CountDownLatch(3)
+    for delay <- List(-1.hour, Duration.Zero, -1.nano) do
+      timers.add(Bell(delay, _ => rung.countDown()))
+    await(rung)
+    assertEquals(timers.size, 1)
+
+  test("removed alarms never ring, the others keep their order, at any place in the heap"):
+    val timers = SystemTimers()
+    val random = scala.util.Random(3)
+    val counts = (1 to 20).map { _ =>
+      val order = ConcurrentLinkedQueue[Bell]()
+      val bells =
+        Vector.fill(1000)(Bell(50.millis + random.nextInt(20_000).micros, order.add(_): Unit))
+      bells.foreach(timers.add)
+      val set = System.nanoTime()
+      // Where the machine is slow, some have rung before.
+      val (removed, left) = random.shuffle(bells).splitAt(500) match
+        case (some, others) =>
+          val (removed, late) = some.partition(timers.remove)
+          (removed, late ++ others)
+      assert(!removed.exists(timers.remove))
+      eventually("the others have rung")(order.size == left.size)
+      assertEquals(timers.size, 0)
+      assertEquals(removed.map(_.rung.get).sum, 0)
+      assert(left.forall(_.rung.get == 1))
+      val due = order.asScala.map(_.dueNanos).filter(_ > set).toList
+      assertEquals(due, due.sorted)
+      (removed.size, due.size)
+    }
+    assert(counts.map(_._1).sum > 500 && counts.map(_._2).sum > 500, counts.toString)
+
+  test("set and removed by many threads at once, each alarm rings or was removed"):
+    val timers = SystemTimers()
+    val removed = AtomicInteger()
+    val bells = ConcurrentLinkedQueue[Bell]()
+    val threads = (1 to 8).map { seed =>
+      Thread.ofPlatform().start { () =>
+        val random = scala.util.Random(seed)
+        for _ <- 1 to 5000 do
+          val bell = Bell(random.nextInt(3000).micros)
+          bells.add(bell): Unit
+          timers.add(bell)
+          if random.nextBoolean() && timers.remove(bell) then removed.incrementAndGet(): Unit
+      }
+    }
+    threads.foreach(_.join())
+    eventually("all alarms are gone")(
+      timers.size == 0 && bells.asScala.map(_.rung.get).sum == 40_000 - removed.get
+    )
+    assert(bells.asScala.forall(_.rung.get <= 1))
+
+  test("an alarm that is set earlier than all others wakes the thread"):
+    val timers = SystemTimers()
+    timers.add(Bell(1.hour))
+    for _ <- 1 to 50 do
+      val rung = CountDownLatch(1)
+      timers.add(Bell(1.milli, _ => rung.countDown()))
+      await(rung)
+    assertEquals(timers.size, 1)
+
+  test("row 4: an alarm rings while code that computes holds every carrier"):
+    val stop = CountDownLatch(1)
+    val hogs = List.fill(Scheduler.carriersOfThisJvm + 1)(
+      Thread.startVirtualThread(() => while stop.getCount > 0 do Thread.onSpinWait())
+    )
+    val rung = CountDownLatch(1)
+    try
+      SystemTimers().add(Bell(5.millis, _ => rung.countDown()))
+      await(rung)
+    finally
+      stop.countDown()
+      hogs.foreach(_.join())
+
+  test("row 4: a timer without alarms gives its thread back, and takes another for the next one"):
+    val timers = SystemTimers()
+    def ringer(): Thread =
+      val rungBy = CompletableFuture[Thread]()
+      timers.add(Bell(1.milli, _ => rungBy.complete(Thread.currentThread()): Unit))
+      rungBy.get(10, TimeUnit.SECONDS)
+    val first = ringer()
+    first.join(Tuning.timerKeepAliveNanos / 1_000_000 * 3)
+    assert(!first.isAlive, s"$first is still there")
+    assert(ringer() ne first)
+
+  test("a million alarms are set and removed within seconds"):
+    val timers = SystemTimers()
+    val random = scala.util.Random(1)
+    val bells = Vector.fill(1_000_000)(Bell(1.hour + random.nextInt().micros))
+    val (_, took) = timed {
+      bells.foreach(timers.add)
+      assertEquals(timers.size, 1_000_000)
+      assert(bells.forall(timers.remove))
+    }
+    assertEquals(timers.size, 0)
+    assert(took < 8.seconds, s"took $took")

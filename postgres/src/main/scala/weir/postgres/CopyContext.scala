@@ -1,0 +1,33 @@
+package weir.postgres
+
+/** The line of COPY data, and the column, that a server's CONTEXT speaks of, in whatever language.
+  *
+  * `COPY t, line 17, column c: "x"`, `COPY t, Zeile 17, Spalte c: »x«`, `COPY t, 行 17, 列 c: "x"`:
+  * after the name of the table there is always a comma, a word, and the number; then a comma, a
+  * word, the name, and a colon.
+  */
+private[postgres] final case class CopyContext(row: Long, column: Option[String])
+
+private[postgres] object CopyContext:
+  // A column's value is quoted, in one of many ways; where it is null, some words without a quote
+  // stand for it.
+  private val Value = """ ?: ?(?:["«»„“「].*|[^"«»„“「:]*)"""
+  private val Row = """[,、] ?[^\d,、:]*?(\d+)[^\d,、:]*?"""
+  private val Line = s"(?s)COPY .*?$Row(?:[,、] ?\\S+ (.*?)$Value|:.*)?".r
+
+  // Where the table's name comes first: "tのCOPY、行 17、列 c", "t 복사, 17번째 줄, c 열".
+  private val NameFirst =
+    s"(?s).*? ?(?:のCOPY|복사)$Row(?:[,、] ?(?:列 (.*?)|(.*?) 열)$Value|:.*)?".r
+
+  /** Of the lines of a context the last such one: what stands before it is about code that ran for
+    * the row.
+    */
+  def of(context: String | Null): Option[CopyContext] =
+    if context eq null then None
+    else context.linesIterator.flatMap(parse).reduceOption((_, last) => last)
+
+  private def parse(line: String): Option[CopyContext] = line match
+    case Line(row, column) => row.toLongOption.map(CopyContext(_, Option(column)))
+    case NameFirst(row, column, korean) =>
+      row.toLongOption.map(CopyContext(_, Option(column).orElse(Option(korean))))
+    case _ => None

@@ -1,0 +1,270 @@
+package weir.postgres.apply
+
+import weir.{Outcome, Stream, Task}
+import weir.postgres.*
+import weir.postgres.split.Refused
+
+/** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
+  */
+private[postgres] final class Applying(
+    session: Session,
+    delivery: Delivery,
+    options: ApplyOptions,
+    listener: ApplyListener
+):
+  import Applying.*
+
+  private val tally = Tally(options.slowest)
+  @volatile private var script = ""
+  @volatile private var current: Piece.Statement | Null = null
+  private var copy: Copy | Null = null
+  private var committing = false
+  private val secrets = KnownSecrets()
+  private val calls = CallWatch(
+    options.stallAfter,
+    waited => listener.stalled(script, position, waited)
+  )
+
+  /** `notice`, which the running statement has caused, without secrets. */
+  def hiding(notice: ServerNotice): ServerNotice =
+    val values = secrets.known ++ Option(current).fold(Set.empty)(Placing.secretsOf)
+    def hide(text: String) = Secrets.mask(text, values)
+    notice.copy(
+      message = hide(notice.message),
+      detail = notice.detail.map(hide),
+      hint = notice.hint.map(hide),
+      context = notice.context.map(hide)
+    )
+
+  /** The position at which the running statement begins. */
+  def position: Option[Position] = Option(current).map(_.start)
+  def scriptName: String = script
+
+  /** Applies the scripts. **Cancelled** and **Fails**: the open transaction has been rolled back.
+    */
+  def run(scripts: List[(String, Stream[Piece])]): Task[ApplySummary] = Task.defer {
+    val inTransaction = session.transaction != Session.Transaction.Idle
+    val applied = Task.direct {
+      session.run("SET client_min_messages = warning").await: Unit
+      if options.singleTransaction then session.run("BEGIN").await: Unit
+      for (name, pieces) <- scripts do applyOne(name, pieces)
+      calls.begin()
+      finish(inTransaction)
+      calls.end()
+      tally.summary
+    }
+    calls
+      .during(applied)
+      .guaranteeCase {
+        case Outcome.Succeeded(_) => Task.unit
+        case _ => undo(inTransaction)
+      }
+      .adaptError {
+        case error: ServerError => unplaced(error).after(tally.summary)
+        case error: ScriptException => error.after(tally.summary)
+      }
+  }
+
+  private def applyOne(name: String, pieces: Stream[Piece])(using Task.Direct): Unit =
+    script = name
+    var used = 0L
+    delivery.begin(name).await
+    for piece <- options.prefetch.of(pieces) do
+      calls.begin()
+      deliver(piece)
+      calls.end()
+      used = piece.endOffset
+      listener.usedUp(name, used)
+    delivery.end.await
+    tally.addBytes(used)
+
+  private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
+    case statement: Piece.Statement =>
+      current = statement
+      secrets.add(statement)
+      val begun = System.nanoTime()
+      copy = if statement.copies then Copy(statement, begun) else null
+      checked(statement) {
+        refuseTransactionEnd(statement)
+        refuseInvalid(statement)
+        if !session.hasStandardStrings then refuseBackslash(statement)
+        if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
+        else done(statement, delivery.statement(statement).await, begun)
+      }
+    case data: Piece.CopyData => deliverData(data)
+    case end: Piece.CopyEnd =>
+      endCopy(end)
+      copy = null
+
+  private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
+    val open = copy
+    if (open ne null) && open.refused then
+      for line <- open.skipped.next(data) do throw noData(open.statement, line)
+    else if open ne null then
+      if open.firstDataLine == 0 then open.firstDataLine = data.start.line
+      if delivery.copyHasFailed then endCopy(data)
+      else
+        checked(open.statement)(delivery.copyData(data).await)
+        open.blocks += 1
+        if open.isSent then
+          // The number of lines in this block is known when the next one begins.
+          listener.copying(script, open.statement, data.start.line - open.firstDataLine)
+        // If the server takes the blocks as fast as they come, nothing else makes this fiber yield.
+        if open.blocks % 16 == 0 then Task.cede.await
+
+  private def noData(statement: Piece.Statement, line: Long) = ScriptException(
+    script,
+    Some(Position(Position.UnknownOffset, line, 1)),
+    s"the COPY at ${statement.start}, which the server has refused, seems to have no data: here " +
+      "is the next COPY",
+    hint = Some(
+      "What is between them has not been run. End the data of each COPY with a line \\., " +
+        "also where there is none."
+    )
+  )
+
+  private def endCopy(piece: Piece)(using Task.Direct): Unit =
+    val open = copy
+    if (open ne null) && !open.refused then
+      checked(open.statement) {
+        done(open.statement, delivery.endCopy(piece).await, open.begunNanos)
+      }
+
+  private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
+    if done.nonEmpty then
+      val nanos = System.nanoTime() - begunNanos
+      tally.add(script, statement, done.get, nanos)
+      listener.statementDone(script, statement, done.get, nanos)
+
+  /** Runs `body`, and decides what its error means. The data of a failed COPY is skipped: it is
+    * never run as statements.
+    */
+  private def checked(statement: Piece.Statement)(body: => Unit): Unit =
+    try body
+    catch
+      case error: ServerError =>
+        val line = if copy eq null then 0L else copy.nn.firstDataLine
+        failed(
+          Placing.place(script, statement, line, session.encoding, secrets.known, error),
+          error.connectionLost
+        )
+      case error: ScriptException =>
+        failed(error, session.connectionLost)
+
+  private def failed(error: ScriptException, connectionLost: Boolean): Unit =
+    if options.onError == OnError.Stop || connectionLost then throw error
+    if copy ne null then copy.nn.refused = true
+    tally.addError()
+    listener.failed(error)
+
+  private def refuseTransactionEnd(statement: Piece.Statement): Unit =
+    if options.singleTransaction then
+      val word = TransactionEnd.of(statement.text)
+      if word ne null then
+        throw ScriptException(
+          script,
+          Some(statement.start),
+          s"$word in a script that is to be a single transaction",
+          hint =
+            Some("Take it out of the script, or apply the script without --single-transaction.")
+        )
+
+  private def refuseInvalid(statement: Piece.Statement): Unit =
+    val encoding = session.encoding
+    for problem <- Encodings.problem(encoding) do
+      throw ScriptException(script, Some(statement.start), problem, hint = Some(Refused.hint))
+    val at = Encodings.firstInvalid(statement.text, Encodings.charset(encoding))
+    if at >= 0 then
+      throw ScriptException(
+        script,
+        Some(statement.positionOfByte(at)),
+        f"the byte 0x${statement.text(at) & 0xff}%02x is not valid $encoding",
+        hint =
+          Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
+      )
+
+  /** The splitter reads a backslash as an ordinary character. Up to the first backslash the setting
+    * makes no difference.
+    */
+  private def refuseBackslash(statement: Piece.Statement): Unit =
+    val at = statement.text.indexOf('\\'.toByte)
+    if at >= 0 then
+      throw ScriptException(
+        script,
+        Some(statement.positionOfByte(at)),
+        "a backslash, while standard_conforming_strings is off in this session",
+        hint = Some(
+          "The database, the role or a function has set it, and strings would end elsewhere. " +
+            "Begin the script with " +
+            "SET standard_conforming_strings = on."
+        )
+      )
+
+  private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
+    if options.singleTransaction then
+      committing = true
+      session.run("COMMIT").await: Unit
+    else if !inTransaction && session.transaction != Session.Transaction.Idle then
+      throw ScriptException(
+        script,
+        None,
+        "the script has ended in the middle of a transaction, which is rolled back",
+        hint =
+          Some("Is a COMMIT missing? Without BEGIN each statement is a transaction of its own.")
+      )
+
+  /** The network may be down: this does not wait for it, and a lost connection has nothing to undo.
+    */
+  private def undo(inTransaction: Boolean): Task[Unit] = Task.defer {
+    if session.connectionLost then Task.unit
+    else
+      val undone = delivery.abortCopy.andThen(Task.defer {
+        if inTransaction || session.transaction == Session.Transaction.Idle then Task.unit
+        else session.run("ROLLBACK").void
+      })
+      session.inShort(undone).recover {
+        case error: ServerError if error.connectionLost => ()
+      }
+  }
+
+  private def unplaced(error: ServerError): ScriptException =
+    ScriptException(
+      script,
+      None,
+      s"${error.severity}: ${error.problem}",
+      error.detail,
+      if committing && error.connectionLost then Some(Applying.Unknown) else error.hint,
+      error
+    )
+
+private[postgres] object Applying:
+  private val Unknown =
+    "Whether the server has committed before is not known. Look whether what the script makes is " +
+      "there."
+
+  /** A COPY whose data is being read. */
+  private final class Copy(val statement: Piece.Statement, val begunNanos: Long):
+    var firstDataLine = 0L
+    var blocks = 0L
+    var isSent = false
+    var refused = false
+    lazy val skipped = SkippedData(statement)
+
+  def scripts(
+      connection: ScriptConnection,
+      scripts: List[(String, Stream[Piece])],
+      options: ApplyOptions,
+      listener: ApplyListener,
+      delivery: Session => Delivery
+  ): Task[ApplySummary] = Task.defer {
+    var applying: Applying | Null = null
+    val session = Session(
+      connection,
+      notice =>
+        if applying ne null then
+          listener.noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
+    )
+    val running = Applying(session, delivery(session), options, listener)
+    applying = running
+    running.run(scripts)
+  }

@@ -1,0 +1,50 @@
+package weir.postgres.apply
+
+import weir.Task
+import weir.postgres.{Done, Piece, Session}
+
+/** What is done with the pieces of a script: sent as they are, sent over several connections, or
+  * recorded in a journal. `Applying` calls one method at a time, in the order of the script.
+  *
+  * Each method **fails** with a `ServerError`, which is about the given piece, or with a
+  * `ScriptException` that has its position already. `None`: applied by an earlier run, skipped.
+  */
+private[postgres] trait Delivery:
+  /** Before the first piece of a script. */
+  def begin(script: String): Task[Unit]
+
+  /** After the last piece of a script. */
+  def end: Task[Unit]
+
+  def statement(piece: Piece.Statement): Task[Option[Done]]
+
+  /** True if its data is sent, false if it was applied by an earlier run. If this fails, `copyData`
+    * is not called.
+    */
+  def beginCopy(piece: Piece.Statement): Task[Boolean]
+  def copyData(piece: Piece.CopyData): Task[Unit]
+
+  /** Whether the server has reported an error in the open COPY; `endCopy` fails with it. */
+  def copyHasFailed: Boolean
+
+  /** The end of the data, or an early end after an error of the server; `copyData` is not called
+    * after it.
+    */
+  def endCopy(piece: Piece): Task[Option[Done]]
+
+  /** Gives up the open COPY, if there is one. */
+  def abortCopy: Task[Unit]
+
+/** Sends each piece as it is. */
+private[postgres] final class PlainDelivery(session: Session) extends Delivery:
+  def begin(script: String): Task[Unit] = Task.unit
+  def end: Task[Unit] = Task.unit
+  def statement(piece: Piece.Statement): Task[Option[Done]] =
+    session.execute(piece.text).map(Some(_))
+  def beginCopy(piece: Piece.Statement): Task[Boolean] = session.beginCopy(piece.text).as(true)
+  def copyData(piece: Piece.CopyData): Task[Unit] =
+    session.write(piece.bytes, piece.from, piece.length)
+  def copyHasFailed: Boolean = session.copyHasFailed
+  def endCopy(piece: Piece): Task[Option[Done]] =
+    session.endCopy.map(rows => Some(Done(rows, s"COPY $rows")))
+  def abortCopy: Task[Unit] = session.abortCopy

@@ -1,0 +1,56 @@
+package weir.postgres.apply
+
+import weir.Task
+import weir.postgres.{Done, Piece, Session}
+import weir.postgres.jobs.ParallelCopy
+import weir.postgres.protocol.{Lane, SessionWatch}
+
+/** Sends statements as they are, and the data of a COPY over several connections where it can be
+  * cut.
+  */
+private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, copies: ParallelCopy)
+    extends Delivery:
+
+  /** Whether the open transaction was begun for this COPY alone, and ends with it. */
+  private var own = false
+
+  def begin(script: String): Task[Unit] = Task.direct(session.begin())
+  def end: Task[Unit] = Task.unit
+
+  def statement(piece: Piece.Statement): Task[Option[Done]] =
+    lane.execute(piece).map { done =>
+      session.executed(piece)
+      Some(done)
+    }
+
+  def beginCopy(piece: Piece.Statement): Task[Boolean] = Task.direct {
+    own = lane.transaction == Session.Transaction.Idle
+    copies.begin(piece, own)
+    true
+  }
+
+  def copyData(piece: Piece.CopyData): Task[Unit] = orUndo(Task.direct(copies.data(piece)))
+
+  def copyHasFailed: Boolean = lane.session.copyHasFailed
+
+  def endCopy(piece: Piece): Task[Option[Done]] = orUndo(Task.direct {
+    val rows = copies.end()
+    if copies.parts > 1 then
+      copies.commitOthers(_ => "")
+      lane.run("COMMIT").await
+    Some(Done(rows, s"COPY $rows"))
+  })
+
+  def abortCopy: Task[Unit] = Task.direct(copies.abort())
+
+  /** Ends the transaction that was begun for the COPY, so that a next statement after the error is
+    * not in it.
+    */
+  private def orUndo[A](task: Task[A]): Task[A] = task.handleErrorWith { error =>
+    val rollback = Task.defer {
+      if own && !lane.isLost && lane.transaction != Session.Transaction.Idle then
+        lane.run("ROLLBACK")
+      else Task.unit
+    }
+    abortCopy.andThen(rollback).attempt.andThen(Task.fail(error))
+  }

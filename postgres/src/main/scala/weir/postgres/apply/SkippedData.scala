@@ -1,0 +1,80 @@
+package weir.postgres.apply
+
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import weir.postgres.Piece
+import weir.postgres.split.Tokens
+
+/** Looks for a COPY statement in the skipped data of a COPY that the server has refused: if the
+  * script has no data there, what is skipped is statements up to the end of the next COPY's data. A
+  * line within the quotes of a CSV value is data, whatever it says.
+  */
+private[postgres] final class SkippedData(copy: Piece.Statement):
+  import SkippedData.*
+
+  private val quoting = Quoting.of(copy)
+  private var quoted = false // whether a CSV value is open
+  private var begunQuoted = false // whether it was where the line began
+  private var escaped = false
+
+  // The beginning of the line that is being read.
+  private val line = new Array[Byte](LongestHead)
+  private var length = 0
+  private var number = 0L
+
+  /** The line of the next COPY statement, if it has been found. */
+  def next(data: Piece.CopyData): Option[Long] =
+    if number == 0 then number = data.start.line
+    var found = Option.empty[Long]
+    var at = data.from
+    val end = data.from + data.length
+    while at < end && found.isEmpty do
+      val byte = data.bytes(at)
+      if quoting != null then follow(byte, quoting)
+      if byte == '\n' then
+        if !begunQuoted && isCopy then found = Some(number)
+        begunQuoted = quoted
+        number += 1
+        length = 0
+      else if length < LongestHead then
+        line(length) = byte
+        length += 1
+      at += 1
+    found
+
+  private def follow(byte: Byte, quoting: Quoting): Unit =
+    if escaped then escaped = false
+    else if byte == quoting.quote then quoted = !quoted
+    else if quoted then escaped = byte == quoting.escape
+
+  private def isCopy: Boolean =
+    length > 4 && (line(0) | 0x20) == 'c' && Head
+      .matcher(String(line, 0, length, ISO_8859_1))
+      .find()
+
+private object SkippedData:
+  /** What quotes a value of CSV. A quote that is doubled closes and opens the value again. */
+  private final class Quoting(val quote: Byte, val escape: Byte)
+
+  private object Quoting:
+    /** Null for data that is not CSV. */
+    def of(copy: Piece.Statement): Quoting | Null =
+      val tokens = Tokens(copy.text)
+      var isCsv = false
+      var quote = '"'.toByte
+      var escape = Option.empty[Byte]
+      var option = ""
+      while tokens.next() do
+        val word = tokens.word
+        val text = word.stripPrefix("'").stripSuffix("'")
+        if text.equalsIgnoreCase("CSV") then isCsv = true
+        if word.length == 3 && word != text then
+          if option == "QUOTE" then quote = text(0).toByte
+          if option == "ESCAPE" then escape = Some(text(0).toByte)
+        if word != "AS" then option = word
+      if isCsv then Quoting(quote, escape.getOrElse(quote)) else null
+
+  private val LongestHead = 1024
+  private val Head = java.util.regex.Pattern.compile(
+    "^copy\\s.*\\sfrom\\s+std(?:in|out)\\b[^;]*;",
+    java.util.regex.Pattern.CASE_INSENSITIVE
+  )

@@ -1,0 +1,17 @@
+package weir.postgres.apply
+
+import weir.postgres.split.Tokens
+
+/** Whether a statement ends the transaction that it is in, by its first words. */
+private[postgres] object TransactionEnd:
+
+  /** The words that end it, or null. */
+  def of(statement: Array[Byte]): String | Null =
+    val words = Tokens.leading(statement, 3)
+    words match
+      case "COMMIT" :: "PREPARED" :: _ | "ROLLBACK" :: "PREPARED" :: _ => null // of another one
+      case "ROLLBACK" :: "TO" :: _ => null // a savepoint
+      case "ROLLBACK" :: ("WORK" | "TRANSACTION") :: "TO" :: _ => null
+      case ("COMMIT" | "END" | "ROLLBACK" | "ABORT") :: _ => words.head
+      case "PREPARE" :: "TRANSACTION" :: _ => "PREPARE TRANSACTION"
+      case _ => null

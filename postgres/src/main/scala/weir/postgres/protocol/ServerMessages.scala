@@ -1,0 +1,127 @@
+package weir.postgres.protocol
+
+/** Follows the messages of the server, however the bytes are cut, and passes on those that are for
+  * the driver.
+  *
+  * A message is one byte that says which it is, four bytes of length (which count themselves), and
+  * a body. What is done with them:
+  *
+  *   - NoticeResponse goes to `notice` and never to the driver, which would keep each in memory.
+  *   - ErrorResponse is passed on, and kept in `lastError`: it may be the server's last message
+  *     before the connection is lost.
+  *   - CopyInResponse, ErrorResponse and ReadyForQuery say whether a COPY is open, and whether it
+  *     has failed.
+  *   - ParameterStatus of DateStyle is kept from the driver, which closes the connection at a
+  *     format that it cannot read.
+  *   - While `dropsRows`, neither rows nor their description are passed on: the driver would read
+  *     each row into memory.
+  *
+  * One thread at a time calls `feed`; `copyFailed` may be read by any.
+  */
+private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
+  import ServerMessages.*
+
+  private val header = new Array[Byte](5)
+  private var headerSize = 0
+  private var bodyLeft = 0L
+  private var fate = Fate.Pass
+  private val held = ByteQueue(256)
+  private var framing = Framing.Messages
+  private var open = false
+
+  /** The body of the last ErrorResponse. */
+  @volatile var lastError: Array[Byte] | Null = null
+
+  /** Whether an error has arrived since the server has agreed to a COPY: it discards further data.
+    */
+  @volatile var copyFailed = false
+
+  /** Whether rows are dropped before the driver. */
+  var dropsRows = false
+
+  /** Whether the server has agreed to a COPY and has not sent its ReadyForQuery yet. */
+  def copyIsOpen: Boolean = open
+
+  /** Whether the bytes are encrypted and cannot be read here. */
+  def isOpaque: Boolean = framing == Framing.Opaque
+
+  /** The next byte is the server's answer to an SSLRequest or GSSENCRequest. */
+  def expectAnswer(): Unit = framing = Framing.Answer
+
+  /** All that follows is encrypted. */
+  def becomeOpaque(): Unit = framing = Framing.Opaque
+
+  /** Reads `length` bytes, and puts those that are for the driver into `out`. */
+  def feed(bytes: Array[Byte], length: Int, out: ByteQueue): Unit =
+    var at = 0
+    if framing == Framing.Answer && length > 0 && bytes(0) != 'E' then
+      out.put(bytes, 0, 1)
+      at = 1
+      framing = if bytes(0) == 'N' then Framing.Messages else Framing.Opaque
+    else if framing == Framing.Answer && length > 0 then framing = Framing.Messages
+    if framing == Framing.Opaque then out.put(bytes, at, length - at)
+    else while at < length do at = step(bytes, at, length, out)
+
+  /** Reads a part of one header or one body, and returns the index after it. */
+  private def step(bytes: Array[Byte], at: Int, length: Int, out: ByteQueue): Int =
+    if headerSize < 5 then
+      val count = math.min(5 - headerSize, length - at)
+      System.arraycopy(bytes, at, header, headerSize, count)
+      headerSize += count
+      if headerSize == 5 then begin(out)
+      at + count
+    else
+      val count = math.min(bodyLeft, (length - at).toLong).toInt
+      fate match
+        case Fate.Pass => out.put(bytes, at, count)
+        case Fate.Drop => ()
+        case _ => if held.size < HeldBytes then held.put(bytes, at, count)
+      bodyLeft -= count
+      if bodyLeft == 0 then end(out)
+      at + count
+
+  private def begin(out: ByteQueue): Unit =
+    bodyLeft = (Bytes.int(header, 1) - 4L) max 0L
+    fate = (header(0): @annotation.switch) match
+      case 'N' | 'S' => Fate.Hold
+      case 'E' => Fate.HoldAndPass
+      case 'D' | 'T' | 'H' | 'd' | 'c' => if dropsRows then Fate.Drop else Fate.Pass
+      case 'A' => if dropsRows || open then Fate.Drop else Fate.Pass
+      case _ => Fate.Pass
+    if fate == Fate.Pass then out.put(header, 0, 5)
+    if bodyLeft == 0 then end(out)
+
+  private def end(out: ByteQueue): Unit =
+    val kind = header(0)
+    headerSize = 0
+    if fate == Fate.Hold || fate == Fate.HoldAndPass then
+      val body = held.takeAll()
+      if kind == 'N' then notice(body)
+      else if kind != 'S' || !startsWith(body, DateStyle) then
+        if kind == 'E' then lastError = body
+        Bytes.putInt(header, 1, body.length + 4)
+        out.put(header, 0, 5)
+        out.put(body, 0, body.length)
+    kind match
+      case 'G' =>
+        open = true
+        copyFailed = false
+      case 'E' => copyFailed = true
+      case 'Z' => open = false
+      case _ => ()
+
+private[postgres] object ServerMessages:
+  /** More than this of a notice or an error is dropped. */
+  private val HeldBytes = 1 << 20
+
+  private val DateStyle = "DateStyle\u0000".getBytes
+
+  private enum Framing:
+    case Messages, Answer, Opaque
+
+  private enum Fate:
+    case Pass, Drop, Hold, HoldAndPass
+
+  private def startsWith(bytes: Array[Byte], prefix: Array[Byte]): Boolean =
+    bytes.length >= prefix.length &&
+      java.util.Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length)

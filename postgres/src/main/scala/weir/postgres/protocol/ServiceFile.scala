@@ -1,0 +1,39 @@
+package weir.postgres.protocol
+
+import java.io.IOException
+import java.nio.file.{Files, Path}
+import scala.jdk.CollectionConverters.*
+
+/** libpq's file of named connections: a line `[shop]`, then lines like `host=db.example`. */
+private[postgres] object ServiceFile:
+
+  /** The parameters of `service` in the file of `PGSERVICEFILE`, or in the user's file, or else in
+    * the system's.
+    */
+  def words(service: String, environment: Map[String, String]): Map[String, String] =
+    val own = environment.get("PGSERVICEFILE").filter(_.nonEmpty).map(Path.of(_))
+    val home = Path.of(System.getProperty("user.home"), ".pg_service.conf")
+    val system = environment.get("PGSYSCONFDIR").map(Path.of(_, "pg_service.conf"))
+    val files = own.getOrElse(home) :: system.toList
+    files.flatMap(section(_, service)).headOption.getOrElse {
+      throw IllegalArgumentException(
+        s"the service $service is not in ${files.mkString(" or ")}. It begins with a line " +
+          s"[$service]."
+      )
+    }
+
+  private def section(file: Path, service: String): Option[Map[String, String]] =
+    val lines =
+      try if Files.exists(file) then Files.readAllLines(file).asScala.map(_.trim).toList else Nil
+      catch
+        case error: IOException =>
+          throw IllegalArgumentException(s"the file $file cannot be read: ${error.getMessage}")
+    lines.dropWhile(_ != s"[$service]") match
+      case Nil => None
+      case _ :: rest =>
+        val own = rest.takeWhile(!_.startsWith("[")).filterNot(l => l.isEmpty || l.startsWith("#"))
+        Some(own.map(word).toMap)
+
+  private def word(line: String): (String, String) =
+    val (name, value) = line.span(_ != '=')
+    LibpqWords.known(name.trim) -> value.drop(1).trim

@@ -1,0 +1,88 @@
+package weir.postgres.protocol
+
+import java.sql.{SQLException, SQLWarning}
+import java.nio.charset.Charset
+import org.postgresql.core.{
+  Field,
+  NativeQuery,
+  Query,
+  QueryExecutor,
+  ResultCursor,
+  ResultHandlerBase,
+  SqlCommand,
+  Tuple
+}
+import org.postgresql.util.PSQLWarning
+import weir.postgres.{Done, ScriptConnection}
+
+/** Sends one statement by the simple query protocol, without the driver's parser and its results.
+  *
+  * The driver would look for parameters in a statement, split it and rewrite it, and the server's
+  * error positions would not be the script's.
+  */
+private[postgres] final class SimpleQuery(
+    connection: ScriptConnection,
+    dispatcher: NoticeDispatcher
+):
+  import SimpleQuery.*
+
+  private val executor = connection.driver.getQueryExecutor
+
+  def execute(statement: Array[Byte]): Done =
+    val socket = connection.watchedSocket
+    val outcome = Outcome(dispatcher)
+    dispatcher.isLive = true
+    try
+      if socket eq null then send(decode(statement), outcome)
+      else
+        socket.output.sendInstead(statement)
+        socket.input.messages.dropsRows = true
+        try send(Placeholder, outcome)
+        finally socket.input.messages.dropsRows = false
+    finally dispatcher.isLive = false
+    outcome.done
+
+  private def send(sql: String, outcome: Outcome): Unit =
+    val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
+    executor.execute(query, null, outcome, 0, 0, Flags)
+
+  /** The statement as the driver wants it, which encodes it again.
+    *
+    * **Fails** if the driver would make other bytes of it.
+    */
+  def decode(statement: Array[Byte]): String =
+    val charset = Charset.forName(executor.getEncoding.name)
+    val text = String(statement, charset)
+    if !java.util.Arrays.equals(text.getBytes(charset), statement) then
+      throw SQLException(
+        s"client_encoding ${connection.encoding} is not supported over this connection: the " +
+          "driver does not know it",
+        "22021"
+      )
+    text
+
+private[postgres] object SimpleQuery:
+  private val Placeholder = "-"
+  private val Flags = QueryExecutor.QUERY_EXECUTE_AS_SIMPLE | QueryExecutor.QUERY_ONESHOT |
+    QueryExecutor.QUERY_NO_RESULTS | QueryExecutor.QUERY_NO_METADATA |
+    QueryExecutor.QUERY_SUPPRESS_BEGIN
+
+  private final class Outcome(dispatcher: NoticeDispatcher) extends ResultHandlerBase:
+    var done = Done(0, "")
+
+    override def handleCommandStatus(tag: String, rows: Long, oid: Long): Unit =
+      done = Done(rows, tag)
+
+    override def handleResultRows(
+        query: Query,
+        fields: Array[Field],
+        tuples: java.util.List[Tuple],
+        cursor: ResultCursor
+    ): Unit = ()
+
+    /** Called only on a connection that is not watched: a watched one keeps notices from the
+      * driver.
+      */
+    override def handleWarning(warning: SQLWarning): Unit = warning match
+      case said: PSQLWarning => dispatcher.receive(said.getServerErrorMessage)
+      case _ => ()

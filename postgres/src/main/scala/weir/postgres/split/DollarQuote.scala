@@ -1,0 +1,83 @@
+package weir.postgres.split
+
+import LexerState.*
+import java.nio.charset.StandardCharsets.UTF_8
+
+/** A dollar-quoted string: its tag is collected where it opens, and compared where it may close. */
+private[split] final class DollarQuote:
+  private var tag = new Array[Byte](64)
+  private var matched = 0 // bytes of the tag that have been found again
+  var length = 0
+
+  /** The state after `read`. */
+  var state = DollarOpen
+
+  /** A `$` has been read outside of strings. */
+  def begin(): Unit = length = 0
+
+  /** Reads on in one of the three states of a dollar string, and returns where it has stopped.
+    * `state` is then one of these three, or:
+    *
+    *   - `Plain`: the string has ended, or the `$` was one token;
+    *   - `Digits`: a parameter;
+    *   - `InWord`: the bytes after the `$` are no tag but a word, which `copyTo` gives.
+    *
+    * Stops at a NUL byte in the string.
+    */
+  def read(in: Int, bytes: Array[Byte], from: Int, end: Int): Int =
+    state = in
+    in match
+      case DollarOpen => open(bytes, from, end)
+      case InDollar => content(bytes, from, end)
+      case DollarClose => close(bytes, from)
+
+  /** After a `$`: the tag of a string, or a parameter, or neither. */
+  private def open(bytes: Array[Byte], from: Int, end: Int): Int =
+    var i = from
+    while i < end && take(bytes(i)) do i += 1
+    if i == end then i
+    else if bytes(i) == '$' then to(InDollar, i + 1)
+    else if length > 0 then to(InWord, i)
+    else if ByteClass.of(bytes(i)) == ByteClass.Digit then to(Digits, i + 1)
+    else to(Plain, i)
+
+  private def content(bytes: Array[Byte], from: Int, end: Int): Int =
+    var i = from
+    while i < end && bytes(i) != '$' && bytes(i) != 0 do i += 1
+    matched = 0
+    if i < end && bytes(i) == '$' then to(DollarClose, i + 1) else i
+
+  /** After a `$` in the string. One that ends no tag may begin the next. */
+  private def close(bytes: Array[Byte], i: Int): Int =
+    if bytes(i) == '$' then
+      if matched == length then to(Plain, i + 1)
+      else
+        matched = 0
+        i + 1
+    else if matched < length && bytes(i) == tag(matched) then
+      matched += 1
+      i + 1
+    else to(InDollar, i)
+
+  private def to(next: Int, index: Int): Int =
+    state = next
+    index
+
+  /** False if no tag goes on with `byte`. A tag never begins with a digit. */
+  private def take(byte: Byte): Boolean =
+    val is = ByteClass.of(byte)
+    val taken = is == ByteClass.Letter || is == ByteClass.Digit && length > 0
+    if taken then
+      if length == tag.length then tag = java.util.Arrays.copyOf(tag, length * 2)
+      tag(length) = byte
+      length += 1
+    taken
+
+  /** Copies the first bytes of the tag, as many as `head` has room for, and returns their number.
+    */
+  def copyTo(head: Array[Byte]): Int =
+    val count = math.min(length, head.length)
+    System.arraycopy(tag, 0, head, 0, count)
+    count
+
+  override def toString: String = s"$$${String(tag, 0, length, UTF_8)}$$"
