@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import munit.ScalaCheckSuite
 import org.scalacheck.Prop.*
 import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
 
 /** The same random program with flatMap and in direct style: equal in result and in the order of
   * effects.

@@ -5,7 +5,6 @@ import org.scalacheck.rng.Seed
 import scala.collection.mutable
 import scala.concurrent.duration.*
 import weir.{Task, Tier, WeirSuite}
-import weir.Tier
 
 /** What the suites of Cats Effect's laws share: a law is an equation between two tasks, and holds
   * if both end in the same way, with the same events at the same times, for random tasks and

@@ -61,8 +61,7 @@ class ApplyGuardsSuite extends ServerSuite:
     assertEquals(apply(database, withData, go).map(_.errors), Right(1L))
     assertEquals(server.ask(database)("SELECT sum(a) FROM u"), "6")
 
-  for
-    (csv, quote, escape) <- List(
+  for (csv, quote, escape) <- List(
       ("CSV", "\"", "\"\""),
       ("(FORMAT 'csv', QUOTE '|')", "|", "||"),
       ("(FORMAT csv, QUOTE '|', ESCAPE '+')", "|", "+|"),

@@ -4,7 +4,6 @@ import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 import weir.{Outcome, Stream, Task, Tier}
 import weir.postgres.apply.{Applying, PlainDelivery}
-import weir.Tier
 
 class CancelSuite extends ServerSuite:
   private val data = manyRows("1234567\n")
