@@ -181,6 +181,8 @@ lazy val cli = project
       folder
     },
     Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
+    // What tests measure means nothing, so the JVMs that measure need not compile it well.
+    Test / javaOptions += "-Dweir.lab.flags=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     stageEmbedded := PostgresBinaries.unpack(
       state.value / "embedded" / "postgres",
       dependencyResolution.value,

@@ -48,6 +48,8 @@ final class ChildJvm private (process: Process, log: Path):
 object ChildJvm:
   private val longestMinutes = 4
 
+  private val startsFast = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
 
@@ -63,7 +65,7 @@ object ChildJvm:
   ): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val command =
-      Seq(java, "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1") ++ flags ++
+      Seq(java, "--enable-native-access=ALL-UNNAMED") ++ ChildJvm.startsFast ++ flags ++
         Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
     val builder = ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin)
     environment.foreach((name, value) => builder.environment.put(name, value))

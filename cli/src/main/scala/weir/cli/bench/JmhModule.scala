@@ -28,9 +28,10 @@ final class JmhModule(module: LabModule):
   def ask(arguments: Seq[String], print: String => Unit): Int = start(arguments, print)
 
   private def start(arguments: Seq[String], print: String => Unit): Int =
-    val flags = Seq("--sun-misc-unsafe-memory-access=allow", "-cp", module.classPath)
+    val flags = "--sun-misc-unsafe-memory-access=allow" +: LabModule.flags
     val command =
-      Seq(Children.java) ++ flags ++ Seq("weir.lab.Attached", "org.openjdk.jmh.Main") ++ arguments
+      Seq(Children.java) ++ flags ++ Seq("-cp", module.classPath) ++
+        Seq("weir.lab.Attached", "org.openjdk.jmh.Main") ++ arguments
     val process = Children.start(ProcessBuilder(command*).redirectErrorStream(true))
     try
       lines(process.getInputStream).foreach(print)

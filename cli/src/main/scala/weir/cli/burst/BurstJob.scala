@@ -30,7 +30,7 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
   private def measure(part: BurstJob.Part, round: Int, system: String): Unit =
     val again = if round == 1 then "" else s", once more ($round of ${part.rounds})"
     say(s"$system: ${part.description}$again")
-    val quick = settings.lab.isQuick
+    val own = settings.caseTime.orElse(Option.when(settings.lab.isQuick)(part.quickCase))
     val jvm = RivalJvm(
       "burst",
       system,
@@ -38,8 +38,8 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
         "part" -> part.name,
         "calls" -> settings.calls,
         "blockMillis" -> BurstJob.block.toMillis,
-        "warmUpMillis" -> (if quick then part.quickCase else BurstJob.usualWarmUp).toMillis,
-        "caseMillis" -> (if quick then part.quickCase else BurstJob.usualCase).toMillis
+        "warmUpMillis" -> own.getOrElse(BurstJob.usualWarmUp).toMillis,
+        "caseMillis" -> own.getOrElse(BurstJob.usualCase).toMillis
       ) ++ part.options,
       jvmFlags = Seq("-Xms1g", "-Xmx1g"),
       deadline = BurstJob.deadline
@@ -65,12 +65,15 @@ object BurstJob:
     *   in growing numbers, since some systems keep the threads of one for the next
     * @param blocked
     *   as `fibers`, for the tasks that each block
+    * @param caseTime
+    *   how long each case is warmed up and measured, if not as usual
     */
   final case class Settings(
       systems: Vector[String],
       fibers: Vector[Int],
       calls: Int,
       blocked: Vector[Int],
+      caseTime: Option[FiniteDuration],
       lab: LabOptions.Checked
   )
 

@@ -52,7 +52,7 @@ final class ClientsJob(settings: ClientsJob.Settings, out: PrintWriter, err: Pri
 
   private def ask(service: PurchaseService, ids: Int)(way: Way): Task[Unit] =
     Task.delay:
-      val warmUp = if ids <= ClientsJob.fewIds then 1.second else 4.seconds
+      val warmUp = if ids <= ClientsJob.fewIds then settings.warmUp else settings.warmUp * 4
       val jvm = RivalJvm(
         "clients",
         way.system,
@@ -97,6 +97,8 @@ object ClientsJob:
     *   to serve there only
     * @param many
     *   how many clients those ways are asked about that can ask about all at once
+    * @param warmUp
+    *   how long a way is warmed up with few ids; with many, four times as long
     */
   final case class Settings(
       ways: Vector[Way],
@@ -104,8 +106,11 @@ object ClientsJob:
       port: Option[Int],
       few: Int,
       many: Int,
+      warmUp: FiniteDuration,
       lab: LabOptions.Checked
   )
+
+  val usualWarmUp: FiniteDuration = 1.second
 
   /** Up to so many ids, even one by one can be waited for. */
   private val fewIds = 100

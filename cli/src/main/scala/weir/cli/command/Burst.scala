@@ -71,7 +71,7 @@ final class Burst extends Callable[Int]:
         line.getErr.println(s"weir burst: the run failed: $error".linesIterator.mkString(" "))
         1
 
-  private def settings: BurstJob.Settings =
+  private[cli] def settings: BurstJob.Settings =
     val usualFibers = if lab.isQuick then "10,500" else "10,20,50,100,200,500"
     val usualBlocked = if lab.isQuick then "1000,10000" else "100,1000,10000"
     BurstJob.Settings(
@@ -79,6 +79,7 @@ final class Burst extends Callable[Int]:
       fibers = counts("--fibers", Option(fibers).getOrElse(usualFibers)),
       calls = OptionValue.count("--calls", calls, 1, 1_000_000),
       blocked = counts("--blocked", Option(blocked).getOrElse(usualBlocked)),
+      caseTime = None,
       lab = lab.checked()
     )
 

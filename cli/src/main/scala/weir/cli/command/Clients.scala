@@ -79,7 +79,7 @@ final class Clients extends Callable[Int]:
         line.getErr.println(s"weir clients: the run failed: $error".linesIterator.mkString(" "))
         1
 
-  private def settings: ClientsJob.Settings =
+  private[cli] def settings: ClientsJob.Settings =
     val ways = Way.values.toVector
     val systems = lab.systems(ways.map(_.system))
     ClientsJob.Settings(
@@ -92,5 +92,6 @@ final class Clients extends Callable[Int]:
       port = Option(port).map(OptionValue.count("--port", _, 0, 65_535)),
       few = OptionValue.count("--ids", ids, 1, 100),
       many = OptionValue.count("--many", many, 1, PurchaseService.mostRequests),
+      warmUp = ClientsJob.usualWarmUp,
       lab = lab.checked()
     )

@@ -61,12 +61,14 @@ final class Sleepers extends Callable[Int]:
         line.getErr.println(s"weir sleepers: the run failed: $error".linesIterator.mkString(" "))
         1
 
-  private def settings: SleepersJob.Settings =
+  private[cli] def settings: SleepersJob.Settings =
     val (usualAsleep, usualWake) =
       if lab.isQuick then ("20000", "100000") else ("100000", "1000000")
     SleepersJob.Settings(
       systems = lab.systems(SleepersJob.systems),
       asleep = OptionValue.count("--asleep", Option(asleep).getOrElse(usualAsleep), 1, 2_000_000),
       wake = OptionValue.count("--wake", Option(wake).getOrElse(usualWake), 1, 2_000_000),
+      shortest = SleepersJob.usualShortest,
+      longest = SleepersJob.usualLongest,
       lab = lab.checked()
     )

@@ -25,6 +25,9 @@ object LabModule:
   val bench = LabModule("bench", "weir.bench.child.Main")
   val benchCe2 = LabModule("bench-ce2", "weir.bench.ce2.Main")
 
+  /** More options for every such JVM: the tests have theirs start fast. */
+  def flags: Seq[String] = sys.props.get("weir.lab.flags").toSeq.flatMap(_.split(" "))
+
   private def folder: Path =
     Path.of(
       sys.props.getOrElse(

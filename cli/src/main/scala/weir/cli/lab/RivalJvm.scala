@@ -56,9 +56,13 @@ final case class RivalJvm(
     finally Children.end(process)
 
   private def command: Seq[String] =
-    (Children.java +: RivalJvm.usualFlags) ++ jvmFlags ++
+    (Children.java +: RivalJvm.usualFlags) ++ startFlags ++ jvmFlags ++
       Seq("-cp", module.classPath, module.mainClass, experiment, system) ++
       options.map((key, value) => s"$key=$value")
+
+  /** None where the experiment chooses a collector: they may name one, too, and a JVM takes one. */
+  private def startFlags: Seq[String] =
+    if jvmFlags.exists(_.endsWith("GC")) then Nil else LabModule.flags
 
   private def module: LabModule =
     if Systems.onCatsEffect2(system) then LabModule.benchCe2 else LabModule.bench

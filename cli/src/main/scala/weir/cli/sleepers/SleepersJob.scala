@@ -30,8 +30,10 @@ final class SleepersJob(settings: SleepersJob.Settings, out: PrintWriter, err: P
     val jvm = RivalJvm(
       "sleepers",
       system,
-      options = Seq("part" -> part, "fibers" -> fibers, "seed" -> settings.lab.seed),
-      jvmFlags = Seq("-Xms3g", "-Xmx3g"),
+      options = Seq("part" -> part, "fibers" -> fibers, "seed" -> settings.lab.seed) ++
+        Seq("shortestMillis" -> settings.shortest.toMillis) ++
+        Seq("longestMillis" -> settings.longest.toMillis),
+      jvmFlags = SleepersJob.flags,
       deadline = SleepersJob.deadline
     )
     val isFine = jvm.run(err):
@@ -53,15 +55,30 @@ object SleepersJob:
     *   how many fibers are measured in memory
     * @param wake
     *   how many are measured when they wake
+    * @param shortest
+    *   the least that one of these sleeps
+    * @param longest
+    *   the most that one of these sleeps
     */
   final case class Settings(
       systems: Vector[String],
       asleep: Int,
       wake: Int,
+      shortest: FiniteDuration,
+      longest: FiniteDuration,
       lab: LabOptions.Checked
   )
 
   val systems: Vector[String] = Vector("weir", "cats-effect", "zio", "virtual-threads")
+
+  val usualShortest: FiniteDuration = 2.seconds
+  val usualLongest: FiniteDuration = 6.seconds
+
+  /** By default, a JVM on one processor has another collector, where a thread that allocates
+    * anything takes 17 MB of this heap at once: right after a collection, that counts as heap of
+    * the fibers.
+    */
+  private val flags = Seq("-Xms3g", "-Xmx3g", "-XX:+UseG1GC")
 
   private val deadline = 4.minutes
 

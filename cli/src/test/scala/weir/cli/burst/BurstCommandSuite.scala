@@ -5,8 +5,10 @@ import java.nio.file.Files
 import scala.concurrent.duration.*
 
 import munit.FunSuite
+import picocli.CommandLine
 
-import weir.cli.{Main, TempFolder}
+import weir.cli.{Main, TempFolder, Tier}
+import weir.cli.command.Burst
 import weir.lab.Result
 
 /** The command as a user runs it, with few fibers. */
@@ -20,11 +22,21 @@ class BurstCommandSuite extends FunSuite with TempFolder:
     val code = Main.run("burst" +: args, PrintWriter(out, true), PrintWriter(err, true))
     Ran(code, out.toString, err.toString)
 
+  /** The same with a moment for each case, in the short tier. */
+  private def brief(args: String*): Ran =
+    val (out, err) = (StringWriter(), StringWriter())
+    val command = Burst()
+    CommandLine(command).parseArgs(args*): Unit
+    val usual = command.settings
+    val settings = Tier(usual.copy(caseTime = Some(10.millis)), usual)
+    val code = BurstJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
+    Ran(code, out.toString, err.toString)
+
   folder.test("each chosen system has time, threads and heap of every case"): folder =>
     val file = folder.resolve("out.json")
     val small =
       Seq("--only", "weir,zio", "--quick", "--fibers", "4,2", "--calls", "3", "--blocked", "5")
-    val ran = weir(small ++ Seq("--json", file.toString)*)
+    val ran = brief(small ++ Seq("--json", file.toString)*)
     assertEquals((ran.code, ran.err), (0, ""))
     val results = ujson.read(Files.readString(file))("results").arr.toVector
     val cases = List(

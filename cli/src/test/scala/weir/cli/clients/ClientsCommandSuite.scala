@@ -7,8 +7,10 @@ import java.nio.file.Files
 import scala.concurrent.duration.*
 
 import munit.FunSuite
+import picocli.CommandLine
 
-import weir.cli.{ChildJvm, Main, TempFolder}
+import weir.cli.{ChildJvm, Main, TempFolder, Tier}
+import weir.cli.command.Clients
 
 /** The command as a user runs it, with a short delay and few clients. */
 class ClientsCommandSuite extends FunSuite with TempFolder:
@@ -21,9 +23,19 @@ class ClientsCommandSuite extends FunSuite with TempFolder:
     val code = Main.run("clients" +: args, PrintWriter(out, true), PrintWriter(err, true))
     Ran(code, out.toString, err.toString)
 
+  /** The same without time to warm up, in the short tier. */
+  private def brief(args: String*): Ran =
+    val (out, err) = (StringWriter(), StringWriter())
+    val command = Clients()
+    CommandLine(command).parseArgs(args*): Unit
+    val usual = command.settings
+    val settings = Tier(usual.copy(warmUp = 10.millis), usual)
+    val code = ClientsJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
+    Ran(code, out.toString, err.toString)
+
   folder.test("every way gets its sum and its row, with the bound beside it"): folder =>
     val file = folder.resolve("out.json")
-    val ran = weir("--delay", "50ms", "--ids", "3", "--many", "200", "--json", file.toString)
+    val ran = brief("--delay", "50ms", "--ids", "3", "--many", "200", "--json", file.toString)
     assertEquals((ran.code, ran.err), (0, ""))
     val json = ujson.read(Files.readString(file))
     assertEquals(json("command").str, "clients")

@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import com.github.luben.zstd.Zstd
 import munit.FunSuite
 
-import weir.cli.ChildJvm
+import weir.cli.{ChildJvm, Tier}
 
 /** What the process does: its standard input, its exit code, and how it takes signals: a polite
   * kill, as Ctrl-C, which does not reach what a shell has put into the background.
@@ -16,7 +16,10 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
   override val munitTimeout: Duration = 2.minutes
 
   private def start(folder: Path, args: String*): ChildJvm =
-    ChildJvm.weir(folder.resolve("log.txt"), embedded, Redirect.PIPE, "sql" +: args)
+    startLogged(folder.resolve("log.txt"), args*)
+
+  private def startLogged(log: Path, args: String*): ChildJvm =
+    ChildJvm.weir(log, embedded, Redirect.PIPE, "sql" +: args)
 
   private def embedded = Seq(s"-Dweir.embedded=${sys.props("weir.embedded")}")
 
@@ -43,32 +46,35 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
     folder =>
       val rows = "1\n" * 100_000
       val copy = "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n"
-      for (script, line, place, isPacked) <- List(
-          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", false),
-          (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", true),
-          (
-            s"$copy$rows\\.\n  SELECT 'open\n$rows",
-            "  SELECT 'open\n         ^",
-            "100004:10",
-            true
-          ),
-          (
-            s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;",
-            "SELECT x, 1; SELECT 2;",
-            "100002:21",
-            false
+      // All at once: what takes the time is the start of each.
+      val children =
+        for (script, line, place, isPacked) <- List(
+            (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", false),
+            (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", true),
+            (
+              s"$copy$rows\\.\n  SELECT 'open\n$rows",
+              "  SELECT 'open\n         ^",
+              "100004:10",
+              true
+            ),
+            (
+              s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;",
+              "SELECT x, 1; SELECT 2;",
+              "100002:21",
+              false
+            )
           )
-        )
-      do
-        val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
-        val file = Files.write(folder.resolve("a.sql"), bytes)
-        val flags = Seq("sql", "--quiet", "--db", newDatabase(), "-")
-        val child =
-          ChildJvm.weir(folder.resolve("log.txt"), Nil, Redirect.from(file.toFile), flags)
+        yield
+          val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
+          val file = Files.write(Files.createTempFile(folder, "script", ".sql"), bytes)
+          val log = Files.createTempFile(folder, "log", ".txt")
+          val flags = Seq("sql", "--quiet", "--db", newDatabase(), "-")
+          (ChildJvm.weir(log, Nil, Redirect.from(file.toFile), flags), log, line, place)
+      for (child, log, line, place) <- children do
         child.readRest(): Unit
         assertEquals(child.exitCode(), 3)
-        assert(clue(errors(folder)).startsWith(s"<stdin>:$place"))
-        assert(clue(errors(folder)).contains(line))
+        assert(clue(Files.readString(log)).startsWith(s"<stdin>:$place"))
+        assert(clue(Files.readString(log)).contains(line))
 
   folder.test("Ctrl-C cancels what runs on the server, rolls back, and says how far it came"):
     folder =>
@@ -84,7 +90,7 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       assertEquals(child.readRest(), "")
       assertEquals(child.exitCode(), 143)
       val took = (System.nanoTime() - signalled) / 1_000_000
-      assert(took < 1500, s"$took ms")
+      assert(took < Tier(5000, 1500), s"$took ms")
       assert(clue(errors(folder)).startsWith("3 statements, 1 row executed"))
       eventually("the server has stopped")(query(url, sleeping) == Vector("0"))
       assertEquals(query(url, "SELECT a FROM t"), Vector())
@@ -93,9 +99,11 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
     val pipe = folder.resolve("pipe")
     assertEquals(ProcessBuilder("mkfifo", pipe.toString).start().waitFor(), 0)
     val url = newDatabase()
-    for name <- List("-", pipe.toString) do
-      val table = if name == "-" then "t" else "u"
-      val child = start(folder, "--db", url, name)
+    val inputs = List("-" -> "t", pipe.toString -> "u")
+    val started = inputs.map: (name, table) =>
+      val log = folder.resolve(s"$table.txt")
+      (name, table, log, startLogged(log, "--db", url, name))
+    for (name, table, log, child) <- started do
       val out =
         if name == "-" then child.stdin else java.io.FileOutputStream(pipe.toFile)
       out.write(s"CREATE TABLE $table (a int);\nBEGIN;\nINSERT INTO".getBytes)
@@ -106,8 +114,8 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
       child.terminate()
       assertEquals(child.exitCode(), 143)
       val took = (System.nanoTime() - signalled) / 1_000_000
-      assert(took < 2000, s"$name: $took ms")
-      assert(clue(errors(folder)).contains(" executed"))
+      assert(took < Tier(5000, 2000), s"$name: $took ms")
+      assert(clue(Files.readString(log)).contains(" executed"))
       out.close()
 
   folder.test("--keep leaves the embedded server up until Ctrl-C"): folder =>

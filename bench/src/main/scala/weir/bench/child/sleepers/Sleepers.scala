@@ -9,7 +9,8 @@ import weir.lab.{ChildOutput, Experiment, Result}
 /** What does a fiber that sleeps cost, and does it wake on time when a million do?
   *
   *   - `memory`: the live heap with many fibers asleep, less the heap before, for each fiber;
-  *   - `wake`: how late fibers wake that sleep for different times, at the 99th percentile.
+  *   - `wake`: how late fibers wake that sleep for different times, from `shortestMillis` to
+  *     `longestMillis`, at the 99th percentile.
   */
 object Sleepers extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =
@@ -20,7 +21,7 @@ object Sleepers extends Experiment:
         val bytes = bytesEach(sleepers, fibers)
         out.result(Result(s"sleeping: $fibers", system, bytes, "bytes", Result.lower))
       case "wake" =>
-        val woken = wakeAll(sleepers, fibers, options.long("seed"))
+        val woken = wakeAll(sleepers, fibers, options)
         val asleep = woken.asleep.toDouble
         out.result(Result.millis(s"late: $fibers", system, woken.lateMillis))
         out.result(Result(s"late: $fibers", system, asleep, "fibers", Result.lower))
@@ -44,13 +45,18 @@ object Sleepers extends Experiment:
       */
     def lateMillis: Double = lateNanos(((lateNanos.length - 1) * 99L / 100).toInt) / 1e6
 
-  private def wakeAll(system: SleepSystem, fibers: Int, seed: Long): Woken =
-    wake(system, math.min(fibers, warmUpFibers), seed): Unit
-    wake(system, fibers, seed + 1)
+  private def wakeAll(system: SleepSystem, fibers: Int, options: Experiment.Options): Woken =
+    val seed = options.long("seed")
+    val shortest = options.long("shortestMillis").millis
+    val longest = options.long("longestMillis").millis
+    def delays(count: Int, random: SplittableRandom): Array[Long] =
+      Array.fill(count)(random.nextLong(shortest.toNanos, longest.toNanos))
+    val fewer = math.min(fibers, warmUpFibers)
+    wake(system, delays(fewer, SplittableRandom(seed))): Unit
+    wake(system, delays(fibers, SplittableRandom(seed + 1)))
 
-  private def wake(system: SleepSystem, fibers: Int, seed: Long): Woken =
-    val random = SplittableRandom(seed)
-    val delays = Array.fill(fibers)(random.nextLong(shortestNanos, longestNanos))
+  private def wake(system: SleepSystem, delays: Array[Long]): Woken =
+    val fibers = delays.length
     val start = System.nanoTime()
     val due = Array.fill(fibers)(start)
     val awake = CountDownLatch(fibers)
@@ -87,6 +93,4 @@ object Sleepers extends Experiment:
   private val warmUpFibers = 20_000
   private val notWoken = Long.MinValue
   private val limitSeconds = 90L
-  private val shortestNanos = 2.seconds.toNanos
-  private val longestNanos = 6.seconds.toNanos
   private val restBytes = 100_000

@@ -8,6 +8,7 @@ import scala.util.Random
 import munit.FunSuite
 
 import weir.{Outcome, Task}
+import weir.cli.Tier
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.parse.ParsedFeed
 import weir.cli.feeds.site.{Kind, LocalSite, SitePlan}
@@ -102,7 +103,7 @@ class FetcherSuite extends FunSuite:
   test("fetches that are cancelled while their answers arrive leave no connection open"):
     val random = Random(7)
     val atOnce = 20
-    for _ <- 1 to 15 do
+    for _ <- 1 to Tier(5, 15) do
       val ended = CountDownLatch(atOnce)
       val cancels = Vector.fill(atOnce):
         fetcher.fetch(of(Kind.Trickle)).runAsync(_ => ended.countDown())

@@ -19,14 +19,16 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
 
   private val binary = Browser.find()
   private val folder = Files.createTempDirectory("weir-reader")
-  private lazy val browser = Browser.start(binary.get, folder.resolve("profile"))
+  private lazy val browser = Browser.shared
 
   override def beforeAll(): Unit =
     if binary.isEmpty then
       println("ReaderBrowserSuite is skipped: there is no chromium or google-chrome on the PATH")
 
+  override def afterEach(context: AfterEach): Unit =
+    if binary.nonEmpty then browser.closeTabs()
+
   override def afterAll(): Unit =
-    if binary.nonEmpty then browser.close()
     Files.walk(folder).sorted(Comparator.reverseOrder).forEach(Files.deleteIfExists(_): Unit)
 
   private def fixture(name: String): ReaderFixture =
@@ -44,6 +46,10 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
     val tab = browser.visit(address.resolve(path), width, 900, isDark)
     eventually(s"$path is live")(tab.evaluate(isLive).bool)
     tab
+
+  /** Has a page ask at once what is new, as it does when it is shown again. */
+  private def look(tab: Browser.Tab): Unit =
+    tab.evaluate("document.dispatchEvent(new Event('visibilitychange')); 0"): Unit
 
   private def texts(tab: Browser.Tab, query: String): Vector[String] =
     tab
@@ -100,16 +106,16 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       val data = fixture(screen)
       sample(data)
       ReaderFixture.serving(data.database): address =>
+        val tab = browser.visit(address, width, 900, isDark)
         def show(name: String, path: String, link: String = "a"): String =
-          val tab = visit(address, path, width, isDark)
+          tab.go(address.resolve(path))
+          eventually(s"$path is live")(tab.evaluate(isLive).bool)
           keep(s"reader-$name-$screen", tab)
           assertEquals(tab.problems, Vector.empty, name)
           assertEquals(foreign(tab, address), Vector.empty, name)
           assertEquals(tab.evaluate("document.documentElement.scrollWidth").num.toInt, width, name)
           assertEquals(tab.evaluate("document.querySelectorAll('h1').length").num.toInt, 1, name)
-          val found = href(tab, link)
-          tab.close()
-          found
+          href(tab, link)
         val item = show("newest", "/", ".items .title")
         val broken = show("failing", "/feeds?show=failing", ".feeds .title")
         val feed = show("item", item, ".about a")
@@ -136,16 +142,16 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       for (path, attack) <- lists.map(_ -> "all in a list") ++ attacks do
         val name = s"$path: $attack"
         tab.go(address.resolve(path))
-        tab.evaluate(armed): Unit
         // Each event that a handler could wait for, on all that an item brought.
-        tab.evaluate(poked): Unit
-        assertEquals(tab.evaluate("window.hits").num.toInt, 0, name)
-        assertEquals(tab.evaluate("location.pathname + location.search").str, path, name)
+        val state = tab.evaluate(s"(() => { $armed; return $poked.then(() => ($attacked)) })()")
+        assertEquals(state("hits").num.toInt, 0, name)
+        assertEquals(state("path").str, path, name)
         assertEquals(tab.problems, Vector.empty, name)
         assertEquals(foreign(tab, address), Vector.empty, name)
-        assertEquals(tab.evaluate(foreignElements).arr.map(_.str).toVector, Vector.empty, name)
-        assertEquals(tab.evaluate("getComputedStyle(document.body).display").str, "block", name)
-        assert(tab.evaluate("document.getElementById('live').dataset.stamp.length").num > 0, name)
+        assertEquals(state("foreign").arr.map(_.str).toVector, Vector.empty, name)
+        assertEquals(state("display").str, "block", name)
+        assert(state("stamp").num > 0, name)
+
   test("the policy of the pages alone stops what the cleaning would have let through"):
     assume(binary.nonEmpty, "there is no Chromium")
     val data = fixture("policy")
@@ -188,6 +194,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       val failing = visit(address, "/feeds?show=failing")
       assertEquals(texts(failing, ".none").size, 1)
       data.failed("https://a.example/", "timed out", "no answer", failures = 2)
+      look(failing)
       eventually("the failure is there")(texts(failing, ".feeds .title") == Vector("A"))
       assertEquals(texts(failing, ".none"), Vector.empty)
       assertEquals(texts(failing, "nav .count"), Vector("2", "1", "0"))
@@ -198,6 +205,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
 
       assertEquals(texts(front, ".turn a"), Vector.empty)
       data.fetched("https://c.example/", "C", (1 to 20).map(n => s"more $n" -> "x")*)
+      look(front)
       eventually("more are there than a page has")(texts(front, ".items .title").head == "more 1")
       assertEquals(texts(front, ".items .title").size, 50)
       assertEquals(texts(front, ".items .title").last, "old 28")
@@ -279,3 +287,13 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       |    '[onclick], main [id=live]') ||
       |  (element.hasAttribute('href') && !/^(https?:\/\/|\/|#)/.test(element.getAttribute('href')))
       |).map(element => element.outerHTML)""".stripMargin
+
+  /** What an attack could have changed. Read at once, since each question takes its time. */
+  private val attacked =
+    s"""{
+       |  hits: window.hits,
+       |  path: location.pathname + location.search,
+       |  foreign: $foreignElements,
+       |  display: getComputedStyle(document.body).display,
+       |  stamp: document.getElementById('live').dataset.stamp.length
+       |}""".stripMargin

@@ -82,7 +82,7 @@ class PostgresSuite extends FunSuite with StoreFacts with ReaderFacts:
     val url = newUrl()
     def weir(args: String*) =
       val out = StringWriter()
-      val site = Seq("--site-feeds", "40", "--speed", "20", "--timeout", "3s")
+      val site = Seq("--site-feeds", "40", "--speed", "20", "--timeout", "2s")
       val all = Seq("feeds", "--db", url) ++ site ++ args
       val code = Main.run(all, PrintWriter(out, true), PrintWriter(System.err, true))
       assertEquals(code, 0)

@@ -5,13 +5,16 @@ import java.net.URI
 import java.net.http.{HttpClient, HttpRequest, WebSocket}
 import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.{Files, Path}
+import java.util.Comparator
 import java.util.concurrent.{CompletableFuture, CompletionStage, ConcurrentHashMap}
 import java.util.concurrent.{ConcurrentLinkedQueue, TimeUnit}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.jdk.CollectionConverters.*
 
 /** A real Chromium without a window, driven over its DevTools protocol. */
 final class Browser private (process: Process, port: Int, client: HttpClient):
+  private val tabs = ConcurrentLinkedQueue[Browser.Tab]()
+
   /** A new tab that shows the file on a screen of that size. */
   def open(file: Path, width: Int, height: Int, isDark: Boolean = false): Browser.Tab =
     visit(file.toUri, width, height, isDark)
@@ -24,6 +27,7 @@ final class Browser private (process: Process, port: Int, client: HttpClient):
       .build()
     val target = ujson.read(client.send(request, BodyHandlers.ofString()).body)
     val tab = Browser.Tab(client, URI.create(target("webSocketDebuggerUrl").str))
+    tabs.add(tab)
     for domain <- List("Page", "Network", "Runtime", "Log") do tab.call(s"$domain.enable"): Unit
     val screen =
       ujson.Obj(
@@ -39,7 +43,10 @@ final class Browser private (process: Process, port: Int, client: HttpClient):
     tab.go(address)
     tab
 
-  def close(): Unit =
+  /** Closes what is left of a test. */
+  def closeTabs(): Unit = Iterator.continually(tabs.poll()).takeWhile(_ != null).foreach(_.close())
+
+  private def close(): Unit =
     process.descendants.forEach(child => child.destroyForcibly(): Unit)
     val _ = process.destroyForcibly().waitFor(10, TimeUnit.SECONDS)
 
@@ -53,12 +60,25 @@ object Browser:
     val onMac = Path.of("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
     (names.flatMap(name => folders.map(_.resolve(name))) :+ onMac).find(Files.isExecutable)
 
-  def start(binary: Path, profile: Path): Browser =
+  /** One for all suites of this JVM, since its start takes seconds; it ends with the JVM. */
+  lazy val shared: Browser =
+    val profile = Files.createTempDirectory("weir-browser")
+    val browser = start(find().get, profile)
+    sys.addShutdownHook {
+      browser.close()
+      Files.walk(profile).sorted(Comparator.reverseOrder).forEach(Files.deleteIfExists(_): Unit)
+    }: Unit
+    browser
+
+  private def start(binary: Path, profile: Path): Browser =
     val flags = Seq(
       "--headless=new",
       "--no-sandbox", // which it refuses to have as root, as in containers
       "--disable-gpu",
       "--no-first-run",
+      "--disable-extensions",
+      "--disable-component-update",
+      "--disable-background-networking",
       "--hide-scrollbars",
       "--remote-debugging-port=0",
       s"--user-data-dir=$profile",
@@ -141,7 +161,9 @@ object Browser:
       val data = call("Page.captureScreenshot", params)("result")("data").str
       java.util.Base64.getDecoder.decode(data)
 
-    def close(): Unit = call("Page.close"): Unit
+    private val isClosed = AtomicBoolean()
+
+    def close(): Unit = if isClosed.compareAndSet(false, true) then call("Page.close"): Unit
 
     private def all(method: String): Vector[ujson.Value] =
       events.asScala.toVector.filter(_("method").str == method).map(_("params"))

@@ -17,14 +17,16 @@ class BrowserSuite extends FunSuite:
 
   private val binary = Browser.find()
   private val folder = Files.createTempDirectory("weir-browser")
-  private lazy val browser = Browser.start(binary.get, folder.resolve("profile"))
+  private lazy val browser = Browser.shared
 
   override def beforeAll(): Unit =
     if binary.isEmpty then
       println("BrowserSuite is skipped: there is no chromium or google-chrome on the PATH")
 
+  override def afterEach(context: AfterEach): Unit =
+    if binary.nonEmpty then browser.closeTabs()
+
   override def afterAll(): Unit =
-    if binary.nonEmpty then browser.close()
     Files.walk(folder).sorted(Comparator.reverseOrder).forEach(Files.deleteIfExists(_): Unit)
 
   private def page(report: LabReport): Path =
