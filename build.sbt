@@ -12,7 +12,7 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// Tests run in a JVM of their own for each module, one suite after the other.
+// Tests run in a JVM of their own for each module, one suite after the other; or in two JVMs.
 lazy val testSettings = Seq(
   libraryDependencies ++= Seq(
     "org.scalameta" %% "munit" % "1.3.0" % Test,
@@ -25,6 +25,33 @@ lazy val testSettings = Seq(
   }.toSeq,
   // Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about.
   Test / javaOptions += "--sun-misc-unsafe-memory-access=allow"
+)
+
+// The tests of the large modules wait half of the time, for clocks, servers and other JVMs: they run
+// in two JVMs side by side, each with every second suite.
+lazy val inTwoJvms = Seq(
+  Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
+  Test / testForkedParallel := false,
+  Test / testGrouping := {
+    val options = (Test / forkOptions).value
+    val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+    for (half <- Seq(0, 1))
+      yield Tests.Group(
+        s"half $half",
+        suites.collect { case (suite, at) if at % 2 == half => suite },
+        Tests.SubProcess(options)
+      )
+  }
+)
+
+// What these tests run is over before the better compiler would pay.
+lazy val startsFast =
+  Seq(Test / javaOptions ++= Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"))
+
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean)
 )
 
 val pgjdbc = "42.7.14"
@@ -46,6 +73,7 @@ lazy val core = project
   .dependsOn(macros)
   .settings(name := "weir-core")
   .settings(testSettings)
+  .settings(inTwoJvms)
   // The API's pages: its packages alone. There are no links to sources while the project has no address.
   .settings(
     Compile / doc / scalacOptions ++= Seq(
@@ -106,6 +134,8 @@ lazy val postgres = project
   .dependsOn(core % "compile->compile;test->test")
   .settings(name := "weir-postgres")
   .settings(testSettings)
+  .settings(inTwoJvms)
+  .settings(startsFast)
   .settings(testkitSettings)
   .settings(
     libraryDependencies ++= Seq(
@@ -149,6 +179,8 @@ lazy val cli = project
   .dependsOn(core, lab, postgres)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
+  .settings(inTwoJvms)
+  .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(
       "info.picocli" % "picocli" % "4.7.7",

@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
   */
 class HeapSlopeSuite extends StreamTests:
   private val operations =
-    java.lang.Long.getLong("weir.stress.operations", Tier(30_000L, 1_000_000L)).longValue
+    java.lang.Long.getLong("weir.stress.operations", Tier(15_000L, 1_000_000L)).longValue
 
   override def limit: FiniteDuration = if operations > 1_000_000 then 1.hour else 30.seconds
 

@@ -64,7 +64,7 @@ class PrimitiveStressSuite extends StreamTests:
     val kept = ConcurrentLinkedQueue[AnyRef]()
     val rig = new PrimitiveRig("a leak"):
       def operation(id: Int, random: SplittableRandom): Task[Any] =
-        Task.never.onCancel(Task(kept.add(new Array[Byte](16))).void)
+        Task.never.onCancel(Task(kept.add(new Array[Byte](1000))).void)
       override def operationsEnd: Boolean = false
       def finish()(using Runtime): Unit = ()
     given Runtime = smallRuntime()

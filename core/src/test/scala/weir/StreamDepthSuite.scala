@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
   */
 class StreamDepthSuite extends StreamTests:
   private val elements =
-    java.lang.Integer.getInteger("weir.stress.operations", Tier(400_000, 1_000_000)).intValue
+    java.lang.Integer.getInteger("weir.stress.operations", Tier(150_000, 1_000_000)).intValue
 
   override def limit: FiniteDuration = if elements > 1_000_000 then 1.hour else 60.seconds
 

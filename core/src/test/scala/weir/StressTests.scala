@@ -6,7 +6,9 @@ import scala.concurrent.duration.*
 /** What stress suites share: a seed that is printed and taken back, and a time. */
 trait StressTests extends StreamTests:
   /** How long each test goes on. */
-  val time: FiniteDuration = Integer.getInteger("weir.stress.seconds", Tier(1, 30)).intValue.seconds
+  val time: FiniteDuration =
+    val seconds = Integer.getInteger("weir.stress.seconds")
+    if seconds != null then seconds.intValue.seconds else Tier(400.millis, 30.seconds)
 
   override def limit: FiniteDuration = 20.seconds + time
 

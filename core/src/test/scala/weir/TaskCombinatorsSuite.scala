@@ -1,6 +1,7 @@
 package weir
 
 import java.io.{ByteArrayOutputStream, PrintStream}
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 import scala.compiletime.testing.typeCheckErrors
 import scala.concurrent.duration.*
@@ -239,9 +240,12 @@ class TaskCombinatorsSuite extends WeirSuite:
     )
     val value = Deferred.unsafe[Int]
     val kept = AtomicInteger()
-    val taken = Task.raceAll(List(Task.uncancelable(_ => value.get), Task.never))
+    val begun = CountDownLatch(1)
+    val takes = Task.uncancelable(_ => Task(begun.countDown()).andThen(value.get))
+    val taken = Task.raceAll(List(takes, Task.never))
     val fiber =
       Task.uncancelable(poll => poll(taken).flatMap(n => Task(kept.set(n)))).start.runSync()
+    await(begun)
     val cancel = startCancel(fiber)
     value.complete(7).runSync(): Unit
     cancel.join.runSync(): Unit

@@ -6,7 +6,7 @@ import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDown
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.{CollectedTests, RefusesFirst}
+import weir.{CollectedTests, RefusesFirst, Tier}
 
 class SystemTimersSuite extends CollectedTests:
 
@@ -95,7 +95,7 @@ class SystemTimersSuite extends CollectedTests:
 
   test("alarms ring in the order of their times, whatever the order they were set in"):
     val timers = SystemTimers()
-    val compared = (1 to 20).map { seed =>
+    val compared = (1 to Tier(8, 20)).map { seed =>
       val order = ConcurrentLinkedQueue[Long]()
       val all = CountDownLatch(200)
       val random = scala.util.Random(seed)
@@ -114,7 +114,7 @@ class SystemTimersSuite extends CollectedTests:
       assert(bells.forall(_.rung.get == 1))
       due.size
     }
-    assert(compared.sum > 200, s"only ${compared.sum} were due once all were set")
+    assert(compared.sum > 100, s"only ${compared.sum} were due once all were set")
 
   test("alarms of the past ring at once, behind none of the future"):
     val timers = SystemTimers()
@@ -128,7 +128,7 @@ class SystemTimersSuite extends CollectedTests:
   test("removed alarms never ring, the others keep their order, at any place in the heap"):
     val timers = SystemTimers()
     val random = scala.util.Random(3)
-    val counts = (1 to 20).map { _ =>
+    val counts = (1 to Tier(6, 20)).map { _ =>
       val order = ConcurrentLinkedQueue[Bell]()
       val bells =
         Vector.fill(1000)(Bell(50.millis + random.nextInt(20_000).micros, order.add(_): Unit))
@@ -148,7 +148,7 @@ class SystemTimersSuite extends CollectedTests:
       assertEquals(due, due.sorted)
       (removed.size, due.size)
     }
-    assert(counts.map(_._1).sum > 500 && counts.map(_._2).sum > 500, counts.toString)
+    assert(counts.map(_._1).sum > 200 && counts.map(_._2).sum > 200, counts.toString)
 
   test("set and removed by many threads at once, each alarm rings or was removed"):
     val timers = SystemTimers()

@@ -126,9 +126,10 @@ class ParJoinSuite extends StreamTests:
         )
         .flatMap(_ => Stream.eval(Task.never))
     val last = Stream.eval(Task.sleep(1.minute)).map(_ => Stream.emit(1))
-    val stream = (Stream.emits(1 to 20_000).map(inner) ++ last).parJoin(Int.MaxValue)
+    val many = Tier(5_000, 20_000)
+    val stream = (Stream.emits(1 to many).map(inner) ++ last).parJoin(Int.MaxValue)
     assertEquals(TestRuntime.run(stream.take(1).drain.attempt), Left(boom))
-    assertEquals((open.get, closed.get), (20_000, 20_000))
+    assertEquals((open.get, closed.get), (many, many))
 
   test("while inner streams are being closed, no further one is begun"):
     for _ <- 1 to 20 do

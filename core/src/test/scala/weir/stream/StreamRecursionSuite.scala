@@ -11,7 +11,7 @@ import scala.util.control.NoStackTrace
   */
 class StreamRecursionSuite extends StreamTests:
   private val turns =
-    java.lang.Integer.getInteger("weir.stress.operations", Tier(350_000, 1_000_000)).intValue
+    java.lang.Integer.getInteger("weir.stress.operations", Tier(80_000, 1_000_000)).intValue
 
   override def limit: FiniteDuration = if turns > 1_000_000 then 1.hour else 60.seconds
 

@@ -23,6 +23,7 @@ final class MortalServer extends AutoCloseable:
       .setRegisterShutdownHook(false)
       .setServerConfig("unix_socket_directories", folder.toString)
       .setServerConfig("log_min_messages", "panic")
+      .setServerConfig("fsync", "off") // the machine is not killed
       .start()
 
   /** SIGKILL for the process that makes the others; each of those ends when it sees that, and all

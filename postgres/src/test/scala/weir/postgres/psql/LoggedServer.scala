@@ -20,6 +20,7 @@ final class LoggedServer private (val folder: Path) extends AutoCloseable:
       .setCleanDataDirectory(false)
       .setLocaleConfig("locale", "C")
       .setRegisterShutdownHook(false)
+      .setServerConfig("fsync", "off")
     LoggedServer.logging(folder).foreach((name, value) => builder.setServerConfig(name, value))
     builder.start()
 
