@@ -31,7 +31,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     val page: Path = folder.resolve("out.html")
     val result: Result =
       val files = Seq("--json", json.toString, "--report", page.toString)
-      site(folder, Seq("--timeout", "3s", "--seed", "5") ++ files*)
+      site(folder, Seq("--timeout", "6s", "--seed", "5") ++ files*)
 
   private lazy val firstRun = Run(Files.createTempDirectory("weir"))
   private var hasRun = false
@@ -92,7 +92,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
       second.out
     )
     val before = number(folder, "SELECT count(*) FROM item")
-    val third = site(folder, "--stale", "0s", "--timeout", "1s")
+    val third = site(folder, "--stale", "0s", "--timeout", "3s")
     assertEquals(row(third, "total"), Some(59), third.out)
     assert(row(third, "not modified").exists(_ > 10), third.out)
     assertEquals(number(folder, "SELECT count(*) FROM item"), before)
