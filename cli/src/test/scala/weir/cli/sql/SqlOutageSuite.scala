@@ -48,10 +48,12 @@ class SqlOutageSuite extends FunSuite with SqlFixture:
     if code != 0 then assertEquals(out, "")
     (code, Files.readString(log).linesIterator.toVector)
 
-  /** One error with its place, perhaps with more about it, and how far the run came. */
+  /** One error with its place, perhaps with more about it, and how far the run came. On a slow
+    * machine lines of the progress come before.
+    */
   private def assertOneError(lines: Vector[String], place: String): Unit =
-    assertEquals(lines.count(_.matches(".*(ERROR|FATAL|PANIC): .*")), 1, lines)
-    assert(lines.head.startsWith(place), lines)
+    val errors = lines.filter(_.matches(".*(ERROR|FATAL|PANIC): .*"))
+    assert(errors.size == 1 && errors.head.startsWith(place), lines)
     assert(lines.last.contains("executed"), lines)
     assert(lines.forall(!_.contains("Exception")), lines)
 
@@ -113,7 +115,7 @@ class SqlOutageSuite extends FunSuite with SqlFixture:
           val (code, lines) = run(folder, file, url, "--resume")
           assertEquals(code, 3, lines)
           assertOneError(lines, s"$file:")
-          assert(lines.head.contains("No space left on device"), lines)
+          assert(lines.exists(_.contains("No space left on device")), lines)
           grow("100m")
           assertGoesOn(file, url)
         finally
