@@ -54,7 +54,7 @@ trait StreamTests extends WeirSuite:
 
   /** Bytes of the heap in use, garbage left out. */
   def heap(): Long =
-    for _ <- 1 to 3 do System.gc()
+    for _ <- 1 to 2 do System.gc()
     ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
 
   /** By how many bytes the heap has grown, once `work` has run, from one time to the next: the
@@ -62,12 +62,11 @@ trait StreamTests extends WeirSuite:
     */
   def growth(work: => Unit): Long =
     work
-    List
-      .fill(2):
-        val before = heap()
-        work
-        heap() - before
-      .min
+    val first = heap()
+    val marks = first :: List.fill(2):
+      work
+      heap()
+    marks.zip(marks.tail).map((before, after) => after - before).min
 
   val megabyte = 1024L * 1024
 

@@ -52,8 +52,10 @@ trait WeirSuite extends munit.FunSuite:
   def eventually(clue: => String)(condition: => Boolean): Unit =
     val deadline = 5.seconds.fromNow
     var isSo = condition
+    var pauseNanos = 50_000
     while !isSo && deadline.hasTimeLeft() do
-      Thread.sleep(1)
+      Thread.sleep(0, pauseNanos)
+      pauseNanos = (pauseNanos * 2).min(999_999)
       isSo = condition
     if !isSo then fail(s"Not so after 5 s: $clue\n${WeirSuite.dump()}")
 
