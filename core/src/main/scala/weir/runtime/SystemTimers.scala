@@ -8,11 +8,14 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
   *   - **Shared, under `lock`**: the heap, so that a cancelled alarm is removed at once, and not
   *     kept alive until it is due.
   *   - **The thread** is a platform thread, so that alarms ring while every carrier is busy. It
-  *     starts with an alarm, and ends when there has been none for 5 s. If it cannot be started,
-  *     `add` throws.
+  *     starts with an alarm, and ends when there has been none for `keepAliveNanos`, 5 s. If it
+  *     cannot be started, `add` throws.
   *   - **Ringing** happens outside of the lock, and should neither block nor throw.
   */
-private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extends Timers:
+private[weir] final class SystemTimers(
+    begin: Thread => Unit = _.start(),
+    keepAliveNanos: Long = Tuning.timerKeepAliveNanos
+) extends Timers:
 
   private val lock = ReentrantLock()
 
@@ -80,7 +83,7 @@ private[weir] final class SystemTimers(begin: Thread => Unit = _.start()) extend
       count
     if count > 0 then true
     else if wait == Long.MaxValue then
-      LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
+      LockSupport.parkNanos(this, keepAliveNanos)
       !endIfUnused()
     else
       LockSupport.parkNanos(this, wait)
