@@ -240,12 +240,12 @@ class TaskCombinatorsSuite extends WeirSuite:
     )
     val value = Deferred.unsafe[Int]
     val kept = AtomicInteger()
-    val begun = CountDownLatch(1)
-    val takes = Task.uncancelable(_ => Task(begun.countDown()).andThen(value.get))
+    val masked = CountDownLatch(1)
+    val takes = Task.uncancelable(_ => Task(masked.countDown()).andThen(value.get))
     val taken = Task.raceAll(List(takes, Task.never))
     val fiber =
       Task.uncancelable(poll => poll(taken).flatMap(n => Task(kept.set(n)))).start.runSync()
-    await(begun)
+    await(masked) // a cancel that comes before that ends the race before the child begins
     val cancel = startCancel(fiber)
     value.complete(7).runSync(): Unit
     cancel.join.runSync(): Unit
