@@ -19,18 +19,27 @@ class WeirAppSuite extends WeirSuite:
 
   private def count(part: String, text: String): Int = text.sliding(part.length).count(_ == part)
 
-  test("a task of nothing ends the process with exit code 0, one of an exit code with that"):
+  private val ahead = Ahead(4)
+
+  override def afterAll(): Unit = ahead.close()
+
+  /** A test whose processes are started while those of the tests before it still run. */
+  private def processTest(name: String)(body: => Unit): Unit =
+    val ended = ahead.add(body)
+    test(name)(ended())
+
+  processTest("a task of nothing ends the process with exit code 0, one of an exit code with that"):
     app("value")(process => assertEquals(ends(process), (List("done"), 0)))
     app("code")(process => assertEquals(ends(process), (Nil, 3)))
 
-  test("a failure is printed once, with its trace, and the exit code is 1"):
+  processTest("a failure is printed once, with its trace, and the exit code is 1"):
     for scenario <- List("failure", "throws") do
       app(scenario): process =>
         assertEquals(ends(process), (Nil, 1))
         assertEquals(count("out of luck", process.stderr()), 1, process.stderr())
         assert(process.stderr().contains("AppUnderTest"), process.stderr())
 
-  test("a task that cancels itself ends the process with exit code 1, and says so"):
+  processTest("a task that cancels itself ends the process with exit code 1, and says so"):
     app("cancels itself"): process =>
       assertEquals(ends(process), (Nil, 1))
       assert(process.stderr().contains("has cancelled itself"), process.stderr())
@@ -40,7 +49,9 @@ class WeirAppSuite extends WeirSuite:
     scenario <- List("suspended", "blocked", "child blocked")
     if signal == "TERM" || scenario == "suspended"
   do
-    test(s"SIG$signal cancels a main task that is $scenario; its finalizers run, then it is $code"):
+    processTest(
+      s"SIG$signal cancels a main task that is $scenario; its finalizers run, then it is $code"
+    ):
       assume(AppProcess.hears(signal), s"SIG$signal is ignored here")
       app(scenario): process =>
         assert(process.prints("running"))
@@ -48,14 +59,14 @@ class WeirAppSuite extends WeirSuite:
         assertEquals(ends(process), (List("finalizer"), code))
         assertEquals(process.stderr(), "")
 
-  test("a task that ends in its own way after a signal keeps its exit code"):
+  processTest("a task that ends in its own way after a signal keeps its exit code"):
     app("masked"): process =>
       assert(process.prints("running"))
       process.signal("TERM")
       val code = process.exitCode()
       assert(code == 7 || code == 143, s"it was $code")
 
-  test("finalizers that take over a second are waited for, and the user is told"):
+  processTest("finalizers that take over a second are waited for, and the user is told"):
     app("slow finalizer"): process =>
       assert(process.prints("running"))
       process.signal("TERM")
@@ -64,7 +75,7 @@ class WeirAppSuite extends WeirSuite:
 
   for (scenario, ready) <- List("endless finalizer" -> "running", "ignores interrupts" -> "staying")
   do
-    test(s"at the deadline a process with $scenario says what blocks, and ends"):
+    processTest(s"at the deadline a process with $scenario says what blocks, and ends"):
       app(scenario, deadline = 300.millis): process =>
         assert(process.prints(ready))
         process.signal("TERM")
@@ -75,14 +86,14 @@ class WeirAppSuite extends WeirSuite:
           process.stderr()
         )
 
-  test("the dump at the deadline names the line that blocks"):
+  processTest("the dump at the deadline names the line that blocks"):
     app("ignores interrupts", deadline = 300.millis): process =>
       assert(process.prints("staying"))
       process.signal("TERM")
       assertEquals(process.exitCode(), 143)
       assert(process.stderr().contains("AppUnderTest"), process.stderr())
 
-  test("a second signal ends the process at once, while finalizers run"):
+  processTest("a second signal ends the process at once, while finalizers run"):
     app("endless finalizer"): process =>
       assert(process.prints("running"))
       process.signal("TERM")
@@ -94,14 +105,14 @@ class WeirAppSuite extends WeirSuite:
       assertEquals(code, 143)
       assert(took < 5.seconds, s"it took $took")
 
-  test("an error of a finalizer after a signal is printed, and the exit code stays"):
+  processTest("an error of a finalizer after a signal is printed, and the exit code stays"):
     app("failing finalizer"): process =>
       assert(process.prints("running"))
       process.signal("TERM")
       assertEquals(process.exitCode(), 143)
       assertEquals(count("stuck lid", process.stderr()), 1, process.stderr())
 
-  test("System.exit in the main task ends the process at once, with that code"):
+  processTest("System.exit in the main task ends the process at once, with that code"):
     app("exit in main"): process =>
       val ((lines, code), took) = timed(ends(process))
       assertEquals((lines, code), (List("running"), 5))
@@ -109,27 +120,29 @@ class WeirAppSuite extends WeirSuite:
       assertEquals(process.stderr(), "")
 
   for where <- List("a fiber", "a child", "a thread") do
-    test(s"System.exit in $where cancels the main task, and the process ends with that code"):
+    processTest(
+      s"System.exit in $where cancels the main task, and the process ends with that code"
+    ):
       app(s"exit in $where"): process =>
         val ((lines, code), took) = timed(ends(process))
         assertEquals((lines, code), (List("running", "finalizer"), 5))
         assertEquals(process.stderr(), "")
         assert(took < 15.seconds, s"it took $took")
 
-  test("System.exit waits for finalizers until the deadline, and says what blocks"):
+  processTest("System.exit waits for finalizers until the deadline, and says what blocks"):
     // The message has as long again before the process is halted, with another exit code.
     app("exit with an endless finalizer", deadline = 3.seconds): process =>
       assertEquals(ends(process), (List("running"), 5))
       assert(process.stderr().contains("of System.exit"), process.stderr())
 
   for scenario <- List("exit in a hook", "endless hook") do
-    test(s"a shutdown hook that never returns ($scenario) is given up at the deadline"):
+    processTest(s"a shutdown hook that never returns ($scenario) is given up at the deadline"):
       app(scenario, deadline = 300.millis): process =>
         assertEquals(ends(process), (List("done"), 0))
         assert(process.stderr().contains("the shutdown has not ended"), process.stderr())
         assert(process.stderr().contains("AppUnderTest"), process.stderr())
 
-  test("a signal while shutdown hooks hang ends the process at once"):
+  processTest("a signal while shutdown hooks hang ends the process at once"):
     app("endless hook"): process =>
       assert(process.prints("done"))
       // Not a wait for something: it may come before the hook runs or after, and ends the process
@@ -138,15 +151,17 @@ class WeirAppSuite extends WeirSuite:
       process.signal("TERM")
       assertEquals(process.exitCode(), 143)
 
-  test("fibers, daemons and threads that still run do not keep the process, nor run finalizers"):
+  processTest(
+    "fibers, daemons and threads that still run do not keep the process, nor run finalizers"
+  ):
     app("other fibers"): process =>
       val (lines, code) = ends(process)
       assertEquals((lines.filterNot(_ == "staying"), code), (Nil, 4))
 
-  test("what is buffered for the standard output is written"):
+  processTest("what is buffered for the standard output is written"):
     app("buffered")(process => assertEquals(ends(process), (List("buffered"), 0)))
 
-  test("a standard error that takes nothing more does not keep the process"):
+  processTest("a standard error that takes nothing more does not keep the process"):
     app("full stderr", deadline = 300.millis): process =>
       assert(process.prints("running"))
       process.signal("TERM")

@@ -123,10 +123,18 @@ object WeirSuite:
     val tasks = java.io.File("/proc/self/task").list()
     if tasks != null then tasks.length else ManagementFactory.getThreadMXBean.getThreadCount
 
+  /** What makes a JVM start fast, and leave the processors to others. */
+  val quickStart: Seq[String] =
+    Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+
   /** Runs `main` of `program` in a JVM of its own. Its output, and its exit code. */
   def child(program: String, options: String*): (String, Int) =
     val java = ProcessHandle.current().info().command().orElse("java")
-    val command = (java +: options) ++ Seq("-cp", System.getProperty("java.class.path"), program)
+    val command = (java +: (quickStart ++ options)) ++ Seq(
+      "-cp",
+      System.getProperty("java.class.path"),
+      program
+    )
     val out = Files.createTempFile("weir-child", ".txt")
     try
       val process =

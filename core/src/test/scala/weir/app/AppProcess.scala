@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import scala.jdk.CollectionConverters.*
 import sun.misc.Signal
+import weir.WeirSuite
 
 /** `AppUnderTest` in a JVM of its own, to which signals are sent. */
 final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoCloseable:
@@ -12,7 +13,7 @@ final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoClose
   private val process =
     val java = ProcessHandle.current().info().command().orElse("java")
     val command =
-      Seq(java, "-XX:TieredStopAtLevel=1", s"-DdeadlineMillis=$deadlineMillis", "-cp") ++
+      (java +: WeirSuite.quickStart) ++ Seq(s"-DdeadlineMillis=$deadlineMillis", "-cp") ++
         Seq(System.getProperty("java.class.path"), "weir.app.AppUnderTest", scenario)
     ProcessBuilder(command.asJava).redirectError(errors.toFile).start()
   private val lines = BufferedReader(InputStreamReader(process.getInputStream))

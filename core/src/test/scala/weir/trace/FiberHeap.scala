@@ -8,7 +8,7 @@ import weir.*
   * the fiber registry.
   */
 object FiberHeap:
-  private val count = 200_000
+  private val count = Integer.getInteger("fibers", 200_000).intValue
 
   def main(args: Array[String]): Unit =
     val fibers = new Array[AnyRef](count)

@@ -1,0 +1,31 @@
+package weir
+
+import java.util.concurrent.{ExecutionException, FutureTask}
+import scala.collection.mutable.ArrayBuffer
+
+/** Bodies of tests that mostly wait for other processes: when one is asked for, the next ones are
+  * begun too, beside it.
+  */
+final class Ahead(atOnce: Int):
+  private val bodies = ArrayBuffer[FutureTask[Unit]]()
+  private var begun = 0
+
+  /** Adds a body. Returns what begins it, if it has not been begun, and waits for its end. */
+  def add(body: => Unit): () => Unit =
+    val number = bodies.size
+    bodies += FutureTask[Unit](() => body)
+    () => await(number)
+
+  private def await(number: Int): Unit =
+    begun = begun.max(number) // those before it were left out
+    while begun < bodies.size && begun < number + atOnce do
+      Thread.ofPlatform().daemon().name("test, ahead").start(bodies(begun)): Unit
+      begun += 1
+    try bodies(number).get()
+    catch case e: ExecutionException => throw e.getCause
+
+  /** Waits for those that were begun and that no test has asked for, which leave no process then. */
+  def close(): Unit =
+    for body <- bodies.take(begun) if body.state == java.util.concurrent.Future.State.RUNNING do
+      try body.get()
+      catch case _: ExecutionException => ()
