@@ -76,10 +76,10 @@ class CancelledHandOverSuite extends StreamTests:
     assert(!mutex.isLocked.runSync())
 
   test("a get and a complete at once: the get is always woken"):
-    val pairs = 50_000
+    val pairs = Tier(15_000, 50_000)
     val deferreds = Vector.fill(pairs)(Deferred.unsafe[Int])
     val arrived = AtomicInteger()
-    val until = 3.seconds.fromNow // on a busy machine, steps wait for the other carrier's core
+    val until = Tier(1.second, 3.seconds).fromNow // on a busy machine, steps wait for the other carrier's core
 
     /** Does `task` with each of them, in step with the other side, give or take a few instructions.
       */

@@ -12,11 +12,12 @@ class ChannelStressSuite extends StressTests:
     stress(s"closed at a random point, what was sent is received, capacity $capacity") {
       (seed, deadline) =>
         val random = Random(seed)
+        // One for all rounds: the idle workers of each would stay until the JVM ends.
+        given Runtime = smallRuntime()
         while deadline.hasTimeLeft() do closing(capacity, random)
     }
 
-  private def closing(capacity: Int, random: Random): Unit =
-    given Runtime = smallRuntime()
+  private def closing(capacity: Int, random: Random)(using Runtime): Unit =
     val channel = Channel.unsafe[Int](capacity)
     val sent, received = AtomicInteger()
     val send = Task.uncancelable { poll =>

@@ -231,7 +231,7 @@ class ChannelSuite extends StreamTests:
       val fibers = (1 to 1000).map(_ => task.start.runSync())
       standstill()
       Task.foreach(fibers)(_.cancel).runSync()
-    val grown = growth(for _ <- 1 to 50 do
+    val grown = growth(for _ <- 1 to Tier(20, 50) do
       round(empty.receive)
       round(full.send(2)))
     assert(grown < megabyte, s"grew by $grown bytes")

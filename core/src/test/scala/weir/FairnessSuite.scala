@@ -67,7 +67,7 @@ class FairnessSuite extends WeirSuite:
     ):
       val (median, max) = besides(loop) {
         best(50.millis) {
-          val late = Task.traverse(1 to 40) { _ =>
+          val late = Task.traverse(1 to Tier(15, 40)) { _ =>
             Task.defer {
               val begun = MachineLoad.carriersNanos()
               val due = System.nanoTime() + 5.millis.toNanos

@@ -123,9 +123,10 @@ class KeyedMutexSuite extends StressTests:
       entered.incrementAndGet(): Unit
       inside.decrementAndGet(): Unit
     })
+    val each = Tier(50_000, 200_000)
     // Two, since of more fibers one always waits, and the key is never free.
-    together(List.fill(2)(() => for _ <- 1 to 200_000 do one.runSync()))
-    assertEquals((entered.get, mutex.size.runSync()), (400_000, 0))
+    together(List.fill(2)(() => for _ <- 1 to each do one.runSync()))
+    assertEquals((entered.get, mutex.size.runSync()), (2 * each, 0))
 
   test("a fiber that waits names the key, and the fiber that holds it"):
     given Runtime = smallRuntime()

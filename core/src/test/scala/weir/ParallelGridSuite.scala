@@ -71,7 +71,7 @@ class ParallelGridSuite extends StreamTests:
     val ends = end match
       case End.ToTheEnd => stream.toList
       case End.TakeOne => stream.take(1).toList
-      case End.Timeout => stream.evalMap(_ => Task.never).toList.timeout(10.millis)
+      case End.Timeout => stream.evalMap(_ => Task.never).toList.timeout(Tier(2, 10).millis)
       case End.BelowFails => stream.evalMap(_ => Task.fail(below)).toList
       case End.Cancel =>
         val reached = Deferred.unsafe[Unit]

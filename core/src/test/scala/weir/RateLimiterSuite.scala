@@ -143,7 +143,7 @@ class RateLimiterSuite extends StreamTests:
     assertEquals(hand.log.size, 7)
 
   test("in any time there are at most burst + 1 + the rate, whatever fibers come and go"):
-    for seed <- 1 to 20 do
+    for seed <- 1 to Tier(6, 20) do
       val random = Random(seed)
       val burst = 1 + random.nextInt(5)
       val hand = Hand(1 + random.nextInt(20), 1.second, burst)
@@ -173,7 +173,7 @@ class RateLimiterSuite extends StreamTests:
   test("by the machine's clock, 1,000 a second are 1,000 a second"):
     val limiter = RateLimiter(1000, 1.second).runSync()
     val (_, took) = timed(Task.parForeachN(8)(1 to 200)(_ => limiter.acquire).runSync())
-    assert(took > 195.millis && took < 2.seconds, s"took $took")
+    assert(took > 195.millis && took < Tier(10.seconds, 2.seconds), s"took $took")
 
   for (permits, per, burst) <- List((0, 1.second, 1), (1, 0.seconds, 1), (1, 1.second, 0)) do
     test(s"$permits permits per $per with a burst of $burst are refused with the rule"):
@@ -202,7 +202,7 @@ class RateLimiterSuite extends StreamTests:
     )
     fiber.cancel.runSync()
 
-  test("a hundred thousand cancelled waits leave nothing behind"):
+  test("tens of thousands of cancelled waits leave nothing behind"):
     given Runtime = smallRuntime()
     val limiter = RateLimiter.unsafe(1, 1.hour)
     limiter.acquire.runSync()
@@ -210,5 +210,5 @@ class RateLimiterSuite extends StreamTests:
       val fibers = (1 to 1000).map(_ => limiter.acquire.start.runSync())
       eventually("all wait")(summon[Runtime].scheduler.isQuiet)
       Task.foreach(fibers)(_.cancel).runSync()
-    val grown = growth(for _ <- 1 to 50 do round())
-    assert(grown < megabyte, s"grew by $grown bytes")
+    val grown = growth(for _ <- 1 to Tier(20, 50) do round())
+    assert(grown < megabyte / 2, s"grew by $grown bytes")

@@ -12,7 +12,7 @@ import scala.concurrent.duration.*
   */
 class StarvationSuite extends StressTests:
   override val time: FiniteDuration =
-    Integer.getInteger("weir.stress.seconds", Tier(4, 60)).intValue.seconds
+    Integer.getInteger("weir.stress.seconds", Tier(2, 60)).intValue.seconds
 
   stress("no fiber waits for seconds beside fibers that never wait") { (seed, deadline) =>
     given Runtime = smallRuntime()

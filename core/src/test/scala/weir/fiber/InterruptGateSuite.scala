@@ -4,7 +4,7 @@ import java.util.SplittableRandom
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicReference}
 import weir.runtime.{CallingThread, Pause}
-import weir.{Runtime, Task, WeirSuite}
+import weir.{Runtime, Task, Tier, WeirSuite}
 
 /** A cancel at a given step of the fiber's owner. The test takes the owner's steps itself. */
 class InterruptGateSuite extends WeirSuite:
@@ -26,7 +26,7 @@ class InterruptGateSuite extends WeirSuite:
   private def cancelBeside(make: () => TaskFiber)(owns: (TaskFiber, () => Unit) => Boolean): Int =
     val requested = AtomicReference[TaskFiber | Null](null)
     val stop = AtomicBoolean()
-    val until = System.nanoTime() + 1_000_000_000L
+    val until = System.nanoTime() + Tier(300_000_000L, 3_000_000_000L)
     def random() = SplittableRandom()
     val canceller = Thread.ofPlatform().start { () =>
       val nanos = random()

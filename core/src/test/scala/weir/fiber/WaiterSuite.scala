@@ -5,7 +5,7 @@ import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDown
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.jdk.CollectionConverters.*
 import weir.runtime.Pause
-import weir.{Outcome, Runtime, Task, WeirSuite}
+import weir.{Outcome, Runtime, Task, Tier, WeirSuite}
 
 /** A wait whose waker or canceller comes at a given step of it. */
 class WaiterSuite extends WeirSuite:
@@ -142,7 +142,7 @@ class WaiterSuite extends WeirSuite:
 
   test("stress: a fiber whose waker was faster has the value once the wait is done"):
     beside { waiting =>
-      val until = System.nanoTime() + 3_000_000_000L
+      val until = System.nanoTime() + Tier(1_000_000_000L, 3_000_000_000L)
       val random = SplittableRandom()
       var faster, wrong = 0
       while faster < 200_000 && System.nanoTime() < until && wrong == 0 do
@@ -164,7 +164,7 @@ class WaiterSuite extends WeirSuite:
 
   test("stress: a fiber whose waker is faster goes on with the value"):
     beside { waiting =>
-      val until = System.nanoTime() + 1_000_000_000L
+      val until = System.nanoTime() + Tier(300_000_000L, 1_000_000_000L)
       val random = SplittableRandom()
       var wrong, right = 0
       val one = wait { (_, waiter) =>

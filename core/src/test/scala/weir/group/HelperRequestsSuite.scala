@@ -3,7 +3,7 @@ package weir.group
 import weir.runtime.Tuning
 import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
-import weir.WeirSuite
+import weir.{Tier, WeirSuite}
 
 /** Delayed helper requests: when each is made, by which thread. */
 class HelperRequestsSuite extends WeirSuite:
@@ -80,10 +80,13 @@ class HelperRequestsSuite extends WeirSuite:
     "the thread ends when there has been nothing for a while, and the next group starts another"
   ):
     val started = AtomicInteger()
-    val requests = HelperRequests { thread =>
-      started.incrementAndGet(): Unit
-      thread.start()
-    }
+    val requests = HelperRequests(
+      { thread =>
+        started.incrementAndGet(): Unit
+        thread.start()
+      },
+      looks = Tier(100, Tuning.helperRequestLooks)
+    )
     for i <- 1 to 2 do
       val group = Group()
       assert(requests.delay(0, group) >= 0)
@@ -184,7 +187,7 @@ class HelperRequestsSuite extends WeirSuite:
     val builder =
       Thread.ofPlatform().uncaughtExceptionHandler((_, _) => failed.incrementAndGet(): Unit)
     val threads = for shard <- 0 until 3 yield builder.start { () =>
-      for i <- 1 to 3000 do
+      for i <- 1 to Tier(1000, 3000) do
         val group = Group()
         val slot = requests.delay(shard, group)
         assert(slot >= 0)

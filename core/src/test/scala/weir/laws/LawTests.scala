@@ -12,7 +12,7 @@ import weir.{Task, Tier, WeirSuite}
   *
   * Each sample is run without a cancel, and with one that comes from outside before the start, at a
   * random moment while nothing can run, and when nothing more happens. `-Dweir.laws.each=N` is how
-  * many samples each law gets, 1,000 by default; `-Dweir.laws.seed=N` takes a printed seed back.
+  * many samples each law gets; `-Dweir.laws.seed=N` takes a printed seed back.
   */
 trait LawTests extends WeirSuite:
   import LawTests.*
@@ -78,7 +78,7 @@ trait LawTests extends WeirSuite:
 
 object LawTests:
   /** How many samples each law gets, unless the property says otherwise. */
-  private val eachByDefault = Tier(250, 1000)
+  private val eachByDefault = Tier(100, 1000)
   private val each = Integer.getInteger("weir.laws.each", eachByDefault).intValue
   private val givenSeed: java.lang.Long | Null = java.lang.Long.getLong("weir.laws.seed")
   private val seed: Long = Tier.seed("weir.laws.seed")

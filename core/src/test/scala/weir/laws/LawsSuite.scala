@@ -19,7 +19,7 @@ class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
 
   override def scalaCheckTestParameters =
     super.scalaCheckTestParameters.withMinSuccessfulTests(
-      Integer.getInteger("weir.laws.each", Tier(12, 100)).intValue
+      Integer.getInteger("weir.laws.each", Tier(8, 100)).intValue
     )
 
   override val scalaCheckInitialSeed: String =

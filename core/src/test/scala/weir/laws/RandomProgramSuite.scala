@@ -13,7 +13,7 @@ import weir.Tier
   */
 class RandomProgramSuite extends WeirSuite:
 
-  private val programs = Integer.getInteger("weir.laws.programs", 600).intValue
+  private val programs = Integer.getInteger("weir.laws.programs", Tier(240, 1500)).intValue
   private val seed = Tier.seed("weir.laws.seed")
 
   override def limit: FiniteDuration = (60 + programs / 4).seconds

@@ -2,10 +2,13 @@ package weir.runtime
 
 import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
-import weir.WeirSuite
+import weir.{Tier, WeirSuite}
 
 /** How workers are woken and slots are taken, in steps that the test takes by hand. */
 class SchedulerSuite extends WeirSuite:
+
+  /** How long two threads get in each other's way, where only many tries show a race. */
+  private val stressNanos = Tier(300_000_000L, 3_000_000_000L)
 
   private final class Opens(latch: CountDownLatch) extends Job:
     def runSlice(executionThread: ExecutionThread): Unit = latch.countDown()
@@ -85,7 +88,7 @@ class SchedulerSuite extends WeirSuite:
       for _ <- 1 to 4 do
         jobs.incrementAndGet(): Unit
         scheduler.submit(job, preferredShard)
-    val until = System.nanoTime() + 1_000_000_000L
+    val until = System.nanoTime() + stressNanos
     both { preferredShard =>
       while System.nanoTime() < until do
         submit(preferredShard)
@@ -155,7 +158,7 @@ class SchedulerSuite extends WeirSuite:
   /** Lets two threads come for what only one of them can have at a time, again and again. */
   private def oneAtATime(take: Int => Boolean)(giveBack: Int => Boolean): Unit =
     val inside, wrong = AtomicInteger()
-    val until = System.nanoTime() + 1_000_000_000L
+    val until = System.nanoTime() + stressNanos
     val both = (0 to 1).map { i =>
       Thread.ofPlatform().start { () =>
         while System.nanoTime() < until && wrong.get == 0 do

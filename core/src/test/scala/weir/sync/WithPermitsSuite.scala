@@ -34,7 +34,7 @@ class WithPermitsSuite extends StreamTests:
   test(
     "stress: one that is cancelled before it waits, and served all the same, gives the permit back"
   ):
-    val until = 2.seconds.fromNow
+    val until = Tier(500.millis, 10.seconds).fromNow
     while until.hasTimeLeft() do
       val permits = Held()
       val fiber = permits.canceledAtLock()

@@ -86,7 +86,7 @@ class OnPlatformThreadSuite extends WeirSuite:
 
   test("no interrupt reaches the next call on the same thread"):
     val hit = AtomicInteger()
-    for round <- 1 to 5000 do
+    for round <- 1 to Tier(1500, 5000) do
       val fiber = Task.onPlatformThread(Thread.`yield`()).start.runSync()
       val until = System.nanoTime() + round % 50 * 1000
       while System.nanoTime() < until do Thread.onSpinWait()
