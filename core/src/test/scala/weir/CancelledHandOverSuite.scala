@@ -79,7 +79,8 @@ class CancelledHandOverSuite extends StreamTests:
     val pairs = Tier(15_000, 50_000)
     val deferreds = Vector.fill(pairs)(Deferred.unsafe[Int])
     val arrived = AtomicInteger()
-    val until = Tier(1.second, 3.seconds).fromNow // on a busy machine, steps wait for the other carrier's core
+    // On a busy machine, steps wait for the other carrier's core.
+    val until = Tier(1.second, 3.seconds).fromNow
 
     /** Does `task` with each of them, in step with the other side, give or take a few instructions.
       */
