@@ -18,14 +18,21 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   private[weir] def open(): Pull
 
+  /** As `open`, and with `end` at its end where there is a class for that: `Pull.hasEnd`. */
+  private[weir] def openUntil(end: Step.End): Pull =
+    end: Unit
+    open()
+
+  private def step[B](step: Step): Stream[B] = Staged(this, step)
+
   // ---- on one fiber ----
 
   /** `f` of each element. */
-  final def map[B](f: A => B): Stream[B] = Stream.of(() => MapStage(open(), Stream.erased(f)))
+  final def map[B](f: A => B): Stream[B] = step(Step.Map(Stream.erased(f)))
 
   /** The elements for which `keep` is true. */
   final def filter(keep: A => Boolean): Stream[A] =
-    Stream.of(() => FilterStage(open(), Stream.erased(keep)))
+    step(Step.Filter(Stream.erased(keep)))
 
   /** The same as `filter`: what the compiler calls for an `if` in a `for`. */
   final def withFilter(keep: A => Boolean): Stream[A] = filter(keep)
@@ -35,20 +42,20 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The values of the tasks that `f` makes of each element, run one after the other. */
   final def evalMap[B](f: A => Task[B]): Stream[B] =
-    Stream.of(() => EvalMapStage(open(), Stream.erased(f)))
+    step(Step.EvalMap(Stream.erased(f)))
 
   /** The same elements, each once the task that `f` makes of it has run. */
   final def evalTap(f: A => Task[Any]): Stream[A] = evalMap(a => f(a).as(a))
 
   /** The first `count` elements. Upstream does no work for a further one. */
-  final def take(count: Long): Stream[A] = Stream.of(() => TakeStage(open(), count))
+  final def take(count: Long): Stream[A] = step(Step.Take(count))
 
   /** All but the first `count` elements. */
-  final def drop(count: Long): Stream[A] = Stream.of(() => DropStage(open(), count))
+  final def drop(count: Long): Stream[A] = step(Step.Drop(count))
 
   /** The elements before the first for which `keep` is false. */
   final def takeWhile(keep: A => Boolean): Stream[A] =
-    Stream.of(() => TakeWhileStage(open(), Stream.erased(keep)))
+    step(Step.TakeWhile(Stream.erased(keep)))
 
   /** The elements in groups of `size`; the last group may be smaller, and is never empty. */
   final def chunkN(size: Int): Stream[Vector[A]] =
@@ -57,7 +64,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** `zero`, then for each element `f` of the result before it and of the element. */
   final def scan[B](zero: B)(f: (B, A) => B): Stream[B] =
-    Stream.of(() => ScanStage(open(), zero, f.asInstanceOf[(Any, Any) => Any]))
+    step(Step.Scan(zero, f.asInstanceOf[(Any, Any) => Any]))
 
   /** Pairs of elements, until one of the two streams ends. */
   final def zip[B](that: Stream[B]): Stream[(A, B)] =
@@ -88,6 +95,33 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The same elements; `finalizer` runs once when the stream is over, however it ends. */
   final def onFinalize(finalizer: Task[Unit]): Stream[A] = Finalized(this, finalizer)
+
+  /** The values of `f` for the elements for which it is defined. */
+  final def collect[B](f: PartialFunction[A, B]): Stream[B] =
+    step(Step.Collect(f.asInstanceOf[PartialFunction[Any, Any]]))
+
+  /** The elements of the collections that `f` makes of each element, one after the other. */
+  final def mapConcat[B](f: A => IterableOnce[B]): Stream[B] = step(
+    Step.MapConcat(Stream.erased(f))
+  )
+
+  /** Pairs of each element and how many came before it. */
+  final def zipWithIndex: Stream[(A, Long)] = step(Step.ZipWithIndex())
+
+  /** The elements up to the first for which `keep` is false, and that one. */
+  final def takeThrough(keep: A => Boolean): Stream[A] = step(Step.TakeThrough(Stream.erased(keep)))
+
+  /** The elements from the first for which `drop` is false. */
+  final def dropWhile(drop: A => Boolean): Stream[A] = step(Step.DropWhile(Stream.erased(drop)))
+
+  /** The results of `f`, which is called with a state, at first `zero`, and each element, and
+    * returns the next state and the result.
+    */
+  final def mapAccumulate[S, B](zero: S)(f: (S, A) => (S, B)): Stream[B] =
+    step(Step.MapAccumulate(zero, f.asInstanceOf[(Any, Any) => (Any, Any)]))
+
+  /** The elements that are not equal to the one before. */
+  final def changes: Stream[A] = step(Step.Changes())
 
   // ---- concurrently ----
 
@@ -167,15 +201,16 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   // ---- as a task ----
 
   /** Nothing, once the stream has ended. */
-  final def drain: Task[Unit] = fold(())((_, _) => ())
+  final def drain: Task[Unit] = RunStream(this, Step.Drain())
 
   /** All elements. */
-  final def toList: Task[List[A]] = RunStream.toList(this)
+  final def toList: Task[List[A]] = RunStream(this, Step.ToList())
 
   /** The last result of `f`, which is called with the result before, at first `zero`, and each
     * element.
     */
-  final def fold[B](zero: B)(f: (B, A) => B): Task[B] = RunStream.fold(this, zero, f)
+  final def fold[B](zero: B)(f: (B, A) => B): Task[B] =
+    RunStream(this, Step.Fold(zero, f.asInstanceOf[(Any, Any) => Any]))
 
   /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. When
     * this has returned or thrown, the stream's finalizers have run.
@@ -190,7 +225,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   ): Unit = RunStream.foreach(this, f, direct)
 
   /** How many elements there are. */
-  final def count: Task[Long] = fold(0L)((n, _) => n + 1)
+  final def count: Task[Long] = RunStream(this, Step.Count())
 
 object Stream:
   private def of[A](make: () => Pull): Stream[A] = new Stream[A]:
@@ -205,14 +240,13 @@ object Stream:
   def emit[A](value: A): Stream[A] = of(() => EmitSource(value))
 
   /** The elements of `items`. */
-  def fromIterable[A](items: Iterable[A]): Stream[A] =
-    of(() => IteratorSource(() => items.iterator, IteratorSource.isStrict(items)))
+  def fromIterable[A](items: Iterable[A]): Stream[A] = Iterated(items)
 
   /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
     * block.
     */
   def fromIterator[A](iterator: => Iterator[A]): Stream[A] =
-    of(() => IteratorSource(() => iterator, isStrict = false))
+    of(() => IteratorSource(() => iterator, isStrict = false, classOf[Iterator[?]]))
 
   /** The same as `fromIterable`. */
   def emits[A](items: Iterable[A]): Stream[A] = fromIterable(items)

@@ -6,6 +6,12 @@ import weir.{Stream, Task}
 private[weir] sealed abstract class Composite[+A] extends Stream[A]:
   private[weir] def open(): Pull = CompositePull(this)
 
+/** The elements of a collection, which a `CompositePull` reads without a pull for it. */
+private[weir] final class Iterated[+A](items: Iterable[A]) extends Stream[A]:
+  private[weir] def open(): Pull = IteratorSource(() => items.iterator, isStrict, items.getClass)
+  private[stream] def iterator: Iterator[A] = items.iterator
+  private[stream] def isStrict: Boolean = IteratorSource.isStrict(items)
+
 /** The elements of `first`, then those of `second`. */
 private[weir] final class Concat[+A](val first: Stream[A], val second: () => Stream[A])
     extends Composite[A]

@@ -23,9 +23,22 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
   private var left = Long.MaxValue // which is no limit
   private var frames: StreamFrame | Null = null
   private var current: Pull = EmptySource
-  enter(stream)
 
-  private def enter(stream: Stream[Any]): Unit =
+  /** The elements of the part that is pulled now, if it is a collection: `current` is empty then. */
+  private var items: Iterator[Any] | Null = null
+  private var itemsAreStrict = false
+  openPart(findPart(stream))
+
+  /** Goes on with `stream`, as a part of `next`. */
+  private def enter(stream: Stream[Any]): Unit = findPart(stream) match
+    case iterated: Iterated[Any] =>
+      current = EmptySource
+      items = iterated.iterator
+      itemsAreStrict = iterated.isStrict
+    case part => openPart(part)
+
+  /** What is to be pulled first; frames for what follows it. */
+  private def findPart(stream: Stream[Any]): Stream[Any] =
     var from = stream
     while from.isInstanceOf[Composite[?]] do
       from.asInstanceOf[Composite[Any]] match
@@ -42,14 +55,17 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
         case finalized: Finalized[Any] =>
           frames = StreamFrame.Finalizer(finalized.finalizer, frames)
           from = finalized.source
-    val opened = from.open()
+    from
+
+  private def openPart(part: Stream[Any]): Unit =
+    val opened = part.open()
     if left != Long.MaxValue then opened.atMost(left)
     current = opened
 
   def next(fiber: TaskFiber): Any =
     while true do
       try
-        val value = current.next(fiber)
+        val value = nextOfPart(fiber)
         if !Pull.isEnd(value) then
           if left != Long.MaxValue then left -= 1
           return value
@@ -58,6 +74,16 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
         case CancelSignal => throw CancelSignal
         case error: Throwable => handle(error, fiber)
     Pull.End
+
+  private def nextOfPart(fiber: TaskFiber): Any =
+    val iterator = items
+    if iterator eq null then current.next(fiber)
+    else
+      fiber.checkpoint()
+      if iterator.hasNext then iterator.next()
+      else
+        items = null
+        Pull.End
 
   /** Goes on after the end of `current`; false if nothing follows. */
   private def enterNext(fiber: TaskFiber): Boolean =
@@ -104,6 +130,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     var thrown: Throwable | Null = null
     val ended = current
     current = EmptySource
+    items = null
     try ended.close(fiber, outcome)
     catch case error: Throwable => thrown = error
     while frames ne end do
@@ -113,11 +140,15 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
       catch case error: Throwable => thrown = Failures.add(thrown, error)
     if thrown ne null then throw thrown
 
-  override def isSpent: Boolean = current.isSpent && {
+  override def isSpent: Boolean = isPartSpent && {
     // With nothing left, no handler is in scope.
     while frames.isInstanceOf[StreamFrame.Handler] do frames = frames.nn.outer
     frames eq null
   }
+
+  private def isPartSpent: Boolean =
+    val iterator = items
+    if iterator eq null then current.isSpent else itemsAreStrict && !iterator.hasNext
 
   override def holdsNothing: Boolean = current.holdsNothing && {
     var frame = frames

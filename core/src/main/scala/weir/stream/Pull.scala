@@ -34,6 +34,9 @@ private[weir] abstract class Pull extends HoldsUserCode:
     */
   def isSpent: Boolean = false
 
+  /** True if the first `next` returns the result of the whole stream: see `FusedPull`. */
+  def hasEnd: Boolean = false
+
   /** True if there is nothing to close, whether elements are left or not. */
   def holdsNothing: Boolean = false
 

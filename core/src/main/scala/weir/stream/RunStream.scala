@@ -1,23 +1,28 @@
 package weir.stream
 
-import scala.collection.mutable.ListBuffer
-import weir.fiber.{DirectBlock, DirectCode}
+import weir.fiber.{DirectBlock, DirectCode, TaskFiber}
 import weir.{Stream, Task}
 
 /** Runs a stream to its end, in one loop: as a task, or as code of a `Task.direct`. */
 private[weir] object RunStream:
 
-  def fold[A, B](stream: Stream[A], zero: B, f: (B, A) => B): Task[B] = DirectCode { fiber =>
-    val pull = stream.open()
-    var result = zero
+  /** The result of `end`, once `stream` has ended. */
+  def apply[B](stream: Stream[Any], end: Step.End): Task[B] = DirectCode { fiber =>
+    val pull = stream.openUntil(end)
+    var result: Any = null
     Pull.closing(pull, fiber) {
-      var value = pull.next(fiber)
-      while !Pull.isEnd(value) do
-        result = f(result, value.asInstanceOf[A])
-        value = pull.next(fiber)
+      result = if pull.hasEnd then pull.next(fiber) else loop(pull, end, fiber)
     }
-    result
+    result.asInstanceOf[B]
   }
+
+  private def loop(pull: Pull, end: Step.End, fiber: TaskFiber): Any =
+    val each = end.begin()
+    var value = pull.next(fiber)
+    while !Pull.isEnd(value) do
+      each.add(value)
+      value = pull.next(fiber)
+    each.result
 
   /** Pulls `stream` as `direct` awaits a task, and runs `f` as the code of that block. */
   def foreach[A](stream: Stream[A], f: A => Unit, direct: DirectBlock): Unit =
@@ -30,8 +35,3 @@ private[weir] object RunStream:
           value = pull.next(fiber)
       }
     }
-
-  def toList[A](stream: Stream[A]): Task[List[A]] = Task.defer {
-    val buffer = ListBuffer[A]()
-    fold(stream, (), (_, value: A) => buffer += value: Unit).map(_ => buffer.toList)
-  }

@@ -9,14 +9,22 @@ import weir.{Outcome, Resource, Task}
   *
   * `isStrict`: the elements exist already, so `hasNext` runs no code of the user's.
   */
-private[weir] final class IteratorSource[A](make: () => Iterator[A], isStrict: Boolean)
-    extends PlainSource:
+private[weir] final class IteratorSource[A](
+    make: () => Iterator[A],
+    isStrict: Boolean,
+    @transient private[stream] val kind: Class[?]
+) extends PlainSource:
   private var iterator: Iterator[A] | Null = null
+
+  /** The iterator of this run. */
+  def started: Iterator[A] =
+    if iterator eq null then iterator = make()
+    iterator.nn
 
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
-    if iterator eq null then iterator = make()
-    if iterator.nn.hasNext then iterator.nn.next() else Pull.End
+    val items = started
+    if items.hasNext then items.next() else Pull.End
   override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext
 
 private[weir] object IteratorSource:

@@ -74,6 +74,102 @@ private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
+/** The values of `f` where it is defined. */
+private[weir] final class CollectStage(upstream: Pull, f: PartialFunction[Any, Any])
+    extends Stage(upstream):
+  def next(fiber: TaskFiber): Any =
+    var result: Any = CollectStage.Undefined
+    while result.asInstanceOf[AnyRef] eq CollectStage.Undefined do
+      val value = upstream.next(fiber)
+      result = if Pull.isEnd(value) then value else f.applyOrElse(value, CollectStage.Undefined)
+    result
+  override def isSpent: Boolean = upstream.isSpent
+
+private[weir] object CollectStage:
+  /** What `applyOrElse` calls for an element without a case; it returns itself. */
+  object Undefined extends (Any => Any):
+    def apply(value: Any): Any = this
+
+/** The elements up to the first for which `keep` is false, and that one. */
+private[weir] final class TakeThroughStage(upstream: Pull, keep: Any => Boolean)
+    extends Stage(upstream):
+  private var ended = false
+  def next(fiber: TaskFiber): Any =
+    if ended then Pull.End
+    else
+      val value = upstream.next(fiber)
+      if !Pull.isEnd(value) && !keep(value) then ended = true
+      value
+  override def atMost(count: Long): Unit = upstream.atMost(count)
+  override def isSpent: Boolean = upstream.isSpent
+
+/** The elements from the first for which `drop` is false. */
+private[weir] final class DropWhileStage(upstream: Pull, drop: Any => Boolean)
+    extends Stage(upstream):
+  private var dropping = true
+  def next(fiber: TaskFiber): Any =
+    var value = upstream.next(fiber)
+    while dropping && !Pull.isEnd(value) do
+      if drop(value) then value = upstream.next(fiber) else dropping = false
+    value
+  override def isSpent: Boolean = upstream.isSpent
+
+/** The second of what `f` makes of the state and each element; the first is the next state. */
+private[weir] final class MapAccumulateStage(upstream: Pull, zero: Any, f: (Any, Any) => (Any, Any))
+    extends Stage(upstream):
+  private var state = zero
+  def next(fiber: TaskFiber): Any =
+    val value = upstream.next(fiber)
+    if Pull.isEnd(value) then value
+    else
+      val (after, result) = f(state, value)
+      state = after
+      result
+  override def atMost(count: Long): Unit = upstream.atMost(count)
+  override def isSpent: Boolean = upstream.isSpent
+
+/** Pairs of each element and how many came before it. */
+private[weir] final class ZipWithIndexStage(upstream: Pull) extends Stage(upstream):
+  private var index = -1L
+  def next(fiber: TaskFiber): Any =
+    val value = upstream.next(fiber)
+    if Pull.isEnd(value) then value
+    else
+      index += 1
+      (value, index)
+  override def atMost(count: Long): Unit = upstream.atMost(count)
+  override def isSpent: Boolean = upstream.isSpent
+
+/** The elements of the collections that `f` makes. */
+private[weir] final class MapConcatStage(upstream: Pull, f: Any => IterableOnce[Any])
+    extends Stage(upstream):
+  private var items: Iterator[Any] | Null = null
+  def next(fiber: TaskFiber): Any =
+    var result: Any = null
+    var found = false
+    while !found do
+      if items ne null then
+        fiber.checkpoint() // of items without end, too
+        if items.nn.hasNext then
+          result = items.nn.next()
+          found = true
+        else items = null
+      else
+        result = upstream.next(fiber)
+        if Pull.isEnd(result) then found = true else items = f(result).iterator
+    result
+  override def isSpent: Boolean = (items eq null) && upstream.isSpent
+
+/** The elements that are not equal to the one before. */
+private[weir] final class ChangesStage(upstream: Pull) extends Stage(upstream):
+  private var last: Any = Pull.End
+  def next(fiber: TaskFiber): Any =
+    var value = upstream.next(fiber)
+    while !Pull.isEnd(value) && !Pull.isEnd(last) && value == last do value = upstream.next(fiber)
+    if !Pull.isEnd(value) then last = value
+    value
+  override def isSpent: Boolean = upstream.isSpent
+
 /** Groups of `size` elements; the last may be smaller, and is never empty. */
 private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(upstream):
   private var ended = false

@@ -1,0 +1,535 @@
+package weir.stream
+
+import java.lang.classfile.{ClassBuilder, ClassFile, CodeBuilder, Label, TypeKind}
+import java.lang.constant.ClassDesc
+import java.lang.constant.ConstantDescs.{
+  CD_Object,
+  CD_boolean,
+  CD_double,
+  CD_float,
+  CD_int,
+  CD_long,
+  CD_void
+}
+import java.lang.constant.MethodTypeDesc
+import java.lang.invoke.MethodHandles
+import java.lang.reflect.AccessFlag
+import weir.Task
+import weir.fiber.TaskFiber
+
+/** Makes the class of a fused run: a `FusedPull` whose `next` is one loop over all steps.
+  *
+  * What it is for the steps `map(f)`, `filter(g)` and `scan(z)(h)`, written as Scala:
+  * {{{
+  * def next(fiber) =
+  *   while true do
+  *     if flag2 then { flag2 = false; return state2 }   // the steps that resume, the last first
+  *     val v0 = source.next(fiber)
+  *     if v0 eq Pull.End then return v0
+  *     val v1 = f0(v0)
+  *     if g1(v1) then
+  *       state2 = h2(state2, v1)
+  *       return state2
+  * }}}
+  *
+  * A step is two pieces of code: what is done with an element, and, for some, what is done at the
+  * top of the loop before upstream is asked: a step that has elements left gives one, and a step
+  * that has ended ends the loop. As in a chain of pulls the last step is asked first.
+  *
+  * A function that Scala has compiled for numbers is called as such, so between two of them there
+  * is no box.
+  */
+private[stream] object FusedClass:
+  /** A pull of a new class for runs with this source and these steps. It has no source. */
+  def of(source: Pull, steps: Array[Step]): FusedPull =
+    val bytes = ClassFile
+      .of()
+      .build(
+        self,
+        builder => FusedClass(source.isInstanceOf[IteratorSource[?]], steps).write(builder)
+      )
+    MethodHandles.lookup
+      .defineHiddenClass(bytes, true)
+      .lookupClass
+      .getDeclaredConstructor()
+      .newInstance()
+      .asInstanceOf[FusedPull]
+
+  private val self = ClassDesc.of("weir.stream.Fused")
+
+  private def described(of: Class[?]): ClassDesc = of.describeConstable.get
+
+  private val fusedPull = described(classOf[FusedPull])
+  private val pull = described(classOf[Pull])
+  private val step = described(classOf[Step])
+  private val iteratorSource = described(classOf[IteratorSource[?]])
+  private val fiber = described(classOf[TaskFiber])
+  private val task = described(classOf[Task[?]])
+  private val iterator = described(classOf[Iterator[?]])
+  private val iterableOnce = described(classOf[IterableOnce[?]])
+  private val function1 = described(classOf[Any => Any])
+  private val function2 = described(classOf[(Any, Any) => Any])
+  private val partialFunction = described(classOf[PartialFunction[?, ?]])
+  private val tuple2 = described(classOf[(Any, Any)])
+  private val boxes = described(classOf[scala.runtime.BoxesRunTime])
+  private val boxedUnit = described(classOf[scala.runtime.BoxedUnit])
+  private val listBuffer = described(classOf[scala.collection.mutable.ListBuffer[?]])
+  private val list = described(classOf[List[?]])
+  private val end = described(Pull.End.getClass)
+  private val undefined = described(CollectStage.Undefined.getClass)
+
+  /** How a value stands on the stack. The letter is Scala's, for its specialized functions. */
+  private enum Kind(val letter: Char, val desc: ClassDesc, val kind: TypeKind, val name: String):
+    case Ref extends Kind('L', CD_Object, TypeKind.REFERENCE, "")
+    case Int extends Kind('I', CD_int, TypeKind.INT, "Int")
+    case Long extends Kind('J', CD_long, TypeKind.LONG, "Long")
+    case Double extends Kind('D', CD_double, TypeKind.DOUBLE, "Double")
+    case Float extends Kind('F', CD_float, TypeKind.FLOAT, "Float")
+    case Boolean extends Kind('Z', CD_boolean, TypeKind.BOOLEAN, "Boolean")
+
+  private object Kind:
+    def of(letter: Char): Option[Kind] = values.find(kind => kind.letter == letter && kind != Ref)
+
+  /** How a function is called: by `apply`, or by a method that Scala has compiled for numbers. */
+  private final case class Call(
+      owner: ClassDesc,
+      name: String,
+      parameters: List[Kind],
+      result: Kind
+  ):
+    def signature: MethodTypeDesc = MethodTypeDesc.of(result.desc, parameters.map(_.desc)*)
+
+  /** Scala's lambdas of numbers implement an interface such as `JFunction1$mcII$sp`, whose name
+    * has the result and the parameters.
+    */
+  private def callOf(function: AnyRef, owner: ClassDesc, arity: Int): Call =
+    val prefix = s"scala.runtime.java8.JFunction$arity$$mc"
+    val specialized = function.getClass.getInterfaces.iterator
+      .map(_.getName)
+      .find(_.startsWith(prefix))
+      .flatMap { name =>
+        val letters = name.drop(prefix.length).takeWhile(_ != '$')
+        val kinds = letters.toList.flatMap(Kind.of)
+        Option.when(kinds.length == arity + 1)(
+          Call(owner, s"apply$$mc$letters$$sp", kinds.tail, kinds.head)
+        )
+      }
+    specialized.getOrElse(Call(owner, "apply", List.fill(arity)(Kind.Ref), Kind.Ref))
+
+private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
+  import FusedClass.*
+
+  private val last = steps.lastOption.collect { case end: Step.End => end }
+
+  private def f(index: Int) = s"f$index"
+  private def state(index: Int) = s"state$index"
+
+  private def calls(index: Int): Call = steps(index) match
+    case step: (Step.Scan | Step.Fold) =>
+      val call = callOf(step.function.nn, function2, 2)
+      if call.result == call.parameters.head then call
+      else Call(function2, "apply", List(Kind.Ref, Kind.Ref), Kind.Ref)
+    case _: Step.MapAccumulate => Call(function2, "apply", List(Kind.Ref, Kind.Ref), Kind.Ref)
+    case step: (Step.Filter | Step.TakeWhile | Step.TakeThrough | Step.DropWhile) =>
+      val call = callOf(step.function.nn, function1, 1)
+      if call.result == Kind.Boolean then call
+      else Call(function1, "apply", List(Kind.Ref), Kind.Ref)
+    case step: Step.Map => callOf(step.function.nn, function1, 1)
+    case _ => Call(function1, "apply", List(Kind.Ref), Kind.Ref)
+
+  private val call: Array[Call] = Array.tabulate(steps.length)(calls)
+
+  /** The type of what a step keeps from element to element. */
+  private def stateKind(index: Int): Option[(ClassDesc, Kind)] = steps(index) match
+    case _: (Step.Take | Step.Drop | Step.ZipWithIndex) => Some((CD_long, Kind.Long))
+    case _: Step.Scan => Some((call(index).result.desc, call(index).result))
+    case _: (Step.MapAccumulate | Step.Changes) => Some((CD_Object, Kind.Ref))
+    case _: Step.MapConcat => Some((iterator, Kind.Ref))
+    case _ => None
+
+  private def functionType(index: Int): Option[ClassDesc] = steps(index) match
+    case _: (Step.Scan | Step.Fold | Step.MapAccumulate) => Some(function2)
+    case _: Step.Collect => Some(partialFunction)
+    case step => Option.when(step.function != null)(function1)
+
+  /** Whether a step has a flag, which is true at first: a scan has not begun, elements are dropped,
+    * elements are taken.
+    */
+  private def hasFlag(index: Int): Boolean = steps(index) match
+    case _: (Step.Scan | Step.DropWhile | Step.TakeWhile | Step.TakeThrough) => true
+    case _ => false
+
+  def write(builder: ClassBuilder): Unit =
+    builder.withSuperclass(fusedPull).withFlags(AccessFlag.FINAL, AccessFlag.SYNTHETIC): Unit
+    def field(name: String, desc: ClassDesc): Unit = builder.withField(name, desc, 0): Unit
+    for index <- steps.indices do
+      functionType(index).foreach(field(f(index), _))
+      stateKind(index).foreach((desc, _) => field(state(index), desc))
+      if hasFlag(index) then field(s"flag$index", CD_boolean)
+    if isIterated then field("items", iterator)
+    def method(name: String, result: ClassDesc, parameters: ClassDesc*)(code: CodeBuilder => Unit) =
+      builder.withMethodBody(
+        name,
+        MethodTypeDesc.of(result, parameters*),
+        ClassFile.ACC_PUBLIC,
+        code(_)
+      )
+    method("<init>", CD_void) { code =>
+      code.aload(0).invokespecial(fusedPull, "<init>", MethodTypeDesc.of(CD_void)).return_(): Unit
+    }: Unit
+    method("fresh", fusedPull) { code =>
+      code
+        .new_(self)
+        .dup()
+        .invokespecial(self, "<init>", MethodTypeDesc.of(CD_void))
+        .areturn(): Unit
+    }: Unit
+    method("begin", CD_void, step.arrayType)(begin): Unit
+    method("next", CD_Object, fiber)(code => Loop(code).write()): Unit
+    method("isSpent", CD_boolean)(isSpent): Unit
+    if last.nonEmpty then method("hasEnd", CD_boolean)(_.iconst_1().ireturn(): Unit): Unit
+
+  private def begin(code: CodeBuilder): Unit =
+    def read(index: Int, name: String, desc: ClassDesc): Unit =
+      code
+        .aload(1)
+        .loadConstant(index)
+        .aaload()
+        .invokevirtual(step, name, MethodTypeDesc.of(desc)): Unit
+    for index <- steps.indices do
+      for desc <- functionType(index) do
+        code.aload(0): Unit
+        read(index, "function", CD_Object)
+        code.checkcast(desc).putfield(self, f(index), desc): Unit
+      if hasFlag(index) then
+        code.aload(0).iconst_1().putfield(self, s"flag$index", CD_boolean): Unit
+      for (desc, kind) <- stateKind(index) do
+        code.aload(0): Unit
+        steps(index) match
+          case _: (Step.Take | Step.Drop) => read(index, "count", CD_long)
+          case _: Step.ZipWithIndex => code.lconst_0(): Unit
+          case _: Step.Changes => loadEnd(code)
+          case _: Step.MapConcat => code.aconst_null(): Unit
+          case _ =>
+            read(index, "zero", CD_Object)
+            convert(code, Kind.Ref, kind)
+        code.putfield(self, state(index), desc): Unit
+    code.return_(): Unit
+
+  /** As the stages say it, from the first to the last. */
+  private def isSpent(code: CodeBuilder): Unit =
+    def source() = code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull))
+    val isSpent = MethodTypeDesc.of(CD_boolean)
+    source().invokevirtual(pull, "isSpent", isSpent): Unit
+    for index <- steps.indices do
+      steps(index) match
+        case _: Step.Take => // or it wants no more, and there is nothing to close
+          val no, done = code.newLabel()
+          field(code, state(index), CD_long).lconst_0().lcmp().ifgt(no): Unit
+          source().invokevirtual(pull, "holdsNothing", isSpent).goto_(done): Unit
+          code.labelBinding(no).iconst_0(): Unit
+          code.labelBinding(done).ior(): Unit
+        case _: Step.Scan => // and has begun
+          field(code, s"flag$index", CD_boolean).iconst_1().ixor().iand(): Unit
+        case _: Step.MapConcat => // and has no items left
+          val no, done = code.newLabel()
+          field(code, state(index), iterator).ifnonnull(no).iconst_1().goto_(done): Unit
+          code.labelBinding(no).iconst_0(): Unit
+          code.labelBinding(done).iand(): Unit
+        case _ => ()
+    code.ireturn(): Unit
+
+  private def field(code: CodeBuilder, name: String, desc: ClassDesc): CodeBuilder =
+    code.aload(0).getfield(self, name, desc)
+
+  private def loadEnd(code: CodeBuilder): Unit = code.getstatic(end, "MODULE$", end): Unit
+
+  /** Boxes or unboxes what is on top of the stack. */
+  private def convert(code: CodeBuilder, from: Kind, to: Kind): Unit =
+    if from != to then
+      if from != Kind.Ref then
+        val name = if from == Kind.Int then "Integer" else from.name
+        val boxed = ClassDesc.of("java.lang." + name)
+        code.invokestatic(boxes, "boxTo" + name, MethodTypeDesc.of(boxed, from.desc)): Unit
+      if to != Kind.Ref then
+        code.invokestatic(boxes, "unboxTo" + to.name, MethodTypeDesc.of(to.desc, CD_Object)): Unit
+
+  /** The body of `next`. The element is in a local variable, whose kind is `kind`. */
+  private final class Loop(code: CodeBuilder):
+    private val top, over = code.newLabel()
+    private var kind = Kind.Ref
+    private var slot = -1
+    private var accumulated = -1 // the variable with what an end has made so far
+    private val checkpoint = MethodTypeDesc.of(CD_void)
+
+    /** Where the code goes on with an element of step `index`, and in which variable that is. */
+    private final case class Entry(label: Label, kind: Kind, slot: Int)
+    private val entries = steps.indices.map { index =>
+      val resumed = steps(index) match
+        case _: Step.Scan => Some(call(index).result)
+        case _: Step.MapConcat => Some(Kind.Ref)
+        case _ => None
+      resumed.map(kind => Entry(code.newLabel(), kind, code.allocateLocal(kind.kind)))
+    }
+
+    def write(): Unit =
+      beginEnd()
+      code.labelBinding(top): Unit
+      for index <- steps.indices.reverse do resume(index)
+      pullSource()
+      for index <- steps.indices do pass(index)
+      if last.isEmpty then
+        load(Kind.Ref)
+        code.areturn(): Unit
+      code.labelBinding(over): Unit
+      result()
+      code.areturn(): Unit
+
+    private def load(as: Kind): Unit =
+      code.loadLocal(kind.kind, slot): Unit
+      convert(code, kind, as)
+
+    /** The element is what is on top of the stack. */
+    private def store(now: Kind): Unit =
+      kind = now
+      slot = code.allocateLocal(now.kind)
+      code.storeLocal(now.kind, slot): Unit
+
+    private def storeFor(entry: Entry): Unit =
+      code.storeLocal(entry.kind.kind, entry.slot).labelBinding(entry.label): Unit
+      kind = entry.kind
+      slot = entry.slot
+
+    private def pullSource(): Unit =
+      if isIterated then
+        val begun = code.newLabel()
+        checkCancel()
+        field(code, "items", iterator).ifnonnull(begun): Unit
+        code
+          .aload(0)
+          .aload(0)
+          .invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull))
+          .checkcast(iteratorSource): Unit
+        code.invokevirtual(iteratorSource, "started", MethodTypeDesc.of(iterator)): Unit
+        code.putfield(self, "items", iterator).labelBinding(begun): Unit
+        field(code, "items", iterator): Unit
+        code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)).ifeq(over): Unit
+        nextOf(field(code, "items", iterator))
+        store(Kind.Ref)
+      else
+        code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull)).aload(1): Unit
+        code.invokevirtual(pull, "next", MethodTypeDesc.of(CD_Object, fiber)): Unit
+        store(Kind.Ref)
+        load(Kind.Ref)
+        loadEnd(code)
+        code.if_acmpeq(over): Unit
+
+    private def nextOf(items: CodeBuilder): Unit =
+      items.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
+
+    private def checkCancel(): Unit =
+      code.aload(1).invokevirtual(fiber, "checkpoint", checkpoint): Unit
+
+    /** What step `index` does before upstream is asked. */
+    private def resume(index: Int): Unit = steps(index) match
+      case _: Step.Take =>
+        field(code, state(index), CD_long).lconst_0().lcmp().ifle(over): Unit
+      case _: (Step.TakeWhile | Step.TakeThrough) =>
+        field(code, s"flag$index", CD_boolean).ifeq(over): Unit
+      case _: Step.Scan =>
+        val entry = entries(index).get
+        val begun = code.newLabel()
+        field(code, s"flag$index", CD_boolean).ifeq(begun): Unit
+        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean): Unit
+        field(code, state(index), entry.kind.desc).storeLocal(entry.kind.kind, entry.slot): Unit
+        code.goto_w(entry.label).labelBinding(begun): Unit
+      case _: Step.MapConcat =>
+        val entry = entries(index).get
+        val none, ended = code.newLabel()
+        field(code, state(index), iterator).ifnull(none): Unit
+        checkCancel()
+        field(code, state(index), iterator): Unit
+        code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)).ifeq(ended): Unit
+        nextOf(field(code, state(index), iterator))
+        code.astore(entry.slot).goto_w(entry.label): Unit
+        code.labelBinding(ended).aload(0).aconst_null().putfield(self, state(index), iterator): Unit
+        code.labelBinding(none): Unit
+      case _ => ()
+
+    private def applyTo(index: Int): Kind =
+      val how = call(index)
+      field(code, f(index), functionType(index).get): Unit
+      load(how.parameters.head)
+      code.invokeinterface(how.owner, how.name, how.signature): Unit
+      how.result
+
+    /** Calls a function of the state and the element. */
+    private def applyToBoth(index: Int)(loadState: => Unit): Unit =
+      val how = call(index)
+      field(code, f(index), function2): Unit
+      loadState
+      load(how.parameters(1))
+      code.invokeinterface(how.owner, how.name, how.signature): Unit
+
+    private def test(index: Int): Unit = convert(code, applyTo(index), Kind.Boolean)
+
+    /** What step `index` does with an element. */
+    private def pass(index: Int): Unit = steps(index) match
+      case _: Step.Map => store(applyTo(index))
+      case _: Step.Filter =>
+        test(index)
+        code.ifeq(top): Unit
+      case _: Step.Collect =>
+        field(code, f(index), partialFunction): Unit
+        load(Kind.Ref)
+        code.getstatic(undefined, "MODULE$", undefined): Unit
+        code.invokeinterface(
+          partialFunction,
+          "applyOrElse",
+          MethodTypeDesc.of(CD_Object, CD_Object, function1)
+        ): Unit
+        store(Kind.Ref)
+        load(Kind.Ref)
+        code.getstatic(undefined, "MODULE$", undefined).if_acmpeq(top): Unit
+      case _: Step.EvalMap =>
+        code.aload(1): Unit
+        convert(code, applyTo(index), Kind.Ref)
+        code.checkcast(task).invokevirtual(fiber, "await", MethodTypeDesc.of(CD_Object, task)): Unit
+        store(Kind.Ref)
+      case _: Step.Take => count(index, -1)
+      case _: Step.Drop =>
+        val enough = code.newLabel()
+        field(code, state(index), CD_long).lconst_0().lcmp().ifle(enough): Unit
+        count(index, -1)
+        code.goto_w(top).labelBinding(enough): Unit
+      case _: Step.TakeWhile =>
+        val going = code.newLabel()
+        test(index)
+        code.ifne(going): Unit
+        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean).goto_w(over): Unit
+        code.labelBinding(going): Unit
+      case _: Step.TakeThrough =>
+        val going = code.newLabel()
+        test(index)
+        code.ifne(going): Unit
+        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean).labelBinding(going): Unit
+      case _: Step.DropWhile =>
+        val going, ended = code.newLabel()
+        field(code, s"flag$index", CD_boolean).ifeq(going): Unit
+        test(index)
+        code.ifeq(ended).goto_w(top): Unit
+        code.labelBinding(ended): Unit
+        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean).labelBinding(going): Unit
+      case _: Step.Scan =>
+        val kind = call(index).result
+        code.aload(0): Unit
+        applyToBoth(index)(field(code, state(index), kind.desc): Unit)
+        code.putfield(self, state(index), kind.desc): Unit
+        field(code, state(index), kind.desc): Unit
+        storeFor(entries(index).get)
+      case _: Step.MapAccumulate =>
+        applyToBoth(index)(field(code, state(index), CD_Object): Unit)
+        code.checkcast(tuple2): Unit
+        store(Kind.Ref)
+        val both = slot
+        code.aload(0).aload(both).invokevirtual(tuple2, "_1", MethodTypeDesc.of(CD_Object)): Unit
+        code.putfield(self, state(index), CD_Object): Unit
+        code.aload(both).invokevirtual(tuple2, "_2", MethodTypeDesc.of(CD_Object)): Unit
+        store(Kind.Ref)
+      case _: Step.ZipWithIndex =>
+        load(Kind.Ref)
+        store(Kind.Ref)
+        code.new_(tuple2).dup(): Unit
+        load(Kind.Ref)
+        field(code, state(index), CD_long): Unit
+        convert(code, Kind.Long, Kind.Ref)
+        code.invokespecial(tuple2, "<init>", MethodTypeDesc.of(CD_void, CD_Object, CD_Object)): Unit
+        store(Kind.Ref)
+        count(index, 1)
+      case _: Step.MapConcat =>
+        code.aload(0): Unit
+        convert(code, applyTo(index), Kind.Ref)
+        code
+          .checkcast(iterableOnce)
+          .invokeinterface(
+            iterableOnce,
+            "iterator",
+            MethodTypeDesc.of(iterator)
+          ): Unit
+        code.putfield(self, state(index), iterator).goto_w(top): Unit
+        val entry = entries(index).get
+        code.labelBinding(entry.label): Unit
+        kind = Kind.Ref
+        slot = entry.slot
+      case _: Step.Changes =>
+        load(Kind.Ref)
+        store(Kind.Ref)
+        val changed = code.newLabel()
+        field(code, state(index), CD_Object): Unit
+        loadEnd(code)
+        code.if_acmpeq(changed): Unit
+        load(Kind.Ref)
+        field(code, state(index), CD_Object): Unit
+        code.invokestatic(
+          boxes,
+          "equals",
+          MethodTypeDesc.of(CD_boolean, CD_Object, CD_Object)
+        ): Unit
+        code.ifne(top).labelBinding(changed).aload(0): Unit
+        load(Kind.Ref)
+        code.putfield(self, state(index), CD_Object): Unit
+      case end: Step.End => addTo(end, index)
+
+    private def count(index: Int, by: Long): Unit =
+      code.aload(0): Unit
+      field(code, state(index), CD_long).loadConstant(by).ladd(): Unit
+      code.putfield(self, state(index), CD_long): Unit
+
+    // ---- ends ----
+
+    private def foldKind: Kind = call(steps.length - 1).result
+
+    private def beginEnd(): Unit = last match
+      case Some(_: Step.Fold) =>
+        code.aload(0).invokevirtual(fusedPull, "zero", MethodTypeDesc.of(CD_Object)): Unit
+        convert(code, Kind.Ref, foldKind)
+        accumulated = code.allocateLocal(foldKind.kind)
+        code.storeLocal(foldKind.kind, accumulated): Unit
+      case Some(_: Step.Count) =>
+        accumulated = code.allocateLocal(TypeKind.LONG)
+        code.lconst_0().lstore(accumulated): Unit
+      case Some(_: Step.ToList) =>
+        accumulated = code.allocateLocal(TypeKind.REFERENCE)
+        code
+          .new_(listBuffer)
+          .dup()
+          .invokespecial(listBuffer, "<init>", MethodTypeDesc.of(CD_void)): Unit
+        code.astore(accumulated): Unit
+      case _ => ()
+
+    private def addTo(which: Step.End, index: Int): Unit =
+      which match
+        case _: Step.Fold =>
+          applyToBoth(index)(code.loadLocal(foldKind.kind, accumulated): Unit)
+          code.storeLocal(foldKind.kind, accumulated): Unit
+        case _: Step.Count => code.lload(accumulated).lconst_1().ladd().lstore(accumulated): Unit
+        case _: Step.ToList =>
+          code.aload(accumulated): Unit
+          load(Kind.Ref)
+          code
+            .invokevirtual(listBuffer, "addOne", MethodTypeDesc.of(listBuffer, CD_Object))
+            .pop(): Unit
+        case _: Step.Drain => ()
+      code.goto_w(top): Unit
+
+    private def result(): Unit = last match
+      case Some(_: Step.Fold) =>
+        code.loadLocal(foldKind.kind, accumulated): Unit
+        convert(code, foldKind, Kind.Ref)
+      case Some(_: Step.Count) =>
+        code.lload(accumulated): Unit
+        convert(code, Kind.Long, Kind.Ref)
+      case Some(_: Step.ToList) =>
+        code.aload(accumulated).invokevirtual(listBuffer, "toList", MethodTypeDesc.of(list)): Unit
+      case Some(_: Step.Drain) => code.getstatic(boxedUnit, "UNIT", boxedUnit): Unit
+      case None => loadEnd(code)

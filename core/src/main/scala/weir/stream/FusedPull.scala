@@ -1,0 +1,50 @@
+package weir.stream
+
+import weir.{Outcome, Stream}
+import weir.fiber.TaskFiber
+
+/** A run of steps as one loop. Each shape has a class of its own, which `FusedClass` makes: so each
+  * shape has its own call sites, and the JIT inlines the functions of the user's.
+  *
+  * If the last step is a `Step.End`, the first `next` runs the stream to its end and returns the
+  * result.
+  */
+private[weir] abstract class FusedPull extends Pull:
+  private[stream] var source: Pull = EmptySource
+
+  /** For traces, which look into it. */
+  protected var description: Stream[Any] = Stream.empty
+  @transient private var steps: Array[Step] = FusedPull.none
+
+  /** Another pull of this class, without a source. */
+  protected def fresh(): FusedPull
+
+  /** Reads functions and first states out of the steps. */
+  protected def begin(steps: Array[Step]): Unit
+
+  /** A pull of this class. */
+  final def open(source: Pull, steps: Array[Step], description: Stream[Any]): FusedPull =
+    val pull = fresh()
+    pull.source = source
+    pull.description = description
+    pull.steps = steps
+    pull.begin(steps)
+    pull.atMost(Long.MaxValue)
+    pull
+
+  override def atMost(count: Long): Unit =
+    var demand = count
+    var index = steps.length - 1
+    while index >= 0 do
+      demand = steps(index).demand(demand)
+      index -= 1
+    if demand != Long.MaxValue then source.atMost(demand)
+
+  /** What the fold at the end begins with. */
+  protected def zero: Any = steps(steps.length - 1).zero
+
+  final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = source.close(fiber, outcome)
+  final override def holdsNothing: Boolean = source.holdsNothing
+
+private object FusedPull:
+  val none = new Array[Step](0)
