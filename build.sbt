@@ -235,7 +235,9 @@ lazy val bench = project
       "co.fs2" %% "fs2-core" % "3.14.0",
       "dev.zio" %% "zio" % "2.1.26",
       "dev.zio" %% "zio-streams" % "2.1.26",
-      "com.softwaremill.ox" %% "core" % "1.0.0"
+      "com.softwaremill.ox" %% "core" % "1.0.0",
+      "org.apache.pekko" %% "pekko-stream" % "1.5.0",
+      "io.projectreactor" % "reactor-core" % "3.8.8"
     ),
     stage := Stage(measuringJars.value, state.value / "bench")
   )

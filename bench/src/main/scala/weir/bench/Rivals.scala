@@ -3,6 +3,11 @@ package weir.bench
 import java.util.concurrent.{Callable, ExecutorCompletionService, Executors}
 import cats.effect.IO
 import cats.effect.unsafe.IORuntime
+import com.typesafe.config.ConfigFactory
+import org.apache.pekko.actor.ActorSystem
+import org.apache.pekko.stream.{Materializer, SystemMaterializer}
+import scala.concurrent.duration.Duration
+import scala.concurrent.{Await, Future}
 import zio.{RuntimeFlag, Unsafe, ZIO}
 
 /** How each rival is run from outside of it: as its own documentation says where throughput counts.
@@ -27,6 +32,20 @@ object Rivals:
   // The runtime as it comes, with FiberRoots.
   def runZioDefault[A](effect: ZIO[Any, Throwable, A]): A =
     Unsafe.unsafely(zio.Runtime.default.unsafe.run(effect).getOrThrowFiberFailure())
+
+  // Lazy, as ZIO's.
+  private lazy val pekko = ActorSystem(
+    "bench",
+    ConfigFactory
+      .parseString(
+        "pekko { loglevel = off, stdout-loglevel = off, daemonic = on, jvm-exit-on-fatal-error = off }"
+      )
+      .withFallback(ConfigFactory.load())
+  )
+
+  // Quick start: a graph is run by the materializer of an actor system, and gives a Future.
+  def runPekko[A](run: Materializer => Future[A]): A =
+    Await.result(run(SystemMaterializer(pekko).materializer), Duration.Inf)
 
   /** The sum of what `thunks` return, each called on a virtual thread of its own. */
   def threadEach(thunks: Vector[() => Int]): Long =

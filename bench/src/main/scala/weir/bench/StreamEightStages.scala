@@ -2,8 +2,10 @@ package weir.bench
 
 import cats.effect.IO
 import fs2.Stream as FS2
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
 import org.openjdk.jmh.annotations.Benchmark
 import ox.flow.Flow
+import reactor.core.publisher.Flux
 import scala.compiletime.uninitialized
 import scala.jdk.CollectionConverters.*
 import weir.Stream
@@ -86,6 +88,34 @@ class StreamEightStages extends StreamScenario:
       .map(_ + 4)
       .filter(_ % 19 != 0)
       .runFold(0L)(_ + _)
+
+  @Benchmark def pekko(): Long =
+    Rivals.runPekko(
+      PekkoSource(items)
+        .map(_ + 1)
+        .filter(_ % 11 != 0)
+        .map(_ + 2)
+        .filter(_ % 13 != 0)
+        .map(_ + 3)
+        .filter(_ % 17 != 0)
+        .map(_ + 4)
+        .filter(_ % 19 != 0)
+        .runFold(0L)(_ + _)(using _)
+    )
+
+  @Benchmark def reactor(): Long =
+    Flux
+      .fromIterable(javaItems)
+      .map(_ + 1)
+      .filter(_ % 11 != 0)
+      .map(_ + 2)
+      .filter(_ % 13 != 0)
+      .map(_ + 3)
+      .filter(_ % 17 != 0)
+      .map(_ + 4)
+      .filter(_ % 19 != 0)
+      .reduce(0L, _ + _)
+      .block()
 
   @Benchmark def javaStream(): Long =
     javaItems

@@ -2,8 +2,10 @@ package weir.bench
 
 import cats.effect.IO
 import fs2.Stream as FS2
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
 import org.openjdk.jmh.annotations.Benchmark
 import ox.flow.Flow
+import reactor.core.publisher.Flux
 import scala.compiletime.uninitialized
 import scala.jdk.CollectionConverters.*
 import weir.Stream
@@ -31,6 +33,12 @@ class StreamReady extends StreamScenario:
 
   @Benchmark def ox(): Long =
     Flow.fromIterable(items).filter(_ % 2 == 0).map(_ + 1).runFold(0L)(_ + _)
+
+  @Benchmark def pekko(): Long =
+    Rivals.runPekko(PekkoSource(items).filter(_ % 2 == 0).map(_ + 1).runFold(0L)(_ + _)(using _))
+
+  @Benchmark def reactor(): Long =
+    Flux.fromIterable(javaItems).filter(_ % 2 == 0).map(_ + 1).reduce(0L, _ + _).block()
 
   @Benchmark def javaStream(): Long =
     javaItems.stream().filter(_ % 2 == 0).map(_ + 1).reduce(0L, _ + _, _ + _)

@@ -1,0 +1,48 @@
+package weir.bench
+
+import cats.effect.IO
+import fs2.Stream as FS2
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
+import org.openjdk.jmh.annotations.Benchmark
+import ox.flow.Flow
+import reactor.core.publisher.Flux
+import scala.compiletime.uninitialized
+import scala.jdk.CollectionConverters.*
+import weir.Stream
+import zio.stream.ZStream
+
+/** What does a running total cost? */
+class StreamScan extends StreamScenario:
+  private var javaItems: java.util.List[Int] = uninitialized
+
+  override def prepare(): Unit =
+    super.prepare()
+    javaItems = java.util.ArrayList(items.asJava)
+
+  def expected: Long = items.scanLeft(0L)(_ + _).sum
+
+  @Benchmark def weir(): Long =
+    Stream.fromIterable(items).scan(0L)(_ + _).fold(0L)(_ + _).runSync()
+
+  @Benchmark def fs2(): Long =
+    Rivals.runCats(FS2.emits(items).covary[IO].scan(0L)(_ + _).compile.fold(0L)(_ + _))
+
+  @Benchmark def zio(): Long =
+    Rivals.runZio(ZStream.fromIterable(items).scan(0L)(_ + _).runFold(0L)(_ + _))
+
+  @Benchmark def ox(): Long = Flow.fromIterable(items).scan(0L)(_ + _).runFold(0L)(_ + _)
+
+  @Benchmark def pekko(): Long =
+    Rivals.runPekko(PekkoSource(items).scan(0L)(_ + _).runFold(0L)(_ + _)(using _))
+
+  @Benchmark def reactor(): Long =
+    Flux.fromIterable(javaItems).scan(0L, _ + _).reduce(0L, _ + _).block()
+
+  @Benchmark def loop(): Long =
+    var sum = 0L
+    val each = items.iterator
+    var total = 0L
+    while each.hasNext do
+      total += each.next()
+      sum += total
+    sum
