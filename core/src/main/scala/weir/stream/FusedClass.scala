@@ -262,6 +262,17 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
     private var accumulated = -1 // the variable with what an end has made so far
     private val checkpoint = MethodTypeDesc.of(CD_void)
 
+    /** With an end, `next` is called once: states are local variables then, which cost nothing. */
+    private val isWhole = last.nonEmpty
+    private val functions = local(functionType)
+    private val states = if isWhole then local(stateKind(_).map(_._1)) else Array.empty[Int]
+    private val flags =
+      if isWhole then local(index => Option.when(hasFlag(index))(CD_boolean)) else Array.empty[Int]
+    private val items = if isWhole && isIterated then code.allocateLocal(TypeKind.REFERENCE) else -1
+
+    private def local(desc: Int => Option[ClassDesc]): Array[Int] =
+      Array.tabulate(steps.length)(desc(_).fold(-1)(d => code.allocateLocal(TypeKind.from(d))))
+
     /** Where the code goes on with an element of step `index`, and in which variable that is. */
     private final case class Entry(label: Label, kind: Kind, slot: Int)
     private val entries = steps.indices.map { index =>
@@ -273,6 +284,14 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
     }
 
     def write(): Unit =
+      for index <- steps.indices do
+        for desc <- functionType(index) do
+          field(code, f(index), desc).astore(functions(index)): Unit
+        if isWhole then
+          for (desc, kind) <- stateKind(index) do
+            field(code, state(index), desc).storeLocal(kind.kind, states(index)): Unit
+          if hasFlag(index) then code.iconst_1().istore(flags(index)): Unit
+      if items >= 0 then code.aconst_null().astore(items): Unit
       beginEnd()
       code.labelBinding(top): Unit
       for index <- steps.indices.reverse do resume(index)
@@ -284,6 +303,31 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
       code.labelBinding(over): Unit
       result()
       code.areturn(): Unit
+
+    private def function(index: Int): Unit = code.aload(functions(index)): Unit
+
+    private def loadState(index: Int): Unit =
+      val (desc, kind) = stateKind(index).get
+      if isWhole then code.loadLocal(kind.kind, states(index)): Unit
+      else field(code, state(index), desc): Unit
+
+    private def putState(index: Int)(value: => Unit): Unit =
+      val (desc, kind) = stateKind(index).get
+      if !isWhole then code.aload(0): Unit
+      value
+      if isWhole then code.storeLocal(kind.kind, states(index)): Unit
+      else code.putfield(self, state(index), desc): Unit
+
+    private def loadFlag(index: Int): Unit =
+      if isWhole then code.iload(flags(index)): Unit
+      else field(code, s"flag$index", CD_boolean): Unit
+
+    private def clearFlag(index: Int): Unit =
+      if isWhole then code.iconst_0().istore(flags(index)): Unit
+      else code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean): Unit
+
+    private def loadItems(): Unit =
+      if isWhole then code.aload(items): Unit else field(code, "items", iterator): Unit
 
     private def load(as: Kind): Unit =
       code.loadLocal(kind.kind, slot): Unit
@@ -304,17 +348,19 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
       if isIterated then
         val begun = code.newLabel()
         checkCancel()
-        field(code, "items", iterator).ifnonnull(begun): Unit
-        code
-          .aload(0)
-          .aload(0)
-          .invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull))
-          .checkcast(iteratorSource): Unit
+        loadItems()
+        code.ifnonnull(begun): Unit
+        if !isWhole then code.aload(0): Unit
+        code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull)): Unit
+        code.checkcast(iteratorSource): Unit
         code.invokevirtual(iteratorSource, "started", MethodTypeDesc.of(iterator)): Unit
-        code.putfield(self, "items", iterator).labelBinding(begun): Unit
-        field(code, "items", iterator): Unit
+        if isWhole then code.astore(items): Unit
+        else code.putfield(self, "items", iterator): Unit
+        code.labelBinding(begun): Unit
+        loadItems()
         code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)).ifeq(over): Unit
-        nextOf(field(code, "items", iterator))
+        loadItems()
+        code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
         store(Kind.Ref)
       else
         code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull)).aload(1): Unit
@@ -324,41 +370,44 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
         loadEnd(code)
         code.if_acmpeq(over): Unit
 
-    private def nextOf(items: CodeBuilder): Unit =
-      items.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
-
     private def checkCancel(): Unit =
       code.aload(1).invokevirtual(fiber, "checkpoint", checkpoint): Unit
 
     /** What step `index` does before upstream is asked. */
     private def resume(index: Int): Unit = steps(index) match
       case _: Step.Take =>
-        field(code, state(index), CD_long).lconst_0().lcmp().ifle(over): Unit
+        loadState(index)
+        code.lconst_0().lcmp().ifle(over): Unit
       case _: (Step.TakeWhile | Step.TakeThrough) =>
-        field(code, s"flag$index", CD_boolean).ifeq(over): Unit
+        loadFlag(index)
+        code.ifeq(over): Unit
       case _: Step.Scan =>
         val entry = entries(index).get
         val begun = code.newLabel()
-        field(code, s"flag$index", CD_boolean).ifeq(begun): Unit
-        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean): Unit
-        field(code, state(index), entry.kind.desc).storeLocal(entry.kind.kind, entry.slot): Unit
-        code.goto_w(entry.label).labelBinding(begun): Unit
+        loadFlag(index)
+        code.ifeq(begun): Unit
+        clearFlag(index)
+        loadState(index)
+        code.storeLocal(entry.kind.kind, entry.slot).goto_w(entry.label): Unit
+        code.labelBinding(begun): Unit
       case _: Step.MapConcat =>
         val entry = entries(index).get
         val none, ended = code.newLabel()
-        field(code, state(index), iterator).ifnull(none): Unit
+        loadState(index)
+        code.ifnull(none): Unit
         checkCancel()
-        field(code, state(index), iterator): Unit
+        loadState(index)
         code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)).ifeq(ended): Unit
-        nextOf(field(code, state(index), iterator))
-        code.astore(entry.slot).goto_w(entry.label): Unit
-        code.labelBinding(ended).aload(0).aconst_null().putfield(self, state(index), iterator): Unit
+        loadState(index)
+        code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
+        code.astore(entry.slot).goto_w(entry.label).labelBinding(ended): Unit
+        putState(index)(code.aconst_null(): Unit)
         code.labelBinding(none): Unit
       case _ => ()
 
     private def applyTo(index: Int): Kind =
       val how = call(index)
-      field(code, f(index), functionType(index).get): Unit
+      function(index)
       load(how.parameters.head)
       code.invokeinterface(how.owner, how.name, how.signature): Unit
       how.result
@@ -366,7 +415,7 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
     /** Calls a function of the state and the element. */
     private def applyToBoth(index: Int)(loadState: => Unit): Unit =
       val how = call(index)
-      field(code, f(index), function2): Unit
+      function(index)
       loadState
       load(how.parameters(1))
       code.invokeinterface(how.owner, how.name, how.signature): Unit
@@ -380,7 +429,7 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
         test(index)
         code.ifeq(top): Unit
       case _: Step.Collect =>
-        field(code, f(index), partialFunction): Unit
+        function(index)
         load(Kind.Ref)
         code.getstatic(undefined, "MODULE$", undefined): Unit
         code.invokeinterface(
@@ -399,64 +448,61 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
       case _: Step.Take => count(index, -1)
       case _: Step.Drop =>
         val enough = code.newLabel()
-        field(code, state(index), CD_long).lconst_0().lcmp().ifle(enough): Unit
+        loadState(index)
+        code.lconst_0().lcmp().ifle(enough): Unit
         count(index, -1)
         code.goto_w(top).labelBinding(enough): Unit
       case _: Step.TakeWhile =>
         val going = code.newLabel()
         test(index)
         code.ifne(going): Unit
-        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean).goto_w(over): Unit
+        clearFlag(index)
+        code.goto_w(over): Unit
         code.labelBinding(going): Unit
       case _: Step.TakeThrough =>
         val going = code.newLabel()
         test(index)
         code.ifne(going): Unit
-        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean).labelBinding(going): Unit
+        clearFlag(index)
+        code.labelBinding(going): Unit
       case _: Step.DropWhile =>
         val going, ended = code.newLabel()
-        field(code, s"flag$index", CD_boolean).ifeq(going): Unit
+        loadFlag(index)
+        code.ifeq(going): Unit
         test(index)
         code.ifeq(ended).goto_w(top): Unit
         code.labelBinding(ended): Unit
-        code.aload(0).iconst_0().putfield(self, s"flag$index", CD_boolean).labelBinding(going): Unit
+        clearFlag(index)
+        code.labelBinding(going): Unit
       case _: Step.Scan =>
-        val kind = call(index).result
-        code.aload(0): Unit
-        applyToBoth(index)(field(code, state(index), kind.desc): Unit)
-        code.putfield(self, state(index), kind.desc): Unit
-        field(code, state(index), kind.desc): Unit
+        putState(index)(applyToBoth(index)(loadState(index)))
+        loadState(index)
         storeFor(entries(index).get)
       case _: Step.MapAccumulate =>
-        applyToBoth(index)(field(code, state(index), CD_Object): Unit)
+        applyToBoth(index)(loadState(index))
         code.checkcast(tuple2): Unit
         store(Kind.Ref)
         val both = slot
-        code.aload(0).aload(both).invokevirtual(tuple2, "_1", MethodTypeDesc.of(CD_Object)): Unit
-        code.putfield(self, state(index), CD_Object): Unit
-        code.aload(both).invokevirtual(tuple2, "_2", MethodTypeDesc.of(CD_Object)): Unit
+        putState(index)(half(both, "_1"))
+        half(both, "_2")
         store(Kind.Ref)
       case _: Step.ZipWithIndex =>
         load(Kind.Ref)
         store(Kind.Ref)
         code.new_(tuple2).dup(): Unit
         load(Kind.Ref)
-        field(code, state(index), CD_long): Unit
+        loadState(index)
         convert(code, Kind.Long, Kind.Ref)
         code.invokespecial(tuple2, "<init>", MethodTypeDesc.of(CD_void, CD_Object, CD_Object)): Unit
         store(Kind.Ref)
         count(index, 1)
       case _: Step.MapConcat =>
-        code.aload(0): Unit
-        convert(code, applyTo(index), Kind.Ref)
-        code
-          .checkcast(iterableOnce)
-          .invokeinterface(
-            iterableOnce,
-            "iterator",
-            MethodTypeDesc.of(iterator)
-          ): Unit
-        code.putfield(self, state(index), iterator).goto_w(top): Unit
+        putState(index) {
+          convert(code, applyTo(index), Kind.Ref)
+          code.checkcast(iterableOnce): Unit
+          code.invokeinterface(iterableOnce, "iterator", MethodTypeDesc.of(iterator)): Unit
+        }
+        code.goto_w(top): Unit
         val entry = entries(index).get
         code.labelBinding(entry.label): Unit
         kind = Kind.Ref
@@ -465,25 +511,27 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
         load(Kind.Ref)
         store(Kind.Ref)
         val changed = code.newLabel()
-        field(code, state(index), CD_Object): Unit
+        loadState(index)
         loadEnd(code)
         code.if_acmpeq(changed): Unit
         load(Kind.Ref)
-        field(code, state(index), CD_Object): Unit
+        loadState(index)
         code.invokestatic(
           boxes,
           "equals",
           MethodTypeDesc.of(CD_boolean, CD_Object, CD_Object)
         ): Unit
-        code.ifne(top).labelBinding(changed).aload(0): Unit
-        load(Kind.Ref)
-        code.putfield(self, state(index), CD_Object): Unit
+        code.ifne(top).labelBinding(changed): Unit
+        putState(index)(load(Kind.Ref))
       case end: Step.End => addTo(end, index)
 
-    private def count(index: Int, by: Long): Unit =
-      code.aload(0): Unit
-      field(code, state(index), CD_long).loadConstant(by).ladd(): Unit
-      code.putfield(self, state(index), CD_long): Unit
+    private def count(index: Int, by: Long): Unit = putState(index) {
+      loadState(index)
+      code.loadConstant(by).ladd(): Unit
+    }
+
+    private def half(both: Int, name: String): Unit =
+      code.aload(both).invokevirtual(tuple2, name, MethodTypeDesc.of(CD_Object)): Unit
 
     // ---- ends ----
 
