@@ -52,9 +52,14 @@ private[weir] object FusedShapes:
     def open(source: Pull, steps: Array[Step], description: Stream[Any]): FusedPull | Null =
       var known = prototype
       if (known eq null) && opened.incrementAndGet() == after && made.incrementAndGet() <= most then
-        known = FusedClass.of(source, steps)
+        known = make(source, steps)
         prototype = known
       if known eq null then null else known.open(source, steps, description)
+
+  /** Null where the JVM makes no classes: the run stays a chain of stages. */
+  private def make(source: Pull, steps: Array[Step]): FusedPull | Null =
+    try FusedClass.of(source, steps)
+    catch case _: (LinkageError | UnsupportedOperationException) => null
 
   private final class Shapes:
     @volatile private var shapes = new Array[Shape](0)
