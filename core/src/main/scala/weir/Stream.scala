@@ -96,11 +96,23 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The same elements; `finalizer` runs once when the stream is over, however it ends. */
   final def onFinalize(finalizer: Task[Unit]): Stream[A] = Finalized(this, finalizer)
 
-  /** The values of `f` for the elements for which it is defined. */
+  /** The values of `f` for the elements for which it is defined.
+    *
+    * {{{
+    * val numbers: Stream[Int] =
+    *   Stream.linesOf(path).map(_.toIntOption).collect { case Some(number) => number }
+    * }}}
+    */
   final def collect[B](f: PartialFunction[A, B]): Stream[B] =
     step(Step.Collect(f.asInstanceOf[PartialFunction[Any, Any]]))
 
-  /** The elements of the collections that `f` makes of each element, one after the other. */
+  /** The elements of the collections that `f` makes of each element, one after the other. Looks for
+    * a cancel before each.
+    *
+    * {{{
+    * val words: Stream[String] = Stream.linesOf(path).mapConcat(line => line.split(' '))
+    * }}}
+    */
   final def mapConcat[B](f: A => IterableOnce[B]): Stream[B] = step(
     Step.MapConcat(Stream.erased(f))
   )
@@ -116,6 +128,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The results of `f`, which is called with a state, at first `zero`, and each element, and
     * returns the next state and the result.
+    *
+    * {{{
+    * val offsets: Stream[Long] =
+    *   Stream.linesOf(path).mapAccumulate(0L)((at, line) => (at + line.length, at))
+    * }}}
     */
   final def mapAccumulate[S, B](zero: S)(f: (S, A) => (S, B)): Stream[B] =
     step(Step.MapAccumulate(zero, f.asInstanceOf[(Any, Any) => (Any, Any)]))
