@@ -41,6 +41,32 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
         assertEquals(closed, List("Succeeded(())"))
     }
 
+  property("a fused run knows as its stages do whether elements are left, and what to close"):
+    forAll(program) { program =>
+      assertEquals(states(program, fused), states(program, chained))
+    }
+
+  /** What a pull says of itself before and after each element, and what it asks for. */
+  private def states(program: Program, way: (Pull, Array[Step]) => Pull): List[String] =
+    val steps = Array.from(program.ops.flatMap(_.steps(Log(), program.failsAt)))
+    val said = ListBuffer[String]()
+    val strict = IteratorSource(() => program.source.iterator, isStrict = true, classOf[List[?]])
+    val source: Pull = if program.isIterated then strict else Asked(strict, said)
+    val task = weir.fiber.DirectCode { fiber =>
+      val pull = way(source, steps)
+      if program.wanted != Int.MaxValue then pull.atMost(program.wanted)
+      def note(): Unit = said += s"${pull.isSpent} ${pull.holdsNothing}"
+      note()
+      var value = pull.next(fiber)
+      while !Pull.isEnd(value) do
+        note()
+        value = pull.next(fiber)
+      assert(Pull.isEnd(pull.next(fiber)))
+    }
+    try task.runSync()
+    catch case error: Failed => said += error.getMessage
+    said.toList
+
   /** The result or the error of a run, the calls of its functions, and how its source was closed. */
   private def observe(program: Program, end: Ending, way: (Pull, Array[Step]) => Pull) =
     val log = Log()
@@ -325,3 +351,15 @@ object FusedSuite:
     def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
       closed += outcome.toString
       upstream.close(fiber, outcome)
+
+  /** Notes how many elements it may be asked for at most, and has something to close. */
+  final class Asked(upstream: Pull, said: ListBuffer[String]) extends Stage(upstream):
+    private var lowest = Long.MaxValue
+    private var begun = false
+    def next(fiber: TaskFiber): Any =
+      if !begun then said += s"at most $lowest"
+      begun = true
+      upstream.next(fiber)
+    override def atMost(count: Long): Unit = lowest = math.min(lowest, count)
+    override def isSpent: Boolean = upstream.isSpent
+    override def holdsNothing: Boolean = false
