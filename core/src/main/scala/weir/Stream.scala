@@ -4,8 +4,12 @@ import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
 import java.nio.file.Path
 import scala.annotation.implicitNotFound
+import scala.concurrent.duration.{DurationLong, FiniteDuration}
+import scala.jdk.CollectionConverters.IteratorHasAsScala
+import scala.util.Try
 import weir.fiber.HoldsUserCode
 import weir.stream.*
+import weir.task.{ScheduleRun, ScheduleStart}
 
 /** A description of elements that come one after the other, and of the effects that make them.
   *
@@ -339,3 +343,234 @@ object Stream:
 
   /** Fails with `error`. */
   def fail(error: Throwable): Stream[Nothing] = eval(Task.fail(error))
+
+  // ---- values, effects and state ----
+
+  /** The elements of `items`.
+    * {{{
+    * val three: Stream[Int] = Stream(1, 2, 3)
+    * }}}
+    */
+  def apply[A](items: A*): Stream[A] = fromIterable(items)
+
+  /** No elements; the stream ends once `task` has run.
+    * {{{
+    * val lines = Stream.exec(Task(log("begins"))) ++ Stream.linesOf(path)
+    * }}}
+    */
+  def exec(task: Task[Any]): Stream[Nothing] = eval(task).flatMap(_ => empty)
+
+  /** The elements of the collection that `task` returns.
+    * {{{
+    * val orders: Stream[Order] = Stream.evalSeq(ordersOf(id))
+    * }}}
+    */
+  def evalSeq[A](task: Task[IterableOnce[A]]): Stream[A] = eval(task).mapConcat(identity)
+
+  /** The numbers `from`, `from + step` and so on, before `until`. `step` may be negative.
+    * {{{
+    * val even: Stream[Int] = Stream.range(0, 100, step = 2)
+    * }}}
+    */
+  def range(from: Int, until: Int, step: Int = 1): Stream[Int] =
+    require(step != 0, "Stream.range: the step was 0. It must be positive or negative.")
+    rangeLong(from, until, step).map(_.toInt)
+
+  /** As `range`, of `Long`. */
+  def rangeLong(from: Long, until: Long, step: Long = 1): Stream[Long] =
+    require(step != 0, "Stream.rangeLong: the step was 0. It must be positive or negative.")
+    unfold(from)(n =>
+      Option.when(if step > 0 then n < until else n > until) {
+        val next = n + step
+        (n, if (next > n) == (step > 0) then next else until) // the sum may overflow
+      }
+    )
+
+  /** `zero`, then each time `f` of the element before, without end.
+    * {{{
+    * val powers: Stream[Long] = Stream.iterate(1L)(_ * 2).take(10)
+    * }}}
+    */
+  def iterate[A](zero: A)(f: A => A): Stream[A] = fromIterator(Iterator.iterate(zero)(f))
+
+  /** As `iterate`, with a task for each element but the first. */
+  def iterateEval[A](zero: A)(f: A => Task[A]): Stream[A] =
+    emit(zero) ++ unfoldEval(zero)(before => f(before).map(after => Some((after, after))))
+
+  /** The elements that the tasks make which `f` makes of the state, at first `zero`, until one
+    * returns none: for pages that are asked for one after the other.
+    *
+    * **Fails** with the first error of `f` or of its tasks, after the elements before it.
+    * {{{
+    * def page(after: Int): Task[List[User]] = Task.traverse(List(after + 1, after + 2))(load)
+    * val users: Stream[List[User]] = Stream.unfoldEval(0)(after =>
+    *   page(after).map(found => Option.when(found.nonEmpty)((found, after + found.size)))
+    * )
+    * }}}
+    */
+  def unfoldEval[S, A](zero: S)(f: S => Task[Option[(A, S)]]): Stream[A] =
+    of(() => UnfoldEvalSource(zero, f))
+
+  /** `value`, without end. */
+  def constant[A](value: A): Stream[A] = fromIterator(Iterator.continually(value))
+
+  /** The values of `task`, run again and again until it returns none.
+    * {{{
+    * val lines: Stream[String] = Stream.repeatEvalOption(Task(Option(readLine())))
+    * }}}
+    */
+  def repeatEvalOption[A](task: Task[Option[A]]): Stream[A] =
+    repeatEval(task).takeWhile(_.isDefined).map(_.get)
+
+  /** The elements of the stream that `stream` makes each time it runs: for state of a run, and for
+    * recursion.
+    * {{{
+    * val numbered: Stream[String] = Stream.suspend {
+    *   var count = 0
+    *   Stream.linesOf(path).map { line => count += 1; s"$count $line" }
+    * }
+    * }}}
+    */
+  def suspend[A](stream: => Stream[A]): Stream[A] = empty ++ stream
+
+  /** The value; **Fails** with what is on the left. */
+  def fromEither[A](either: Either[Throwable, A]): Stream[A] = either.fold(fail, emit)
+
+  /** The value, or no element. */
+  def fromOption[A](option: Option[A]): Stream[A] = fromIterable(option.toList)
+
+  /** The value; **Fails** with the error. */
+  def fromTry[A](result: Try[A]): Stream[A] = fromEither(result.toEither)
+
+  /** The elements of the JDK's stream that `open` makes each time this runs. It is closed once.
+    *
+    * **Cancelled** between elements, and where its code blocks.
+    * {{{
+    * val folders = Stream.fromJavaStream(Files.list(path)).filter(Files.isDirectory(_))
+    * }}}
+    */
+  def fromJavaStream[A](open: => java.util.stream.Stream[? <: A]): Stream[A] =
+    resource(Resource.fromAutoCloseable(Task(open)))
+      .flatMap(items => fromIterator[A](items.iterator.asScala))
+
+  // ---- time ----
+
+  /** One element, after `duration`. */
+  def sleep(duration: FiniteDuration): Stream[Unit] = eval(Task.sleep(duration))
+
+  /** An element at each `interval` from the beginning, without end: the time since then. The first
+    * comes after one `interval`. If the consumer takes longer than that, the next element comes at
+    * once, and those that were missed are left out.
+    * {{{
+    * val progress = Stream.awakeEvery(1.second).evalTap(t => Task(log(s"$t")))
+    * }}}
+    */
+  def awakeEvery(interval: FiniteDuration): Stream[FiniteDuration] =
+    positive("awakeEvery", "interval", interval)
+    eval(Task.monotonic).flatMap(begin =>
+      fixedRate(interval).evalMap(_ => Task.monotonic.map(_ - begin))
+    )
+
+  /** As `awakeEvery`, without the time. */
+  def fixedRate(interval: FiniteDuration): Stream[Unit] =
+    positive("fixedRate", "interval", interval)
+    fromSchedule(Schedule.fixed(interval))
+
+  /** An element `delay` after the beginning, and each time `delay` after the consumer has asked for
+    * the next, without end.
+    */
+  def fixedDelay(delay: FiniteDuration): Stream[Unit] =
+    positive("fixedDelay", "delay", delay)
+    repeatEval(Task.sleep(delay))
+
+  private def positive(name: String, what: String, duration: FiniteDuration): Unit = require(
+    duration.toNanos > 0,
+    s"Stream.$name: the $what was $duration. It must be longer than nothing."
+  )
+
+  /** An element after each wait of `schedule`, until that stops.
+    * {{{
+    * val tries = Stream.fromSchedule(Schedule.exponential(10.millis).times(5))
+    * }}}
+    */
+  def fromSchedule(schedule: Schedule[Unit]): Stream[Unit] =
+    val nanoTime = Task.onRuntime(_.timers.nanoTime)
+    eval(nanoTime.map(now => schedule.begin(ScheduleStart(now, Schedule.Random)))).flatMap(run =>
+      repeatEvalOption(nanoTime.map(run.next((), _)).flatMap { delay =>
+        if delay == ScheduleRun.Stop then Task.pure(None)
+        else Task.sleep(delay.nanos).as(Some(()))
+      })
+    )
+
+  // ---- from queues and callbacks ----
+
+  /** The values of `queue`, without end. Each is taken when the stream asks for it, and by one
+    * taker: several streams share the values.
+    */
+  def fromQueue[A](queue: Queue[A]): Stream[A] = repeatEval(queue.take)
+
+  /** As `fromQueue`, up to the first none. */
+  def fromQueueNoneTerminated[A](queue: Queue[Option[A]]): Stream[A] =
+    repeatEvalOption(queue.take)
+
+  /** The same as `channel.stream`. */
+  def fromChannel[A](channel: Channel[A]): Stream[A] = channel.stream
+
+  /** The elements that callbacks give to the `Emit` that `register` gets, from any thread.
+    * `register` says how to begin and how to stop: its resource is acquired when the first element
+    * is asked for, and released when the stream is over. `bound` elements are buffered at most;
+    * `overflow` says what becomes of one more.
+    *
+    * **Waits** for the next element. **Fails** after the elements before it with the error given to
+    * `Emit.fail`, and, with `Overflow.Fail`, with a `BufferOverflow`.
+    * {{{
+    * def ticks: Stream[Long] = Stream.async[Long](bound = 16, Stream.Overflow.DropOldest) { emit =>
+    *   Resource.make(Task {
+    *     val timer = java.util.Timer(true)
+    *     val tick = new java.util.TimerTask:
+    *       def run(): Unit = emit(System.nanoTime()): Unit
+    *     timer.schedule(tick, 0L, 100L)
+    *     timer
+    *   })(timer => Task(timer.cancel()))
+    * }
+    * }}}
+    */
+  def async[A](bound: Int, overflow: Overflow = Overflow.Fail)(
+      register: Emit[A] => Resource[Any]
+  ): Stream[A] =
+    require(bound >= 1, s"Stream.async: the bound was $bound. It must be at least 1.")
+    resource(Resource.defer {
+      val buffer = CallbackBuffer[A](bound, overflow)
+      register(buffer).map(_ => buffer)
+    }).flatMap(buffer => ChannelSource.stream(buffer.next))
+
+  /** What becomes of an element that a callback gives while the buffer is full. */
+  enum Overflow:
+    /** It is dropped. */
+    case DropNewest
+
+    /** The oldest in the buffer is dropped for it. */
+    case DropOldest
+
+    /** It is dropped, and the stream fails after what is in the buffer. */
+    case Fail
+
+  /** What the callbacks of `Stream.async` give their elements to. Its methods never wait. */
+  abstract class Emit[-A] private[weir] ():
+    /** True if `value` is an element of the stream now; false where it was dropped, or comes after
+      * the end.
+      */
+    def apply(value: A): Boolean
+
+    /** Ends the stream, after what is in the buffer. */
+    def end(): Unit
+
+    /** Ends the stream with `error`, after what is in the buffer. Nothing after the end. */
+    def fail(error: Throwable): Unit
+
+  /** A callback of `Stream.async` gave an element for which there was no room. */
+  final class BufferOverflow private[weir] (bound: Int)
+      extends RuntimeException(
+        s"Stream.async: $bound elements were in the buffer, and there came one more. Give it a " +
+          "larger bound, a faster consumer, or an overflow that drops elements."
+      )

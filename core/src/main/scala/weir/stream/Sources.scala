@@ -63,6 +63,23 @@ private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) ex
           ended = true
           Pull.End
 
+/** The elements that the tasks make which `f` makes of a state. */
+private[weir] final class UnfoldEvalSource[S, A](zero: S, f: S => Task[Option[(A, S)]])
+    extends PlainSource:
+  private var state: S = zero
+  private var ended = false
+  def next(fiber: TaskFiber): Any =
+    fiber.checkpoint()
+    if ended then Pull.End
+    else
+      fiber.await(f(state)) match
+        case Some((value, next)) =>
+          state = next
+          value
+        case None =>
+          ended = true
+          Pull.End
+
 /** The value of one run of a task. */
 private[weir] final class EvalSource(task: Task[Any]) extends PlainSource:
   private var spent = false

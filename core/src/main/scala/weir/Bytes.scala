@@ -1,0 +1,77 @@
+package weir
+
+import java.security.MessageDigest
+import java.util.zip.Deflater
+import weir.stream.{DeflateBytes, GunzipBytes, InflateBytes, TranscodeStage}
+
+/** Compression and hashes of bytes, as functions from stream to stream. The blocks may be cut
+  * anywhere, and what comes back is cut otherwise.
+  * {{{
+  * val packed: Stream[Array[Byte]] = Bytes.gzip()(Stream.fromPath(path))
+  * }}}
+  */
+object Bytes:
+
+  /** The bytes in the format of gzip, as one member. `level` is 0 to 9, or -1 for the JDK's choice.
+    */
+  def gzip(level: Int = Deflater.DEFAULT_COMPRESSION): Stream[Array[Byte]] => Stream[Array[Byte]] =
+    checkLevel("gzip", level)
+    TranscodeStage.stream(_, () => DeflateBytes.gzip(level))
+
+  /** What was compressed with gzip: the content of each member, one after the other. Zero bytes
+    * after the last member are left out.
+    *
+    * **Fails** with an `IOException` where the bytes are damaged or no gzip, and with an
+    * `EOFException` where they are cut, or where there are none at all; what came before is
+    * delivered first.
+    */
+  def gunzip: Stream[Array[Byte]] => Stream[Array[Byte]] =
+    TranscodeStage.stream(_, () => GunzipBytes())
+
+  /** The bytes in the format of zlib, which is HTTP's `deflate`. `level` as with `gzip`. */
+  def deflate(
+      level: Int = Deflater.DEFAULT_COMPRESSION
+  ): Stream[Array[Byte]] => Stream[Array[Byte]] =
+    checkLevel("deflate", level)
+    TranscodeStage.stream(_, () => DeflateBytes.zlib(level))
+
+  /** What was compressed in the format of zlib. **Fails** as `gunzip`, also if more bytes come
+    * after the end.
+    */
+  def inflate: Stream[Array[Byte]] => Stream[Array[Byte]] =
+    TranscodeStage.stream(_, () => InflateBytes())
+
+  private def checkLevel(name: String, level: Int): Unit = require(
+    level >= -1 && level <= 9,
+    s"Bytes.$name: the level was $level. It must be 0 to 9, or -1 for the JDK's choice."
+  )
+
+  /** The digest of all bytes of `bytes`. `algorithm` is a name that the JDK knows, such as
+    * `SHA-256`. **Fails** with a `NoSuchAlgorithmException` if it does not.
+    * {{{
+    * val sum: Task[Array[Byte]] = Bytes.digest(Stream.fromPath(path), "SHA-256")
+    * }}}
+    */
+  def digest(bytes: Stream[Array[Byte]], algorithm: String): Task[Array[Byte]] = Task.defer {
+    val digest = MessageDigest.getInstance(algorithm)
+    bytes.fold(())((_, block) => digest.update(block)).map(_ => digest.digest())
+  }
+
+  /** The same blocks; at the end the task that `use` makes of the digest of all of them is run. A
+    * stream that fails or is not consumed to its end has no digest. **Fails** as `digest`.
+    * {{{
+    * val checked: Stream[Array[Byte]] = Bytes.withDigest("SHA-256")(sum =>
+    *   store(java.util.HexFormat.of().formatHex(sum))
+    * )(Stream.fromPath(path))
+    * }}}
+    */
+  def withDigest(algorithm: String)(
+      use: Array[Byte] => Task[Any]
+  ): Stream[Array[Byte]] => Stream[Array[Byte]] = bytes =>
+    Stream.suspend {
+      val digest = MessageDigest.getInstance(algorithm)
+      bytes.map { block =>
+        digest.update(block)
+        block
+      } ++ Stream.exec(Task.defer(use(digest.digest())))
+    }

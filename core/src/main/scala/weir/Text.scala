@@ -1,0 +1,89 @@
+package weir
+
+import java.io.IOException
+import java.nio.charset.{Charset, StandardCharsets}
+import java.util.{Base64, HexFormat}
+import weir.stream.{DecodeText, EncodeText, InUnits, SplitLines, TranscodeStage}
+
+/** Text of bytes and bytes of text, as functions from stream to stream. The pieces of both may be
+  * cut anywhere, within a character as well. Where malformed input is an error, it comes in its
+  * place: after what was right before it.
+  * {{{
+  * val lines: Stream[String] = Text.lines(Text.utf8Decode(Bytes.gunzip(Stream.fromPath(path))))
+  * }}}
+  */
+object Text:
+
+  /** The text of bytes in UTF-8, without the byte order mark that it may begin with. **Fails** with
+    * an `IOException` where bytes are malformed.
+    */
+  def utf8Decode: Stream[Array[Byte]] => Stream[String] =
+    TranscodeStage.stream(_, () => DecodeText(StandardCharsets.UTF_8, withoutMark = true))
+
+  /** The text of bytes in `charset`; a byte order mark stays. **Fails** with an `IOException` where
+    * bytes are malformed.
+    */
+  def decode(charset: Charset): Stream[Array[Byte]] => Stream[String] =
+    TranscodeStage.stream(_, () => DecodeText(charset, withoutMark = false))
+
+  /** The bytes of text in UTF-8. Half a surrogate pair is replaced by `?`, unless the other half is
+    * at the beginning of the next piece.
+    */
+  def utf8Encode: Stream[String] => Stream[Array[Byte]] = encode(StandardCharsets.UTF_8)
+
+  /** The bytes of text in `charset`; what that has no bytes for is replaced, as by
+    * `String.getBytes`.
+    */
+  def encode(charset: Charset): Stream[String] => Stream[Array[Byte]] =
+    TranscodeStage.stream(_, () => EncodeText(charset))
+
+  /** The lines of text, without the `\n`, `\r` or both that end them. The end of the text ends the
+    * last line; nothing comes after the last end of a line.
+    */
+  def lines: Stream[String] => Stream[String] = linesOfAtMost(Int.MaxValue)
+
+  /** As `lines`. **Fails** with an `IOException` at a line of more than `limitChars` characters,
+    * which would take memory as it comes: for input from others.
+    * {{{
+    * val requests: Stream[String] = Text.linesOfAtMost(8192)(Text.utf8Decode(Stream.fromPath(path)))
+    * }}}
+    */
+  def linesOfAtMost(limitChars: Int): Stream[String] => Stream[String] =
+    require(
+      limitChars >= 1,
+      s"Text.linesOfAtMost: the limit was $limitChars. It must be at least 1."
+    )
+    TranscodeStage.stream(_, () => SplitLines(limitChars))
+
+  /** Bytes in Base64, padded at the end. */
+  def base64Encode: Stream[Array[Byte]] => Stream[String] =
+    TranscodeStage.stream(_, () => InUnits.ofBytes(3)(Base64.getEncoder.encodeToString(_)))
+
+  /** The bytes that Base64 stands for; the padding may be missing. **Fails** with an `IOException`
+    * at what is no Base64, white space too.
+    */
+  def base64Decode: Stream[String] => Stream[Array[Byte]] =
+    decodeUnits(4, "base64Decode", "Base64")(Base64.getDecoder.decode(_))
+
+  /** Bytes as two hexadecimal digits each, the letters small. */
+  def hexEncode: Stream[Array[Byte]] => Stream[String] =
+    _.map(HexFormat.of().formatHex(_)).filter(_.nonEmpty)
+
+  /** The bytes that pairs of hexadecimal digits stand for. **Fails** with an `IOException` at what
+    * is none, and where a digit is missing at the end.
+    */
+  def hexDecode: Stream[String] => Stream[Array[Byte]] =
+    decodeUnits(2, "hexDecode", "hexadecimal")(HexFormat.of().parseHex(_))
+
+  private def decodeUnits(unit: Int, name: String, what: String)(
+      decode: String => Array[Byte]
+  ): Stream[String] => Stream[Array[Byte]] = TranscodeStage.stream(
+    _,
+    () =>
+      InUnits.ofChars(unit)(text =>
+        try decode(text)
+        catch
+          case error: IllegalArgumentException =>
+            throw IOException(s"Text.$name: the text is not $what: ${error.getMessage}", error)
+      )
+  )
