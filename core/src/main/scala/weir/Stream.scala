@@ -2,9 +2,9 @@ package weir
 
 import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 import scala.annotation.implicitNotFound
-import scala.concurrent.duration.{DurationLong, FiniteDuration}
+import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import scala.jdk.CollectionConverters.IteratorHasAsScala
 import scala.util.Try
 import weir.fiber.HoldsUserCode
@@ -501,6 +501,55 @@ object Stream:
         else Task.sleep(delay.nanos).as(Some(()))
       })
     )
+
+  // ---- files ----
+
+  /** `path` and what is below it, a directory before its entries, down to `maxDepth` levels; links
+    * are not followed. Directories are read when the consumer comes to them.
+    *
+    * **Cancelled** between paths. **Fails** with an `IOException` where a directory cannot be read.
+    * {{{
+    * val sources = Stream.walk(path).filter(_.toString.endsWith(".scala"))
+    * }}}
+    */
+  def walk(path: Path, maxDepth: Int = Int.MaxValue): Stream[Path] =
+    require(maxDepth >= 0, s"Stream.walk: the depth was $maxDepth. It must be at least 0.")
+    fromSource(Task(WalkSource(Files.walk(path, maxDepth))))
+
+  /** The changes in `directory`, not those below its directories, from when the first is asked for.
+    * It ends when the directory is deleted.
+    *
+    * **Waits** for the next change. **Fails** with an `IOException` if there is no such directory.
+    * **Order**: changes of one file keep theirs; several of them may be one.
+    * {{{
+    * val created = Stream.watch(path).collect { case FileChange.Created(file) => file }
+    * }}}
+    */
+  def watch(directory: Path): Stream[FileChange] = fromSource(Task(WatchSource(directory)))
+
+  /** The bytes of a file that grows, without end: what it has, or with `fromEnd` what is added, as
+    * it is added. Each `interval` it is looked for more. If another file takes the place of this
+    * one, as when logs are rotated, the rest of this one comes first, then all of that one; a file
+    * that becomes shorter is read from its beginning. Where there is no file, one is waited for.
+    *
+    * A file that is cut and has grown beyond its old length within one interval is not seen to be
+    * another one.
+    * {{{
+    * val lines = Text.lines(Text.utf8Decode(Stream.tailOf(path)))
+    * }}}
+    */
+  def tailOf(
+      path: Path,
+      fromEnd: Boolean = false,
+      interval: FiniteDuration = 1.second,
+      blockBytes: Int = 65536
+  ): Stream[Array[Byte]] =
+    positive("tailOf", "interval", interval)
+    require(
+      blockBytes >= 1,
+      s"Stream.tailOf: the size of a block was $blockBytes. It must be at least 1."
+    )
+    fromSource(Task(TailSource(path, fromEnd, interval, blockBytes)))
 
   // ---- from queues and callbacks ----
 
