@@ -2,7 +2,7 @@ package weir.stream
 
 import java.util.Arrays
 import weir.fiber.TaskFiber
-import weir.{Outcome, Task}
+import weir.{Outcome, Stream, Task}
 
 /** The bytes of an input, in blocks: each is what one read has given, in an array of its own.
   *
@@ -40,3 +40,8 @@ private[weir] final class BlockSource(open: () => ByteInput, blockBytes: Int) ex
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val opened = input
     if opened ne null then opened.close()
+
+private[weir] object BlockSource:
+  def stream(input: => ByteInput, blockBytes: Int): Stream[Array[Byte]] =
+    new Stream[Array[Byte]]:
+      private[weir] def open(): Pull = BlockSource(() => input, blockBytes)

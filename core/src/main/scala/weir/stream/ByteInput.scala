@@ -1,6 +1,7 @@
 package weir.stream
 
 import java.io.{FileInputStream, InputStream}
+import java.net.Socket
 import java.nio.ByteBuffer
 import java.nio.channels.SeekableByteChannel
 import java.nio.file.{Files, Path}
@@ -20,6 +21,19 @@ private[weir] object ByteInput:
     if stream.getClass eq classOf[FileInputStream] then
       ChannelInput(stream.asInstanceOf[FileInputStream].getChannel)
     else StreamInput(stream)
+
+  /** The end of the stream leaves the socket open. */
+  def ofSocket(socket: Socket): ByteInput = new ByteInput:
+    private val input = socket.getInputStream
+    def read(block: Array[Byte]): Task[Int] =
+      Task.delay(input.read(block)).cancelable(Task(socket.close()))
+    def close(): Unit = ()
+
+  /** The output of a process, a read of which ends only with the process. */
+  def ofProcess(input: InputStream, kill: Task[Unit]): ByteInput = new ByteInput:
+    def read(block: Array[Byte]): Task[Int] =
+      Task.onPlatformThread(input.read(block)).cancelable(kill)
+    def close(): Unit = ()
 
 /** The input of a file, a pipe or a terminal.
   *

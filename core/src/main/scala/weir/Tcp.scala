@@ -1,0 +1,114 @@
+package weir
+
+import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket}
+import java.util.concurrent.ConcurrentHashMap
+import weir.stream.{BlockSource, ByteInput, Pull}
+
+/** Connections by TCP: those that others begin, and those that we begin. */
+object Tcp:
+
+  /** A connection to `port` of `host`, closed at the release.
+    *
+    * **Waits** until the other side accepts. **Cancelled** meanwhile: closes the socket. **Fails**
+    * with an `IOException`.
+    * {{{
+    * val answer: Task[List[String]] = Tcp.connect("localhost", 7).use { connection =>
+    *   connection.write("hello\n".getBytes) >>
+    *     Text.lines(Text.utf8Decode(connection.bytes())).take(1).toList
+    * }
+    * }}}
+    */
+  def connect(host: String, port: Int): Resource[Connection] = Resource
+    .makeFull(poll =>
+      Task(Socket()).flatMap { socket =>
+        val close = Task(socket.close())
+        val connecting = Task.delay(socket.connect(InetSocketAddress(host, port)))
+        poll(connecting.cancelable(close))
+          .guaranteeCase {
+            case Outcome.Succeeded(_) => Task.unit
+            case _ => close
+          }
+          .as(Connection(socket))
+      }
+    )((connection, _) => connection.close)
+
+  /** A server that listens at `port`, or for 0 at one that is free, of the address `host`. At the
+    * release it is closed, with all its connections.
+    *
+    * **Fails** with an `IOException`, where the port is in use.
+    */
+  def listen(port: Int, host: String = "localhost", backlog: Int = 50): Resource[Server] =
+    Resource.make(Task(Server(ServerSocket(port, backlog, InetAddress.getByName(host)))))(server =>
+      Task(server.closeAll())
+    )
+
+  /** A socket that listens. */
+  final class Server private[Tcp] (socket: ServerSocket):
+    private val open = ConcurrentHashMap.newKeySet[Socket]()
+
+    /** The port it listens at. */
+    val port: Int = socket.getLocalPort
+
+    /** The connections as they come, without end, each accepted when it is asked for. One is closed
+      * at the release of its resource, and one that is not used with the server.
+      *
+      * **Waits** for the next. **Cancelled** meanwhile: closes the server for good. **Fails** with
+      * an `IOException`, also once the server is closed.
+      */
+    val connections: Stream[Resource[Connection]] =
+      Stream.repeatEval(Task.delay(accept()).cancelable(Task(socket.close())))
+
+    /** Never ends: runs `handle` for each connection, at most `limit` at a time, and closes the
+      * connection after it. **Fails** with the first error of a `handle`, which cancels the others:
+      * one that concerns its connection alone is for `handle` itself.
+      * {{{
+      * val echo: Task[Unit] = Tcp.listen(8080).use(
+      *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).attempt)
+      * )
+      * }}}
+      */
+    def serve(limit: Int)(handle: Connection => Task[Any]): Task[Unit] =
+      connections.parEvalMapUnordered(limit)(_.use(handle)).drain
+
+    /** The socket is known before a cancel can come between. */
+    private def accept(): Resource[Connection] =
+      val accepted = socket.accept()
+      open.add(accepted): Unit
+      Resource.make(Task(Connection(accepted)))(connection =>
+        Task(open.remove(accepted)).flatMap(_ => connection.close)
+      )
+
+    private[Tcp] def closeAll(): Unit = Pull.both(socket.close(), open.forEach(_.close()))
+
+  /** A connection. What reads and what writes may be two fibers. */
+  final class Connection private[Tcp] (socket: Socket):
+
+    /** The address of the other side. */
+    val remote: InetSocketAddress = socket.getRemoteSocketAddress.asInstanceOf[InetSocketAddress]
+
+    /** What the other side sends, until it sends no more, as each read returns it: at most
+      * `blockBytes`. The connection stays open after that; what one stream has not read, the next
+      * one reads.
+      *
+      * **Cancelled** while it reads: closes the connection. **Fails** with an `IOException`.
+      */
+    def bytes(blockBytes: Int = 65536): Stream[Array[Byte]] =
+      require(
+        blockBytes >= 1,
+        s"Tcp.Connection.bytes: the size of a block was $blockBytes. It must be at least 1."
+      )
+      BlockSource.stream(ByteInput.ofSocket(socket), blockBytes)
+
+    /** Nothing, once all of `block` is sent. **Waits** while the other side does not read.
+      * **Cancelled** meanwhile: closes the connection. **Fails** with an `IOException`.
+      */
+    def write(block: Array[Byte]): Task[Unit] =
+      Task.delay(socket.getOutputStream.write(block)).cancelable(close)
+
+    /** As `write`, of all `blocks`. */
+    def writeAll(blocks: Stream[Array[Byte]]): Task[Unit] = blocks.evalMap(write).drain
+
+    /** Tells the other side that nothing more will be sent. It can be read from still. */
+    def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
+
+    private[Tcp] def close: Task[Unit] = Task(socket.close())
