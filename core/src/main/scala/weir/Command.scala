@@ -1,0 +1,84 @@
+package weir
+
+import java.io.InputStream
+import java.util.concurrent.TimeUnit
+import scala.concurrent.duration.{DurationInt, FiniteDuration}
+import scala.jdk.CollectionConverters.IteratorHasAsScala
+import weir.stream.{BlockSource, ByteInput}
+
+/** Programs that run as processes of their own. */
+object Command:
+
+  /** The program `words(0)` with the arguments after it; no shell is between. Begun when it is
+    * acquired, and killed at the release if it still runs, with the processes that it has begun:
+    * asked to end, and after five seconds made to.
+    *
+    * **Fails** with an `IOException` if there is no such program.
+    * {{{
+    * val listing: Task[List[String]] = Command.run("ls", "-l").use(process =>
+    *   Text.lines(Text.utf8Decode(process.output)).toList
+    * )
+    * }}}
+    */
+  def run(words: String*): Resource[Running] =
+    require(words.nonEmpty, "Command.run: there was no word. The first must be the program.")
+    runAs(ProcessBuilder(words*))
+
+  /** As `run`, with the directory, the environment and the redirects of `builder`; `grace` is how
+    * long a process that is killed has to end by itself.
+    */
+  def runAs(builder: => ProcessBuilder, grace: FiniteDuration = 5.seconds): Resource[Running] =
+    Resource.make(Task(Running(builder.start(), grace)))(_.release)
+
+  /** A process that was begun. A program that writes much waits until that is read: read `output`
+    * and `errors` at the same time, or redirect one of them.
+    */
+  final class Running private[Command] (process: Process, grace: FiniteDuration):
+
+    /** What it writes to its standard output. To be read once. **Cancelled** while it waits for
+      * more: kills the process. **Fails** with an `IOException`.
+      */
+    val output: Stream[Array[Byte]] = bytesOf(process.getInputStream)
+
+    /** As `output`, what it writes to its standard error. */
+    val errors: Stream[Array[Byte]] = bytesOf(process.getErrorStream)
+
+    /** Nothing, once all of `blocks` is written to its standard input, which is closed then, also
+      * after an error. **Waits** while it does not read. **Cancelled** meanwhile: kills the
+      * process. **Fails** with an `IOException` if it has ended, or has closed its input.
+      */
+    def writeInput(blocks: Stream[Array[Byte]]): Task[Unit] =
+      val input = process.getOutputStream
+      blocks
+        .evalMap(block =>
+          Task.onPlatformThread { input.write(block); input.flush() }.cancelable(kill)
+        )
+        .drain
+        .guarantee(Task(input.close()))
+
+    /** With what it has ended. **Waits** for that. **Cancelled** meanwhile: it goes on. */
+    val exitCode: Task[Int] = Task(process.waitFor())
+
+    /** Ends it now, with the processes that it has begun. */
+    val kill: Task[Unit] = Task.uninterruptible {
+      if process.isAlive then
+        // by handles: `Process.destroy` waits for a write to the process that waits for the process
+        val own = process.toHandle
+        val others = process.descendants.iterator.asScala.toList
+        (own :: others).foreach(_.destroy(): Unit)
+        if !process.waitFor(grace.toNanos, TimeUnit.NANOSECONDS) then
+          own.destroyForcibly(): Unit
+          process.waitFor(): Unit
+        others.foreach(_.destroyForcibly(): Unit)
+    }
+
+    private def bytesOf(input: InputStream): Stream[Array[Byte]] =
+      BlockSource.stream(ByteInput.ofProcess(input, kill), 65536)
+
+    /** The output of what the process has left running is not waited for. */
+    private[Command] def release: Task[Unit] = kill.guarantee(Task {
+      for closed <- List(process.getOutputStream, process.getInputStream, process.getErrorStream)
+      do
+        try closed.close()
+        catch case _: java.io.IOException => () // what was not written when the process ended
+    })
