@@ -4,6 +4,7 @@ import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
 import java.nio.file.{Files, Path}
 import scala.annotation.implicitNotFound
+import scala.collection.Factory
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import scala.jdk.CollectionConverters.IteratorHasAsScala
 import scala.util.Try
@@ -144,6 +145,224 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The elements that are not equal to the one before. */
   final def changes: Stream[A] = step(Step.Changes())
 
+  private def transform[B](make: => Transformer[A, B]): Stream[B] =
+    Stream.of(() => TransformStage(open(), make))
+
+  /** The elements for which `drop` is false. */
+  final def filterNot(drop: A => Boolean): Stream[A] = filter(a => !drop(a))
+
+  /** The elements for which the task that `keep` makes of them gives true.
+    *
+    * {{{
+    * val valid: Stream[Int] = Stream.emits(ids).evalFilter(id => Task(id % 2 == 0))
+    * }}}
+    */
+  final def evalFilter(keep: A => Task[Boolean]): Stream[A] =
+    evalCollect(a => keep(a).map(is => Option.when(is)(a)))
+
+  /** What the tasks that `f` makes of the elements give, where that is not none. */
+  final def evalCollect[B](f: A => Task[Option[B]]): Stream[B] = evalMap(f).unNone
+
+  /** As `scan`, with the result of the task that `f` makes. */
+  final def evalScan[B](zero: B)(f: (B, A) => Task[B]): Stream[B] = Stream.suspend {
+    var state = zero
+    Stream.emit(zero) ++ evalMap(a =>
+      f(state, a).map { b =>
+        state = b; b
+      }
+    )
+  }
+
+  /** As `mapAccumulate`, with the result of the task that `f` makes. */
+  final def evalMapAccumulate[S, B](zero: S)(f: (S, A) => Task[(S, B)]): Stream[B] =
+    Stream.suspend {
+      var state = zero
+      evalMap(a =>
+        f(state, a).map { (after, b) =>
+          state = after; b
+        }
+      )
+    }
+
+  /** The values of the options that have one. */
+  final def unNone[B](using option: A <:< Option[B]): Stream[B] = mapConcat(option)
+
+  /** The values of the options before the first none. */
+  final def unNoneTerminate[B](using option: A <:< Option[B]): Stream[B] =
+    map(option).takeWhile(_.isDefined).map(_.get)
+
+  /** The values on the right. **Fails** with the first error on the left: the opposite of
+    * `attempt`.
+    */
+  final def rethrow[B](using either: A <:< Either[Throwable, B]): Stream[B] =
+    evalMap(a => Task.fromEither(either(a)))
+
+  /** The elements, each on the right; an error of this stream is the last element, on the left. */
+  final def attempt: Stream[Either[Throwable, A]] =
+    map(a => Right(a): Either[Throwable, A]).handleErrorWith(e => Stream.emit(Left(e)))
+
+  /** The same elements. **Fails** with what `f` makes of the error, or with that where `f` has no
+    * case.
+    */
+  final def adaptError(f: PartialFunction[Throwable, Throwable]): Stream[A] =
+    handleErrorWith(error => Stream.fail(f.applyOrElse(error, identity)))
+
+  /** The same elements. After an error for which `f` has a case its task runs; then the stream
+    * **Fails** with that error, under which one of the task is suppressed.
+    *
+    * {{{
+    * val watched = Stream.linesOf(path).onError { case e => Task(log(s"$path: $e")) }
+    * }}}
+    */
+  final def onError(f: PartialFunction[Throwable, Task[Any]]): Stream[A] =
+    handleErrorWith(error => Stream.eval(Task.fail(error).onError(f)))
+
+  /** These elements; after an error, those of `that`. */
+  final def orElse[B >: A](that: => Stream[B]): Stream[B] = handleErrorWith(_ => that)
+
+  /** These elements. After an error the stream begins anew, when `schedule` says; it **Fails** with
+    * the last error once that says no more. The elements before an error have been given by then, and
+    * come again, unless what this stream reads goes on where it stopped.
+    *
+    * {{{
+    * val lines = Stream.linesOf(path).retry(Schedule.exponential(1.second).times(5))
+    * }}}
+    */
+  final def retry(schedule: Schedule[Throwable]): Stream[A] =
+    val nanoTime = Task.onRuntime(_.timers.nanoTime)
+    def again(run: ScheduleRun[Throwable]): Stream[A] = handleErrorWith(error =>
+      Stream
+        .eval(nanoTime.map(run.next(error, _)))
+        .flatMap(delay =>
+          if delay == ScheduleRun.Stop then Stream.fail(error)
+          else Stream.exec(Task.sleep(delay.nanos)) ++ again(run)
+        )
+    )
+    Stream
+      .eval(nanoTime.map(now => schedule.begin(ScheduleStart(now, Schedule.Random))))
+      .flatMap(again)
+
+  /** `value` for each element. */
+  final def as[B](value: B): Stream[B] = map(_ => value)
+
+  /** `()` for each element. */
+  final def void: Stream[Unit] = as(())
+
+  /** The elements of these streams, one stream after the other. */
+  final def flatten[B](using stream: A <:< Stream[B]): Stream[B] = flatMap(stream)
+
+  /** `value`, then these elements. */
+  final def prepend[B >: A](value: B): Stream[B] = Stream.emit(value) ++ this
+
+  /** These elements; those of `that` if there are none. */
+  final def ifEmpty[B >: A](that: => Stream[B]): Stream[B] = Stream.suspend {
+    var isEmpty = true
+    map { a =>
+      isEmpty = false; a
+    } ++ (if isEmpty then that else Stream.empty)
+  }
+
+  /** These elements again and again, without end. */
+  final def repeat: Stream[A] = this ++ repeat
+
+  /** These elements `count` times. */
+  final def repeatN(count: Long): Stream[A] =
+    if count <= 0 then Stream.empty else this ++ repeatN(count - 1)
+
+  /** The same elements; each is printed to the standard error first, after `label`. */
+  final def debug(label: String = "stream"): Stream[A] =
+    map { a =>
+      System.err.println(s"$label: $a"); a
+    }
+
+  /** What `pipe` makes of this stream: an operator of your own, in the place of one of these.
+    *
+    * {{{
+    * def numbered[A](lines: Stream[A]): Stream[String] = lines.zipWithIndex.map((a, n) => s"$n $a")
+    *
+    * val lines: Stream[String] = Stream.linesOf(path).through(numbered)
+    * }}}
+    */
+  final def through[B](pipe: Stream[A] => Stream[B]): Stream[B] = pipe(this)
+
+  /** The task that `sink` makes of this stream. */
+  final def to[B](sink: Stream[A] => Task[B]): Task[B] = sink(this)
+
+  /** The last `count` elements, once the stream has ended. Keeps so many. */
+  final def takeRight(count: Int): Stream[A] = transform(Transformer.TakeRight(count))
+
+  /** All but the last `count` elements, each once `count` others have come after it. */
+  final def dropRight(count: Int): Stream[A] = transform(Transformer.DropRight(count))
+
+  /** The elements that `key` makes other values of than of the one before. */
+  final def changesBy[K](key: A => K): Stream[A] = transform(Transformer.ChangesBy(key))
+
+  /** The first of equal elements. Keeps every one that is different. */
+  final def distinct: Stream[A] = distinctBy(identity)
+
+  /** The first of the elements of each key. Keeps every key. */
+  final def distinctBy[K](key: A => K): Stream[A] = transform(Transformer.DistinctBy(key))
+
+  /** `f` of pairs of elements, until one of the two streams ends. */
+  final def zipWith[B, C](that: Stream[B])(f: (A, B) => C): Stream[C] = zip(that).map(f.tupled)
+
+  /** Pairs of each element and the one after it. */
+  final def zipWithNext: Stream[(A, Option[A])] = transform(Transformer.WithNext[A]())
+
+  /** Pairs of the element before, and each element. */
+  final def zipWithPrevious: Stream[(Option[A], A)] =
+    mapAccumulate(Option.empty[A])((before, a) => (Some(a), (before, a)))
+
+  /** Elements of the two streams in turn, until one of them ends. */
+  final def interleave[B >: A](that: Stream[B]): Stream[B] =
+    zipWith(that)((a, b) => List[B](a, b)).mapConcat(identity)
+
+  /** The elements with `separator` between them. */
+  final def intersperse[B >: A](separator: B): Stream[B] =
+    transform(Transformer.Intersperse[B](separator))
+
+  /** Windows of `size` elements, each `step` elements after the one before. The last one is smaller
+    * if elements are left that are in no other window.
+    *
+    * {{{
+    * val means = Stream.emits(List(1.0, 2.0, 4.0)).sliding(2).map(w => w.sum / w.size)
+    * }}}
+    */
+  final def sliding(size: Int, step: Int = 1): Stream[Vector[A]] =
+    require(
+      size >= 1 && step >= 1,
+      s"Stream.sliding: the size was $size and the step $step. They must be at least 1."
+    )
+    transform(Transformer.Sliding(size, step))
+
+  /** Groups of neighbours whose weights together are at most `limit`, or of one element that is
+    * heavier. No group is empty.
+    *
+    * {{{
+    * val batches = Stream.linesOf(path).chunkWeighted(10000)(line => line.length.toLong)
+    * }}}
+    */
+  final def chunkWeighted(limit: Long)(weight: A => Long): Stream[Vector[A]] =
+    require(
+      limit >= 1,
+      s"Stream.chunkWeighted: the limit was $limit. It must be at least 1."
+    )
+    transform(Transformer.Weighted(limit, weight))
+
+  /** Groups of neighbours of the same key, with that.
+    *
+    * {{{
+    * val byFolder = Stream.emits(files).groupAdjacentBy(_.getParent)
+    * }}}
+    */
+  final def groupAdjacentBy[K](key: A => K): Stream[(K, Vector[A])] =
+    transform(Transformer.Adjacent(key))
+
+  /** What is between the elements for which `at` is true; those are left out. Between two of them
+    * that are neighbours there is an empty group.
+    */
+  final def split(at: A => Boolean): Stream[Vector[A]] = transform(Transformer.Split(at))
+
   // ---- concurrently ----
 
   /** The same elements, made ahead by a fiber of their own, the producer. At most `size` elements
@@ -247,6 +466,74 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** How many elements there are. */
   final def count: Task[Long] = RunStream(this, Step.Count())
+
+  /** The first element, if there is one. Asks for no more. */
+  final def head: Task[Option[A]] = take(1).last
+
+  /** The last element, if there is one. */
+  final def last: Task[Option[A]] = fold(Option.empty[A])((_, a) => Some(a))
+
+  /** The first element for which `is` is true. Asks for no more after it, as do the next four.
+    *
+    * {{{
+    * val firstLong: Task[Option[String]] = Stream.linesOf(path).find(_.length > 100)
+    * }}}
+    */
+  final def find(is: A => Boolean): Task[Option[A]] = filter(is).head
+
+  /** The first value of `f`, where it is defined. */
+  final def collectFirst[B](f: PartialFunction[A, B]): Task[Option[B]] = collect(f).head
+
+  /** Whether `is` is true for an element. */
+  final def exists(is: A => Boolean): Task[Boolean] = find(is).map(_.isDefined)
+
+  /** Whether `is` is true for each element. */
+  final def forall(is: A => Boolean): Task[Boolean] = exists(a => !is(a)).map(!_)
+
+  /** `f` of the result before, at first the first element, and each further one; none if there is
+    * no element.
+    */
+  final def reduce[B >: A](f: (B, B) => B): Task[Option[B]] =
+    fold(Option.empty[B])((before, a) => Some(before.fold(a: B)(f(_, a))))
+
+  /** As `fold`, with the result of the task that `f` makes.
+    *
+    * {{{
+    * val balance = Stream.emits(ids).evalFold(0)((sum, id) => visitsOf(id).map(sum + _))
+    * }}}
+    */
+  final def evalFold[B](zero: B)(f: (B, A) => Task[B]): Task[B] = Task.defer {
+    var state = zero
+    evalMap(a => f(state, a).map(b => state = b)).drain.map(_ => state)
+  }
+
+  /** Runs the task that `f` makes of each element, one after the other. */
+  final def evalForeach(f: A => Task[Any]): Task[Unit] = evalMap(f).drain
+
+  /** All elements. */
+  final def toVector: Task[Vector[A]] = toCollection(Vector)
+
+  /** All elements, in a collection of this kind.
+    *
+    * {{{
+    * val names: Task[Set[String]] = Stream.linesOf(path).toCollection(Set)
+    * val visits: Task[Map[String, Int]] = Stream.linesOf(path).map(_ -> 1).toCollection(Map)
+    * }}}
+    */
+  final def toCollection[C](factory: Factory[A, C]): Task[C] = Task.defer {
+    val builder = factory.newBuilder
+    fold(())((_, a) => builder += a: Unit).map(_ => builder.result())
+  }
+
+  /** The sum of the elements. */
+  final def sum[B >: A](using number: Numeric[B]): Task[B] =
+    fold(number.zero)((sum, a) => number.plus(sum, a))
+
+  /** The elements as text, with `separator` between them. */
+  final def mkString(separator: String = ""): Task[String] = Task.defer {
+    val text = java.lang.StringBuilder()
+    intersperse[Any](separator).fold(())((_, a) => text.append(a): Unit).map(_ => text.toString)
+  }
 
 object Stream:
   private def of[A](make: () => Pull): Stream[A] = new Stream[A]:
