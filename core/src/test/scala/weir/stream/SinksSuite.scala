@@ -11,6 +11,9 @@ import scala.concurrent.duration.*
 
 class SinksSuite extends munit.ScalaCheckSuite, StreamTests:
 
+  override def scalaCheckTestParameters =
+    super.scalaCheckTestParameters.withMinSuccessfulTests(Tier(25, 500))
+
   private def inFolder(body: Path => Unit): Unit =
     val folder = Files.createTempDirectory("weir")
     try body(folder)

@@ -18,8 +18,8 @@ class StreamAsyncSuite extends StreamTests:
     ): Stream[A] = Stream.async[A](bound, overflow) { emit =>
       Resource.make(Task {
         acquired.incrementAndGet(): Unit
-        listener.set(emit)
         atOnce(emit)
+        listener.set(emit)
       })(_ => Task(released.incrementAndGet()).void)
     }
 

@@ -11,6 +11,9 @@ import scala.jdk.CollectionConverters.*
 
 class TextSuite extends munit.ScalaCheckSuite, StreamTests:
 
+  override def scalaCheckTestParameters =
+    super.scalaCheckTestParameters.withMinSuccessfulTests(Tier(50, 1_000))
+
   private val texts = Gen
     .listOf(
       Gen.frequency(
