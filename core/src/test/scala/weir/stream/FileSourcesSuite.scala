@@ -140,3 +140,29 @@ class FileSourcesSuite extends StreamTests:
       assertEquals(first.runSync(), List("abcd", "ef"))
       intercept[IllegalArgumentException](Stream.tailOf(file, interval = 0.seconds)): Unit
     }
+
+  test("no file stays open: after the end, take, an error, a cancel"):
+    import com.sun.management.UnixOperatingSystemMXBean
+    java.lang.management.ManagementFactory.getOperatingSystemMXBean match
+      case system: UnixOperatingSystemMXBean =>
+        inFolder { folder =>
+          val file = folder.resolve("a")
+          write(file, "abcdef")
+          val boom = Boom()
+          val sources = List(Stream.walk(folder), Stream.tailOf(file), Stream.fromPath(file))
+          def again(): Unit =
+            for source <- sources do
+              source.take(1).drain.runSync()
+              assertEquals(source.evalMap(_ => Task.fail(boom)).drain.attempt.runSync(), Left(boom))
+              source.evalMap(_ => Task.canceled).drain.start.flatMap(_.join).runSync(): Unit
+            Stream.watch(folder).drain.timeout(1.millis).attempt.runSync(): Unit
+            val failing = Stream("a".getBytes) ++ Stream.fail(boom)
+            assertEquals(failing.writeTo(file).attempt.runSync(), Left(boom))
+            assertEquals(failing.writeRotating(1)(_ => file).attempt.runSync(), Left(boom))
+          again()
+          val before = system.getOpenFileDescriptorCount
+          for _ <- 1 to 60 do again()
+          val more = system.getOpenFileDescriptorCount - before
+          assert(more < 40, s"$more more open files")
+        }
+      case _ => ()
