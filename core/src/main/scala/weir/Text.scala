@@ -63,7 +63,13 @@ object Text:
     * at what is no Base64, white space too.
     */
   def base64Decode: Stream[String] => Stream[Array[Byte]] =
-    decodeUnits(4, "base64Decode", "Base64")(Base64.getDecoder.decode(_))
+    decodeUnits(4, "base64Decode", "Base64") {
+      var padded = false
+      text =>
+        if padded then throw IllegalArgumentException("there is more of it after the padding")
+        padded = text.endsWith("=")
+        Base64.getDecoder.decode(text)
+    }
 
   /** Bytes as two hexadecimal digits each, the letters small. */
   def hexEncode: Stream[Array[Byte]] => Stream[String] =
@@ -76,10 +82,11 @@ object Text:
     decodeUnits(2, "hexDecode", "hexadecimal")(HexFormat.of().parseHex(_))
 
   private def decodeUnits(unit: Int, name: String, what: String)(
-      decode: String => Array[Byte]
+      begin: => String => Array[Byte]
   ): Stream[String] => Stream[Array[Byte]] = TranscodeStage.stream(
     _,
     () =>
+      val decode = begin
       InUnits.ofChars(unit)(text =>
         try decode(text)
         catch

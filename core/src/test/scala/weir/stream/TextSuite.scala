@@ -115,6 +115,11 @@ class TextSuite extends munit.ScalaCheckSuite, StreamTests:
           assert(error.getMessage.contains("the text is not"), error.getMessage)
         case other => fail(other.toString)
 
+  test("base64 after its padding fails, wherever it is cut"):
+    for size <- List(1, 4, 100) do
+      val result = seen(Text.base64Decode(cut("YQ==YQ==", size))).runSync()
+      assert(result.last.isInstanceOf[IOException], s"$result")
+
   test("an error upstream comes after what was complete before it; upstream is closed once"):
     val boom = Boom()
     val log = Log()
