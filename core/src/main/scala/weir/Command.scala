@@ -11,7 +11,7 @@ object Command:
 
   /** The program `words(0)` with the arguments after it; no shell is between. Begun when it is
     * acquired, and killed at the release if it still runs, with the processes that it has begun:
-    * asked to end, and after five seconds made to.
+    * asked to end, and after five seconds made to. One that it begins at that very moment may stay.
     *
     * **Fails** with an `IOException` if there is no such program.
     * {{{

@@ -54,7 +54,7 @@ class CommandSuite extends StreamTests:
     eventually("the process has ended")(!handle.isAlive)
 
   test("the release kills what still runs, and what that has begun"):
-    val handles = shell("echo $$; sleep 1000 & wait").use { process =>
+    val handles = shell("sleep 1000 & echo $$; wait").use { process =>
       handle(process).map(shell => (shell, shell.children.toList))
     }
     val begun = System.nanoTime()
