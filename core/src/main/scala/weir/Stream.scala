@@ -3,6 +3,7 @@ package weir
 import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
 import java.nio.file.{Files, Path}
+import java.util.concurrent.TimeoutException
 import scala.annotation.implicitNotFound
 import scala.collection.Factory
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
@@ -438,6 +439,268 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     Stream.of(() => ParEvalMapStage(open(), parallelism, buffer, Stream.erased(f), ordered))
 
+  /** The elements in groups: of `size`, or of those that came within `time` of the first one in the
+    * group. A group is never empty. While the consumer is busy, up to `size` elements are gathered,
+    * and one more is made.
+    *
+    * **Waits** for the first element, then no longer than `time`. **Order**: kept; the end or an
+    * error comes after a group of what came before it, which does not wait for `time`.
+    * {{{
+    * val stored = Stream.fromIterable(ids).groupWithin(100, 1.second).evalMap(Task.traverse(_)(load))
+    * }}}
+    */
+  final def groupWithin(size: Int, time: FiniteDuration): Stream[Vector[A]] =
+    require(size >= 1, s"Stream.groupWithin: the size was $size. It must be at least 1.")
+    Stream.positive("groupWithin", "time", time)
+    Stream.of(() => GroupWithinStage(open(), size, time.toNanos))
+
+  /** The same elements, no two of them within `interval`. The first one comes at once; an element
+    * that is late does not bring the next ones closer together.
+    *
+    * **Waits** until the element is due. **Cancelled** while it waits.
+    * {{{
+    * val polled = Stream.repeatEval(fromNetwork).metered(1.second)
+    * }}}
+    */
+  final def metered(interval: FiniteDuration): Stream[A] =
+    Stream.positive("metered", "interval", interval)
+    throttle(1, interval)
+
+  /** The same elements, at most `count` in each time `per`, evenly spaced; with a `burst`, so many
+    * at once after a pause. `RateLimiter` says how they are counted.
+    *
+    * **Waits** until the element may come. **Cancelled** while it waits.
+    */
+  final def throttle(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
+    limited(count, per, burst)(limiter => evalTap(_ => limiter.acquire))
+
+  /** The same elements. **Fails** with `RateExceeded` at the first that comes faster than
+    * `throttle` would let it pass.
+    */
+  final def throttleEnforcing(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
+    limited(count, per, burst)(limiter =>
+      evalTap(_ =>
+        limiter.tryAcquire.flatMap(isInTime =>
+          if isInTime then Task.unit else Task.fail(RateExceeded(count, per, burst))
+        )
+      )
+    )
+
+  private def limited(count: Int, per: FiniteDuration, burst: Int)(
+      use: RateLimiter => Stream[A]
+  ): Stream[A] =
+    require(
+      count >= 1 && burst >= 1 && per.toNanos >= 1,
+      s"Stream.throttle: the count was $count, the time $per and the burst $burst. " +
+        "They must be at least 1, 1 ns and 1."
+    )
+    Stream.eval(RateLimiter(count, per, burst)).flatMap(use)
+
+  /** The same elements, while `that` runs beside, from the first element that is asked for. Its
+    * elements are not used. When this ends, or is not consumed to its end, `that` is cancelled. The
+    * end of `that` changes nothing. Nothing is made ahead.
+    *
+    * **Fails** also as soon as `that` does; what this was doing is then cancelled.
+    * {{{
+    * val watched = Stream.fromIterable(ids).evalMap(load).concurrently(Stream.repeatEval(configChanged))
+    * }}}
+    */
+  final def concurrently(that: Stream[Any]): Stream[A] = beside(that.drain, ends = false)
+
+  /** The elements before `task` ends, which begins with the first that is asked for. What this was
+    * doing then is cancelled. When this ends first, `task` is cancelled. For a `Deferred` pass its
+    * `get`. Nothing is made ahead.
+    *
+    * **Fails** also as soon as `task` does.
+    * {{{
+    * val untilStop = Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))
+    * }}}
+    */
+  final def interruptWhen(task: Task[Any]): Stream[A] = beside(task, ends = true)
+
+  /** As `interruptWhen`, at the first `true` of `that`. The end of `that` without one changes
+    * nothing.
+    */
+  final def interruptWhenTrue(that: Stream[Boolean]): Stream[A] =
+    interruptWhen(
+      that.filter(identity).take(1).count.flatMap(n => if n == 0 then Task.never else Task.unit)
+    )
+
+  /** The same elements. **Fails** with a `TimeoutException` when the stream has not ended within
+    * `total` of the first element that was asked for; what it was doing is then cancelled. The time
+    * that the consumer takes counts too.
+    */
+  final def timeout(total: FiniteDuration): Stream[A] =
+    val tooLate = Task.defer(Task.fail(TimeoutException(s"The stream did not end within $total.")))
+    beside(Task.sleep(total).andThen(tooLate), ends = false)
+
+  private def beside(task: Task[Any], ends: Boolean): Stream[A] =
+    Stream.of(() => BesideStage(open(), Stream.eval(task).open(), ends))
+
+  /** The same elements. **Fails** with a `TimeoutException` when the consumer has waited for one
+    * for longer than `limit`; what the stream was doing is then cancelled. The time that the
+    * consumer takes does not count. Nothing is made ahead.
+    */
+  final def idleTimeout(limit: FiniteDuration): Stream[A] =
+    Stream.positive("idleTimeout", "limit", limit)
+    val error = () => TimeoutException(s"The stream had no element within $limit.")
+    Stream.of(() => IdleStage.timeout(open(), limit.toNanos, error))
+
+  /** The elements of all `pipes` as they come, each of which gets all elements of this, which runs
+    * once. Up to 16 elements wait for each pipe; the slowest sets the pace. A pipe that ends early
+    * gets no more. It ends when all pipes have ended.
+    *
+    * **Fails** as soon as a pipe does; the others are then cancelled. An error of this comes to
+    * each pipe, after the elements before it. **Order**: each pipe gets the elements in order.
+    * {{{
+    * val both = Stream
+    *   .fromIterable(ids)
+    *   .broadcastThrough(_.evalMap(load), _.evalMap(id => store(s"$id")))
+    * }}}
+    */
+  final def broadcastThrough[B](pipes: (Stream[A] => Stream[B])*): Stream[B] =
+    require(pipes.nonEmpty, "Stream.broadcastThrough: there was no pipe. Give it at least one.")
+    Stream.of(() => FedStage.broadcast(open(), Stream.erasedPipes(pipes)))
+
+  /** The elements of both until this ends; `that` is then cancelled. **Fails** as `merge`. */
+  final def mergeHaltLeft[B >: A](that: Stream[B]): Stream[B] =
+    Stream.untilNone(withEnd.merge(that.map(Some(_))))
+
+  /** The elements of both until `that` ends; this is then cancelled. **Fails** as `merge`. */
+  final def mergeHaltRight[B >: A](that: Stream[B]): Stream[B] =
+    Stream.untilNone(map(Some(_)).merge(that.withEnd))
+
+  /** The elements of both until one of them ends; the other is then cancelled. **Fails** as
+    * `merge`.
+    */
+  final def mergeHaltBoth[B >: A](that: Stream[B]): Stream[B] =
+    Stream.untilNone[B](withEnd.merge(that.withEnd))
+
+  private def withEnd: Stream[Option[A]] = map(Some(_)) ++ Stream.emit(None)
+
+  /** The elements of both as they come; where both have one, that of this. At most one element of
+    * each is made ahead. **Fails** as `merge`.
+    */
+  final def mergePreferred[B >: A](that: Stream[B]): Stream[B] =
+    Stream.of(() => MergePreferredStage(open(), that.open()))
+
+  /** As `parEvalMap`, with no limit to the tasks that run at the same time: for tasks that are few.
+    */
+  final def parEvalMapUnbounded[B](f: A => Task[B]): Stream[B] = parEvalMap(Int.MaxValue)(f)
+
+  /** As `parJoin`, with no limit to the streams that run at the same time: for streams that are
+    * few.
+    */
+  final def parJoinUnbounded[B](using elements: A <:< Stream[B]): Stream[B] = parJoin(Int.MaxValue)
+
+  /** Pairs of elements, which both streams make at the same time, until one of the two ends.
+    * **Fails** as soon as one of them does; the other is then cancelled.
+    */
+  final def parZip[B](that: Stream[B]): Stream[(A, B)] =
+    Stream.of(() => ParZipStage(open(), that.open()))
+
+  /** Pairs of the latest elements of both, from when both have one: one pair for each element that
+    * comes. It ends when both have ended, or one of them without an element. **Fails** as soon as
+    * one of them does; the other is then cancelled.
+    */
+  final def zipLatest[B](that: Stream[B]): Stream[(A, B)] =
+    Stream.of(() => ZipLatestStage(open(), that.open()))
+
+  /** The elements after which no other came for `time`, and the last one, which comes with the end
+    * or before the error. So of many that come close together there is only the last.
+    *
+    * Upstream runs on a fiber of its own and does not wait for the consumer.
+    * {{{
+    * val reloaded = Stream.repeatEval(configChanged).debounce(1.second)
+    * }}}
+    */
+  final def debounce(time: FiniteDuration): Stream[A] =
+    Stream.positive("debounce", "time", time)
+    Stream.of(() => DebounceStage(open(), time.toNanos))
+
+  /** The latest element at the end of each `period` in which one came, and the last one, which
+    * comes with the end or before the error. Upstream runs on a fiber of its own and does not wait
+    * for the consumer.
+    */
+  final def sample(period: FiniteDuration): Stream[A] =
+    Stream.positive("sample", "period", period)
+    Stream.of(() => SampleStage(open(), period.toNanos))
+
+  /** The same elements, up to `size` of them made ahead by a fiber of their own; where the buffer
+    * is full, `overflow` says what happens. With `Overflow.Wait` it is `prefetchN`.
+    *
+    * **Fails** with `BufferOverflow` under `Overflow.Fail`, after the elements in the buffer.
+    * **Order**: kept.
+    * {{{
+    * val newest = Stream.repeatEval(fromNetwork).buffer(100, Overflow.DropOldest)
+    * }}}
+    */
+  final def buffer(size: Int, overflow: Overflow): Stream[A] =
+    require(size >= 1, s"Stream.buffer: the size was $size. It must be at least 1.")
+    if overflow == Overflow.Wait then prefetchN(size)
+    else Stream.of(() => OverflowStage(open(), size, overflow))
+
+  /** What came while the consumer was busy, combined by `f` into one element. Upstream runs on a
+    * fiber of its own and does not wait for the consumer.
+    *
+    * **Fails** with what `f` throws, after what was combined before. **Order**: kept.
+    */
+  final def conflate[B >: A](f: (B, B) => B): Stream[B] =
+    batch[B](Long.MaxValue, _ => 0)(identity)(f)
+
+  /** What came while the consumer was busy, combined: `first` of an element, then `combine` of that
+    * and of each element, as long as their costs are at most `limit` together. An element whose
+    * cost is higher comes alone. When the limit is reached, upstream waits for the consumer; it
+    * runs on a fiber of its own.
+    *
+    * **Fails** with what the functions throw, after what was combined before. **Order**: kept.
+    * {{{
+    * val batches = Stream.repeatEval(fromNetwork).batch(100, _ => 1)(Vector(_))(_ :+ _)
+    * }}}
+    */
+  final def batch[B](limit: Long, cost: A => Long)(first: A => B)(combine: (B, A) => B): Stream[B] =
+    require(limit >= 1, s"Stream.batch: the limit was $limit. It must be at least 1.")
+    Stream.of { () =>
+      val combined = combine.asInstanceOf[(Any, Any) => Any]
+      BatchStage(open(), limit, Stream.erased(cost), Stream.erased(first), combined)
+    }
+
+  /** The same elements, and `filler` whenever the consumer has waited for one for `idle`. Nothing
+    * is made ahead.
+    */
+  final def keepAlive[B >: A](idle: FiniteDuration, filler: B): Stream[B] =
+    Stream.positive("keepAlive", "time", idle)
+    Stream.of(() => IdleStage(open(), idle.toNanos, () => filler))
+
+  /** For each element the first of what `f` makes of it, and more of that as long as the consumer
+    * asks and the next element is not there. The end of this comes at once.
+    */
+  final def expand[B](f: A => Iterator[B]): Stream[B] =
+    Stream.of(() => ExpandStage(open(), Stream.erased(f)))
+
+  /** The same elements, with `delay` between the use of one and the next one. */
+  final def spaced(delay: FiniteDuration): Stream[A] =
+    Stream.positive("spaced", "delay", delay)
+    zipWithIndex.evalMap((a, n) => if n == 0 then Task.pure(a) else Task.sleep(delay).as(a))
+
+  /** The elements of the stream that `f` makes of the latest element. When an element comes, the
+    * stream of the one before is cancelled, and the next one begins when that has ended: elements
+    * that it has made and the consumer has not taken are dropped.
+    *
+    * **Fails** as soon as this does, or a stream of `f`.
+    * {{{
+    * val current = Stream.repeatEval(configChanged).switchMap(c => Stream.resource(clientOf(c)))
+    * }}}
+    */
+  final def switchMap[B](f: A => Stream[B]): Stream[B] = SwitchMap(this, f)
+
+  /** As `broadcastThrough`, but each element goes to one of `pipes`, which is ready for it. None
+    * waits in a buffer. Where all pipes have ended, so has the stream.
+    */
+  final def balance[B](pipes: (Stream[A] => Stream[B])*): Stream[B] =
+    require(pipes.nonEmpty, "Stream.balance: there was no pipe. Give it at least one.")
+    Stream.of(() => FedStage.balance(open(), Stream.erasedPipes(pipes)))
+
   // ---- as a task ----
 
   /** Nothing, once the stream has ended. */
@@ -540,6 +803,20 @@ object Stream:
     private[weir] def open(): Pull = make()
 
   private def erased[A, B](f: A => B): Any => B = f.asInstanceOf[Any => B]
+
+  private def erasedPipes[A, B](
+      pipes: Seq[Stream[A] => Stream[B]]
+  ): Seq[Stream[Any] => Stream[Any]] =
+    pipes.map(_.asInstanceOf[Stream[Any] => Stream[Any]])
+
+  private def untilNone[A](stream: Stream[Option[A]]): Stream[A] =
+    stream.takeWhile(_.isDefined).map(_.get)
+
+  private def positive(operator: String, name: String, time: FiniteDuration): Unit =
+    require(
+      time.toNanos >= 1,
+      s"Stream.$operator: the $name was $time. It must be more than 0."
+    )
 
   /** No elements. */
   val empty: Stream[Nothing] = of(() => EmptySource)

@@ -1,0 +1,260 @@
+package weir.stream
+
+import scala.collection.mutable.ArrayDeque
+import weir.Outcome
+import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
+
+/** A stage whose upstream runs on a fiber of its own, the producer, which gathers elements into a
+  * state from which the consumer takes: `groupWithin`, `debounce`, `conflate` and the like.
+  *
+  *   - **Shared, under this object's lock**: `terminal`, `producer`, and the state.
+  *   - **Rooms**: the producer waits in `awaitRoom`; a consumer that makes room calls `roomMade`.
+  *   - **Errors** keep their place: the consumer comes to the terminal message once the state is
+  *     empty.
+  */
+private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
+  // consumer only
+  private var running: TaskFiber | Null = null
+  private var ended = false
+
+  // shared, under this object's lock
+  private var terminal: Any = null
+  private var producer: Waiter | Null = null
+
+  /** How many elements the producer makes. */
+  protected var demand: Long = Long.MaxValue
+
+  /** Adds an element, as the producer, without the lock. */
+  protected def add(value: Any, fiber: TaskFiber): Unit
+
+  /** Under the lock: whether there is something for the consumer; `isFinal` if no element will be
+    * added any more.
+    */
+  protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean
+
+  /** Under the lock, where `isReady`. */
+  protected def take(): Any
+
+  /** As the consumer, before it looks for the first time. */
+  protected def begin(fiber: TaskFiber): Unit = ()
+
+  final protected def answer(fiber: TaskFiber): Any =
+    if isReady(terminal != null, fiber) then take()
+    else if terminal != null then terminal
+    else ConsumerState.NoAnswer
+
+  final def next(fiber: TaskFiber): Any =
+    if ended then Pull.End
+    else
+      fiber.checkpoint()
+      if running eq null then
+        begin(fiber)
+        running = fiber.fork(DirectCode(run))
+      awaitAnswer(fiber) match
+        case Pull.End =>
+          ended = true
+          Pull.End
+        case failed: Producer.Failed =>
+          ended = true
+          synchronized { terminal = Pull.End }
+          failed.rethrow(fiber)
+        case value => value
+
+  private def run(fiber: TaskFiber): Unit =
+    try
+      var left = demand
+      while left > 0 do
+        val value = upstream.next(fiber)
+        if Pull.isEnd(value) then
+          left = 0
+          finish(Pull.End)
+        else
+          add(value, fiber)
+          left -= 1
+    catch
+      case CancelSignal =>
+        finish(Producer.canceled)
+        throw CancelSignal
+      case error: Throwable => finish(Producer.failed(error, fiber))
+
+  private def finish(message: Any): Unit = synchronized {
+    terminal = message
+    wakeConsumer()
+  }
+
+  /** Returns once `hasRoom`, which is looked at under the lock, is true. Called by the producer, so
+    * that it stays true until that adds its element.
+    */
+  final protected def awaitRoom(fiber: TaskFiber)(hasRoom: => Boolean): Unit =
+    val room = new Suspend[Boolean]:
+      def begin(fiber: TaskFiber): Any = Gather.this.synchronized {
+        if hasRoom then true
+        else
+          val waiter = Waiter(fiber)
+          producer = waiter
+          waiter
+      }
+    while !fiber.await(room) do ()
+
+  /** Under the lock: has the producer look again, if it waits. */
+  final protected def roomMade(): Unit =
+    val waiter = producer
+    producer = null
+    if waiter ne null then waiter.complete(false): Unit
+
+  final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
+
+  private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    val producing = running
+    if producing ne null then
+      fiber.await(producing.cancel)
+      Producer.keepError(terminal, fiber, outcome)
+
+private[stream] object Gather:
+  object Empty
+
+/** Groups of `size` elements, or those that have come within `nanos` of the first of them. */
+private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
+    extends Gather(upstream):
+  private var group = Vector.newBuilder[Any]
+  private var count = 0
+
+  override def atMost(groups: Long): Unit =
+    val elements = if groups > Long.MaxValue / size then Long.MaxValue else groups * size
+    demand = math.min(demand, elements)
+    upstream.atMost(elements)
+
+  override protected def hasDue: Boolean = count > 0
+
+  protected def add(value: Any, fiber: TaskFiber): Unit =
+    awaitRoom(fiber)(count < size)
+    synchronized {
+      group.addOne(value): Unit
+      count += 1
+      if count == 1 then dueIn(fiber, nanos)
+      if count == 1 || count == size then wakeConsumer()
+    }
+
+  protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
+    count == size || (count > 0 && (isFinal || isDue(fiber)))
+
+  protected def take(): Any =
+    val result = group.result()
+    group = Vector.newBuilder[Any]
+    count = 0
+    roomMade()
+    result
+
+/** A stage that keeps the latest element only, for the consumer to take when it is due. */
+private[stream] abstract class LatestStage(upstream: Pull) extends Gather(upstream):
+  private var latest: Any = Gather.Empty
+
+  final protected def isEmpty: Boolean = latest.asInstanceOf[AnyRef] eq Gather.Empty
+
+  /** Under the lock, before each element: sets when it is due. */
+  protected def schedule(fiber: TaskFiber): Unit
+
+  final override protected def hasDue: Boolean = !isEmpty
+
+  final protected def add(value: Any, fiber: TaskFiber): Unit = synchronized {
+    schedule(fiber)
+    val wasEmpty = isEmpty
+    latest = value
+    if wasEmpty then wakeConsumer()
+  }
+
+  final protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
+    !isEmpty && (isFinal || isDue(fiber))
+
+  final protected def take(): Any =
+    val value = latest
+    latest = Gather.Empty
+    value
+
+/** Elements after which none has come for `nanos`. */
+private[weir] final class DebounceStage(upstream: Pull, nanos: Long) extends LatestStage(upstream):
+  protected def schedule(fiber: TaskFiber): Unit = dueIn(fiber, nanos)
+
+/** The latest element at the end of each period. */
+private[weir] final class SampleStage(upstream: Pull, nanos: Long) extends LatestStage(upstream):
+  private var startNanos = 0L
+
+  override protected def begin(fiber: TaskFiber): Unit =
+    startNanos = fiber.runtime.timers.nanoTime
+
+  protected def schedule(fiber: TaskFiber): Unit =
+    if isEmpty then
+      val now = fiber.runtime.timers.nanoTime
+      dueIn(fiber, nanos - (now - startNanos) % nanos)
+
+/** Combines the elements that come while the consumer is busy, as long as their costs are at most
+  * `limit` together. `conflate`, `batch`.
+  *
+  * `first` and `combine` are the user's code and run without the lock: the producer takes the state
+  * out while it runs them, and puts it back also where they fail.
+  */
+private[weir] final class BatchStage(
+    upstream: Pull,
+    limit: Long,
+    cost: Any => Long,
+    first: Any => Any,
+    combine: (Any, Any) => Any
+) extends Gather(upstream):
+  private var state: Any = Gather.Empty
+  private var left = limit
+
+  private def isEmpty = state.asInstanceOf[AnyRef] eq Gather.Empty
+
+  protected def add(value: Any, fiber: TaskFiber): Unit =
+    val price = cost(value)
+    if price < 0 then
+      throw IllegalArgumentException(
+        s"Stream.batch: the cost of an element was $price. It must be at least 0."
+      )
+    awaitRoom(fiber)(isEmpty || price <= left)
+    val before = synchronized {
+      val before = state
+      state = Gather.Empty
+      before
+    }
+    val isFirst = before.asInstanceOf[AnyRef] eq Gather.Empty
+    var after = before
+    try after = if isFirst then first(value) else combine(before, value)
+    finally
+      synchronized {
+        state = after
+        left = (if isFirst then limit else left) - price
+        if !isEmpty then wakeConsumer()
+      }
+
+  protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean = !isEmpty
+
+  protected def take(): Any =
+    val value = state
+    state = Gather.Empty
+    roomMade()
+    value
+
+/** A buffer that never has the producer wait: what happens where it is full is `overflow`. */
+private[weir] final class OverflowStage(upstream: Pull, size: Int, overflow: weir.Overflow)
+    extends Gather(upstream):
+  private val queue = ArrayDeque[Any]()
+
+  protected def add(value: Any, fiber: TaskFiber): Unit = synchronized {
+    if queue.size < size then append(value)
+    else
+      overflow match
+        case weir.Overflow.DropOldest =>
+          queue.removeHead(): Unit
+          append(value)
+        case weir.Overflow.DropNewest => ()
+        case weir.Overflow.Wait | weir.Overflow.Fail => throw weir.BufferOverflow(size)
+  }
+
+  private def append(value: Any): Unit =
+    queue.append(value): Unit
+    if queue.size == 1 then wakeConsumer()
+
+  protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean = queue.nonEmpty
+  protected def take(): Any = queue.removeHead()
