@@ -701,6 +701,26 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(pipes.nonEmpty, "Stream.balance: there was no pipe. Give it at least one.")
     Stream.of(() => FedStage.balance(open(), Stream.erasedPipes(pipes)))
 
+  /** The elements of the stream that `use` makes of a signal of the latest element of this, at
+    * first `initial`. This runs beside, and is cancelled when that stream ends. The end of this
+    * changes nothing.
+    *
+    * **Fails** also as soon as this does.
+    * {{{
+    * val users = Stream.repeatEval(configChanged).hold(config) { latest =>
+    *   Stream.fromIterable(ids).evalMap(id => latest.get.flatMap(c => store(s"$id ${c.address}")))
+    * }
+    * }}}
+    */
+  final def hold[B >: A, C](initial: B)(use: Signal[B] => Stream[C]): Stream[C] =
+    Stream.eval(Signal.of(initial)).flatMap(s => use(s).concurrently(evalMap(s.set)))
+
+  /** The same elements, which wait while the latest element of `that` is true. The end of `that`
+    * changes nothing any more. **Fails** also as soon as `that` does.
+    */
+  final def pauseWhen(that: Stream[Boolean]): Stream[A] =
+    that.hold(false)(paused => evalTap(_ => paused.waitUntil(!_)))
+
   // ---- as a task ----
 
   /** Nothing, once the stream has ended. */

@@ -1,0 +1,74 @@
+package weir
+
+/** A value that fibers share, change atomically, and can watch: a `Ref` whose changes are a stream.
+  * Functions that it is given may be called more than once for one change, and should be quick and
+  * pure.
+  */
+final class Signal[A] private (state: Ref[Signal.State[A]]):
+
+  /** The present value. */
+  def get: Task[A] = state.get.map(_.value)
+
+  /** Replaces the value. */
+  def set(value: A): Task[Unit] = update(_ => value)
+
+  /** Replaces the value by `f` of it. */
+  def update(f: A => A): Task[Unit] = modify(a => (f(a), ()))
+
+  /** The new value, `f` of the one before. */
+  def updateAndGet(f: A => A): Task[A] = modify { a =>
+    val next = f(a)
+    (next, next)
+  }
+
+  /** The second part of `f` of the value, whose first part becomes the new value. */
+  def modify[B](f: A => (A, B)): Task[B] = Task.defer {
+    val changed = Deferred.unsafe[Unit]
+    state.flatModify { before =>
+      val (value, result) = f(before.value)
+      (Signal.State(value, changed), before.changed.complete(()).as(result))
+    }
+  }
+
+  /** The present value, then the latest one after each change, without an end. While the consumer
+    * is busy, values are skipped, the latest one never. A value may be equal to the one before: for
+    * others only there is `changes`.
+    *
+    * **Waits** for a change.
+    */
+  def discrete: Stream[A] = Stream.fromSource(Task(Watch()))
+
+  private final class Watch extends Source[A]:
+    private var seen: Signal.State[A] | Null = null
+    def next()(using Task.Direct): A | Source.End =
+      val last = seen
+      if last != null then last.changed.get.await
+      val now = state.get.await
+      seen = now
+      now.value
+
+  /** The present value, again and again, without waiting. */
+  def continuous: Stream[A] = Stream.repeatEval(get)
+
+  /** The first value for which `isWanted` is true. **Waits** for it: not for a value that was
+    * replaced before it was looked at. **Cancelled** while it waits: no effect on others.
+    */
+  def waitUntil(isWanted: A => Boolean): Task[A] = state.get.flatMap { now =>
+    if isWanted(now.value) then Task.pure(now.value)
+    else now.changed.get.flatMap(_ => waitUntil(isWanted))
+  }
+
+object Signal:
+  private final case class State[A](value: A, changed: Deferred[Unit])
+
+  /** A new signal that holds `value`.
+    * {{{
+    * val drained = Signal.of(3).flatMap { left =>
+    *   Task.parForeach(ids)(id => load(id) >> left.update(_ - 1)).both(left.waitUntil(_ == 0))
+    * }
+    * }}}
+    */
+  def of[A](value: A): Task[Signal[A]] = Task.delay(unsafe(value))
+
+  /** As `of`, made at once, for use outside of tasks. */
+  def unsafe[A](value: A): Signal[A] = new Signal(Ref.unsafe(State(value, Deferred.unsafe[Unit])))
