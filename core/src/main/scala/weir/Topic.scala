@@ -1,0 +1,83 @@
+package weir
+
+/** Values for every subscriber: each gets all values that are published while it is subscribed, in
+  * the same order as all others.
+  *
+  * Each subscriber has a channel of its own. Publishers take turns, which is what gives all
+  * subscribers the same order.
+  */
+final class Topic[A] private (state: Signal[Topic.State[A]]):
+  private val turn = Mutex.unsafe()
+
+  /** True once every subscriber has `value` in its channel; false if the topic is closed, perhaps
+    * meanwhile.
+    *
+    * **Waits** while the channel of a subscriber is full, and for publishers that came before.
+    * **Cancelled** while it waits: some subscribers may have the value. **Order**: each subscriber
+    * gets values in the order in which the publishers came.
+    */
+  def publish(value: A): Task[Boolean] =
+    turn
+      .withLock(
+        state.get
+          .flatMap(now => Task.foreach(now.channels)(channel => channel.sendOrClosed(value).void))
+      )
+      .andThen(state.get.map(!_.isClosed))
+
+  /** The values that are published from when the first element is asked for, until the topic is
+    * closed. Up to `bound` wait for the consumer; then publishers wait too.
+    *
+    * **Waits** for a value. To be sure that no value is missed, use `subscription`.
+    */
+  def subscribe(bound: Int): Stream[A] =
+    Stream.resource(subscription(bound)).flatMap(identity)
+
+  /** The values that are published from now on, as a stream to be run once, until the topic is
+    * closed. They come to the channel of this subscriber until the resource is released.
+    */
+  def subscription(bound: Int): Resource[Stream[A]] =
+    require(bound >= 1, s"Topic.subscribe: the bound was $bound. It must be at least 1.")
+    Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(_.stream)
+
+  /** True if this call has closed the topic. Subscribers get what was published before, then the
+    * end.
+    */
+  def close: Task[Boolean] = Task.uncancelable { _ =>
+    state.modify(now => (Topic.State(Vector.empty, isClosed = true), now)).flatMap { before =>
+      Task.foreach(before.channels)(_.close.void).as(!before.isClosed)
+    }
+  }
+
+  /** How many subscribers there are, and the latest number after each change. */
+  def subscribers: Stream[Int] = state.discrete.map(_.channels.size).changes
+
+  /** How many subscribers there are. */
+  def subscriberCount: Task[Int] = state.get.map(_.channels.size)
+
+  private def enter(channel: Channel[A]): Task[Unit] = state
+    .modify { now =>
+      if now.isClosed then (now, true)
+      else (now.copy(channels = now.channels :+ channel), false)
+    }
+    .flatMap(isClosed => if isClosed then channel.close.void else Task.unit)
+
+  /** The channel is closed, so that a publisher does not wait for it any more. */
+  private def leave(channel: Channel[A]): Task[Unit] = state
+    .update(now => now.copy(channels = now.channels.filterNot(_ eq channel)))
+    .andThen(channel.close.void)
+
+object Topic:
+  private final case class State[A](channels: Vector[Channel[A]], isClosed: Boolean)
+
+  /** A new topic without subscribers.
+    * {{{
+    * val seen = Topic[Config].flatMap { topic =>
+    *   val published = Stream.repeatEval(configChanged).evalMap(topic.publish)
+    *   topic.subscribe(10).take(3).concurrently(published).toList
+    * }
+    * }}}
+    */
+  def apply[A]: Task[Topic[A]] = Task.delay(unsafe[A])
+
+  /** As `apply`, made at once, for use outside of tasks. */
+  def unsafe[A]: Topic[A] = new Topic(Signal.unsafe(State(Vector.empty, false)))
