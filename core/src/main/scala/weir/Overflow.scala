@@ -2,25 +2,24 @@ package weir
 
 import scala.concurrent.duration.FiniteDuration
 
-/** What `Stream.buffer` does with an element for which it has no room. */
+/** What becomes of an element that comes while a buffer is full, whose producer does not wait:
+  * `Stream.buffer`, `Stream.async`.
+  */
 enum Overflow:
-  /** The producer waits for room. */
-  case Wait
-
-  /** The oldest element of the buffer is dropped. */
+  /** The oldest element of the buffer is dropped for it. */
   case DropOldest
 
-  /** The element itself is dropped. */
+  /** It is dropped. */
   case DropNewest
 
-  /** The stream fails with `BufferOverflow`. */
+  /** It is dropped, and the stream fails with `BufferOverflow` after what is in the buffer. */
   case Fail
 
 /** The error of `Overflow.Fail`. */
-final class BufferOverflow private[weir] (size: Int)
+final class BufferOverflow private[weir] (operator: String, size: Int)
     extends RuntimeException(
-      s"Stream.buffer: an element came while the buffer of $size was full. The overflow is Fail. " +
-        "Use a larger buffer, or Overflow.Wait."
+      s"$operator: an element came while the buffer of $size was full. Give it a larger buffer, a " +
+        "faster consumer, or an overflow that drops elements."
     )
 
 /** The error of `Stream.throttleEnforcing`. */

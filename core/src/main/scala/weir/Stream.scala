@@ -626,8 +626,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("sample", "period", period)
     Stream.of(() => SampleStage(open(), period.toNanos))
 
-  /** The same elements, up to `size` of them made ahead by a fiber of their own; where the buffer
-    * is full, `overflow` says what happens. With `Overflow.Wait` it is `prefetchN`.
+  /** The same elements, up to `size` of them made ahead by a fiber of their own, which never waits:
+    * where the buffer is full, `overflow` says what happens. To have it wait, use `prefetchN`.
     *
     * **Fails** with `BufferOverflow` under `Overflow.Fail`, after the elements in the buffer.
     * **Order**: kept.
@@ -637,8 +637,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def buffer(size: Int, overflow: Overflow): Stream[A] =
     require(size >= 1, s"Stream.buffer: the size was $size. It must be at least 1.")
-    if overflow == Overflow.Wait then prefetchN(size)
-    else Stream.of(() => OverflowStage(open(), size, overflow))
+    Stream.of(() => OverflowStage(open(), size, overflow))
 
   /** What came while the consumer was busy, combined by `f` into one element. Upstream runs on a
     * fiber of its own and does not wait for the consumer.
@@ -1067,11 +1066,6 @@ object Stream:
     positive("fixedDelay", "delay", delay)
     repeatEval(Task.sleep(delay))
 
-  private def positive(name: String, what: String, duration: FiniteDuration): Unit = require(
-    duration.toNanos > 0,
-    s"Stream.$name: the $what was $duration. It must be longer than nothing."
-  )
-
   /** An element after each wait of `schedule`, until that stops.
     * {{{
     * val tries = Stream.fromSchedule(Schedule.exponential(10.millis).times(5))
@@ -1157,7 +1151,7 @@ object Stream:
     * **Waits** for the next element. **Fails** after the elements before it with the error given to
     * `Emit.fail`, and, with `Overflow.Fail`, with a `BufferOverflow`.
     * {{{
-    * def ticks: Stream[Long] = Stream.async[Long](bound = 16, Stream.Overflow.DropOldest) { emit =>
+    * def ticks: Stream[Long] = Stream.async[Long](bound = 16, Overflow.DropOldest) { emit =>
     *   Resource.make(Task {
     *     val timer = java.util.Timer(true)
     *     val tick = new java.util.TimerTask:
@@ -1177,17 +1171,6 @@ object Stream:
       register(buffer).map(_ => buffer)
     }).flatMap(buffer => ChannelSource.stream(buffer.next))
 
-  /** What becomes of an element that a callback gives while the buffer is full. */
-  enum Overflow:
-    /** It is dropped. */
-    case DropNewest
-
-    /** The oldest in the buffer is dropped for it. */
-    case DropOldest
-
-    /** It is dropped, and the stream fails after what is in the buffer. */
-    case Fail
-
   /** What the callbacks of `Stream.async` give their elements to. Its methods never wait. */
   abstract class Emit[-A] private[weir] ():
     /** True if `value` is an element of the stream now; false where it was dropped, or comes after
@@ -1200,10 +1183,3 @@ object Stream:
 
     /** Ends the stream with `error`, after what is in the buffer. Nothing after the end. */
     def fail(error: Throwable): Unit
-
-  /** A callback of `Stream.async` gave an element for which there was no room. */
-  final class BufferOverflow private[weir] (bound: Int)
-      extends RuntimeException(
-        s"Stream.async: $bound elements were in the buffer, and there came one more. Give it a " +
-          "larger bound, a faster consumer, or an overflow that drops elements."
-      )

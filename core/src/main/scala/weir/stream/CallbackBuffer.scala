@@ -1,15 +1,14 @@
 package weir.stream
 
 import java.util.ArrayDeque
-import weir.{Stream, Task}
+import weir.{BufferOverflow, Overflow, Stream, Task}
 
 /** The elements that callbacks have given and the stream has not taken, of `Stream.async`.
   *
   * A consumer that waits is told that there may be something, and looks again: so a cancelled wait
   * loses no element.
   */
-private[weir] final class CallbackBuffer[A](bound: Int, overflow: Stream.Overflow)
-    extends Stream.Emit[A]:
+private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) extends Stream.Emit[A]:
   import CallbackBuffer.*
 
   // under this object's lock
@@ -21,10 +20,10 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Stream.Overflo
     if ending ne null then false
     else
       val isFull = elements.size == bound
-      if isFull && overflow == Stream.Overflow.DropOldest then elements.removeFirst(): Unit
-      val accepted = !isFull || overflow == Stream.Overflow.DropOldest
+      if isFull && overflow == Overflow.DropOldest then elements.removeFirst(): Unit
+      val accepted = !isFull || overflow == Overflow.DropOldest
       if accepted then elements.addLast(boxed(value))
-      else if overflow == Stream.Overflow.Fail then ending = Ending(Stream.BufferOverflow(bound))
+      else if overflow == Overflow.Fail then ending = Ending(BufferOverflow("Stream.async", bound))
       accepted
   }
 

@@ -249,7 +249,7 @@ private[weir] final class OverflowStage(upstream: Pull, size: Int, overflow: wei
           queue.removeHead(): Unit
           append(value)
         case weir.Overflow.DropNewest => ()
-        case weir.Overflow.Wait | weir.Overflow.Fail => throw weir.BufferOverflow(size)
+        case weir.Overflow.Fail => throw weir.BufferOverflow("Stream.buffer", size)
   }
 
   private def append(value: Any): Unit =

@@ -375,7 +375,6 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
       TestRuntime.run(
         seen(Stream.emits(1 to 9).buffer(3, overflow).evalTap(_ => Task.sleep(1.second)))
       )
-    assertEquals(run(Overflow.Wait), (1 to 9).toList)
     assertEquals(run(Overflow.DropOldest).takeRight(3), List(7, 8, 9))
     assertEquals(run(Overflow.DropNewest).take(3), List(1, 2, 3))
     val failed = run(Overflow.Fail)

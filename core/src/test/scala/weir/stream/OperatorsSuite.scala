@@ -120,8 +120,8 @@ class OperatorsSuite extends StreamTests, ScalaCheckSuite:
         (items, n, count) =>
           val opened, closed = AtomicInteger()
           val source = Stream
-              .bracket(Task(opened.incrementAndGet()))(_ => Task(closed.incrementAndGet()).void)
-              .flatMap(_ => Stream.emits(items))
+            .bracket(Task(opened.incrementAndGet()))(_ => Task(closed.incrementAndGet()).void)
+            .flatMap(_ => Stream.emits(items))
           val runs = name.startsWith("repeat")
           assertEquals(onStream(source, n).toList.runSync(), onList(items, n))
           assert(runs || opened.get == 1 && closed.get == 1, s"closed ${closed.get} times")

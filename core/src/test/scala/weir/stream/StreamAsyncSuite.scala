@@ -3,7 +3,6 @@ package stream
 
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
-import Stream.Overflow
 
 class StreamAsyncSuite extends StreamTests:
 
@@ -70,8 +69,8 @@ class StreamAsyncSuite extends StreamTests:
     val events = Events[Int]()
     val stream = events.stream(2)(emit => for i <- 1 to 5 do emit(i): Unit)
     seen(stream).runSync() match
-      case List(1, 2, error: Stream.BufferOverflow) =>
-        assert(error.getMessage.contains("2 elements were in the buffer"), error.getMessage)
+      case List(1, 2, error: BufferOverflow) =>
+        assert(error.getMessage.contains("the buffer of 2 was full"), error.getMessage)
       case other => fail(other.toString)
     assertEquals(events.released.get, 1)
 
