@@ -720,6 +720,43 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def pauseWhen(that: Stream[Boolean]): Stream[A] =
     that.hold(false)(paused => evalTap(_ => paused.waitUntil(!_)))
 
+  /** The values of the tasks that `f` makes of the elements, at most `parallelism` running at a
+    * time, and one at a time for each key. Up to `buffer` more elements are taken, which wait for
+    * their key, or for the consumer once they are done. Keys are compared by `==`.
+    *
+    * **Fails** with the first error, which cancels the other tasks; an error of this comes after
+    * all results. **Order**: for each key, that of the elements; otherwise that in which the tasks
+    * end. A key that is slow holds up no other, until `buffer` of its elements wait.
+    * {{{
+    * val stored = Stream.fromIterable(requests).parEvalMapBy(8)(request => request.take(1))(store)
+    * }}}
+    */
+  final def parEvalMapBy[K, B](parallelism: Int, buffer: Int = 64)(key: A => K)(
+      f: A => Task[B]
+  ): Stream[B] =
+    require(
+      parallelism >= 1 && buffer >= 0,
+      s"Stream.parEvalMapBy: the parallelism was $parallelism and the buffer $buffer. " +
+        "They must be at least 1 and 0."
+    )
+    Stream.of(() => ByKeyStage(open(), parallelism, buffer, Stream.erased(key), Stream.erased(f)))
+
+  /** Two streams, of the elements for which `isFirst` is true, and of the others. While the resource
+    * is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are each to be
+    * run once, at the same time: where one of them is not run, the other will wait. One that is
+    * over takes no more.
+    *
+    * **Fails**: an error of this, or of `isFirst`, comes in both, after the elements before it.
+    * **Order**: kept.
+    * {{{
+    * val both = Stream.fromIterable(ids).partition(_ % 2 == 0).use { (even, odd) =>
+    *   even.evalMap(load).toList.both(odd.count)
+    * }
+    * }}}
+    */
+  final def partition(isFirst: A => Boolean): Resource[(Stream[A], Stream[A])] =
+    Partition(this, isFirst)
+
   // ---- as a task ----
 
   /** Nothing, once the stream has ended. */

@@ -38,9 +38,13 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
   /** As the consumer, before it looks for the first time. */
   protected def begin(fiber: TaskFiber): Unit = ()
 
+  /** Under the lock: whether the consumer may come to the terminal message, where nothing is ready.
+    */
+  protected def isDrained: Boolean = true
+
   final protected def answer(fiber: TaskFiber): Any =
     if isReady(terminal != null, fiber) then take()
-    else if terminal != null then terminal
+    else if terminal != null && isDrained then terminal
     else ConsumerState.NoAnswer
 
   final def next(fiber: TaskFiber): Any =
@@ -105,7 +109,7 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
   final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
 
-  private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val producing = running
     if producing ne null then
       fiber.await(producing.cancel)
