@@ -141,7 +141,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     assertEquals(log.lines.sorted, List("+a", "+b", "-a", "-b"))
 
   test("concurrently: the background ends with the stream, and its end changes nothing"):
-    TestRuntime.forAllSeeds(20) {
+    TestRuntime.forAllSeeds(5) {
       val log = Log()
       val background = log.resource("b")(Stream.never)
       val three = Stream.emits(1 to 3).evalTap(_ => Task.cede)
@@ -430,7 +430,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     assertEquals(log.lines, List("+1", "-1", "+2", "-2", "+3", "-3"))
 
   test("switchMap: nothing of the stream before comes after the switch"):
-    TestRuntime.forAllSeeds(20) {
+    TestRuntime.forAllSeeds(5) {
       val source = Stream.emits(1 to 5).evalTap(_ => Task.cede)
       source
         .switchMap(i => Stream.emits(1 to 5).evalMap(_ => Task.cede.as(i)))

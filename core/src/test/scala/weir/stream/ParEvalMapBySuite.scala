@@ -72,14 +72,14 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
 
   test("the first error cancels the other tasks, and waits for them"):
     val boom = Boom()
-    TestRuntime.forAllSeeds(20) {
+    TestRuntime.forAllSeeds(5) {
       val begun, ended = AtomicInteger()
       def f(i: Int) =
         if i == 3 then Task.sleep(1.second).andThen(Task.fail(boom))
         else
-          Task(begun.incrementAndGet())
-            .andThen(Task.never)
-            .guarantee(Task.cede.andThen(Task(ended.incrementAndGet()).void))
+          Task(begun.incrementAndGet()).bracket(_ => Task.never)(_ =>
+            Task.cede.andThen(Task(ended.incrementAndGet()).void)
+          )
       Stream.emits(1 to 9).parEvalMapBy(4)(identity)(f).drain.attempt.map { got =>
         assertEquals(got, Left(boom))
         assertEquals((begun.get, ended.get), (3, 3))
@@ -111,13 +111,13 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
       case other => fail(s"$other")
 
   test("take and a cancel end all tasks before the stream has ended"):
-    TestRuntime.forAllSeeds(20) {
+    TestRuntime.forAllSeeds(5) {
       val running = AtomicInteger()
       def f(i: Int) =
         Task(running.incrementAndGet())
-          .andThen(if i == 3 then Task.cede else Task.never)
-          .as(i)
-          .guarantee(Task.cede.andThen(Task(running.decrementAndGet()).void))
+          .bracket(_ => if i == 3 then Task.cede.as(i) else Task.never)(_ =>
+            Task.cede.andThen(Task(running.decrementAndGet()).void)
+          )
       val stream = Stream.emits(1 to 9).parEvalMapBy(3)(identity)(f)
       for
         got <- stream.take(1).toList
