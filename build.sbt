@@ -27,8 +27,8 @@ lazy val testSettings = Seq(
   Test / javaOptions += "--sun-misc-unsafe-memory-access=allow"
 )
 
-// The tests of the large modules wait half of the time, for clocks, servers and other JVMs: they run
-// in two JVMs side by side, each with every second suite.
+// The tests of the large modules wait half of the time, for clocks, servers and other JVMs: they
+// run in two JVMs side by side, each with every second suite.
 lazy val inTwoJvms = Seq(
   Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
   Test / testForkedParallel := false,
@@ -62,19 +62,21 @@ lazy val root = project
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
 
-// What the compiler runs while it compiles calls of core: it must have been compiled before, and for the oldest JDK that the
-// compiler runs on.
+// What the compiler runs while it compiles calls of core: it must have been compiled before, and for
+// the oldest JDK that the compiler runs on.
 lazy val macros = project
   .settings(name := "weir-macros")
   .settings(scalacOptions -= "-release:25", scalacOptions += "-release:17")
 
-// The tests of core compile the test kit with them, since sbt lets no project depend on one that depends on it.
+// The tests of core compile the test kit with them, since sbt lets no project depend on one that
+// depends on it.
 lazy val core = project
   .dependsOn(macros)
   .settings(name := "weir-core")
   .settings(testSettings)
   .settings(inTwoJvms)
-  // The API's pages: its packages alone. There are no links to sources while the project has no address.
+  // The API's pages: its packages alone. There are no links to sources while the project has no
+  // address.
   .settings(
     Compile / doc / scalacOptions ++= Seq(
       "-project",
@@ -114,7 +116,8 @@ lazy val testkit = project
     )
   )
 
-// The test kit loads its agent into the running JVM, which says so on its standard error without this.
+// The test kit loads its agent into the running JVM, which says so on its standard error without
+// this.
 lazy val testkitSettings = Seq(Test / javaOptions += "-XX:+EnableDynamicAgentLoading")
 
 // Makes SLF4J's MDC follow fibers, for those who have it on their class path.

@@ -18,13 +18,13 @@ enum Overflow:
 /** The error of `Overflow.Fail`. */
 final class BufferOverflow private[weir] (operator: String, size: Int)
     extends RuntimeException(
-      s"$operator: an element came while the buffer of $size was full. Give it a larger buffer, a " +
-        "faster consumer, or an overflow that drops elements."
+      s"$operator: an element came while the buffer of $size was full. Give it a larger buffer, " +
+        "a faster consumer, or an overflow that drops elements."
     )
 
 /** The error of `Stream.throttleEnforcing`. */
 final class RateExceeded private[weir] (count: Int, per: FiniteDuration, burst: Int)
     extends RuntimeException(
-      s"Stream.throttleEnforcing: an element came earlier than at $count in $per, with a burst of " +
-        s"$burst. To have it wait, use throttle."
+      s"Stream.throttleEnforcing: an element came earlier than at $count in $per, with a burst " +
+        s"of $burst. To have it wait, use throttle."
     )

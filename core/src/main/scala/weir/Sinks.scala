@@ -60,8 +60,8 @@ extension (bytes: Stream[Array[Byte]])
     * the beginning of the resource on, and is at most two blocks ahead. After the release a read
     * fails.
     *
-    * A read blocks until there are bytes. It fails with an `IOException` whose cause is the error of
-    * the stream, after the bytes before it. **Cancelled**, as the release: cancels the stream, and
+    * A read blocks until there are bytes. It fails with an `IOException` whose cause is the error
+    * of the stream, after the bytes before it. **Cancelled**, as the release: cancels the stream, and
     * waits for its finalizers.
     * {{{
     * val first: Task[Int] = Stream.fromPath(path).toInputStream.use(input => Task(input.read()))

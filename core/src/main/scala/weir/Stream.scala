@@ -222,8 +222,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def orElse[B >: A](that: => Stream[B]): Stream[B] = handleErrorWith(_ => that)
 
   /** These elements. After an error the stream begins anew, when `schedule` says; it **Fails** with
-    * the last error once that says no more. The elements before an error have been given by then, and
-    * come again, unless what this stream reads goes on where it stopped.
+    * the last error once that says no more. The elements before an error have been given by then,
+    * and come again, unless what this stream reads goes on where it stopped.
     *
     * {{{
     * val lines = Stream.linesOf(path).retry(Schedule.exponential(1.second).times(5))
@@ -446,7 +446,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * **Waits** for the first element, then no longer than `time`. **Order**: kept; the end or an
     * error comes after a group of what came before it, which does not wait for `time`.
     * {{{
-    * val stored = Stream.fromIterable(ids).groupWithin(100, 1.second).evalMap(Task.traverse(_)(load))
+    * val stored =
+    *   Stream.fromIterable(ids).groupWithin(100, 1.second).evalMap(Task.traverse(_)(load))
     * }}}
     */
   final def groupWithin(size: Int, time: FiniteDuration): Stream[Vector[A]] =
@@ -502,7 +503,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     *
     * **Fails** also as soon as `that` does; what this was doing is then cancelled.
     * {{{
-    * val watched = Stream.fromIterable(ids).evalMap(load).concurrently(Stream.repeatEval(configChanged))
+    * val watched =
+    *   Stream.fromIterable(ids).evalMap(load).concurrently(Stream.repeatEval(configChanged))
     * }}}
     */
   final def concurrently(that: Stream[Any]): Stream[A] = beside(that.drain, ends = false)
@@ -513,7 +515,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     *
     * **Fails** also as soon as `task` does.
     * {{{
-    * val untilStop = Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))
+    * val untilStop =
+    *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))
     * }}}
     */
   final def interruptWhen(task: Task[Any]): Stream[A] = beside(task, ends = true)
@@ -741,8 +744,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     Stream.of(() => ByKeyStage(open(), parallelism, buffer, Stream.erased(key), Stream.erased(f)))
 
-  /** Two streams, of the elements for which `isFirst` is true, and of the others. While the resource
-    * is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are each to be
+  /** Two streams, of the elements for which `isFirst` is true, and of the others. While the
+    * resource is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are each to be
     * run once, at the same time: where one of them is not run, the other will wait. One that is
     * over takes no more.
     *

@@ -45,7 +45,8 @@ object Text:
   /** As `lines`. **Fails** with an `IOException` at a line of more than `limitChars` characters,
     * which would take memory as it comes: for input from others.
     * {{{
-    * val requests: Stream[String] = Text.linesOfAtMost(8192)(Text.utf8Decode(Stream.fromPath(path)))
+    * val requests: Stream[String] =
+    *   Text.linesOfAtMost(8192)(Text.utf8Decode(Stream.fromPath(path)))
     * }}}
     */
   def linesOfAtMost(limitChars: Int): Stream[String] => Stream[String] =

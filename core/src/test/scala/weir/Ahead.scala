@@ -24,7 +24,7 @@ final class Ahead(atOnce: Int):
     try bodies(number).get()
     catch case e: ExecutionException => throw e.getCause
 
-  /** Waits for those that were begun and that no test has asked for, which leave no process then. */
+  /** Waits for those that were begun and that no test has asked for: they leave no process. */
   def close(): Unit =
     for body <- bodies.take(begun) if body.state == java.util.concurrent.Future.State.RUNNING do
       try body.get()

@@ -97,8 +97,8 @@ class ParallelGridSuite extends StreamTests:
       case Outcome.Failed(_) => false
       case Outcome.Canceled => bad == Bad.CancelsItself || end == End.Cancel
 
-  /** All behaviours of the effects and of the consumer; in the short tier of two operators on top of
-    * each other every third: `part` says from which on.
+  /** All behaviours of the effects and of the consumer; in the short tier of two operators on top
+    * of each other every third: `part` says from which on.
     */
   private def grid(all: List[Int], around: Boolean, part: Option[Int] = None)(
       make: Stream[Int] => (Effect, Effect) => Stream[Int]

@@ -23,7 +23,7 @@ class SchedulerStressSuite extends WeirSuite:
 
   private lazy val runtimes = sizes.map(Runtime.make)
 
-  /** CPU time of this process within half a second or more, in percent: the least of some rounds. */
+  /** CPU time of this process within half a second or more, in percent: the least of rounds. */
   private def idlePercent(): Double =
     val system = ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean])
     val rounds = LazyList.continually {

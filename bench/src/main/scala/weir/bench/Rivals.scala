@@ -38,7 +38,7 @@ object Rivals:
     "bench",
     ConfigFactory
       .parseString(
-        "pekko { loglevel = off, stdout-loglevel = off, daemonic = on, jvm-exit-on-fatal-error = off }"
+        "pekko { loglevel = off, stdout-loglevel = off, daemonic = on }"
       )
       .withFallback(ConfigFactory.load())
   )

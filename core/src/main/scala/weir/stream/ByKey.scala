@@ -24,7 +24,8 @@ import weir.{Outcome, Task}
   *     adds one that is ready, under the lock, is a worker itself or forks one if there is room.
   *   - **Order**: a result is in `results` before the next element of its key is ready.
   *   - **Errors**: an error of upstream comes after all results. A failed effect cancels the
-  *     other workers, and the consumer, when it comes to the error, the producer; what is in `results` by then is still delivered.
+  *     other workers, and the consumer, when it comes to the error, the producer; what is in
+  *     `results` by then is still delivered.
   */
 private[weir] final class ByKeyStage(
     upstream: Pull,

@@ -24,7 +24,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
   private var frames: StreamFrame | Null = null
   private var current: Pull = EmptySource
 
-  /** The elements of the part that is pulled now, if it is a collection: `current` is empty then. */
+  /** The elements of the part that is pulled now, if that is a collection: `current` is empty. */
   private var items: Iterator[Any] | Null = null
   private var itemsAreStrict = false
   openPart(findPart(stream))

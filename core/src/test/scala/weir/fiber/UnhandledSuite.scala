@@ -35,7 +35,7 @@ class UnhandledSuite extends WeirSuite:
         eventually("it has ended")(core.outcome ne null)
         core.name
 
-  /** Waits until the collector has found a fiber that fails now, and `others` that failed before: by
+  /** Waits until the collector has found a fiber that fails now, and `others` before it: by
     * then it has, most likely, found all of these. A busy machine's worker may hold one for longer.
     */
   private def collect(runtime: Reporting, others: Int = 0): Unit =

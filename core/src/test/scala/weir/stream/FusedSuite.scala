@@ -67,7 +67,7 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
     catch case error: Failed => said += error.getMessage
     said.toList
 
-  /** The result or the error of a run, the calls of its functions, and how its source was closed. */
+  /** The result or the error of a run, the calls of functions, and how its source was closed. */
   private def observe(program: Program, end: Ending, way: (Pull, Array[Step]) => Pull) =
     val log = Log()
     val closed = ListBuffer[String]()
