@@ -60,7 +60,8 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
           Pull.End
         case failed: Producer.Failed =>
           ended = true
-          synchronized { terminal = Pull.End }
+          // An error of upstream is delivered with this; it is kept where another came first.
+          synchronized { if failed eq terminal.asInstanceOf[AnyRef] then terminal = Pull.End }
           failed.rethrow(fiber)
         case value => value
 

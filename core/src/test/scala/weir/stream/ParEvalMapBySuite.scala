@@ -39,6 +39,14 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
     val full = TestRuntime.run(items.parEvalMapBy(2, buffer = 1)(identity)(f).toList)
     assertEquals(full.head, 0)
 
+  test("the error of upstream is suppressed under that of an effect, which comes first"):
+    val (effects, upstreams) = (Boom("the effect's"), Boom("upstream's"))
+    val source = Stream(1) ++ Stream.fail(upstreams)
+    def f(i: Int) = Task.sleep(i.second).andThen(Task.fail(effects))
+    val result = TestRuntime.run(source.parEvalMapBy(2)(identity)(f).toList.attempt)
+    assertEquals(result, Left(effects))
+    assertEquals(effects.getSuppressed.toList, List[Throwable](upstreams))
+
   test("as many tasks run as may, of different keys"):
     for blocking <- List(false, true) do
       val crowd = Crowd(4)
