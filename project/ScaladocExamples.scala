@@ -7,16 +7,93 @@ import sbt._
   */
 object ScaladocExamples {
 
+  /** The files of which every public method has an example, but for those named here: variants whose
+    * example would be that of another method again.
+    */
+  private val complete: Map[String, Set[String]] = Map(
+    "Bytes" -> Set(),
+    "Command" -> Set(),
+    "Signal" -> Set("unsafe"),
+    "Sinks" -> Set(),
+    "Stream" -> Set(
+      "withFilter", // what the compiler calls
+      "void",
+      "mergeHaltRight",
+      "mergeHaltBoth",
+      "parEvalMapUnbounded",
+      "parJoinUnbounded",
+      "forall",
+      "toVector",
+      "emits",
+      "fromChannel",
+      "fromOption",
+      "fromTry",
+      "iterateEval",
+      "never",
+      "rangeLong"
+    ),
+    "Tcp" -> Set("port", "remote"), // plain values
+    "Text" -> Set(),
+    "Topic" -> Set("subscriberCount", "unsafe")
+  )
+
   /** Writes one source for each of `sources` that has an example. Returns what it has written. */
   def generate(sources: Seq[File], to: File): Seq[File] =
     for {
       source <- sources.filter(_.getName.endsWith(".scala"))
-      examples = read(IO.readLines(source)) if examples.nonEmpty
+      lines = IO.readLines(source)
+      _ = check(source.base, lines)
+      examples = read(lines) if examples.nonEmpty
     } yield {
       val target = to / "examples" / source.getName
       IO.write(target, text(source.base, examples))
       target
     }
+
+  /** Fails if a public method of a complete file has no example, or a variant that is named here has
+    * one or is not there.
+    */
+  private def check(file: String, lines: Seq[String]): Unit =
+    for (variants <- complete.get(file)) {
+      val without = withoutExample(lines).toSet
+      val missing = without -- variants
+      if (missing.nonEmpty)
+        sys.error(
+          s"$file.scala: ${missing.toSeq.sorted.mkString(", ")} has no example. Add one to the " +
+            "comment, between {{{ and }}}; or name it in ScaladocExamples.scala."
+        )
+      val wrong = variants -- without
+      if (wrong.nonEmpty)
+        sys.error(s"ScaladocExamples.scala: not without an example: ${wrong.mkString(", ")}")
+    }
+
+  private val method = """( *)(?:final |inline |override )*(?:def|val) ([^\s\[(:]+).*""".r
+
+  /** The public methods and values that have no example: those with a comment, and those that are
+    * members of the file's outermost classes and objects, which need one.
+    */
+  private def withoutExample(lines: Seq[String]): Seq[String] = {
+    var comment = Option.empty[Seq[String]] // of what comes next
+    var isComment = false
+    lines.flatMap { line =>
+      val code = line.trim
+      if (code.startsWith("/**")) { isComment = true; comment = Some(Nil) }
+      if (isComment) {
+        comment = comment.map(_ :+ code)
+        isComment = !code.endsWith("*/")
+        None
+      } else {
+        val above = comment
+        comment = if (code.startsWith("@")) above else None
+        line match {
+          case method(indent, name)
+              if (above.nonEmpty || indent.length == 2) && !above.exists(_.exists(_ == "* {{{")) =>
+            Some(name)
+          case _ => None
+        }
+      }
+    }
+  }
 
   /** The line number and the lines of each example. */
   private def read(lines: Seq[String]): Seq[(Int, Seq[String])] = {
@@ -38,7 +115,8 @@ object ScaladocExamples {
     s"""package examples
        |
        |import java.io.{BufferedReader, IOException}
-       |import java.nio.file.Files
+       |import java.nio.charset.StandardCharsets
+       |import java.nio.file.{Files, Path}
        |import java.sql.SQLException
        |import scala.concurrent.duration.*
        |import weir.*

@@ -13,6 +13,10 @@ import weir.stream.{DeflateBytes, GunzipBytes, InflateBytes, TranscodeStage}
 object Bytes:
 
   /** The bytes in the format of gzip, as one member. `level` is 0 to 9, or -1 for the JDK's choice.
+    * {{{
+    * val packed: Task[Long] =
+    *   Stream.fromPath(path).through(Bytes.gzip(level = 9)).writeTo(Path.of("a.txt.gz"))
+    * }}}
     */
   def gzip(level: Int = Deflater.DEFAULT_COMPRESSION): Stream[Array[Byte]] => Stream[Array[Byte]] =
     checkLevel("gzip", level)
@@ -24,11 +28,19 @@ object Bytes:
     * **Fails** with an `IOException` where the bytes are damaged or no gzip, and with an
     * `EOFException` where they are cut, or where there are none at all; what came before is
     * delivered first.
+    * {{{
+    * val lines: Stream[String] =
+    *   Stream.fromPath(path).through(Bytes.gunzip).through(Text.utf8Decode).through(Text.lines)
+    * }}}
     */
   def gunzip: Stream[Array[Byte]] => Stream[Array[Byte]] =
     TranscodeStage.stream(_, () => GunzipBytes())
 
-  /** The bytes in the format of zlib, which is HTTP's `deflate`. `level` as with `gzip`. */
+  /** The bytes in the format of zlib, which is HTTP's `deflate`. `level` as with `gzip`.
+    * {{{
+    * val body: Stream[Array[Byte]] = Stream.fromPath(path).through(Bytes.deflate())
+    * }}}
+    */
   def deflate(
       level: Int = Deflater.DEFAULT_COMPRESSION
   ): Stream[Array[Byte]] => Stream[Array[Byte]] =
@@ -37,6 +49,10 @@ object Bytes:
 
   /** What was compressed in the format of zlib. **Fails** as `gunzip`, also if more bytes come
     * after the end.
+    * {{{
+    * val text: Task[String] =
+    *   Stream.fromPath(path).through(Bytes.inflate).through(Text.utf8Decode).mkString()
+    * }}}
     */
   def inflate: Stream[Array[Byte]] => Stream[Array[Byte]] =
     TranscodeStage.stream(_, () => InflateBytes())

@@ -26,6 +26,11 @@ object Command:
 
   /** As `run`, with the directory, the environment and the redirects of `builder`; `grace` is how
     * long a process that is killed has to end by itself.
+    * {{{
+    * val files: Task[List[String]] = Command
+    *   .runAs(ProcessBuilder("git", "ls-files").directory(path.toFile))
+    *   .use(process => process.output.through(Text.utf8Decode).through(Text.lines).toList)
+    * }}}
     */
   def runAs(builder: => ProcessBuilder, grace: FiniteDuration = 5.seconds): Resource[Running] =
     Resource.make(Task(Running(builder.start(), grace)))(_.release)
@@ -37,15 +42,34 @@ object Command:
 
     /** What it writes to its standard output. To be read once. **Cancelled** while it waits for
       * more: kills the process. **Fails** with an `IOException`.
+      * {{{
+      * val first: Task[Option[String]] =
+      *   Command.run("ls").use(_.output.through(Text.utf8Decode).through(Text.lines).head)
+      * }}}
       */
     val output: Stream[Array[Byte]] = bytesOf(process.getInputStream)
 
-    /** As `output`, what it writes to its standard error. */
+    /** As `output`, what it writes to its standard error.
+      * {{{
+      * val both: Task[(List[String], List[String])] = Command.run("make").use { process =>
+      *   def lines(bytes: Stream[Array[Byte]]) = bytes.through(Text.utf8Decode).through(Text.lines)
+      *   lines(process.output).toList.both(lines(process.errors).toList)
+      * }
+      * }}}
+      */
     val errors: Stream[Array[Byte]] = bytesOf(process.getErrorStream)
 
     /** Nothing, once all of `blocks` is written to its standard input, which is closed then, also
       * after an error. **Waits** while it does not read. **Cancelled** meanwhile: kills the
       * process. **Fails** with an `IOException` if it has ended, or has closed its input.
+      * {{{
+      * val sorted: Task[String] = Command.run("sort").use { process =>
+      *   process
+      *     .writeInput(Stream("b\n", "a\n").through(Text.utf8Encode))
+      *     .both(process.output.through(Text.utf8Decode).mkString())
+      *     .map(_._2)
+      * }
+      * }}}
       */
     def writeInput(blocks: Stream[Array[Byte]]): Task[Unit] =
       val input = process.getOutputStream
@@ -56,10 +80,20 @@ object Command:
         .drain
         .guarantee(Task(input.close()))
 
-    /** With what it has ended. **Waits** for that. **Cancelled** meanwhile: it goes on. */
+    /** With what it has ended. **Waits** for that. **Cancelled** meanwhile: it goes on.
+      * {{{
+      * val isClean: Task[Boolean] =
+      *   Command.run("git", "diff", "--quiet").use(_.exitCode).map(_ == 0)
+      * }}}
+      */
     val exitCode: Task[Int] = Task(process.waitFor())
 
-    /** Ends it now, with the processes that it has begun. */
+    /** Ends it now, with the processes that it has begun.
+      * {{{
+      * val stopped: Task[Int] =
+      *   Command.run("sleep", "60").use(process => process.kill >> process.exitCode)
+      * }}}
+      */
     val kill: Task[Unit] = Task.uninterruptible {
       if process.isAlive then
         // by handles: `Process.destroy` waits for a write to the process that waits for the process

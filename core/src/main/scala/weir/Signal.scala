@@ -6,22 +6,43 @@ package weir
   */
 final class Signal[A] private (state: Ref[Signal.State[A]]):
 
-  /** The present value. */
+  /** The present value.
+    * {{{
+    * def address(config: Signal[Config]): Task[String] = config.get.map(_.address)
+    * }}}
+    */
   def get: Task[A] = state.get.map(_.value)
 
-  /** Replaces the value. */
+  /** Replaces the value.
+    * {{{
+    * def reload(config: Signal[Config]): Task[Unit] = fromFile.flatMap(config.set)
+    * }}}
+    */
   def set(value: A): Task[Unit] = update(_ => value)
 
-  /** Replaces the value by `f` of it. */
+  /** Replaces the value by `f` of it.
+    * {{{
+    * def seen(count: Signal[Int]): Task[Unit] = count.update(_ + 1)
+    * }}}
+    */
   def update(f: A => A): Task[Unit] = modify(a => (f(a), ()))
 
-  /** The new value, `f` of the one before. */
+  /** The new value, `f` of the one before.
+    * {{{
+    * def nextId(ids: Signal[Int]): Task[Int] = ids.updateAndGet(_ + 1)
+    * }}}
+    */
   def updateAndGet(f: A => A): Task[A] = modify { a =>
     val next = f(a)
     (next, next)
   }
 
-  /** The second part of `f` of the value, whose first part becomes the new value. */
+  /** The second part of `f` of the value, whose first part becomes the new value.
+    * {{{
+    * def takeAll(waiting: Signal[List[String]]): Task[List[String]] =
+    *   waiting.modify(all => (Nil, all))
+    * }}}
+    */
   def modify[B](f: A => (A, B)): Task[B] = Task.defer {
     val changed = Deferred.unsafe[Unit]
     state.flatModify { before =>
@@ -35,6 +56,10 @@ final class Signal[A] private (state: Ref[Signal.State[A]]):
     * others only there is `changes`.
     *
     * **Waits** for a change.
+    * {{{
+    * def shown(progress: Signal[Int]): Task[Unit] =
+    *   progress.discrete.changes.sample(1.second).evalForeach(n => Task(log(s"$n done")))
+    * }}}
     */
   def discrete: Stream[A] = Stream.fromSource(Task(Watch()))
 
@@ -47,11 +72,18 @@ final class Signal[A] private (state: Ref[Signal.State[A]]):
       seen = now
       now.value
 
-  /** The present value, again and again, without waiting. */
+  /** The present value, again and again, without waiting.
+    * {{{
+    * def sampled(load: Signal[Int]): Stream[Int] = load.continuous.metered(100.millis)
+    * }}}
+    */
   def continuous: Stream[A] = Stream.repeatEval(get)
 
   /** The first value for which `isWanted` is true. **Waits** for it: not for a value that was
     * replaced before it was looked at. **Cancelled** while it waits: no effect on others.
+    * {{{
+    * def whenIdle(running: Signal[Int]): Task[Int] = running.waitUntil(_ == 0)
+    * }}}
     */
   def waitUntil(isWanted: A => Boolean): Task[A] = state.get.flatMap { now =>
     if isWanted(now.value) then Task.pure(now.value)

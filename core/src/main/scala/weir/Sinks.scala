@@ -50,6 +50,10 @@ extension (bytes: Stream[Array[Byte]])
     * flushed at the end, and closed once, however this ends.
     *
     * **Cancelled** while it writes: interrupts the write, and closes the output.
+    * {{{
+    * val written: Task[Long] =
+    *   Stream.fromPath(path).writeToOutputStream(Files.newOutputStream(Path.of("b.txt")))
+    * }}}
     */
   def writeToOutputStream(open: => OutputStream): Task[Long] =
     Resource
@@ -61,8 +65,8 @@ extension (bytes: Stream[Array[Byte]])
     * fails.
     *
     * A read blocks until there are bytes. It fails with an `IOException` whose cause is the error
-    * of the stream, after the bytes before it. **Cancelled**, as the release: cancels the stream, and
-    * waits for its finalizers.
+    * of the stream, after the bytes before it. **Cancelled**, as the release: cancels the stream,
+    * and waits for its finalizers.
     * {{{
     * val first: Task[Int] = Stream.fromPath(path).toInputStream.use(input => Task(input.read()))
     * }}}
@@ -75,11 +79,21 @@ extension (bytes: Stream[Array[Byte]])
 
 extension [A](stream: Stream[A])
 
-  /** Nothing, once all elements are in `queue`. **Waits** while that is full. */
+  /** Nothing, once all elements are in `queue`. **Waits** while that is full.
+    * {{{
+    * val stored = Queue.bounded[String](10).flatMap { queue =>
+    *   Stream.linesOf(path).intoQueue(queue).both(queue.take.flatMap(store))
+    * }
+    * }}}
+    */
   def intoQueue(queue: Queue[A]): Task[Unit] = stream.evalMap(queue.offer).drain
 
   /** As `intoQueue`, and none after the end. After an error or a cancel there comes no none: where
     * takers must know of those, use `intoChannel`.
+    * {{{
+    * def fill(queue: Queue[Option[String]]): Task[Unit] =
+    *   Stream.linesOf(path).intoQueueNoneTerminated(queue)
+    * }}}
     */
   def intoQueueNoneTerminated(queue: Queue[Option[A]]): Task[Unit] =
     stream.evalMap(a => queue.offer(Some(a))).drain.flatMap(_ => queue.offer(None))

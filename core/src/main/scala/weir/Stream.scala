@@ -33,50 +33,98 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   // ---- on one fiber ----
 
-  /** `f` of each element. */
+  /** `f` of each element.
+    * {{{
+    * val lengths: Stream[Int] = Stream.linesOf(path).map(_.length)
+    * }}}
+    */
   final def map[B](f: A => B): Stream[B] = step(Step.Map(Stream.erased(f)))
 
-  /** The elements for which `keep` is true. */
+  /** The elements for which `keep` is true.
+    * {{{
+    * val comments: Stream[String] = Stream.linesOf(path).filter(_.startsWith("#"))
+    * }}}
+    */
   final def filter(keep: A => Boolean): Stream[A] =
     step(Step.Filter(Stream.erased(keep)))
 
   /** The same as `filter`: what the compiler calls for an `if` in a `for`. */
   final def withFilter(keep: A => Boolean): Stream[A] = filter(keep)
 
-  /** The elements of the streams that `f` makes of each element, one stream after the other. */
+  /** The elements of the streams that `f` makes of each element, one stream after the other.
+    * {{{
+    * val lines: Stream[String] = Stream.emits(files).flatMap(file => Stream.linesOf(file))
+    * }}}
+    */
   final def flatMap[B](f: A => Stream[B]): Stream[B] = FlatMapped(this, f)
 
-  /** The values of the tasks that `f` makes of each element, run one after the other. */
+  /** The values of the tasks that `f` makes of each element, run one after the other.
+    * {{{
+    * val users: Stream[User] = Stream.emits(ids).evalMap(load)
+    * }}}
+    */
   final def evalMap[B](f: A => Task[B]): Stream[B] =
     step(Step.EvalMap(Stream.erased(f)))
 
-  /** The same elements, each once the task that `f` makes of it has run. */
+  /** The same elements, each once the task that `f` makes of it has run.
+    * {{{
+    * val users: Stream[User] = Stream.emits(ids).evalMap(load).evalTap(user => store(user.name))
+    * }}}
+    */
   final def evalTap(f: A => Task[Any]): Stream[A] = evalMap(a => f(a).as(a))
 
-  /** The first `count` elements. Upstream does no work for a further one. */
+  /** The first `count` elements. Upstream does no work for a further one.
+    * {{{
+    * val newest: Task[List[String]] = Stream.repeatEval(ask("a.example")).take(3).toList
+    * }}}
+    */
   final def take(count: Long): Stream[A] = step(Step.Take(count))
 
-  /** All but the first `count` elements. */
+  /** All but the first `count` elements.
+    * {{{
+    * val rows: Stream[String] = Stream.linesOf(path).drop(1) // without the header
+    * }}}
+    */
   final def drop(count: Long): Stream[A] = step(Step.Drop(count))
 
-  /** The elements before the first for which `keep` is false. */
+  /** The elements before the first for which `keep` is false.
+    * {{{
+    * val header: Stream[String] = Stream.linesOf(path).takeWhile(_.nonEmpty)
+    * }}}
+    */
   final def takeWhile(keep: A => Boolean): Stream[A] =
     step(Step.TakeWhile(Stream.erased(keep)))
 
-  /** The elements in groups of `size`; the last group may be smaller, and is never empty. */
+  /** The elements in groups of `size`; the last group may be smaller, and is never empty.
+    * {{{
+    * val stored = Stream.linesOf(path).chunkN(500).evalMap(rows => store(rows.mkString("\n")))
+    * }}}
+    */
   final def chunkN(size: Int): Stream[Vector[A]] =
     require(size >= 1, s"Stream.chunkN: the size was $size. It must be at least 1.")
     Stream.of(() => ChunkStage(open(), size))
 
-  /** `zero`, then for each element `f` of the result before it and of the element. */
+  /** `zero`, then for each element `f` of the result before it and of the element.
+    * {{{
+    * val balances: Stream[Int] = Stream(100, -30, 20).scan(0)(_ + _) // 0, 100, 70, 90
+    * }}}
+    */
   final def scan[B](zero: B)(f: (B, A) => B): Stream[B] =
     step(Step.Scan(zero, f.asInstanceOf[(Any, Any) => Any]))
 
-  /** Pairs of elements, until one of the two streams ends. */
+  /** Pairs of elements, until one of the two streams ends.
+    * {{{
+    * val pairs: Stream[(Int, User)] = Stream.emits(ids).zip(Stream.emits(ids).evalMap(load))
+    * }}}
+    */
   final def zip[B](that: Stream[B]): Stream[(A, B)] =
     Stream.of(() => ZipStage(open(), that.open()))
 
-  /** These elements, then those of `that`, which is made when these have ended. */
+  /** These elements, then those of `that`, which is made when these have ended.
+    * {{{
+    * val both: Stream[String] = Stream.emit("id,name") ++ Stream.linesOf(path)
+    * }}}
+    */
   final def ++[B >: A](that: => Stream[B]): Stream[B] = Concat(this, () => that)
 
   /** These elements; after an error, those of the stream that `f` makes of it. `f` is for every
@@ -84,22 +132,38 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     *
     * **Fails** with what that stream or `f` throws. The error that `f` was given is suppressed
     * under what it throws.
+    * {{{
+    * val lines: Stream[String] =
+    *   Stream.linesOf(path).handleErrorWith(e => Stream.emit(s"# not read: ${e.getMessage}"))
+    * }}}
     */
   final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] = Handled(this, f)
 
   /** These elements; after an error for which `f` has a case, those of the stream of that case.
     * **Fails** with any other error, as it is.
+    * {{{
+    * val lines: Stream[String] =
+    *   Stream.linesOf(path).recoverWith { case _: IOException => Stream.emits(requests) }
+    * }}}
     */
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Stream[B]]): Stream[B] =
     handleErrorWith(error => f.applyOrElse(error, Stream.fail))
 
   /** These elements; after an error for which `f` has a case, the value of that. **Fails** with
     * any other error, as it is.
+    * {{{
+    * val answers: Stream[String] =
+    *   Stream.emits(servers).evalMap(ask).recover { case e: IOException => e.getMessage }
+    * }}}
     */
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Stream[B] =
     handleErrorWith(e => f.andThen[Stream[B]](b => Stream.emit(b)).applyOrElse(e, Stream.fail))
 
-  /** The same elements; `finalizer` runs once when the stream is over, however it ends. */
+  /** The same elements; `finalizer` runs once when the stream is over, however it ends.
+    * {{{
+    * val lines = Stream.linesOf(path).onFinalize(Task(log(s"$path is closed")))
+    * }}}
+    */
   final def onFinalize(finalizer: Task[Unit]): Stream[A] = Finalized(this, finalizer)
 
   /** The values of `f` for the elements for which it is defined.
@@ -123,13 +187,25 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Step.MapConcat(Stream.erased(f))
   )
 
-  /** Pairs of each element and how many came before it. */
+  /** Pairs of each element and how many came before it.
+    * {{{
+    * val numbered: Stream[String] = Stream.linesOf(path).zipWithIndex.map((l, n) => s"${n + 1} $l")
+    * }}}
+    */
   final def zipWithIndex: Stream[(A, Long)] = step(Step.ZipWithIndex())
 
-  /** The elements up to the first for which `keep` is false, and that one. */
+  /** The elements up to the first for which `keep` is false, and that one.
+    * {{{
+    * val toTheEnd: Stream[String] = Stream.linesOf(path).takeThrough(_ != "END") // with it
+    * }}}
+    */
   final def takeThrough(keep: A => Boolean): Stream[A] = step(Step.TakeThrough(Stream.erased(keep)))
 
-  /** The elements from the first for which `drop` is false. */
+  /** The elements from the first for which `drop` is false.
+    * {{{
+    * val code: Stream[String] = Stream.linesOf(path).dropWhile(_.startsWith("#"))
+    * }}}
+    */
   final def dropWhile(drop: A => Boolean): Stream[A] = step(Step.DropWhile(Stream.erased(drop)))
 
   /** The results of `f`, which is called with a state, at first `zero`, and each element, and
@@ -143,13 +219,21 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def mapAccumulate[S, B](zero: S)(f: (S, A) => (S, B)): Stream[B] =
     step(Step.MapAccumulate(zero, f.asInstanceOf[(Any, Any) => (Any, Any)]))
 
-  /** The elements that are not equal to the one before. */
+  /** The elements that are not equal to the one before.
+    * {{{
+    * val states: Stream[Config] = Stream.repeatEval(fromNetwork).metered(1.second).changes
+    * }}}
+    */
   final def changes: Stream[A] = step(Step.Changes())
 
   private def transform[B](make: => Transformer[A, B]): Stream[B] =
     Stream.of(() => TransformStage(open(), make))
 
-  /** The elements for which `drop` is false. */
+  /** The elements for which `drop` is false.
+    * {{{
+    * val rows: Stream[String] = Stream.linesOf(path).filterNot(_.isBlank)
+    * }}}
+    */
   final def filterNot(drop: A => Boolean): Stream[A] = filter(a => !drop(a))
 
   /** The elements for which the task that `keep` makes of them gives true.
@@ -161,10 +245,20 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def evalFilter(keep: A => Task[Boolean]): Stream[A] =
     evalCollect(a => keep(a).map(is => Option.when(is)(a)))
 
-  /** What the tasks that `f` makes of the elements give, where that is not none. */
+  /** What the tasks that `f` makes of the elements give, where that is not none.
+    * {{{
+    * val known: Stream[User] =
+    *   Stream.emits(ids).evalCollect(id => load(id).option) // without those that fail
+    * }}}
+    */
   final def evalCollect[B](f: A => Task[Option[B]]): Stream[B] = evalMap(f).unNone
 
-  /** As `scan`, with the result of the task that `f` makes. */
+  /** As `scan`, with the result of the task that `f` makes.
+    * {{{
+    * val totals: Stream[Int] =
+    *   Stream.emits(ids).evalScan(0)((sum, id) => visitsOf(id).map(sum + _))
+    * }}}
+    */
   final def evalScan[B](zero: B)(f: (B, A) => Task[B]): Stream[B] = Stream.suspend {
     var state = zero
     Stream.emit(zero) ++ evalMap(a =>
@@ -174,7 +268,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
   }
 
-  /** As `mapAccumulate`, with the result of the task that `f` makes. */
+  /** As `mapAccumulate`, with the result of the task that `f` makes.
+    * {{{
+    * val renewed: Stream[String] = Stream.eval(login).flatMap { first =>
+    *   Stream.emits(requests).evalMapAccumulate(first) { (token, request) =>
+    *     for
+    *       valid <- if token.isValid then Task.pure(token) else login
+    *       answer <- send(request, valid)
+    *     yield (valid, answer)
+    *   }
+    * }
+    * }}}
+    */
   final def evalMapAccumulate[S, B](zero: S)(f: (S, A) => Task[(S, B)]): Stream[B] =
     Stream.suspend {
       var state = zero
@@ -185,25 +290,46 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       )
     }
 
-  /** The values of the options that have one. */
+  /** The values of the options that have one.
+    * {{{
+    * val numbers: Stream[Int] = Stream.linesOf(path).map(_.toIntOption).unNone
+    * }}}
+    */
   final def unNone[B](using option: A <:< Option[B]): Stream[B] = mapConcat(option)
 
-  /** The values of the options before the first none. */
+  /** The values of the options before the first none.
+    * {{{
+    * val numbers: Stream[Int] = Stream.linesOf(path).map(_.toIntOption).unNoneTerminate
+    * }}}
+    */
   final def unNoneTerminate[B](using option: A <:< Option[B]): Stream[B] =
     map(option).takeWhile(_.isDefined).map(_.get)
 
   /** The values on the right. **Fails** with the first error on the left: the opposite of
     * `attempt`.
+    * {{{
+    * val numbers: Stream[Int] = Stream.emits(fields).map(parse(_).toEither).rethrow
+    * }}}
     */
   final def rethrow[B](using either: A <:< Either[Throwable, B]): Stream[B] =
     evalMap(a => Task.fromEither(either(a)))
 
-  /** The elements, each on the right; an error of this stream is the last element, on the left. */
+  /** The elements, each on the right; an error of this stream is the last element, on the left.
+    * {{{
+    * val errors: Stream[Throwable] =
+    *   Stream.emits(ids).evalMap(load).attempt.collect { case Left(error) => error }
+    * }}}
+    */
   final def attempt: Stream[Either[Throwable, A]] =
     map(a => Right(a): Either[Throwable, A]).handleErrorWith(e => Stream.emit(Left(e)))
 
   /** The same elements. **Fails** with what `f` makes of the error, or with that where `f` has no
     * case.
+    * {{{
+    * val users: Stream[User] = Stream
+    *   .emits(ids)
+    *   .flatMap(id => Stream.eval(load(id)).adaptError { case e => UserNotFound(id, e) })
+    * }}}
     */
   final def adaptError(f: PartialFunction[Throwable, Throwable]): Stream[A] =
     handleErrorWith(error => Stream.fail(f.applyOrElse(error, identity)))
@@ -218,7 +344,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def onError(f: PartialFunction[Throwable, Task[Any]]): Stream[A] =
     handleErrorWith(error => Stream.eval(Task.fail(error).onError(f)))
 
-  /** These elements; after an error, those of `that`. */
+  /** These elements; after an error, those of `that`.
+    * {{{
+    * val configs: Stream[Config] = Stream.eval(fromFile).orElse(Stream.eval(fromNetwork))
+    * }}}
+    */
   final def orElse[B >: A](that: => Stream[B]): Stream[B] = handleErrorWith(_ => that)
 
   /** These elements. After an error the stream begins anew, when `schedule` says; it **Fails** with
@@ -243,19 +373,35 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       .eval(nanoTime.map(now => schedule.begin(ScheduleStart(now, Schedule.Random))))
       .flatMap(again)
 
-  /** `value` for each element. */
+  /** `value` for each element.
+    * {{{
+    * val dots: Stream[String] = Stream.linesOf(path).as(".")
+    * }}}
+    */
   final def as[B](value: B): Stream[B] = map(_ => value)
 
   /** `()` for each element. */
   final def void: Stream[Unit] = as(())
 
-  /** The elements of these streams, one stream after the other. */
+  /** The elements of these streams, one stream after the other.
+    * {{{
+    * val lines: Stream[String] = Stream.emits(files).map(file => Stream.linesOf(file)).flatten
+    * }}}
+    */
   final def flatten[B](using stream: A <:< Stream[B]): Stream[B] = flatMap(stream)
 
-  /** `value`, then these elements. */
+  /** `value`, then these elements.
+    * {{{
+    * val table: Stream[String] = Stream.linesOf(path).prepend("id,name")
+    * }}}
+    */
   final def prepend[B >: A](value: B): Stream[B] = Stream.emit(value) ++ this
 
-  /** These elements; those of `that` if there are none. */
+  /** These elements; those of `that` if there are none.
+    * {{{
+    * val lines: Stream[String] = Stream.linesOf(path).ifEmpty(Stream.fail(IOException("no line")))
+    * }}}
+    */
   final def ifEmpty[B >: A](that: => Stream[B]): Stream[B] = Stream.suspend {
     var isEmpty = true
     map { a =>
@@ -263,14 +409,26 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     } ++ (if isEmpty then that else Stream.empty)
   }
 
-  /** These elements again and again, without end. */
+  /** These elements again and again, without end.
+    * {{{
+    * val inTurn: Stream[String] = Stream.emits(servers).repeat.take(100)
+    * }}}
+    */
   final def repeat: Stream[A] = this ++ repeat
 
-  /** These elements `count` times. */
+  /** These elements `count` times.
+    * {{{
+    * val twice: Stream[String] = Stream.linesOf(path).repeatN(2) // read twice
+    * }}}
+    */
   final def repeatN(count: Long): Stream[A] =
     if count <= 0 then Stream.empty else this ++ repeatN(count - 1)
 
-  /** The same elements; each is printed to the standard error first, after `label`. */
+  /** The same elements; each is printed to the standard error first, after `label`.
+    * {{{
+    * val found = Stream.emits(ids).debug("asked").evalMap(load).debug("loaded")
+    * }}}
+    */
   final def debug(label: String = "stream"): Stream[A] =
     map { a =>
       System.err.println(s"$label: $a"); a
@@ -286,39 +444,87 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def through[B](pipe: Stream[A] => Stream[B]): Stream[B] = pipe(this)
 
-  /** The task that `sink` makes of this stream. */
+  /** The task that `sink` makes of this stream.
+    * {{{
+    * def asLog(lines: Stream[String]): Task[Unit] = lines.evalForeach(line => Task(log(line)))
+    *
+    * val logged: Task[Unit] = Stream.linesOf(path).to(asLog)
+    * }}}
+    */
   final def to[B](sink: Stream[A] => Task[B]): Task[B] = sink(this)
 
-  /** The last `count` elements, once the stream has ended. Keeps so many. */
+  /** The last `count` elements, once the stream has ended. Keeps so many.
+    * {{{
+    * val end: Task[List[String]] = Stream.linesOf(path).takeRight(10).toList
+    * }}}
+    */
   final def takeRight(count: Int): Stream[A] = transform(Transformer.TakeRight(count))
 
-  /** All but the last `count` elements, each once `count` others have come after it. */
+  /** All but the last `count` elements, each once `count` others have come after it.
+    * {{{
+    * val withoutSum: Stream[String] = Stream.linesOf(path).dropRight(1)
+    * }}}
+    */
   final def dropRight(count: Int): Stream[A] = transform(Transformer.DropRight(count))
 
-  /** The elements that `key` makes other values of than of the one before. */
+  /** The elements that `key` makes other values of than of the one before.
+    * {{{
+    * val firstOfFolder = Stream.walk(path).changesBy(_.getParent)
+    * }}}
+    */
   final def changesBy[K](key: A => K): Stream[A] = transform(Transformer.ChangesBy(key))
 
-  /** The first of equal elements. Keeps every one that is different. */
+  /** The first of equal elements. Keeps every one that is different.
+    * {{{
+    * val words: Stream[String] = Stream.linesOf(path).mapConcat(_.split(' ')).distinct
+    * }}}
+    */
   final def distinct: Stream[A] = distinctBy(identity)
 
-  /** The first of the elements of each key. Keeps every key. */
+  /** The first of the elements of each key. Keeps every key.
+    * {{{
+    * val users: Stream[User] = Stream.emits(ids).evalMap(load).distinctBy(_.name)
+    * }}}
+    */
   final def distinctBy[K](key: A => K): Stream[A] = transform(Transformer.DistinctBy(key))
 
-  /** `f` of pairs of elements, until one of the two streams ends. */
+  /** `f` of pairs of elements, until one of the two streams ends.
+    * {{{
+    * val rows: Stream[String] = Stream.linesOf(path).zipWith(Stream.emits(ids))((l, n) => s"$n,$l")
+    * }}}
+    */
   final def zipWith[B, C](that: Stream[B])(f: (A, B) => C): Stream[C] = zip(that).map(f.tupled)
 
-  /** Pairs of each element and the one after it. */
+  /** Pairs of each element and the one after it.
+    * {{{
+    * val isLast: Stream[(Int, Boolean)] =
+    *   Stream.emits(ids).zipWithNext.map((a, b) => (a, b.isEmpty))
+    * }}}
+    */
   final def zipWithNext: Stream[(A, Option[A])] = transform(Transformer.WithNext[A]())
 
-  /** Pairs of the element before, and each element. */
+  /** Pairs of the element before, and each element.
+    * {{{
+    * val gains: Stream[Int] =
+    *   Stream(3, 5, 9).zipWithPrevious.collect { case (Some(before), now) => now - before }
+    * }}}
+    */
   final def zipWithPrevious: Stream[(Option[A], A)] =
     mapAccumulate(Option.empty[A])((before, a) => (Some(a), (before, a)))
 
-  /** Elements of the two streams in turn, until one of them ends. */
+  /** Elements of the two streams in turn, until one of them ends.
+    * {{{
+    * val fair: Stream[String] = Stream.emits(requests).interleave(Stream.linesOf(path))
+    * }}}
+    */
   final def interleave[B >: A](that: Stream[B]): Stream[B] =
     zipWith(that)((a, b) => List[B](a, b)).mapConcat(identity)
 
-  /** The elements with `separator` between them. */
+  /** The elements with `separator` between them.
+    * {{{
+    * val text: Stream[String] = Stream.linesOf(path).intersperse("\n")
+    * }}}
+    */
   final def intersperse[B >: A](separator: B): Stream[B] =
     transform(Transformer.Intersperse[B](separator))
 
@@ -361,6 +567,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** What is between the elements for which `at` is true; those are left out. Between two of them
     * that are neighbours there is an empty group.
+    * {{{
+    * val paragraphs: Stream[Vector[String]] = Stream.linesOf(path).split(_.isBlank)
+    * }}}
     */
   final def split(at: A => Boolean): Stream[Vector[A]] = transform(Transformer.Split(at))
 
@@ -372,6 +581,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * cancelled.
     *
     * **Order**: kept; an error comes after the elements before it.
+    * {{{
+    * val loadedAhead = Stream.emits(ids).evalMap(load).prefetchN(8).evalMap(u => store(u.name))
+    * }}}
     */
   final def prefetchN(size: Int): Stream[A] =
     require(size >= 1, s"Stream.prefetchN: the size was $size. It must be at least 1.")
@@ -380,6 +592,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** As `prefetchN`, with room for `limitBytes` instead of a number of elements. An element takes
     * the room that `sizeBytes` returns for it, but at least one byte. An element larger than the
     * limit is buffered alone.
+    * {{{
+    * val lines: Stream[String] =
+    *   Stream.fromPath(path).prefetchBytes(1_000_000)(_.length).through(Text.utf8Decode)
+    * }}}
     */
   final def prefetchBytes(limitBytes: Long)(sizeBytes: A => Int): Stream[A] =
     require(
@@ -393,17 +609,26 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * it has been taken. `take` requests no further element than it returns.
     *
     * **Order**: as with `prefetchN`.
+    * {{{
+    * val pages = Stream.emits(urls).map(fetch).prefetchStrict.evalMap(store)
+    * }}}
     */
   final def prefetchStrict: Stream[A] = Stream.of(() => PrefetchStrictStage(open()))
 
   /** The elements of both streams as they come. **Fails** as soon as one of them does; the other is
     * then cancelled.
+    * {{{
+    * val events: Stream[Config] = Stream.repeatEval(configChanged).merge(Stream.eval(fromFile))
+    * }}}
     */
   final def merge[B >: A](that: Stream[B]): Stream[B] =
     Stream.fromIterable[Stream[B]](List(this, that)).parJoin(2)
 
   /** The elements of these streams as they come, of at most `limit` streams at a time; up to 64
     * elements are buffered. **Fails** as soon as one of them does; the others are then cancelled.
+    * {{{
+    * val lines: Stream[String] = Stream.emits(files).map(file => Stream.linesOf(file)).parJoin(4)
+    * }}}
     */
   final def parJoin[B](limit: Int)(using elements: A <:< Stream[B]): Stream[B] =
     require(limit >= 1, s"Stream.parJoin: the limit was $limit. It must be at least 1.")
@@ -415,11 +640,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * **Fails** with the first error, which cancels the other tasks. **Order**: that of the
     * elements. A task that takes long does not stop those of later elements, until `buffer` of them
     * have finished and wait for it.
+    * {{{
+    * val users: Stream[User] = Stream.emits(ids).parEvalMap(8)(load)
+    * }}}
     */
   final def parEvalMap[B](parallelism: Int, buffer: Int = 64)(f: A => Task[B]): Stream[B] =
     parMap(parallelism, buffer, f, ordered = true, "parEvalMap")
 
-  /** As `parEvalMap`. **Order**: that in which the tasks end. */
+  /** As `parEvalMap`. **Order**: that in which the tasks end.
+    * {{{
+    * val firstAnswer: Task[Option[String]] = Stream.emits(servers).parEvalMapUnordered(3)(ask).head
+    * }}}
+    */
   final def parEvalMapUnordered[B](parallelism: Int, buffer: Int = 64)(
       f: A => Task[B]
   ): Stream[B] =
@@ -471,12 +703,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * at once after a pause. `RateLimiter` says how they are counted.
     *
     * **Waits** until the element may come. **Cancelled** while it waits.
+    * {{{
+    * val sent = Stream.emits(requests).throttle(100, 1.second, burst = 10).evalMap(store)
+    * }}}
     */
   final def throttle(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
     limited(count, per, burst)(limiter => evalTap(_ => limiter.acquire))
 
   /** The same elements. **Fails** with `RateExceeded` at the first that comes faster than
     * `throttle` would let it pass.
+    * {{{
+    * val orFails = Stream.repeatEval(configChanged).throttleEnforcing(5, 1.minute)
+    * }}}
     */
   final def throttleEnforcing(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
     limited(count, per, burst)(limiter =>
@@ -523,6 +761,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** As `interruptWhen`, at the first `true` of `that`. The end of `that` without one changes
     * nothing.
+    * {{{
+    * val polled = Signal.of(false).map { stop =>
+    *   Stream.repeatEval(fromNetwork).interruptWhenTrue(stop.discrete)
+    * }
+    * }}}
     */
   final def interruptWhenTrue(that: Stream[Boolean]): Stream[A] =
     interruptWhen(
@@ -532,6 +775,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The same elements. **Fails** with a `TimeoutException` when the stream has not ended within
     * `total` of the first element that was asked for; what it was doing is then cancelled. The time
     * that the consumer takes counts too.
+    * {{{
+    * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).timeout(10.seconds).toList
+    * }}}
     */
   final def timeout(total: FiniteDuration): Stream[A] =
     val tooLate = Task.defer(Task.fail(TimeoutException(s"The stream did not end within $total.")))
@@ -543,6 +789,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The same elements. **Fails** with a `TimeoutException` when the consumer has waited for one
     * for longer than `limit`; what the stream was doing is then cancelled. The time that the
     * consumer takes does not count. Nothing is made ahead.
+    * {{{
+    * val alive: Stream[Array[Byte]] = Stream.tailOf(path).idleTimeout(30.seconds)
+    * }}}
     */
   final def idleTimeout(limit: FiniteDuration): Stream[A] =
     Stream.positive("idleTimeout", "limit", limit)
@@ -565,7 +814,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(pipes.nonEmpty, "Stream.broadcastThrough: there was no pipe. Give it at least one.")
     Stream.of(() => FedStage.broadcast(open(), Stream.erasedPipes(pipes)))
 
-  /** The elements of both until this ends; `that` is then cancelled. **Fails** as `merge`. */
+  /** The elements of both until this ends; `that` is then cancelled. **Fails** as `merge`.
+    * {{{
+    * val withTicks: Stream[String] =
+    *   Stream.linesOf(path).mergeHaltLeft(Stream.fixedRate(1.second).as("tick"))
+    * }}}
+    */
   final def mergeHaltLeft[B >: A](that: Stream[B]): Stream[B] =
     Stream.untilNone(withEnd.merge(that.map(Some(_))))
 
@@ -583,6 +837,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The elements of both as they come; where both have one, that of this. At most one element of
     * each is made ahead. **Fails** as `merge`.
+    * {{{
+    * val urgentFirst: Stream[String] = Stream.linesOf(path).mergePreferred(Stream.emits(requests))
+    * }}}
     */
   final def mergePreferred[B >: A](that: Stream[B]): Stream[B] =
     Stream.of(() => MergePreferredStage(open(), that.open()))
@@ -598,6 +855,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** Pairs of elements, which both streams make at the same time, until one of the two ends.
     * **Fails** as soon as one of them does; the other is then cancelled.
+    * {{{
+    * val both: Stream[(User, Int)] =
+    *   Stream.emits(ids).evalMap(load).parZip(Stream.emits(ids).evalMap(visitsOf))
+    * }}}
     */
   final def parZip[B](that: Stream[B]): Stream[(A, B)] =
     Stream.of(() => ParZipStage(open(), that.open()))
@@ -605,6 +866,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** Pairs of the latest elements of both, from when both have one: one pair for each element that
     * comes. It ends when both have ended, or one of them without an element. **Fails** as soon as
     * one of them does; the other is then cancelled.
+    * {{{
+    * val current: Stream[(String, Config)] =
+    *   Stream.emits(requests).zipLatest(Stream.repeatEval(configChanged))
+    * }}}
     */
   final def zipLatest[B](that: Stream[B]): Stream[(A, B)] =
     Stream.of(() => ZipLatestStage(open(), that.open()))
@@ -624,6 +889,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The latest element at the end of each `period` in which one came, and the last one, which
     * comes with the end or before the error. Upstream runs on a fiber of its own and does not wait
     * for the consumer.
+    * {{{
+    * val shown =
+    *   Stream.emits(ids).evalMap(visitsOf).sample(1.second).evalMap(n => Task(log(s"$n")))
+    * }}}
     */
   final def sample(period: FiniteDuration): Stream[A] =
     Stream.positive("sample", "period", period)
@@ -646,6 +915,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * fiber of its own and does not wait for the consumer.
     *
     * **Fails** with what `f` throws, after what was combined before. **Order**: kept.
+    * {{{
+    * val sums: Stream[Int] = Stream.repeatEval(visitsOf(id)).conflate(_ + _)
+    * }}}
     */
   final def conflate[B >: A](f: (B, B) => B): Stream[B] =
     batch[B](Long.MaxValue, _ => 0)(identity)(f)
@@ -669,6 +941,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The same elements, and `filler` whenever the consumer has waited for one for `idle`. Nothing
     * is made ahead.
+    * {{{
+    * val lines: Stream[String] = Stream.linesOf(path).keepAlive(15.seconds, ": still here")
+    * }}}
     */
   final def keepAlive[B >: A](idle: FiniteDuration, filler: B): Stream[B] =
     Stream.positive("keepAlive", "time", idle)
@@ -676,11 +951,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** For each element the first of what `f` makes of it, and more of that as long as the consumer
     * asks and the next element is not there. The end of this comes at once.
+    * {{{
+    * val latest: Stream[Config] = Stream.repeatEval(configChanged).expand(Iterator.continually(_))
+    * }}}
     */
   final def expand[B](f: A => Iterator[B]): Stream[B] =
     Stream.of(() => ExpandStage(open(), Stream.erased(f)))
 
-  /** The same elements, with `delay` between the use of one and the next one. */
+  /** The same elements, with `delay` between the use of one and the next one.
+    * {{{
+    * val polite = Stream.emits(urls).spaced(1.second).map(fetch)
+    * }}}
+    */
   final def spaced(delay: FiniteDuration): Stream[A] =
     Stream.positive("spaced", "delay", delay)
     zipWithIndex.evalMap((a, n) => if n == 0 then Task.pure(a) else Task.sleep(delay).as(a))
@@ -698,6 +980,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** As `broadcastThrough`, but each element goes to one of `pipes`, which is ready for it. None
     * waits in a buffer. Where all pipes have ended, so has the stream.
+    * {{{
+    * val answers: Stream[String] = Stream
+    *   .emits(requests)
+    *   .balance(_.evalMap(r => ask(s"a.example/$r")), _.evalMap(r => ask(s"b.example/$r")))
+    * }}}
     */
   final def balance[B](pipes: (Stream[A] => Stream[B])*): Stream[B] =
     require(pipes.nonEmpty, "Stream.balance: there was no pipe. Give it at least one.")
@@ -719,6 +1006,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The same elements, which wait while the latest element of `that` is true. The end of `that`
     * changes nothing any more. **Fails** also as soon as `that` does.
+    * {{{
+    * val pausable = Signal.of(false).map { paused =>
+    *   Stream.emits(requests).evalMap(ask).pauseWhen(paused.discrete)
+    * }
+    * }}}
     */
   final def pauseWhen(that: Stream[Boolean]): Stream[A] =
     that.hold(false)(paused => evalTap(_ => paused.waitUntil(!_)))
@@ -745,9 +1037,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.of(() => ByKeyStage(open(), parallelism, buffer, Stream.erased(key), Stream.erased(f)))
 
   /** Two streams, of the elements for which `isFirst` is true, and of the others. While the
-    * resource is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are each to be
-    * run once, at the same time: where one of them is not run, the other will wait. One that is
-    * over takes no more.
+    * resource is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are
+    * each to be run once, at the same time: where one of them is not run, the other will wait. One
+    * that is over takes no more.
     *
     * **Fails**: an error of this, or of `isFirst`, comes in both, after the elements before it.
     * **Order**: kept.
@@ -762,20 +1054,36 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   // ---- as a task ----
 
-  /** Nothing, once the stream has ended. */
+  /** Nothing, once the stream has ended.
+    * {{{
+    * val stored: Task[Unit] = Stream.linesOf(path).evalMap(store).drain
+    * }}}
+    */
   final def drain: Task[Unit] = RunStream(this, Step.Drain())
 
-  /** All elements. */
+  /** All elements.
+    * {{{
+    * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).toList
+    * }}}
+    */
   final def toList: Task[List[A]] = RunStream(this, Step.ToList())
 
   /** The last result of `f`, which is called with the result before, at first `zero`, and each
     * element.
+    * {{{
+    * val longest: Task[Int] = Stream.linesOf(path).fold(0)((most, line) => most.max(line.length))
+    * }}}
     */
   final def fold[B](zero: B)(f: (B, A) => B): Task[B] =
     RunStream(this, Step.Fold(zero, f.asInstanceOf[(Any, Any) => Any]))
 
   /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. When
     * this has returned or thrown, the stream's finalizers have run.
+    * {{{
+    * val printed: Task[Unit] = Task.direct {
+    *   for line <- Stream.linesOf(path) do if line.nonEmpty then store(line).await
+    * }
+    * }}}
     */
   final def foreach(f: A => Unit)(using
       @implicitNotFound(
@@ -786,13 +1094,25 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       ) direct: Task.Direct
   ): Unit = RunStream.foreach(this, f, direct)
 
-  /** How many elements there are. */
+  /** How many elements there are.
+    * {{{
+    * val lines: Task[Long] = Stream.linesOf(path).count
+    * }}}
+    */
   final def count: Task[Long] = RunStream(this, Step.Count())
 
-  /** The first element, if there is one. Asks for no more. */
+  /** The first element, if there is one. Asks for no more.
+    * {{{
+    * val header: Task[Option[String]] = Stream.linesOf(path).head
+    * }}}
+    */
   final def head: Task[Option[A]] = take(1).last
 
-  /** The last element, if there is one. */
+  /** The last element, if there is one.
+    * {{{
+    * val latest: Task[Option[String]] = Stream.linesOf(path).last
+    * }}}
+    */
   final def last: Task[Option[A]] = fold(Option.empty[A])((_, a) => Some(a))
 
   /** The first element for which `is` is true. Asks for no more after it, as do the next four.
@@ -803,10 +1123,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def find(is: A => Boolean): Task[Option[A]] = filter(is).head
 
-  /** The first value of `f`, where it is defined. */
+  /** The first value of `f`, where it is defined.
+    * {{{
+    * val number: Task[Option[Int]] =
+    *   Stream.linesOf(path).map(_.toIntOption).collectFirst { case Some(n) => n }
+    * }}}
+    */
   final def collectFirst[B](f: PartialFunction[A, B]): Task[Option[B]] = collect(f).head
 
-  /** Whether `is` is true for an element. */
+  /** Whether `is` is true for an element.
+    * {{{
+    * val hasError: Task[Boolean] = Stream.linesOf(path).exists(_.contains("ERROR"))
+    * }}}
+    */
   final def exists(is: A => Boolean): Task[Boolean] = find(is).map(_.isDefined)
 
   /** Whether `is` is true for each element. */
@@ -814,6 +1143,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** `f` of the result before, at first the first element, and each further one; none if there is
     * no element.
+    * {{{
+    * val longest: Task[Option[String]] =
+    *   Stream.linesOf(path).reduce((a, b) => if a.length < b.length then b else a)
+    * }}}
     */
   final def reduce[B >: A](f: (B, B) => B): Task[Option[B]] =
     fold(Option.empty[B])((before, a) => Some(before.fold(a: B)(f(_, a))))
@@ -829,7 +1162,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     evalMap(a => f(state, a).map(b => state = b)).drain.map(_ => state)
   }
 
-  /** Runs the task that `f` makes of each element, one after the other. */
+  /** Runs the task that `f` makes of each element, one after the other.
+    * {{{
+    * val stored: Task[Unit] = Stream.linesOf(path).evalForeach(store)
+    * }}}
+    */
   final def evalForeach(f: A => Task[Any]): Task[Unit] = evalMap(f).drain
 
   /** All elements. */
@@ -847,11 +1184,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     fold(())((_, a) => builder += a: Unit).map(_ => builder.result())
   }
 
-  /** The sum of the elements. */
+  /** The sum of the elements.
+    * {{{
+    * val cents: Task[Int] = Stream.evalSeq(ordersOf(id)).map(_.cents).sum
+    * }}}
+    */
   final def sum[B >: A](using number: Numeric[B]): Task[B] =
     fold(number.zero)((sum, a) => number.plus(sum, a))
 
-  /** The elements as text, with `separator` between them. */
+  /** The elements as text, with `separator` between them.
+    * {{{
+    * val text: Task[String] = Stream.linesOf(path).take(20).mkString("\n")
+    * }}}
+    */
   final def mkString(separator: String = ""): Task[String] = Task.defer {
     val text = java.lang.StringBuilder()
     intersperse[Any](separator).fold(())((_, a) => text.append(a): Unit).map(_ => text.toString)
@@ -877,17 +1222,32 @@ object Stream:
       s"Stream.$operator: the $name was $time. It must be more than 0."
     )
 
-  /** No elements. */
+  /** No elements.
+    * {{{
+    * val lines: Stream[String] = if dryRun then Stream.empty else Stream.linesOf(path)
+    * }}}
+    */
   val empty: Stream[Nothing] = of(() => EmptySource)
 
-  /** One element. */
+  /** One element.
+    * {{{
+    * val one: Stream[String] = Stream.emit("id,name")
+    * }}}
+    */
   def emit[A](value: A): Stream[A] = of(() => EmitSource(value))
 
-  /** The elements of `items`. */
+  /** The elements of `items`.
+    * {{{
+    * val users: Stream[User] = Stream.fromIterable(ids).evalMap(load)
+    * }}}
+    */
   def fromIterable[A](items: Iterable[A]): Stream[A] = Iterated(items)
 
   /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
     * block.
+    * {{{
+    * val lines: Stream[String] = Stream.fromIterator(scala.io.Source.stdin.getLines())
+    * }}}
     */
   def fromIterator[A](iterator: => Iterator[A]): Stream[A] =
     of(() => IteratorSource(() => iterator, isStrict = false, classOf[Iterator[?]]))
@@ -903,6 +1263,13 @@ object Stream:
     * between elements; `open` and `Source.close` are masked, so what takes long to open is better
     * opened by the first `Source.next`. **Fails** with what `open`, `next` or `close` throws; after
     * an error of `open` there is nothing to close.
+    * {{{
+    * final class Countdown(var left: Int) extends Source[Int]:
+    *   def next()(using Task.Direct): Int | Source.End =
+    *     if left == 0 then Source.End else { left -= 1; left }
+    *
+    * val numbers: Stream[Int] = Stream.fromSource(Task(Countdown(10)))
+    * }}}
     */
   def fromSource[A](open: Task[Source[A]]): Stream[A] = of(() => SourcePull(open))
 
@@ -912,6 +1279,9 @@ object Stream:
     *
     * **Cancelled** also while it reads; not while it opens the file, which takes long only for a
     * pipe without a writer.
+    * {{{
+    * val bytes: Task[Long] = Stream.fromPath(path).map(_.length.toLong).sum
+    * }}}
     */
   def fromPath(path: Path, blockBytes: Int = 65536): Stream[Array[Byte]] =
     blocks("fromPath", blockBytes)(ByteInput.ofPath(path))
@@ -922,6 +1292,9 @@ object Stream:
     * **Cancelled** while it reads: interrupts the read, and closes the input. A cancel waits for a
     * read that neither of them ends, such as one of `System.in`: pass
     * `FileInputStream(FileDescriptor.in)` instead. `open` is masked.
+    * {{{
+    * val body: Stream[Array[Byte]] = Stream.fromInputStream(urls.head.toURL.openStream())
+    * }}}
     */
   def fromInputStream(open: => InputStream, blockBytes: Int = 65536): Stream[Array[Byte]] =
     blocks("fromInputStream", blockBytes)(ByteInput.of(open))
@@ -937,34 +1310,63 @@ object Stream:
     *
     * **Cancelled** as `fromPath`. **Fails** with an `IOException` that names the line where the
     * bytes are not of this charset, after the lines before that one.
+    * {{{
+    * val errors: Task[Long] = Stream.linesOf(path).filter(_.contains("ERROR")).count
+    * }}}
     */
   def linesOf(path: Path, charset: Charset = StandardCharsets.UTF_8): Stream[String] =
     of(() => LinesStage(fromPath(path).open(), charset, s"Stream.linesOf: $path"))
 
-  /** The elements that `f` makes of the state, at first `zero`, until it returns none. */
+  /** The elements that `f` makes of the state, at first `zero`, until it returns none.
+    * {{{
+    * val digits: Stream[Int] = Stream.unfold(1729)(n => Option.when(n > 0)((n % 10, n / 10)))
+    * }}}
+    */
   def unfold[S, A](zero: S)(f: S => Option[(A, S)]): Stream[A] = of(() => UnfoldSource(zero, f))
 
-  /** One element, the value of `task`. */
+  /** One element, the value of `task`.
+    * {{{
+    * val orders: Stream[Order] = Stream.eval(ordersOf(id)).mapConcat(identity)
+    * }}}
+    */
   def eval[A](task: Task[A]): Stream[A] = of(() => EvalSource(task))
 
-  /** The values of `task`, run again and again. */
+  /** The values of `task`, run again and again.
+    * {{{
+    * val polled: Stream[Config] = Stream.repeatEval(fromNetwork).metered(1.second)
+    * }}}
+    */
   def repeatEval[A](task: Task[A]): Stream[A] = of(() => RepeatEvalSource(task))
 
   /** One element, the value of `acquire`; `release` of it runs once, when the stream is over,
     * however it ends. Both are masked.
+    * {{{
+    * val lines: Stream[String] = Stream
+    *   .bracket(Task(Files.newBufferedReader(path)))(reader => Task(reader.close()))
+    *   .flatMap(reader => Stream.fromIterator(Iterator.continually(reader.readLine())))
+    *   .takeWhile(_ != null)
+    * }}}
     */
   def bracket[A](acquire: Task[A])(release: A => Task[Unit]): Stream[A] =
     resource(Resource.make(acquire)(release))
 
   /** One element, the resource, which is released once, when the stream is over. Its finalizers get
     * the outcome of the stream: it has succeeded also where the consumer asks for no more elements.
+    * {{{
+    * val totals: Stream[Int] =
+    *   Stream.resource(connection).flatMap(db => Stream.emits(ids).map(id => total(db, id)))
+    * }}}
     */
   def resource[A](resource: Resource[A]): Stream[A] = of(() => ResourceSource(resource))
 
   /** No elements, and no end. */
   val never: Stream[Nothing] = eval(Task.never)
 
-  /** Fails with `error`. */
+  /** Fails with `error`.
+    * {{{
+    * val lines: Stream[String] = Stream.linesOf(path) ++ Stream.fail(IOException("no END"))
+    * }}}
+    */
   def fail(error: Throwable): Stream[Nothing] = eval(Task.fail(error))
 
   // ---- values, effects and state ----
@@ -1034,7 +1436,11 @@ object Stream:
   def unfoldEval[S, A](zero: S)(f: S => Task[Option[(A, S)]]): Stream[A] =
     of(() => UnfoldEvalSource(zero, f))
 
-  /** `value`, without end. */
+  /** `value`, without end.
+    * {{{
+    * val pairs: Stream[(String, Int)] = Stream.linesOf(path).zip(Stream.constant(1))
+    * }}}
+    */
   def constant[A](value: A): Stream[A] = fromIterator(Iterator.continually(value))
 
   /** The values of `task`, run again and again until it returns none.
@@ -1056,7 +1462,12 @@ object Stream:
     */
   def suspend[A](stream: => Stream[A]): Stream[A] = empty ++ stream
 
-  /** The value; **Fails** with what is on the left. */
+  /** The value; **Fails** with what is on the left.
+    * {{{
+    * val numbers: Stream[Int] =
+    *   Stream.emits(fields).flatMap(field => Stream.fromEither(parse(field).toEither))
+    * }}}
+    */
   def fromEither[A](either: Either[Throwable, A]): Stream[A] = either.fold(fail, emit)
 
   /** The value, or no element. */
@@ -1078,7 +1489,11 @@ object Stream:
 
   // ---- time ----
 
-  /** One element, after `duration`. */
+  /** One element, after `duration`.
+    * {{{
+    * val later: Stream[Config] = Stream.sleep(1.second).flatMap(_ => Stream.eval(fromNetwork))
+    * }}}
+    */
   def sleep(duration: FiniteDuration): Stream[Unit] = eval(Task.sleep(duration))
 
   /** An element at each `interval` from the beginning, without end: the time since then. The first
@@ -1094,13 +1509,20 @@ object Stream:
       fixedRate(interval).evalMap(_ => Task.monotonic.map(_ - begin))
     )
 
-  /** As `awakeEvery`, without the time. */
+  /** As `awakeEvery`, without the time.
+    * {{{
+    * val measured: Stream[Int] = Stream.fixedRate(1.second).evalMap(_ => visitsOf(id))
+    * }}}
+    */
   def fixedRate(interval: FiniteDuration): Stream[Unit] =
     positive("fixedRate", "interval", interval)
     fromSchedule(Schedule.fixed(interval))
 
   /** An element `delay` after the beginning, and each time `delay` after the consumer has asked for
     * the next, without end.
+    * {{{
+    * val polled: Stream[Config] = Stream.fixedDelay(1.second).evalMap(_ => fromNetwork)
+    * }}}
     */
   def fixedDelay(delay: FiniteDuration): Stream[Unit] =
     positive("fixedDelay", "delay", delay)
@@ -1173,10 +1595,23 @@ object Stream:
 
   /** The values of `queue`, without end. Each is taken when the stream asks for it, and by one
     * taker: several streams share the values.
+    * {{{
+    * val stored = Queue.bounded[String](100).flatMap { queue =>
+    *   val filled = Stream.emits(requests).intoQueue(queue)
+    *   filled.both(Stream.fromQueue(queue).take(2).evalForeach(store))
+    * }
+    * }}}
     */
   def fromQueue[A](queue: Queue[A]): Stream[A] = repeatEval(queue.take)
 
-  /** As `fromQueue`, up to the first none. */
+  /** As `fromQueue`, up to the first none.
+    * {{{
+    * val stored = Queue.bounded[Option[String]](100).flatMap { queue =>
+    *   val filled = Stream.emits(requests).intoQueueNoneTerminated(queue)
+    *   filled.both(Stream.fromQueueNoneTerminated(queue).evalForeach(store))
+    * }
+    * }}}
+    */
   def fromQueueNoneTerminated[A](queue: Queue[Option[A]]): Stream[A] =
     repeatEvalOption(queue.take)
 
@@ -1215,11 +1650,25 @@ object Stream:
   abstract class Emit[-A] private[weir] ():
     /** True if `value` is an element of the stream now; false where it was dropped, or comes after
       * the end.
+      * {{{
+      * def received(emit: Stream.Emit[String], line: String): Unit =
+      *   if !emit(line) then log(s"dropped: $line")
+      * }}}
       */
     def apply(value: A): Boolean
 
-    /** Ends the stream, after what is in the buffer. */
+    /** Ends the stream, after what is in the buffer.
+      * {{{
+      * def received(emit: Stream.Emit[String], line: String): Unit =
+      *   if line == "END" then emit.end() else emit(line): Unit
+      * }}}
+      */
     def end(): Unit
 
-    /** Ends the stream with `error`, after what is in the buffer. Nothing after the end. */
+    /** Ends the stream with `error`, after what is in the buffer. Nothing after the end.
+      * {{{
+      * def closed(emit: Stream.Emit[String], code: Int): Unit =
+      *   if code == 0 then emit.end() else emit.fail(IOException(s"closed with $code"))
+      * }}}
+      */
     def fail(error: Throwable): Unit

@@ -36,6 +36,9 @@ object Tcp:
     * release it is closed, with all its connections.
     *
     * **Fails** with an `IOException`, where the port is in use.
+    * {{{
+    * val port: Task[Int] = Tcp.listen(0).use(server => Task(server.port))
+    * }}}
     */
   def listen(port: Int, host: String = "localhost", backlog: Int = 50): Resource[Server] =
     Resource.make(Task(Server(ServerSocket(port, backlog, InetAddress.getByName(host)))))(server =>
@@ -54,6 +57,13 @@ object Tcp:
       *
       * **Waits** for the next. **Cancelled** meanwhile: closes the server for good. **Fails** with
       * an `IOException`, also once the server is closed.
+      * {{{
+      * val first: Task[List[String]] = Tcp.listen(8080).use { server =>
+      *   server.connections.flatMap(Stream.resource(_)).take(1).flatMap { connection =>
+      *     connection.bytes().through(Text.utf8Decode).through(Text.lines)
+      *   }.toList
+      * }
+      * }}}
       */
     val connections: Stream[Resource[Connection]] =
       Stream.repeatEval(Task.delay(accept()).cancelable(Task(socket.close())))
@@ -91,6 +101,10 @@ object Tcp:
       * one reads.
       *
       * **Cancelled** while it reads: closes the connection. **Fails** with an `IOException`.
+      * {{{
+      * def requests(connection: Tcp.Connection): Stream[String] =
+      *   connection.bytes().through(Text.utf8Decode).through(Text.linesOfAtMost(8192))
+      * }}}
       */
     def bytes(blockBytes: Int = 65536): Stream[Array[Byte]] =
       require(
@@ -101,14 +115,28 @@ object Tcp:
 
     /** Nothing, once all of `block` is sent. **Waits** while the other side does not read.
       * **Cancelled** meanwhile: closes the connection. **Fails** with an `IOException`.
+      * {{{
+      * def greet(connection: Tcp.Connection): Task[Unit] = connection.write("hello\n".getBytes)
+      * }}}
       */
     def write(block: Array[Byte]): Task[Unit] =
       Task.delay(socket.getOutputStream.write(block)).cancelable(close)
 
-    /** As `write`, of all `blocks`. */
+    /** As `write`, of all `blocks`.
+      * {{{
+      * def sendFile(connection: Tcp.Connection): Task[Unit] =
+      *   connection.writeAll(Stream.fromPath(path))
+      * }}}
+      */
     def writeAll(blocks: Stream[Array[Byte]]): Task[Unit] = blocks.evalMap(write).drain
 
-    /** Tells the other side that nothing more will be sent. It can be read from still. */
+    /** Tells the other side that nothing more will be sent. It can be read from still.
+      * {{{
+      * def answer(connection: Tcp.Connection): Task[String] =
+      *   connection.write("count\n".getBytes) >> connection.endOfOutput >>
+      *     connection.bytes().through(Text.utf8Decode).mkString()
+      * }}}
+      */
     def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
 
     private[Tcp] def close: Task[Unit] = Task(socket.close())

@@ -15,6 +15,10 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     * **Waits** while the channel of a subscriber is full, and for publishers that came before.
     * **Cancelled** while it waits: some subscribers may have the value. **Order**: each subscriber
     * gets values in the order in which the publishers came.
+    * {{{
+    * def changed(topic: Topic[Config], config: Config): Task[Unit] =
+    *   topic.publish(config).flatMap(isOpen => Task.unless(isOpen)(Task(log("closed"))))
+    * }}}
     */
   def publish(value: A): Task[Boolean] =
     turn
@@ -28,12 +32,19 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     * closed. Up to `bound` wait for the consumer; then publishers wait too.
     *
     * **Waits** for a value. To be sure that no value is missed, use `subscription`.
+    * {{{
+    * def stored(topic: Topic[String]): Task[Unit] = topic.subscribe(100).evalForeach(store)
+    * }}}
     */
   def subscribe(bound: Int): Stream[A] =
     Stream.resource(subscription(bound)).flatMap(identity)
 
   /** The values that are published from now on, as a stream to be run once, until the topic is
     * closed. They come to the channel of this subscriber until the resource is released.
+    * {{{
+    * def answered(topic: Topic[String]): Task[Option[String]] =
+    *   topic.subscription(10).use(values => topic.publish("question").flatMap(_ => values.head))
+    * }}}
     */
   def subscription(bound: Int): Resource[Stream[A]] =
     require(bound >= 1, s"Topic.subscribe: the bound was $bound. It must be at least 1.")
@@ -41,6 +52,9 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   /** True if this call has closed the topic. Subscribers get what was published before, then the
     * end.
+    * {{{
+    * def last(topic: Topic[String]): Task[Boolean] = topic.publish("end") >> topic.close
+    * }}}
     */
   def close: Task[Boolean] = Task.uncancelable { _ =>
     state.modify(now => (Topic.State(Vector.empty, isClosed = true), now)).flatMap { before =>
@@ -48,7 +62,12 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     }
   }
 
-  /** How many subscribers there are, and the latest number after each change. */
+  /** How many subscribers there are, and the latest number after each change.
+    * {{{
+    * def whenTwo(topic: Topic[String]): Task[Unit] =
+    *   topic.subscribers.find(_ >= 2).flatMap(_ => topic.publish("begin")).void
+    * }}}
+    */
   def subscribers: Stream[Int] = state.discrete.map(_.channels.size).changes
 
   /** How many subscribers there are. */
