@@ -117,6 +117,11 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     catch case later: Throwable => Failures.add(error, later): Unit
     frames = StreamFrame.Following(() => ErrorHandler.call(handler.f, error), handler.outer)
 
+  override def hasFibers: Boolean =
+    var frame = frames
+    while (frame ne null) && !frame.hasFibers do frame = frame.outer
+    current.hasFibers || (frame ne null)
+
   override def atMost(count: Long): Unit =
     left = math.min(left, count)
     current.atMost(count) // still the first part: `atMost` comes before `next`

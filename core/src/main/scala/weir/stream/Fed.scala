@@ -33,6 +33,8 @@ private[weir] final class FedStage(
   @volatile private var failureSeen = false
   @volatile private var isClosing = false
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     var pull = downstream
     if pull eq null then

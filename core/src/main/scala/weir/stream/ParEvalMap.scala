@@ -80,6 +80,8 @@ private[weir] final class ParEvalMapStage(
       synchronized { demand = math.min(demand, count) }
       upstream.atMost(count)
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     awaitAnswer(fiber, nextResult) match

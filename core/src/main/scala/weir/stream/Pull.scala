@@ -40,6 +40,11 @@ private[weir] abstract class Pull extends HoldsUserCode:
   /** True if there is nothing to close, whether elements are left or not. */
   def holdsNothing: Boolean = false
 
+  /** True if elements come from fibers of this pull's own, or of one upstream, as far as is known
+    * before the first `next`.
+    */
+  def hasFibers: Boolean = false
+
 private[weir] object Pull:
   object End
 
@@ -92,6 +97,7 @@ private[weir] object Pull:
 private[weir] abstract class Stage(upstream: Pull) extends Pull:
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
   override def holdsNothing: Boolean = upstream.holdsNothing
+  override def hasFibers: Boolean = upstream.hasFibers
 
 /** A pull without an upstream, and with nothing to close. */
 private[weir] abstract class PlainSource extends Pull:
