@@ -43,13 +43,17 @@ private[weir] final class ParEvalMapStage(
     f: Any => Task[Any],
     ordered: Boolean
 ) extends Pull:
-  /** In order those of all elements taken, otherwise those that are done. */
+  /** In order those of all elements taken, otherwise those that are done; the consumer moves what is
+    * done to its batch.
+    */
   private val results = ArrayDeque[MapResult]()
   private val runners = ArrayBuffer[MapRunner]()
   private var upstreamState: AnyRef = NotBegun
 
   /** How many elements may still be taken. */
   private var demand = Long.MaxValue
+
+  private var taken = 0L
 
   /** How many effects have begun and not ended. */
   private var inFlight = 0
@@ -65,7 +69,15 @@ private[weir] final class ParEvalMapStage(
   /** The consumer, which waits for a result, or for the end of all runners. */
   private var consumer: Waiter | Null = null
 
+  /** There was no room for want of the consumer. Written under the lock. */
+  @volatile private var isFull = false
+
+  // written by the consumer only
+  @volatile private var consumed = 0L
+
   // consumer only
+  private val batch = ArrayDeque[MapResult]()
+
   /** The error that it has come to. */
   private var thrown: Throwable | Null = null
 
@@ -84,27 +96,37 @@ private[weir] final class ParEvalMapStage(
 
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
-    awaitAnswer(fiber, nextResult) match
-      case failed: Producer.Failed =>
-        thrown = failed.error
-        failed.rethrow(fiber)
-      case value => value
+    if batch.isEmpty then
+      awaitAnswer(fiber, fillBatch) match
+        case failed: Producer.Failed =>
+          thrown = failed.error
+          failed.rethrow(fiber)
+        case answer => if Pull.isEnd(answer) then return Pull.End
+    val value = batch.poll().nn.value
+    consumed += 1
+    if isFull then
+      synchronized {
+        isFull = false
+        requestRunner(fiber)
+      }
+    value
 
-  private val nextResult: Task[Any] = new Suspend[Any]:
+  private val fillBatch: Task[Any] = new Suspend[Any]:
     def begin(fiber: TaskFiber): Any = orWait(fiber) {
       if upstreamState eq NotBegun then
         upstreamState = Idle
         upstreamLocals = fiber.localsForChild
         requestRunner(fiber)
-      val head = results.peek()
-      if (head ne null) && head.isDone then
-        results.poll()
-        requestRunner(fiber)
-        head.value
+      while isHeadDone do batch.add(results.poll()): Unit
+      if !batch.isEmpty then ()
       else if failure ne null then failure
       else if hasEnded && inFlight == 0 then upstreamState
       else NoAnswer
     }
+
+  private def isHeadDone: Boolean =
+    val head = results.peek()
+    (head ne null) && head.isDone
 
   private def hasEnded: Boolean =
     (upstreamState eq Pull.End) || upstreamState.isInstanceOf[Producer.Failed]
@@ -150,9 +172,15 @@ private[weir] final class ParEvalMapStage(
   // ---- the runners; all but `takeElement` under the lock ----
 
   private def hasRoom: Boolean =
-    val ahead = if ordered then results.size else results.size + inFlight
-    !stopped && (upstreamState eq Idle) && demand > 0 &&
-    inFlight < limit && ahead - buffer < limit // not limit + buffer, which may overflow
+    !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit && mayRunAhead
+
+  /** If it is false, the consumer requests a runner: it counts, then reads `isFull`. */
+  private def mayRunAhead: Boolean =
+    def may = taken - consumed - buffer < limit // not limit + buffer, which may overflow
+    may || {
+      isFull = true
+      may
+    }
 
   private def requestRunner(fiber: TaskFiber): Unit =
     if !runnerRequested && hasRoom then
@@ -168,13 +196,18 @@ private[weir] final class ParEvalMapStage(
     runners.addOne(runner): Unit
   }
 
-  /** True if the runner has an element to run the effect for. */
+  /** Stores the result of the runner's element, if it has one that is done. True if it has another
+    * element to run the effect for.
+    */
   private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
+    var toWake: Waiter | Null = null
     val mayPull = synchronized {
+      toWake = store(runner)
       val room = hasRoom
       if room then upstreamState = Pulling
       room
     }
+    if toWake ne null then toWake.complete(NoAnswer): Unit
     mayPull && {
       var end: AnyRef = Pull.End
       val element =
@@ -193,6 +226,7 @@ private[weir] final class ParEvalMapStage(
         if isElement then
           upstreamState = Idle
           inFlight += 1
+          taken += 1
           demand -= 1
           val result = MapResult(element)
           runner.result = result
@@ -203,22 +237,31 @@ private[weir] final class ParEvalMapStage(
       }
     }
 
-  private[stream] def store(result: MapResult, value: Any): Unit = synchronized {
-    result.value = value
-    result.isDone = true
-    inFlight -= 1
-    if !ordered then results.add(result): Unit
-    if results.peek() eq result then wakeConsumer()
-  }
+  /** Returns the consumer if it waits for this result: it is to be woken without the lock. */
+  private def store(runner: MapRunner): Waiter | Null =
+    if !runner.hasValue then null
+    else
+      val result = runner.result
+      result.value = runner.takeValue()
+      result.isDone = true
+      inFlight -= 1
+      if !ordered then results.add(result): Unit
+      if results.peek() ne result then null
+      else
+        val waiter = consumer
+        consumer = null
+        waiter
 
   /** The runner ends: there was no room, or its effect, or upstream, has failed or was cancelled.
     */
   private[stream] def exit(runner: MapRunner, outcome: Outcome[Unit]): Unit =
+    var toWake: Waiter | Null = null
     val toCancel = synchronized {
       val last = runners.remove(runners.size - 1)
       if last ne runner then
         runners(runner.index) = last
         last.index = runner.index
+      toWake = store(runner)
       val wasStopped = stopped
       val toCancel = outcome match
         case Outcome.Succeeded(_) => Nil
@@ -226,9 +269,10 @@ private[weir] final class ParEvalMapStage(
         case Outcome.Canceled if stopped => Nil
         case Outcome.Canceled =>
           fail(Producer.Canceled("An effect of parEvalMap, or its upstream, cancelled itself."))
-      if !wasStopped || runners.isEmpty then wakeConsumer()
+      if if stopped then !wasStopped || runners.isEmpty else hasEnded then wakeConsumer()
       toCancel
     }
+    if toWake ne null then toWake.complete(NoAnswer): Unit
     toCancel.foreach(_.fiber.requestCancel())
 
   private def fail(error: Throwable): List[MapRunner] =
