@@ -858,7 +858,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   }
 
 object Stream:
-  private def of[A](make: () => Pull): Stream[A] = new Stream[A]:
+  private[weir] def of[A](make: () => Pull): Stream[A] = new Stream[A]:
     private[weir] def open(): Pull = make()
 
   private def erased[A, B](f: A => B): Any => B = f.asInstanceOf[Any => B]

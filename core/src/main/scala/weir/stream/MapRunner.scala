@@ -19,6 +19,8 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   /** Of the element that it has taken. */
   var result: MapResult = MapRunner.noResult
 
+  def hasElement: Boolean = result ne MapRunner.noResult
+
   /** The effect's value, until the stage has stored it. */
   private var value: Any = null
   var hasValue = false

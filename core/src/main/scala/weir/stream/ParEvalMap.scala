@@ -1,6 +1,7 @@
 package weir.stream
 
 import java.util.ArrayDeque
+import scala.annotation.unused
 import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{BeginFrame, CancelSignal, Frame, Locals, Suspend, TaskFiber, Waiter}
 import weir.group.Failures
@@ -36,7 +37,7 @@ import weir.{Outcome, Task}
   *   - **At most**: in order, no more elements are taken than will be asked for. Unordered, the
   *     consumer may want the first result of many, so all of them begin.
   */
-private[weir] final class ParEvalMapStage(
+private[weir] class ParEvalMapStage(
     upstream: Pull,
     limit: Int,
     buffer: Int,
@@ -200,42 +201,58 @@ private[weir] final class ParEvalMapStage(
     * element to run the effect for.
     */
   private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
+    while mayPull(runner) && pull(runner, fiber) do ()
+    runner.hasElement
+
+  private def mayPull(runner: MapRunner): Boolean =
     var toWake: Waiter | Null = null
-    val mayPull = synchronized {
+    val may = synchronized {
       toWake = store(runner)
-      val room = hasRoom
-      if room then upstreamState = Pulling
-      room
+      val may = !runner.hasElement && hasRoom
+      if may then upstreamState = Pulling
+      may
     }
     if toWake ne null then toWake.complete(NoAnswer): Unit
-    mayPull && {
-      var end: AnyRef = Pull.End
-      val element =
-        try
-          fiber.adopt(upstreamLocals)
-          val element = upstream.next(fiber)
-          upstreamLocals = fiber.localsForChild
-          element
-        catch
-          case CancelSignal => throw CancelSignal
-          case error: Throwable =>
-            end = Producer.failed(error, fiber)
-            Pull.End
-      synchronized {
-        val isElement = !Pull.isEnd(element)
-        if isElement then
-          upstreamState = Idle
+    may
+
+  /** False if upstream has ended. */
+  private def pull(runner: MapRunner, fiber: TaskFiber): Boolean =
+    var end: AnyRef = Pull.End
+    val result =
+      try
+        fiber.adopt(upstreamLocals)
+        val element = upstream.next(fiber)
+        upstreamLocals = fiber.localsForChild
+        if Pull.isEnd(element) then null else resultOf(element)
+      catch
+        case CancelSignal => throw CancelSignal
+        case error: Throwable =>
+          end = Producer.failed(error, fiber)
+          null
+    synchronized {
+      if result ne null then
+        upstreamState = Idle
+        taken += 1
+        demand -= 1
+        if begins(result) then
           inFlight += 1
-          taken += 1
-          demand -= 1
-          val result = MapResult(element)
           runner.result = result
-          if ordered then results.add(result): Unit
-          requestRunner(fiber)
-        else upstreamState = end // the runner exits now, which wakes the consumer
-        isElement
-      }
+        if ordered then results.add(result): Unit
+        requestRunner(fiber)
+      else upstreamState = end // the runner exits now, which wakes the consumer
     }
+    result ne null
+
+  /** What is kept of an element, as the runner that has pulled it. May run the user's code. */
+  protected def resultOf(element: Any): MapResult = MapResult(element)
+
+  /** Under the lock: whether the effect of an element that was taken runs now. If not, the element
+    * is `following` another one.
+    */
+  protected def begins(@unused result: MapResult): Boolean = true
+
+  /** Under the lock: the element that the runner of one that is done goes on with. */
+  protected def following(@unused result: MapResult): MapResult | Null = null
 
   /** Returns the consumer if it waits for this result: it is to be woken without the lock. */
   private def store(runner: MapRunner): Waiter | Null =
@@ -244,7 +261,8 @@ private[weir] final class ParEvalMapStage(
       val result = runner.result
       result.value = runner.takeValue()
       result.isDone = true
-      inFlight -= 1
+      val next = following(result)
+      if (next eq null) || stopped then inFlight -= 1 else runner.result = next
       if !ordered then results.add(result): Unit
       if results.peek() ne result then null
       else
@@ -296,5 +314,5 @@ private[weir] object ParEvalMapStage:
   object NoAnswer
 
 /** An element, while its effect has not begun; then the result. */
-private final class MapResult(var value: Any):
+private class MapResult(var value: Any):
   var isDone = false
