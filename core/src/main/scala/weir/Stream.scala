@@ -367,9 +367,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   // ---- concurrently ----
 
   /** The same elements, made ahead by a fiber of their own, the producer. At most `size` elements
-    * are made and not used, and one more while the producer waits for room. It is woken when a
-    * quarter of the room is free again. When the consumer asks for no more, the producer is
-    * cancelled.
+    * are made and not used, and one more while the producer waits for room; those of a collection,
+    * which exist already, do not count. The producer is woken when a quarter of the room is free
+    * again. When the consumer asks for no more, it is cancelled.
     *
     * **Order**: kept; an error comes after the elements before it.
     */

@@ -44,6 +44,8 @@ private[weir] class ParEvalMapStage(
     f: Any => Task[Any],
     ordered: Boolean
 ) extends Pull:
+  private val giveBackAt = math.max(1, buffer / 4)
+
   /** In order those of all elements taken, otherwise those that are done; the consumer moves what is
     * done to its batch.
     */
@@ -70,14 +72,16 @@ private[weir] class ParEvalMapStage(
   /** The consumer, which waits for a result, or for the end of all runners. */
   private var consumer: Waiter | Null = null
 
+  private var consumed = 0L
+
   /** There was no room for want of the consumer. Written under the lock. */
   @volatile private var isFull = false
 
-  // written by the consumer only
-  @volatile private var consumed = 0L
-
   // consumer only
   private val batch = ArrayDeque[MapResult]()
+
+  /** How many elements of `taken` it has used since it has added them to `consumed`. */
+  private var used = 0
 
   /** The error that it has come to. */
   private var thrown: Throwable | Null = null
@@ -104,12 +108,8 @@ private[weir] class ParEvalMapStage(
           failed.rethrow(fiber)
         case answer => if Pull.isEnd(answer) then return Pull.End
     val value = batch.poll().nn.value
-    consumed += 1
-    if isFull then
-      synchronized {
-        isFull = false
-        requestRunner(fiber)
-      }
+    used += 1
+    if isFull || used >= giveBackAt then synchronized(giveBack(fiber))
     value
 
   private val fillBatch: Task[Any] = new Suspend[Any]:
@@ -118,12 +118,20 @@ private[weir] class ParEvalMapStage(
         upstreamState = Idle
         upstreamLocals = fiber.localsForChild
         requestRunner(fiber)
+      if used > 0 then giveBack(fiber)
       while isHeadDone do batch.add(results.poll()): Unit
       if !batch.isEmpty then ()
       else if failure ne null then failure
       else if hasEnded && inFlight == 0 then upstreamState
       else NoAnswer
     }
+
+  /** Under the lock. */
+  private def giveBack(fiber: TaskFiber): Unit =
+    consumed += used
+    used = 0
+    isFull = false
+    requestRunner(fiber)
 
   private def isHeadDone: Boolean =
     val head = results.peek()
@@ -175,13 +183,11 @@ private[weir] class ParEvalMapStage(
   private def hasRoom: Boolean =
     !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit && mayRunAhead
 
-  /** If it is false, the consumer requests a runner: it counts, then reads `isFull`. */
+  /** If it is false, the consumer requests a runner. */
   private def mayRunAhead: Boolean =
-    def may = taken - consumed - buffer < limit // not limit + buffer, which may overflow
-    may || {
-      isFull = true
-      may
-    }
+    val may = taken - consumed - buffer < limit // not limit + buffer, which may overflow
+    if !may then isFull = true
+    may
 
   private def requestRunner(fiber: TaskFiber): Unit =
     if !runnerRequested && hasRoom then
