@@ -745,9 +745,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.of(() => ByKeyStage(open(), parallelism, buffer, Stream.erased(key), Stream.erased(f)))
 
   /** Two streams, of the elements for which `isFirst` is true, and of the others. While the
-    * resource is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are each to be
-    * run once, at the same time: where one of them is not run, the other will wait. One that is
-    * over takes no more.
+    * resource is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are
+    * each to be run once, at the same time: where one of them is not run, the other will wait. One
+    * that is over takes no more.
     *
     * **Fails**: an error of this, or of `isFirst`, comes in both, after the elements before it.
     * **Order**: kept.

@@ -57,8 +57,8 @@ class StreamMerge extends StreamScenario:
     PekkoSource(halves._1).merge(PekkoSource(halves._2)).runFold(0L)(_ + _)(using _)
   )
 
-  // Reference, Threading and Schedulers: a source runs where it is subscribed to, so that two run at
-  // the same time only with subscribeOn.
+  // Reference, Threading and Schedulers: a source runs where it is subscribed to, so that two run
+  // at the same time only with subscribeOn.
   @Benchmark def reactor(): Long =
     def half(items: java.util.List[Int]) =
       Flux.fromIterable(items).subscribeOn(Schedulers.parallel())

@@ -90,8 +90,8 @@ private[weir] final class FedStage(
     )
 
 private[weir] object FedStage:
-  /** How many elements wait in the channel of each stream, at most, not counting those that upstream
-    * had already.
+  /** How many elements wait in the channel of each stream, at most, but for those that upstream had
+    * already.
     */
   inline val bufferSize = 16
 

@@ -133,8 +133,8 @@ private[stream] object Gather:
 
 /** Groups of `size` elements, or those that have come within `nanos` of the first of them.
   *
-  * While a full group waits for the consumer no element is made. Of those that upstream has already,
-  * some more groups are filled.
+  * While a full group waits for the consumer no element is made. Of those that upstream has
+  * already, some more groups are filled.
   */
 private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Gather(upstream):

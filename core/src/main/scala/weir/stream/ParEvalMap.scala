@@ -46,8 +46,8 @@ private[weir] class ParEvalMapStage(
 ) extends Pull:
   private val giveBackAt = math.max(1, buffer / 4)
 
-  /** In order those of all elements taken, otherwise those that are done; the consumer moves what is
-    * done to its batch.
+  /** In order those of all elements taken, otherwise those that are done; the consumer moves what
+    * is done to its batch.
     */
   private val results = ArrayDeque[MapResult]()
   private val runners = ArrayBuffer[MapRunner]()

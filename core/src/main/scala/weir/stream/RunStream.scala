@@ -9,8 +9,8 @@ private[weir] object RunStream:
   /** The result of `end`, once `stream` has ended.
     *
     * A stream with fibers of its own is not consumed on a platform thread that has called
-    * `runSync`: to wake that thread takes ten times as long as to wake a fiber, and is due every few
-    * elements.
+    * `runSync`: to wake that thread takes ten times as long as to wake a fiber, and is due every
+    * few elements.
     */
   def apply[B](stream: Stream[Any], end: Step.End): Task[B] = new DirectCode[B](run(stream, end)):
     override def isForWorker: Boolean = stream.openUntil(end).hasFibers
