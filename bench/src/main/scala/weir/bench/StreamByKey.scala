@@ -5,6 +5,7 @@ import org.openjdk.jmh.annotations.Benchmark
 import reactor.core.publisher.{Flux, Mono}
 import reactor.core.scheduler.Schedulers
 import scala.compiletime.uninitialized
+import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.Future
 import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
@@ -43,6 +44,13 @@ class StreamByKey extends StreamScenario:
   )
 
   @Benchmark def pekko(): Long = Rivals.runPekko(
+    PekkoSource(items)
+      .mapAsyncPartitioned(parallelism)(_ % keys)((i, _) => Future(i + 1))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  // The stage computes each element itself: nothing could run concurrently.
+  @Benchmark def pekkoCompleted(): Long = Rivals.runPekko(
     PekkoSource(items)
       .mapAsyncPartitioned(parallelism)(_ % keys)((i, _) => Future.successful(i + 1))
       .runFold(0L)(_ + _)(using _)

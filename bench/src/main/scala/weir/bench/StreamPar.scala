@@ -8,6 +8,7 @@ import org.openjdk.jmh.annotations.Benchmark
 import ox.flow.Flow
 import reactor.core.publisher.{Flux, Mono}
 import reactor.core.scheduler.Schedulers
+import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.Future
 import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
@@ -54,6 +55,13 @@ class StreamPar extends StreamScenario:
       .reduce(0L, _ + _, _ + _)
 
   @Benchmark def pekko(): Long = Rivals.runPekko(
+    PekkoSource(items)
+      .mapAsync(parallelism)(i => Future(i + 1))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  // The stage computes each element itself: nothing could run concurrently.
+  @Benchmark def pekkoCompleted(): Long = Rivals.runPekko(
     PekkoSource(items)
       .mapAsync(parallelism)(i => Future.successful(i + 1))
       .runFold(0L)(_ + _)(using _)
