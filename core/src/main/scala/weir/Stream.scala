@@ -576,9 +576,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   // ---- concurrently ----
 
   /** The same elements, made ahead by a fiber of their own, the producer. At most `size` elements
-    * are made and not used, and one more while the producer waits for room. It is woken when a
-    * quarter of the room is free again. When the consumer asks for no more, the producer is
-    * cancelled.
+    * are made and not used, and one more while the producer waits for room; those of a collection,
+    * which exist already, do not count. The producer is woken when a quarter of the room is free
+    * again. When the consumer asks for no more, it is cancelled.
     *
     * **Order**: kept; an error comes after the elements before it.
     * {{{
@@ -1203,7 +1203,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   }
 
 object Stream:
-  private def of[A](make: () => Pull): Stream[A] = new Stream[A]:
+  private[weir] def of[A](make: () => Pull): Stream[A] = new Stream[A]:
     private[weir] def open(): Pull = make()
 
   private def erased[A, B](f: A => B): Any => B = f.asInstanceOf[Any => B]

@@ -2,6 +2,7 @@ package weir.bench
 
 import java.util.concurrent.TimeUnit
 import org.openjdk.jmh.annotations.*
+import org.openjdk.jmh.infra.BenchmarkParams
 import scala.compiletime.uninitialized
 import weir.lab.gather.{Form, TaskSystem}
 
@@ -47,7 +48,11 @@ abstract class FormScenario(form: Form) extends TaskScenario:
   protected def runOf(system: TaskSystem): () => TaskSystem.Returned =
     system.run(form, size).get
 
-/** Streams of 10,000 boxed integers, in microseconds a run. */
+/** Streams of 10,000 boxed integers, in microseconds a run.
+  *
+  * Before the first run, all other stream scenarios have run with the same rival, as in a program
+  * with more than one pipe: what stages share has seen many kinds of neighbours by then.
+  */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 abstract class StreamScenario extends Scenario:
@@ -55,3 +60,26 @@ abstract class StreamScenario extends Scenario:
   protected var items: Vector[Int] = uninitialized
 
   def prepare(): Unit = items = Vector.range(0, size)
+
+  @Setup def runOthers(params: BenchmarkParams): Unit =
+    val rival = params.getBenchmark.split('.').last.takeWhile(_.isLower) // also of its variants
+    for other <- StreamScenario.all if other.getClass != getClass do
+      other.size = 1000
+      other.prepare()
+      for method <- other.getClass.getMethods if method.getName.startsWith(rival) do
+        for _ <- 1 to 300 do method.invoke(other): Unit
+
+object StreamScenario:
+  private def all: List[StreamScenario] = List(
+    StreamCollect(),
+    StreamEffect(),
+    StreamEightStages(),
+    StreamFlatMap(),
+    StreamIndex(),
+    StreamMapConcat(),
+    StreamMerge(),
+    StreamPar(),
+    StreamPrefetch(),
+    StreamReady(),
+    StreamScan()
+  )

@@ -2,10 +2,14 @@ package weir.bench
 
 import cats.effect.IO
 import fs2.Stream as FS2
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
 import org.openjdk.jmh.annotations.Benchmark
 import ox.channels.BufferCapacity
 import ox.flow.Flow
+import reactor.core.publisher.Flux
+import reactor.core.scheduler.Schedulers
 import scala.compiletime.uninitialized
+import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
@@ -30,6 +34,14 @@ class StreamJoin extends StreamScenario:
       .fold(0L)(_ + _)
       .runSync()
 
+  // The elements are made one by one.
+  @Benchmark def weirMapped(): Long =
+    Stream
+      .fromIterable(parts.map(part => Stream.fromIterable(part).map(_ + 0)))
+      .parJoin(width)
+      .fold(0L)(_ + _)
+      .runSync()
+
   @Benchmark def fs2(): Long = joinFs2(part => FS2.emits(part).chunkLimit(1).unchunks)
 
   @Benchmark def fs2Chunked(): Long = joinFs2(part => FS2.emits(part))
@@ -48,3 +60,14 @@ class StreamJoin extends StreamScenario:
   @Benchmark def ox(): Long =
     given BufferCapacity = BufferCapacity(width)
     Flow.fromIterable(parts.map(Flow.fromIterable)).flattenPar(width).runFold(0L)(_ + _)
+
+  @Benchmark def pekko(): Long = Rivals.runPekko(
+    PekkoSource(parts).flatMapMerge(width, PekkoSource(_)).runFold(0L)(_ + _)(using _)
+  )
+
+  // Reference, Threading and Schedulers: sources run concurrently only with subscribeOn.
+  @Benchmark def reactor(): Long = Flux
+    .fromIterable(parts.asJava)
+    .flatMap(part => Flux.fromIterable(part.asJava).subscribeOn(Schedulers.parallel()), width)
+    .reduce(0L, _ + _)
+    .block()

@@ -3,8 +3,13 @@ package weir.bench
 import cats.effect.IO
 import fs2.Stream as FS2
 import java.util.stream.Gatherers
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
 import org.openjdk.jmh.annotations.Benchmark
 import ox.flow.Flow
+import reactor.core.publisher.{Flux, Mono}
+import reactor.core.scheduler.Schedulers
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.Future
 import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
 import zio.ZIO
@@ -48,3 +53,26 @@ class StreamPar extends StreamScenario:
       .stream()
       .gather(Gatherers.mapConcurrent(parallelism, _ + 1))
       .reduce(0L, _ + _, _ + _)
+
+  @Benchmark def pekko(): Long = Rivals.runPekko(
+    PekkoSource(items)
+      .mapAsync(parallelism)(i => Future(i + 1))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  // The stage computes each element itself: nothing could run concurrently.
+  @Benchmark def pekkoCompleted(): Long = Rivals.runPekko(
+    PekkoSource(items)
+      .mapAsync(parallelism)(i => Future.successful(i + 1))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  // Reference, Threading and Schedulers: an effect runs concurrently only with subscribeOn.
+  @Benchmark def reactor(): Long = Flux
+    .fromIterable(items.asJava)
+    .flatMapSequential(
+      i => Mono.fromCallable(() => i + 1).subscribeOn(Schedulers.parallel()),
+      parallelism
+    )
+    .reduce(0L, _ + _)
+    .block()

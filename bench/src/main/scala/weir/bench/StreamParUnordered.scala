@@ -2,8 +2,14 @@ package weir.bench
 
 import cats.effect.IO
 import fs2.Stream as FS2
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
 import org.openjdk.jmh.annotations.Benchmark
 import ox.flow.Flow
+import reactor.core.publisher.{Flux, Mono}
+import reactor.core.scheduler.Schedulers
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.Future
+import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
@@ -39,3 +45,26 @@ class StreamParUnordered extends StreamScenario:
 
   @Benchmark def ox(): Long =
     Flow.fromIterable(items).mapParUnordered(parallelism)(_ + 1).runFold(0L)(_ + _)
+
+  @Benchmark def pekko(): Long = Rivals.runPekko(
+    PekkoSource(items)
+      .mapAsyncUnordered(parallelism)(i => Future(i + 1))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  // The stage computes each element itself: nothing could run concurrently.
+  @Benchmark def pekkoCompleted(): Long = Rivals.runPekko(
+    PekkoSource(items)
+      .mapAsyncUnordered(parallelism)(i => Future.successful(i + 1))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  // Reference, Threading and Schedulers: an effect runs concurrently only with subscribeOn.
+  @Benchmark def reactor(): Long = Flux
+    .fromIterable(items.asJava)
+    .flatMap(
+      i => Mono.fromCallable(() => i + 1).subscribeOn(Schedulers.parallel()),
+      parallelism
+    )
+    .reduce(0L, _ + _)
+    .block()

@@ -3,9 +3,14 @@ package weir.bench
 import java.util.concurrent.ArrayBlockingQueue
 import cats.effect.IO
 import fs2.Stream as FS2
+import org.apache.pekko.stream.Attributes
+import org.apache.pekko.stream.scaladsl.Source as PekkoSource
 import org.openjdk.jmh.annotations.Benchmark
 import ox.channels.BufferCapacity
 import ox.flow.Flow
+import reactor.core.publisher.Flux
+import reactor.core.scheduler.Schedulers
+import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
 import zio.stream.ZStream
 
@@ -21,6 +26,10 @@ class StreamPrefetch extends StreamScenario:
 
   @Benchmark def weir(): Long =
     Stream.fromIterable(items).prefetchN(buffer).fold(0L)(_ + _).runSync()
+
+  // The elements are made one by one.
+  @Benchmark def weirMapped(): Long =
+    Stream.fromIterable(items).map(_ + 0).prefetchN(buffer).fold(0L)(_ + _).runSync()
 
   // As in a program: the consumer is a fiber as well, and not the thread that has called runSync.
   @Benchmark def weirInFiber(): Long =
@@ -53,6 +62,20 @@ class StreamPrefetch extends StreamScenario:
   @Benchmark def ox(): Long =
     given BufferCapacity = BufferCapacity(buffer)
     Flow.fromIterable(items).buffer().runFold(0L)(_ + _)
+
+  // Streams, Pipelining: async makes a boundary with a buffer between two actors.
+  @Benchmark def pekko(): Long = Rivals.runPekko(
+    PekkoSource(items).async
+      .addAttributes(Attributes.inputBuffer(buffer, buffer))
+      .runFold(0L)(_ + _)(using _)
+  )
+
+  @Benchmark def reactor(): Long = Flux
+    .fromIterable(items.asJava)
+    .subscribeOn(Schedulers.parallel())
+    .publishOn(Schedulers.parallel(), buffer)
+    .reduce(0L, _ + _)
+    .block()
 
   // Both ends are virtual threads, as they are in Weir and may be in Ox.
   @Benchmark def virtualThreads(): Long = Rivals.threadEach(Vector { () =>

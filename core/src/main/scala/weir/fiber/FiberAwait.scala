@@ -37,12 +37,16 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
     case Tag.Pure => task.asInstanceOf[Pure[A]].value
     case Tag.Delay if mayGoOn =>
       try task.asInstanceOf[Delay[A]].run().asInstanceOf[A]
-      catch
-        case error: Throwable =>
-          if isCancel(error) then awaitInLoop(CancelSelf)
-          thrown = error
-          throw error
+      catch case error: Throwable => throw failedInPlace(error)
     case _ => awaitInLoop(task)
+
+  /** The error that a thunk has thrown which ran without the interpreter. **Cancelled**: throws
+    * `CancelSignal`.
+    */
+  final private[weir] def failedInPlace(error: Throwable): Throwable =
+    if isCancel(error) then awaitInLoop(CancelSelf)
+    thrown = error
+    error
 
   private def awaitInLoop[A](task: Task[A]): A =
     val height = size

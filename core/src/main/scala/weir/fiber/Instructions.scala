@@ -70,7 +70,12 @@ private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
     extends Task[A](Tag.Unmasked)
 
 /** Plain code on the fiber's own thread, which may `await`. */
-private[weir] final class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.DirectCode)
+private[weir] class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.DirectCode):
+
+  /** Whether a platform thread that has called `runSync` leaves this to a worker. Asked there only,
+    * and only where the fiber can leave its thread.
+    */
+  def isForWorker: Boolean = false
 
 /** An instruction with a `Frame` of its own, made anew for each run. With `Tag.BeginFrameMasked`
   * there is no check for a cancel before `Frame.start`.

@@ -302,9 +302,13 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   push(unmasked)
 
               case Tag.DirectCode =>
+                val direct = task.asInstanceOf[DirectCode[Any]]
                 if shouldCancel then current = CancelSelf
+                else if base == 0 && isOnCallingThread && direct.isForWorker then
+                  moveToWorker(direct)
+                  return TaskFiber.Suspended
                 else
-                  value = runDirect(task.asInstanceOf[DirectCode[Any]])
+                  value = runDirect(direct)
                   current = null
                   if value.asInstanceOf[AnyRef] eq CancelSignal then
                     current = unwindCanceled(base)

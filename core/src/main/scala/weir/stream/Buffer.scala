@@ -36,6 +36,10 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
   private val producers = WaitList()
 
   // consumer only
+  /** What is left of the message that has been taken, if that is a `Ready`. */
+  private var ready: Array[Any] = Buffer.none
+  private var readyPosition = 0
+  private var readyEnd = 0
   private var batch = new Array[Any](queued.length)
   private var batchSizes: Array[Int] | Null = sizesFor(batch)
   private var position = 0
@@ -47,13 +51,41 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     */
   def put(value: Any, fiber: TaskFiber): Unit =
     val size = if sizeOf eq null then 1 else math.max(1, sizeOf(value))
-    while !fiber.await(Put(value, size)) do ()
+    if !offer(value, size) then while !fiber.await(Put(value, size)) do ()
+
+  private def offer(value: Any, size: Int): Boolean = synchronized {
+    val room = fits(size)
+    if room then append(value, size)
+    room
+  }
+
+  /** Whether a `Ready` may be put. It counts as one element: its elements have not been made for
+    * this buffer. Where elements have sizes, each has to be looked at.
+    */
+  def takesReady: Boolean = sizeOf eq null
 
   /** Puts a terminal message, also where there is no room: the fiber may not wait. */
   def force(value: Any): Unit = synchronized(append(value, 1))
 
   /** The next element. **Waits** for it. */
   def take(fiber: TaskFiber): Any =
+    if readyPosition < readyEnd then nextReady()
+    else
+      takeMessage(fiber) match
+        case taken: Ready =>
+          ready = taken.elements
+          readyPosition = 0
+          readyEnd = taken.count
+          nextReady()
+        case value => value
+
+  private def nextReady(): Any =
+    val value = ready(readyPosition)
+    ready(readyPosition) = null
+    readyPosition += 1
+    value
+
+  private def takeMessage(fiber: TaskFiber): Any =
     if position == batchEnd then fiber.await(Refill)
     val value = batch(position)
     batch(position) = null
@@ -63,7 +95,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     if used >= giveBackAt || position == batchEnd then giveBack()
     value
 
-  /** The elements that were not taken, in order. Called by the consumer, once all producers have
+  /** The messages that were not taken, in order. Called by the consumer, once all producers have
     * ended.
     */
   def untaken: Iterator[Any] =
@@ -149,3 +181,6 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
   private def next(room: Long): Entry | Null = producers.peek match
     case entry: Entry if entry.size <= room => producers.poll().asInstanceOf[Entry]
     case _ => null
+
+private object Buffer:
+  private val none = new Array[Any](0)

@@ -85,6 +85,16 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
         items = null
         Pull.End
 
+  override private[stream] def takeReady(limit: Int): Ready | Null =
+    val most = math.min(limit, left).toInt
+    val iterator = items
+    val ready =
+      if iterator eq null then current.takeReady(most)
+      else if itemsAreStrict then Ready.of(iterator, most)
+      else null
+    if (ready ne null) && left != Long.MaxValue then left -= ready.count
+    ready
+
   /** Goes on after the end of `current`; false if nothing follows. */
   private def enterNext(fiber: TaskFiber): Boolean =
     var frame = frames
@@ -116,6 +126,11 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     try fiber.masked(closeInside(handler, fiber, Outcome.Failed(error)))
     catch case later: Throwable => Failures.add(error, later): Unit
     frames = StreamFrame.Following(() => ErrorHandler.call(handler.f, error), handler.outer)
+
+  override def hasFibers: Boolean =
+    var frame = frames
+    while (frame ne null) && !frame.hasFibers do frame = frame.outer
+    current.hasFibers || (frame ne null)
 
   override def atMost(count: Long): Unit =
     left = math.min(left, count)

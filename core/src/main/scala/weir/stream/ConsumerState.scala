@@ -15,6 +15,8 @@ private[stream] abstract class ConsumerState extends Pull:
   // shared, under this object's lock
   private var consumer: Waiter | Null = null
 
+  override def hasFibers: Boolean = true
+
   /** Under the lock: what the consumer gets, or `NoAnswer`. */
   protected def answer(fiber: TaskFiber): Any
 

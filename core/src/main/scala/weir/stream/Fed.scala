@@ -14,12 +14,14 @@ import weir.{Channel, Outcome, Stream}
   * sees the end.
   *
   * @param feed puts an element into channels, as the feeder
+  * @param feedsReady whether `feed` takes a `Ready`, too
   * @param make the stream over those of the channels
   */
 private[weir] final class FedStage(
     upstream: Pull,
     channels: Seq[Channel[Any]],
     feed: (Any, TaskFiber) => Unit,
+    feedsReady: Boolean,
     make: Seq[Stream[Any]] => Stream[Any]
 ) extends Pull:
   // consumer only
@@ -33,22 +35,29 @@ private[weir] final class FedStage(
   @volatile private var failureSeen = false
   @volatile private var isClosing = false
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     var pull = downstream
     if pull eq null then
-      pull = make(channels.map(_.stream.handleErrorWith { error =>
-        failureSeen = true
-        Stream.fail(error)
-      })).open()
+      pull = make(channels.map(elementsOf)).open()
       downstream = pull
       feeder = fiber.fork(DirectCode(run))
     pull.next(fiber)
+
+  private def elementsOf(channel: Channel[Any]): Stream[Any] =
+    Stream.of(() => ReadyStage(channel.stream.open())).handleErrorWith { error =>
+      failureSeen = true
+      Stream.fail(error)
+    }
 
   private def run(fiber: TaskFiber): Unit =
     try
       var value = upstream.next(fiber)
       while !Pull.isEnd(value) do
         feed(value, fiber)
+        val ready = if feedsReady then upstream.takeReady(Ready.most) else null
+        if ready ne null then feed(ready, fiber)
         value = upstream.next(fiber)
       closeAll(Channel.Closed.Done)
     catch
@@ -81,7 +90,9 @@ private[weir] final class FedStage(
     )
 
 private[weir] object FedStage:
-  /** How many elements wait in the channel of each stream, at most. */
+  /** How many elements wait in the channel of each stream, at most, but for those that upstream had
+    * already.
+    */
   inline val bufferSize = 16
 
   /** Each of `pipes` over all elements. A pipe that has ended closes its channel, which then takes
@@ -93,6 +104,7 @@ private[weir] object FedStage:
       upstream,
       channels,
       (value, fiber) => channels.foreach(channel => fiber.await(channel.sendOrClosed(value)): Unit),
+      feedsReady = true,
       sources =>
         joined(pipes.indices.map { i =>
           pipes(i)(sources(i)).onFinalize(channels(i).close.void)
@@ -106,6 +118,7 @@ private[weir] object FedStage:
       upstream,
       List(channel),
       (value, fiber) => fiber.await(channel.sendOrClosed(value)): Unit,
+      feedsReady = false, // whichever stream is free takes the next element
       sources => joined(pipes.map(_(sources.head)))
     )
 

@@ -15,7 +15,7 @@ import java.lang.constant.MethodTypeDesc
 import java.lang.invoke.MethodHandles
 import java.lang.reflect.AccessFlag
 import weir.Task
-import weir.fiber.TaskFiber
+import weir.fiber.{Delay, TaskFiber}
 
 /** Makes the class of a fused run: a `FusedPull` whose `next` is one loop over all steps.
   *
@@ -65,6 +65,8 @@ private[stream] object FusedClass:
   private val iteratorSource = described(classOf[IteratorSource[?]])
   private val fiber = described(classOf[TaskFiber])
   private val task = described(classOf[Task[?]])
+  private val delay = described(classOf[Delay[?]])
+  private val throwable = described(classOf[Throwable])
   private val iterator = described(classOf[Iterator[?]])
   private val iterableOnce = described(classOf[IterableOnce[?]])
   private val function1 = described(classOf[Any => Any])
@@ -420,6 +422,51 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
       load(how.parameters(1))
       code.invokeinterface(how.owner, how.name, how.signature): Unit
 
+    /** Awaits the task on the stack. A thunk is run here, as `await` would: where nothing else has
+      * been awaited in this class, the JIT drops the rest, and with it the object of the task. So
+      * that is passed to no method on the way.
+      */
+    private def awaitTask(): Unit =
+      val made = code.allocateLocal(TypeKind.REFERENCE)
+      val value = code.allocateLocal(TypeKind.REFERENCE)
+      val other, done = code.newLabel()
+      code
+        .checkcast(task)
+        .astore(made)
+        .aload(made)
+        .instanceOf(delay)
+        .ifeq(other)
+        .aload(1)
+        .invokevirtual(fiber, "checkpoint", MethodTypeDesc.of(CD_void))
+        .trying(
+          _.aload(made)
+            .checkcast(delay)
+            .invokevirtual(delay, "run", MethodTypeDesc.of(CD_Object))
+            .astore(value): Unit,
+          _.catchingAll { handler =>
+            val error = handler.allocateLocal(TypeKind.REFERENCE)
+            handler
+              .astore(error)
+              .aload(1)
+              .aload(error)
+              .invokevirtual(fiber, "failedInPlace", MethodTypeDesc.of(throwable, throwable))
+              .athrow(): Unit
+          }: Unit
+        )
+        .aload(1)
+        .invokevirtual(fiber, "shouldCancel", MethodTypeDesc.of(CD_boolean))
+        .ifeq(done)
+        .aload(1)
+        .invokevirtual(fiber, "interruptAgain", MethodTypeDesc.of(CD_void))
+        .goto_(done)
+        .labelBinding(other)
+        .aload(1)
+        .aload(made)
+        .invokevirtual(fiber, "await", MethodTypeDesc.of(CD_Object, task))
+        .astore(value)
+        .labelBinding(done)
+        .aload(value): Unit
+
     private def test(index: Int): Unit = convert(code, applyTo(index), Kind.Boolean)
 
     /** What step `index` does with an element. */
@@ -441,9 +488,8 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
         load(Kind.Ref)
         code.getstatic(undefined, "MODULE$", undefined).if_acmpeq(top): Unit
       case _: Step.EvalMap =>
-        code.aload(1): Unit
         convert(code, applyTo(index), Kind.Ref)
-        code.checkcast(task).invokevirtual(fiber, "await", MethodTypeDesc.of(CD_Object, task)): Unit
+        awaitTask()
         store(Kind.Ref)
       case _: Step.Take => count(index, -1)
       case _: Step.Drop =>

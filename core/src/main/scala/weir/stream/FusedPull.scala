@@ -45,6 +45,7 @@ private[weir] abstract class FusedPull extends Pull:
 
   final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = source.close(fiber, outcome)
   final override def holdsNothing: Boolean = source.holdsNothing
+  final override def hasFibers: Boolean = source.hasFibers
 
 private object FusedPull:
   val none = new Array[Step](0)

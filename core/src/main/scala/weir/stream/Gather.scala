@@ -27,6 +27,13 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
   /** Adds an element, as the producer, without the lock. */
   protected def add(value: Any, fiber: TaskFiber): Unit
 
+  /** Adds elements that upstream had already. */
+  protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
+    var index = 0
+    while index < ready.count do
+      add(ready.elements(index), fiber)
+      index += 1
+
   /** Under the lock: whether there is something for the consumer; `isFinal` if no element will be
     * added any more.
     */
@@ -76,6 +83,11 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
         else
           add(value, fiber)
           left -= 1
+          var ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+          while ready ne null do
+            addReady(ready, fiber)
+            left -= ready.count
+            ready = upstream.takeReady(math.min(left, Ready.most).toInt)
     catch
       case CancelSignal =>
         finish(Producer.canceled)
@@ -119,11 +131,19 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
 private[stream] object Gather:
   object Empty
 
-/** Groups of `size` elements, or those that have come within `nanos` of the first of them. */
+/** Groups of `size` elements, or those that have come within `nanos` of the first of them.
+  *
+  * While a full group waits for the consumer no element is made. Of those that upstream has
+  * already, some more groups are filled.
+  */
 private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Gather(upstream):
+  private val full = ArrayDeque[Vector[Any]]()
   private var group = Vector.newBuilder[Any]
   private var count = 0
+
+  /** The producer adds again when so few groups wait. */
+  private var addsAt = 0
 
   override def atMost(groups: Long): Unit =
     val elements = if groups > Long.MaxValue / size then Long.MaxValue else groups * size
@@ -133,23 +153,49 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   override protected def hasDue: Boolean = count > 0
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(count < size)
+    awaitRoom(fiber)(mayAdd(0))
     synchronized {
-      group.addOne(value): Unit
-      count += 1
-      if count == 1 then dueIn(fiber, nanos)
-      if count == 1 || count == size then wakeConsumer()
+      append(value, fiber)
+      if count <= 1 then wakeConsumer() // a group is full, or its time has begun
     }
 
-  protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
-    count == size || (count > 0 && (isFinal || isDue(fiber)))
+  override protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
+    awaitRoom(fiber)(mayAdd(GroupWithinStage.fullGroups))
+    synchronized {
+      var index = 0
+      while index < ready.count do
+        append(ready.elements(index), fiber)
+        index += 1
+      wakeConsumer()
+    }
 
-  protected def take(): Any =
+  private def mayAdd(waitingGroups: Int): Boolean =
+    addsAt = waitingGroups
+    full.size <= waitingGroups
+
+  private def append(value: Any, fiber: TaskFiber): Unit =
+    group.addOne(value): Unit
+    count += 1
+    if count == size then full.append(endGroup()): Unit
+    else if count == 1 then dueIn(fiber, nanos)
+
+  private def endGroup(): Vector[Any] =
     val result = group.result()
     group = Vector.newBuilder[Any]
     count = 0
-    roomMade()
     result
+
+  protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
+    full.nonEmpty || count > 0 && (isFinal || isDue(fiber))
+
+  protected def take(): Any =
+    val result = if full.isEmpty then endGroup() else full.removeHead()
+    if full.size == addsAt then roomMade()
+    result
+
+private[weir] object GroupWithinStage:
+  /** As many groups wait, at most, when those of another `Ready` are added. */
+  private inline val fullGroups = 8
 
 /** A stage that keeps the latest element only, for the consumer to take when it is due. */
 private[stream] abstract class LatestStage(upstream: Pull) extends Gather(upstream):

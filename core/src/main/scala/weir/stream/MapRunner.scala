@@ -1,13 +1,14 @@
 package weir.stream
 
-import weir.fiber.{CancelSelf, DirectCode, Fail, Frame, Tag, TaskFiber}
+import weir.fiber.{CancelSelf, DirectCode, Frame, Tag, TaskFiber}
 import weir.{Outcome, Task}
 
 /** The frame at the bottom of a runner's stack: takes an element, runs its effect, stores the
   * result, and takes the next one. `ParEvalMapStage` has the states.
   *
-  * `step` gets the answer of `takeElement` while `isTaking`, otherwise the value of an effect that
-  * has left the run of `runEffect`.
+  * Upstream is plain code, so elements are taken in `takeElements`; it also runs the effects that
+  * are ready, and returns the first one that is not. That one is for the interpreter. `step` gets
+  * either that effect, while `isTaking`, or the value of such an effect.
   */
 private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: Any => Task[Any])
     extends Frame(Tag.HandlingFrame):
@@ -18,45 +19,61 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   /** Of the element that it has taken. */
   var result: MapResult = MapRunner.noResult
 
+  def hasElement: Boolean = result ne MapRunner.noResult
+
+  /** The effect's value, until the stage has stored it. */
+  private var value: Any = null
+  var hasValue = false
+
   private var isTaking = true
-  private val takeElement: Task[Any] = DirectCode(fiber => stage.takeElement(this, fiber))
+
+  private val takeElements: Task[Any] = DirectCode { fiber =>
+    var effect: Task[Any] | Null = null
+    while (effect eq null) && stage.takeElement(this, fiber) do
+      val element = result.value
+      result.value = null
+      val made = f(element)
+      val value = Frame.ready(fiber, made)
+      if value.asInstanceOf[AnyRef] eq Frame.NotReady then effect = made
+      else succeed(value)
+    effect
+  }
+
+  private def succeed(value: Any): Unit =
+    this.value = value
+    hasValue = true
+
+  /** The value, which this does not keep: it may wait for upstream. */
+  def takeValue(): Any =
+    val taken = value
+    value = null
+    hasValue = false
+    result = MapRunner.noResult
+    taken
 
   def start(fiber: TaskFiber): Task[Any] | Null =
     stage.enter(this)
     takeNext(fiber)
 
   def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
-    if !isTaking then stage.store(result, value)
-    if fiber.cancelRequested then
-      fiber.push(this)
-      CancelSelf
-    else if !isTaking then takeNext(fiber)
-    else if value.asInstanceOf[Boolean] then runEffect(fiber)
-    else exit(fiber, Pull.succeeded)
+    if isTaking then
+      val effect = value.asInstanceOf[Task[Any] | Null]
+      if effect eq null then exit(fiber, Pull.succeeded)
+      else
+        isTaking = false
+        fiber.push(this)
+        effect
+    else
+      succeed(value)
+      if fiber.cancelRequested then
+        fiber.push(this)
+        CancelSelf
+      else takeNext(fiber)
 
   private def takeNext(fiber: TaskFiber): Task[Any] =
     isTaking = true
-    result = MapRunner.noResult // it would keep its value while this runner waits for upstream
     fiber.push(this)
-    takeElement
-
-  private def runEffect(fiber: TaskFiber): Task[Any] | Null =
-    isTaking = false
-    try
-      val element = result.value
-      result.value = null
-      val effect = f(element)
-      val value = Frame.ready(fiber, effect)
-      if value.asInstanceOf[AnyRef] eq Frame.NotReady then
-        fiber.push(this)
-        effect
-      else
-        stage.store(result, value)
-        takeNext(fiber)
-    catch
-      case error: Throwable =>
-        fiber.push(this)
-        if fiber.isCancel(error) then CancelSelf else Fail(error)
+    takeElements
 
   override def failed(fiber: TaskFiber, error: Throwable): Task[Any] | Null =
     exit(fiber, Outcome.Failed(error))

@@ -1,6 +1,7 @@
 package weir.stream
 
 import java.util.ArrayDeque
+import scala.annotation.unused
 import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{BeginFrame, CancelSignal, Frame, Locals, Suspend, TaskFiber, Waiter}
 import weir.group.Failures
@@ -36,20 +37,26 @@ import weir.{Outcome, Task}
   *   - **At most**: in order, no more elements are taken than will be asked for. Unordered, the
   *     consumer may want the first result of many, so all of them begin.
   */
-private[weir] final class ParEvalMapStage(
+private[weir] class ParEvalMapStage(
     upstream: Pull,
     limit: Int,
     buffer: Int,
     f: Any => Task[Any],
     ordered: Boolean
 ) extends Pull:
-  /** In order those of all elements taken, otherwise those that are done. */
+  private val giveBackAt = math.max(1, buffer / 4)
+
+  /** In order those of all elements taken, otherwise those that are done; the consumer moves what
+    * is done to its batch.
+    */
   private val results = ArrayDeque[MapResult]()
   private val runners = ArrayBuffer[MapRunner]()
   private var upstreamState: AnyRef = NotBegun
 
   /** How many elements may still be taken. */
   private var demand = Long.MaxValue
+
+  private var taken = 0L
 
   /** How many effects have begun and not ended. */
   private var inFlight = 0
@@ -65,7 +72,17 @@ private[weir] final class ParEvalMapStage(
   /** The consumer, which waits for a result, or for the end of all runners. */
   private var consumer: Waiter | Null = null
 
+  private var consumed = 0L
+
+  /** There was no room for want of the consumer. Written under the lock. */
+  @volatile private var isFull = false
+
   // consumer only
+  private val batch = ArrayDeque[MapResult]()
+
+  /** How many elements of `taken` it has used since it has added them to `consumed`. */
+  private var used = 0
+
   /** The error that it has come to. */
   private var thrown: Throwable | Null = null
 
@@ -80,29 +97,45 @@ private[weir] final class ParEvalMapStage(
       synchronized { demand = math.min(demand, count) }
       upstream.atMost(count)
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
-    awaitAnswer(fiber, nextResult) match
-      case failed: Producer.Failed =>
-        thrown = failed.error
-        failed.rethrow(fiber)
-      case value => value
+    if batch.isEmpty then
+      awaitAnswer(fiber, fillBatch) match
+        case failed: Producer.Failed =>
+          thrown = failed.error
+          failed.rethrow(fiber)
+        case answer => if Pull.isEnd(answer) then return Pull.End
+    val value = batch.poll().nn.value
+    used += 1
+    if isFull || used >= giveBackAt then synchronized(giveBack(fiber))
+    value
 
-  private val nextResult: Task[Any] = new Suspend[Any]:
+  private val fillBatch: Task[Any] = new Suspend[Any]:
     def begin(fiber: TaskFiber): Any = orWait(fiber) {
       if upstreamState eq NotBegun then
         upstreamState = Idle
         upstreamLocals = fiber.localsForChild
         requestRunner(fiber)
-      val head = results.peek()
-      if (head ne null) && head.isDone then
-        results.poll()
-        requestRunner(fiber)
-        head.value
+      if used > 0 then giveBack(fiber)
+      while isHeadDone do batch.add(results.poll()): Unit
+      if !batch.isEmpty then ()
       else if failure ne null then failure
       else if hasEnded && inFlight == 0 then upstreamState
       else NoAnswer
     }
+
+  /** Under the lock. */
+  private def giveBack(fiber: TaskFiber): Unit =
+    consumed += used
+    used = 0
+    isFull = false
+    requestRunner(fiber)
+
+  private def isHeadDone: Boolean =
+    val head = results.peek()
+    (head ne null) && head.isDone
 
   private def hasEnded: Boolean =
     (upstreamState eq Pull.End) || upstreamState.isInstanceOf[Producer.Failed]
@@ -148,9 +181,13 @@ private[weir] final class ParEvalMapStage(
   // ---- the runners; all but `takeElement` under the lock ----
 
   private def hasRoom: Boolean =
-    val ahead = if ordered then results.size else results.size + inFlight
-    !stopped && (upstreamState eq Idle) && demand > 0 &&
-    inFlight < limit && ahead - buffer < limit // not limit + buffer, which may overflow
+    !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit && mayRunAhead
+
+  /** If it is false, the consumer requests a runner. */
+  private def mayRunAhead: Boolean =
+    val may = taken - consumed - buffer < limit // not limit + buffer, which may overflow
+    if !may then isFull = true
+    may
 
   private def requestRunner(fiber: TaskFiber): Unit =
     if !runnerRequested && hasRoom then
@@ -166,57 +203,89 @@ private[weir] final class ParEvalMapStage(
     runners.addOne(runner): Unit
   }
 
-  /** True if the runner has an element to run the effect for. */
+  /** Stores the result of the runner's element, if it has one that is done. True if it has another
+    * element to run the effect for.
+    */
   private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
-    val mayPull = synchronized {
-      val room = hasRoom
-      if room then upstreamState = Pulling
-      room
-    }
-    mayPull && {
-      var end: AnyRef = Pull.End
-      val element =
-        try
-          fiber.adopt(upstreamLocals)
-          val element = upstream.next(fiber)
-          upstreamLocals = fiber.localsForChild
-          element
-        catch
-          case CancelSignal => throw CancelSignal
-          case error: Throwable =>
-            end = Producer.failed(error, fiber)
-            Pull.End
-      synchronized {
-        val isElement = !Pull.isEnd(element)
-        if isElement then
-          upstreamState = Idle
-          inFlight += 1
-          demand -= 1
-          val result = MapResult(element)
-          runner.result = result
-          if ordered then results.add(result): Unit
-          requestRunner(fiber)
-        else upstreamState = end // the runner exits now, which wakes the consumer
-        isElement
-      }
-    }
+    while mayPull(runner) && pull(runner, fiber) do ()
+    runner.hasElement
 
-  private[stream] def store(result: MapResult, value: Any): Unit = synchronized {
-    result.value = value
-    result.isDone = true
-    inFlight -= 1
-    if !ordered then results.add(result): Unit
-    if results.peek() eq result then wakeConsumer()
-  }
+  private def mayPull(runner: MapRunner): Boolean =
+    var toWake: Waiter | Null = null
+    val may = synchronized {
+      toWake = store(runner)
+      val may = !runner.hasElement && hasRoom
+      if may then upstreamState = Pulling
+      may
+    }
+    if toWake ne null then toWake.complete(NoAnswer): Unit
+    may
+
+  /** False if upstream has ended. */
+  private def pull(runner: MapRunner, fiber: TaskFiber): Boolean =
+    var end: AnyRef = Pull.End
+    val result =
+      try
+        fiber.adopt(upstreamLocals)
+        val element = upstream.next(fiber)
+        upstreamLocals = fiber.localsForChild
+        if Pull.isEnd(element) then null else resultOf(element)
+      catch
+        case CancelSignal => throw CancelSignal
+        case error: Throwable =>
+          end = Producer.failed(error, fiber)
+          null
+    synchronized {
+      if result ne null then
+        upstreamState = Idle
+        taken += 1
+        demand -= 1
+        if begins(result) then
+          inFlight += 1
+          runner.result = result
+        if ordered then results.add(result): Unit
+        requestRunner(fiber)
+      else upstreamState = end // the runner exits now, which wakes the consumer
+    }
+    result ne null
+
+  /** What is kept of an element, as the runner that has pulled it. May run the user's code. */
+  protected def resultOf(element: Any): MapResult = MapResult(element)
+
+  /** Under the lock: whether the effect of an element that was taken runs now. If not, the element
+    * is `following` another one.
+    */
+  protected def begins(@unused result: MapResult): Boolean = true
+
+  /** Under the lock: the element that the runner of one that is done goes on with. */
+  protected def following(@unused result: MapResult): MapResult | Null = null
+
+  /** Returns the consumer if it waits for this result: it is to be woken without the lock. */
+  private def store(runner: MapRunner): Waiter | Null =
+    if !runner.hasValue then null
+    else
+      val result = runner.result
+      result.value = runner.takeValue()
+      result.isDone = true
+      val next = following(result)
+      if (next eq null) || stopped then inFlight -= 1 else runner.result = next
+      if !ordered then results.add(result): Unit
+      if results.peek() ne result then null
+      else
+        val waiter = consumer
+        consumer = null
+        waiter
 
   /** The runner ends: there was no room, or its effect, or upstream, has failed or was cancelled.
     */
   private[stream] def exit(runner: MapRunner, outcome: Outcome[Unit]): Unit =
+    var toWake: Waiter | Null = null
     val toCancel = synchronized {
       val last = runners.remove(runners.size - 1)
       if last ne runner then
         runners(runner.index) = last
         last.index = runner.index
+      toWake = store(runner)
       val wasStopped = stopped
       val toCancel = outcome match
         case Outcome.Succeeded(_) => Nil
@@ -224,9 +293,10 @@ private[weir] final class ParEvalMapStage(
         case Outcome.Canceled if stopped => Nil
         case Outcome.Canceled =>
           fail(Producer.Canceled("An effect of parEvalMap, or its upstream, cancelled itself."))
-      if !wasStopped || runners.isEmpty then wakeConsumer()
+      if if stopped then !wasStopped || runners.isEmpty else hasEnded then wakeConsumer()
       toCancel
     }
+    if toWake ne null then toWake.complete(NoAnswer): Unit
     toCancel.foreach(_.fiber.requestCancel())
 
   private def fail(error: Throwable): List[MapRunner] =
@@ -250,5 +320,5 @@ private[weir] object ParEvalMapStage:
   object NoAnswer
 
 /** An element, while its effect has not begun; then the result. */
-private final class MapResult(var value: Any):
+private class MapResult(var value: Any):
   var isDone = false

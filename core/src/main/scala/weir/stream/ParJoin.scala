@@ -34,6 +34,8 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     /** The fiber that pulls it; null if the stage was closing by then. */
     var fiber: TaskFiber | Null = null
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     if outerFiber eq null then outerFiber = fiber.fork(DirectCode(runOuter))
     while !ended do

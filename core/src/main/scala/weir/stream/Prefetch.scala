@@ -18,6 +18,8 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
     demand = math.min(demand, count)
     upstream.atMost(count)
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else

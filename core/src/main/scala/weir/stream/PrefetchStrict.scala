@@ -39,6 +39,8 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
     demand = math.min(demand, count)
     upstream.atMost(count)
 
+  override def hasFibers: Boolean = true
+
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else

@@ -25,7 +25,8 @@ private object Producer:
   def canceled: Failed = Failed(Canceled("A stage of the stream cancelled itself."))
 
   /** Puts the elements of `upstream` into `buffer`, at most `demand` of them; then the terminal
-    * message: `end`, or `Failed`. After the last of `demand` elements there is none.
+    * message: `end`, or `Failed`. After the last of `demand` elements there is none. What is ready
+    * upstream follows an element at once.
     */
   def run(upstream: Pull, buffer: Buffer, end: Any, demand: Long)(fiber: TaskFiber): Unit =
     try
@@ -38,11 +39,20 @@ private object Producer:
         else
           buffer.put(value, fiber)
           left -= 1
+          left -= putReady(upstream, buffer, left, fiber)
     catch
       case CancelSignal =>
         buffer.force(canceled) // never taken if it was the consumer that cancelled this fiber
         throw CancelSignal
       case error: Throwable => buffer.force(failed(error, fiber))
+
+  private def putReady(upstream: Pull, buffer: Buffer, left: Long, fiber: TaskFiber): Int =
+    val ready =
+      if buffer.takesReady then upstream.takeReady(math.min(left, Ready.most).toInt) else null
+    if ready eq null then 0
+    else
+      buffer.put(ready, fiber)
+      ready.count
 
   /** The terminal message of a fiber whose code has thrown `error`. In a cancelled fiber, an error
     * that no awaited task has failed with is taken for the work of the cancel's interrupt. Of a

@@ -16,6 +16,12 @@ private[weir] abstract class Pull extends HoldsUserCode:
     */
   def next(fiber: TaskFiber): Any
 
+  /** Takes up to `limit` elements that are there already, so that to take them neither waits nor
+    * runs code of the user's; null if none are known. Called after `next`. A stage that moves
+    * elements to another fiber moves these together, and does not count them as made ahead.
+    */
+  private[stream] def takeReady(limit: Int): Ready | Null = null
+
   /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or before the
     * end. Called once, masked, after the last element has been used, with how that use has ended. A
     * stage calls it for its upstream.
@@ -39,6 +45,11 @@ private[weir] abstract class Pull extends HoldsUserCode:
 
   /** True if there is nothing to close, whether elements are left or not. */
   def holdsNothing: Boolean = false
+
+  /** True if elements come from fibers of this pull's own, or of one upstream, as far as is known
+    * before the first `next`.
+    */
+  def hasFibers: Boolean = false
 
 private[weir] object Pull:
   object End
@@ -92,6 +103,7 @@ private[weir] object Pull:
 private[weir] abstract class Stage(upstream: Pull) extends Pull:
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
   override def holdsNothing: Boolean = upstream.holdsNothing
+  override def hasFibers: Boolean = upstream.hasFibers
 
 /** A pull without an upstream, and with nothing to close. */
 private[weir] abstract class PlainSource extends Pull:

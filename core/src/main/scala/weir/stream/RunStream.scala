@@ -6,15 +6,22 @@ import weir.{Stream, Task}
 /** Runs a stream to its end, in one loop: as a task, or as code of a `Task.direct`. */
 private[weir] object RunStream:
 
-  /** The result of `end`, once `stream` has ended. */
-  def apply[B](stream: Stream[Any], end: Step.End): Task[B] = DirectCode { fiber =>
+  /** The result of `end`, once `stream` has ended.
+    *
+    * A stream with fibers of its own is not consumed on a platform thread that has called
+    * `runSync`: to wake that thread takes ten times as long as to wake a fiber, and is due every
+    * few elements.
+    */
+  def apply[B](stream: Stream[Any], end: Step.End): Task[B] = new DirectCode[B](run(stream, end)):
+    override def isForWorker: Boolean = stream.openUntil(end).hasFibers
+
+  private def run[B](stream: Stream[Any], end: Step.End)(fiber: TaskFiber): B =
     val pull = stream.openUntil(end)
     var result: Any = null
     Pull.closing(pull, fiber) {
       result = if pull.hasEnd then pull.next(fiber) else loop(pull, end, fiber)
     }
     result.asInstanceOf[B]
-  }
 
   private def loop(pull: Pull, end: Step.End, fiber: TaskFiber): Any =
     val each = end.begin()

@@ -25,6 +25,8 @@ private[weir] final class IteratorSource[A](
     fiber.checkpoint()
     val items = started
     if items.hasNext then items.next() else Pull.End
+  override private[stream] def takeReady(limit: Int): Ready | Null =
+    if isStrict then Ready.of(started, limit) else null
   override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext
 
 private[weir] object IteratorSource:

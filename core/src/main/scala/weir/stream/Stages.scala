@@ -230,3 +230,4 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
   /** The left side is pulled first, also where the right one has ended. */
   override def isSpent: Boolean = left.isSpent && right.holdsNothing
   override def holdsNothing: Boolean = left.holdsNothing && right.holdsNothing
+  override def hasFibers: Boolean = left.hasFibers || right.hasFibers

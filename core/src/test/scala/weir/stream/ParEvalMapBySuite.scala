@@ -61,7 +61,7 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
     val waiting = source.parEvalMapBy(2, buffer = 3)(_ % 2)(Task.pure).evalMap(_ => Task.never)
     val started = runtime.start(waiting.drain)
     runtime.awaitQuiet()
-    assertEquals(made.get, 1 + 2 + 3 + 1) // in use, taken, and one that waits for room
+    assertEquals(made.get, 1 + 2 + 3) // in use, and taken
     runtime.run(started.fiber.cancel)
     runtime.close()
 
@@ -141,3 +141,14 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
     val s = Stream.emits(1 to 2)
     intercept[IllegalArgumentException](s.parEvalMapBy(0)(identity)(Task.pure)): Unit
     intercept[IllegalArgumentException](s.parEvalMapBy(1, -1)(identity)(Task.pure)): Unit
+
+  test("a key whose hash code fails is an error of upstream, and the stream ends"):
+    final class Broken:
+      override def hashCode: Int = throw Boom("no hash code")
+    val broken =
+      Stream.emits(1 to 3).parEvalMapBy(2)(i => if i == 2 then Broken() else i)(Task.pure)
+    val got = seen(broken).timeout(10.seconds).runSync()
+    assertEquals(
+      got.map { case e: Throwable => e.getMessage; case i => i },
+      List(1, "no hash code")
+    )

@@ -1,0 +1,56 @@
+package weir.stream
+
+import java.util.Arrays
+import weir.fiber.TaskFiber
+
+/** Elements that a pull had already: see `Pull.takeReady`. They cross from fiber to fiber together,
+  * as one message.
+  */
+private[stream] final class Ready(val elements: Array[Any], val count: Int)
+
+private[stream] object Ready:
+  /** The most elements of one message: enough that the crossing costs little for each, and few
+    * enough that those of several streams alternate.
+    */
+  inline val most = 64
+
+  /** The next elements of an iterator over a collection that exists. */
+  def of(items: Iterator[Any], limit: Int): Ready | Null =
+    if limit == 0 || !items.hasNext then null
+    else
+      val elements = new Array[Any](limit)
+      var count = 0
+      while count < limit && items.hasNext do
+        elements(count) = items.next()
+        count += 1
+      Ready(elements, count)
+
+/** The elements of upstream, some of which come as a `Ready`. Others may read the same one. */
+private[stream] final class ReadyStage(upstream: Pull) extends Stage(upstream):
+  private var ready: Ready | Null = null
+  private var position = 0
+
+  def next(fiber: TaskFiber): Any =
+    val current = ready
+    if current ne null then
+      val value = current.elements(position)
+      position += 1
+      if position == current.count then ready = null
+      value
+    else
+      upstream.next(fiber) match
+        case taken: Ready =>
+          ready = taken
+          position = 0
+          next(fiber)
+        case value => value
+
+  override private[stream] def takeReady(limit: Int): Ready | Null =
+    val current = ready
+    if (current eq null) || limit == 0 then null
+    else
+      val end = math.min(current.count, position + limit)
+      val taken = Arrays.copyOfRange(current.elements.asInstanceOf[Array[AnyRef]], position, end)
+      position = end
+      if position == current.count then ready = null
+      Ready(taken.asInstanceOf[Array[Any]], taken.length)
