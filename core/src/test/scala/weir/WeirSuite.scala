@@ -147,5 +147,6 @@ object WeirSuite:
       val ended = process.waitFor(limit.toMillis, TimeUnit.MILLISECONDS)
       if !ended then process.destroyForcibly().waitFor(): Unit
       val text = Files.readString(out)
-      if ended then (text, process.exitValue()) else (text + s"\nkilled: not ended after $limit", -1)
+      if ended then (text, process.exitValue())
+      else (text + s"\nkilled: not ended after $limit", -1)
     finally Files.deleteIfExists(out): Unit

@@ -53,9 +53,9 @@ object FlatHeap:
     "prefetchStrict" -> (_.prefetchStrict),
     "zipLatest" -> (_.zipLatest(Stream.emit(0))),
     "parZip" -> (_.parZip(numbers))
-  ) ++ Overflow.values.filter(_ != Overflow.Fail).map(overflow =>
-    s"buffer, $overflow" -> ((s: Stream[Long]) => s.buffer(16, overflow))
-  )
+  ) ++ Overflow.values
+    .filter(_ != Overflow.Fail)
+    .map(overflow => s"buffer, $overflow" -> ((s: Stream[Long]) => s.buffer(16, overflow)))
 
   private def published(stream: Stream[Long]): Stream[Long] =
     Stream.eval(Topic[Long]).flatMap { topic =>

@@ -43,9 +43,11 @@ final class HighLoad(load: HighLoad.Settings, out: PrintWriter, err: PrintWriter
       )
     }
     val bound = Vector("bound", Text.decimal(boundMillis / 1000, 3), "1.000", "0")
-    TerminalTable.lines(Vector("way", "seconds", "ratio", "ns a task"), bound +: table)
+    TerminalTable
+      .lines(Vector("way", "seconds", "ratio", "ns a task"), bound +: table)
       .foreach(out.println)
-    val results = rows.map((name, millis) => Result.millis(s"high-load: $name", Systems.weir, millis))
+    val results =
+      rows.map((name, millis) => Result.millis(s"high-load: $name", Systems.weir, millis))
     load.lab.hand("compare", results, rows.size == ways.size)
 
   /** The best of three runs, after one that only warms up. */
@@ -56,7 +58,8 @@ final class HighLoad(load: HighLoad.Settings, out: PrintWriter, err: PrintWriter
       way(consumed).runSync()
       val millis = (System.nanoTime() - start) / 1e6
       val wrong = consumed.times.indexWhere(_ != 1)
-      if wrong >= 0 then err.println(s"$name: task $wrong was consumed ${consumed.times(wrong)} times")
+      if wrong >= 0 then
+        err.println(s"$name: task $wrong was consumed ${consumed.times(wrong)} times")
       Option.when(wrong < 0)(millis)
     }
     Option.when(runs.forall(_.nonEmpty))(runs.flatten.tail.min)
@@ -81,25 +84,26 @@ final class HighLoad(load: HighLoad.Settings, out: PrintWriter, err: PrintWriter
       for task <- 0 until load.tasks do queue.put(task)
       for _ <- 0 until consumers do queue.put(-1)
     }
-    val consumer = Task {
-      var task = queue.take()
-      while task >= 0 do
-        consumed(task)
-        task = queue.take()
-    }
-    Task.both(producer, all(_ => consumer)).void
-  }
-
-  private def queue(consumed: Consumed): Task[Unit] = Queue.bounded[Int](capacity).flatMap { queue =>
-    def consumer: Task[Unit] = queue.take.flatMap { task =>
+    def consumer: Task[Unit] = Task(queue.take()).flatMap { task =>
       if task < 0 then Task.unit
       else
         consumed(task)
         consumer
     }
-    val ends = Task.foreach(0 until consumers)(_ => queue.offer(-1))
-    Task.both(tasks.evalForeach(queue.offer).andThen(ends), all(_ => consumer)).void
+    Task.both(producer, all(_ => consumer)).void
   }
+
+  private def queue(consumed: Consumed): Task[Unit] =
+    Queue.bounded[Int](capacity).flatMap { queue =>
+      def consumer: Task[Unit] = queue.take.flatMap { task =>
+        if task < 0 then Task.unit
+        else
+          consumed(task)
+          consumer
+      }
+      val ends = Task.foreach(0 until consumers)(_ => queue.offer(-1))
+      Task.both(tasks.evalForeach(queue.offer).andThen(ends), all(_ => consumer)).void
+    }
 
   private def stealing(consumed: Consumed): Task[Unit] = Task.defer {
     val queues = StealingQueues[Int](consumers, (capacity / consumers).max(1))

@@ -84,7 +84,8 @@ private[compare] object StealingQueues:
     private def leave(woken: Deferred[Unit]): Task[Unit] =
       Task.defer(if waiting.remove(woken) then Task.unit else wakeOne)
 
-    def wakeOne: Task[Unit] = Task.defer(Option(waiting.poll()).fold(Task.unit)(_.complete(()).void))
+    def wakeOne: Task[Unit] =
+      Task.defer(Option(waiting.poll()).fold(Task.unit)(_.complete(()).void))
 
     def wakeAll: Task[Unit] =
       Task.defer(if waiting.isEmpty then Task.unit else wakeOne.andThen(wakeAll))
