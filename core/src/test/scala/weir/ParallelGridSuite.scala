@@ -193,13 +193,14 @@ class ParallelGridSuite extends StreamTests:
       case Outcome.Failed(_) => false
       case Outcome.Canceled => bad == Bad.CancelsItself || end == End.Cancel
 
-  /** All behaviours of the effects and of the consumer; in the short tier of two operators on top
-    * of each other every third: `part` says from which on.
+  /** All behaviours of the effects and of the consumer; in the short tier one of `parts`
+    * where a `part` is given, which says from which on.
     */
   private def grid(
       all: List[Int],
       around: Boolean,
       part: Option[Int] = None,
+      parts: Int = 3,
       keeps: Boolean = true
   )(
       make: Stream[Int] => (Effect, Effect) => Stream[Int]
@@ -212,7 +213,7 @@ class ParallelGridSuite extends StreamTests:
     yield (badSecond, bad, end)
     val wrong = for
       ((badSecond, bad, end), number) <- cells.zipWithIndex
-      if Tier.isLong || part.forall(_ % 3 == number % 3)
+      if Tier.isLong || part.forall(_ % parts == number % parts)
       if end != End.ToTheEnd || (bad != Bad.Waits && bad != Bad.Blocks)
       resource = Tracked()
       (first, second) = if badSecond then (Bad.Nothing, bad) else (bad, Bad.Nothing)
@@ -261,8 +262,9 @@ class ParallelGridSuite extends StreamTests:
 
   for (form, i) <- forms.zipWithIndex do
     test(s"${form.name} ends, leaves no fiber, and releases once after the last use"):
-      grid(elements(merges = false), form.around, Some(i), form.keeps) { s => (f, g) =>
-        form.operator(s.evalMap(g), f)
+      grid(elements(merges = false), form.around, Some(i), parts = 5, keeps = form.keeps) {
+        s => (f, g) =>
+          form.operator(s.evalMap(g), f)
       }
 
   for ((name, upper), i) <- operators.zipWithIndex; ((name2, lower), j) <- operators.zipWithIndex do

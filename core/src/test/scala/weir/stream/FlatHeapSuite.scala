@@ -6,10 +6,12 @@ import scala.concurrent.duration.*
 /** However many elements go through a concurrent operator, the heap does not grow: in a JVM of 64
   * MB.
   *
+  * The short tier sees only what keeps some hundred bytes of each element.
+  *
   * `-Dweir.heap.elements=10000000` for so many elements through each; the long tier has that.
   */
 class FlatHeapSuite extends StreamTests:
-  private val elements = Tier.size("weir.heap.elements", 10_000, 10_000_000)
+  private val elements = Tier.size("weir.heap.elements", 4_000, 10_000_000)
 
   override def limit: FiniteDuration = if elements > 100_000 then 1.hour else 60.seconds
 
