@@ -127,8 +127,13 @@ object WeirSuite:
   val quickStart: Seq[String] =
     Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
-  /** Runs `main` of `program` in a JVM of its own. Its output, and its exit code. */
+  /** Runs `main` of `program` in a JVM of its own, for 20 s at most. Its output, and its exit code.
+    */
   def child(program: String, options: String*): (String, Int) =
+    childWithin(20.seconds)(program, options*)
+
+  /** As `child`, for at most `limit`. */
+  def childWithin(limit: FiniteDuration)(program: String, options: String*): (String, Int) =
     val java = ProcessHandle.current().info().command().orElse("java")
     val command = (java +: (quickStart ++ options)) ++ Seq(
       "-cp",
@@ -139,8 +144,9 @@ object WeirSuite:
     try
       val process =
         ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(out.toFile).start()
-      val ended = process.waitFor(20, TimeUnit.SECONDS)
+      val ended = process.waitFor(limit.toMillis, TimeUnit.MILLISECONDS)
       if !ended then process.destroyForcibly().waitFor(): Unit
       val text = Files.readString(out)
-      if ended then (text, process.exitValue()) else (text + "\nkilled: not ended after 20 s", -1)
+      if ended then (text, process.exitValue())
+      else (text + s"\nkilled: not ended after $limit", -1)
     finally Files.deleteIfExists(out): Unit

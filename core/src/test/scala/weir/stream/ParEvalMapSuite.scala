@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.testkit.TestRuntime
 
 class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
 
@@ -158,6 +159,21 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
       val stream = run(endless, 2, 64)(Task.pure).take(many)
       val grown = growth(assertEquals(stream.count.runSync(), many))
       assert(grown < megabyte, s"grew by $grown bytes")
+
+  test("a slow head of parEvalMap(n, buffer) does not stall the rest"):
+    for parallelism <- List(2, 4); buffer <- List(1, 16, 64) do
+      val finished = AtomicInteger()
+      val finishedBeforeHead = AtomicInteger(-1)
+      def f(i: Int) =
+        if i == 0 then
+          Task.sleep(1.second).andThen(Task(finishedBeforeHead.set(finished.get))).as(i)
+        else Task.sleep(1.milli).andThen(Task(finished.incrementAndGet())).as(i)
+      val all = (0 to 200).toList
+      val got = TestRuntime.run(Stream.emits(all).parEvalMap(parallelism, buffer)(f).toList)
+      assertEquals(got, all)
+      val early = finishedBeforeHead.get
+      val clue = s"$early with a buffer of $buffer and $parallelism at a time"
+      assert(early >= buffer && early <= buffer + parallelism, clue)
 
   test("what has ended is delivered, though the next element never comes"):
     for (_, parEvalMap) <- both do

@@ -7,7 +7,7 @@ import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.{BadInput, OptionValue}
-import weir.cli.compare.{CompareJob, Settings}
+import weir.cli.compare.{CompareJob, HighLoad, Settings}
 import weir.cli.lab.LabOptions
 
 /** `weir compare`: its options, and nothing else. */
@@ -51,6 +51,10 @@ import weir.cli.lab.LabOptions
     "hang: two consumers that block in take, started before the producer. On Cats Effect as it " +
       "was " +
       "published, on a pool of two threads, which they hold. Bound: as blocking-queue.",
+    "",
+    "With --tasks, tasks that compute are handed over instead, on Weir alone: by one queue, by a " +
+      "stream, and by stealing-queues, where each consumer has a queue of its own and takes from " +
+      "those of the others when it is empty.",
     ""
   )
 )
@@ -79,12 +83,35 @@ final class Compare extends Callable[Int]:
   )
   private[command] var speed: String | Null = null
 
+  @Opt(
+    names = Array("--tasks"),
+    paramLabel = "NUMBER",
+    description = Array(
+      "So many tasks that compute, from one producer to as many consumers as there are " +
+        "processors, each at full speed; no loads and ways. For 1,000,000: 1 minute."
+    )
+  )
+  private[command] var tasks: String | Null = null
+
+  @Opt(
+    names = Array("--work"),
+    paramLabel = "FROM..TO",
+    description = Array("How long such a task computes. Default: 1us..10us.")
+  )
+  private[command] var work: String | Null = null
+
   @Mixin
   private[command] var lab: LabOptions = new LabOptions
 
   def call(): Int =
     val line = spec.commandLine
-    try CompareJob(settings, line.getOut, line.getErr).run()
+    try
+      Option(tasks) match
+        case Some(text) => HighLoad(highLoad(text), line.getOut, line.getErr).run()
+        case None =>
+          if work != null then
+            throw BadInput("--work", "there is no --tasks.", "Give --tasks 1000000, for example.")
+          CompareJob(settings, line.getOut, line.getErr).run()
     catch
       case bad: BadInput =>
         line.getErr.println(bad.getMessage)
@@ -92,6 +119,19 @@ final class Compare extends Callable[Int]:
       case NonFatal(error) =>
         line.getErr.println(s"weir compare: the run failed: $error".linesIterator.mkString(" "))
         1
+
+  private def highLoad(tasks: String): HighLoad.Settings =
+    for (option, value) <- Seq("--load" -> loads, "--way" -> ways, "--speed" -> speed) do
+      if value != null then
+        throw BadInput(option, "it has no meaning with --tasks.", "Leave one of the two out.")
+    val (least, most) = HighLoad.work(Option(work).getOrElse("1us..10us"))
+    HighLoad.Settings(
+      OptionValue.count("--tasks", tasks, least = 1, most = 100_000_000),
+      least,
+      most,
+      java.lang.Runtime.getRuntime.availableProcessors,
+      lab.checked()
+    )
 
   private def settings: Settings =
     val checked = lab.checked()

@@ -27,6 +27,12 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
       "--only: there is no system 'zio' here. There are: weir, cats-effect, fs2.",
     Seq("--speed", "0") -> "--speed: '0' is no factor. It must be from 0.1 to 1000.",
     Seq("--speed", "") -> "--speed: '' is no factor. It must be from 0.1 to 1000.",
+    Seq("--tasks", "many") -> "--tasks: 'many' is not a whole number. Give one, at least 1.",
+    Seq("--tasks", "5", "--work", "9us..1us") ->
+      "--work: '9us..1us' is no range of times. Write it like 1us..10us.",
+    Seq("--work", "1us") -> "--work: there is no --tasks. Give --tasks 1000000, for example.",
+    Seq("--tasks", "5", "--way", "queue") ->
+      "--way: it has no meaning with --tasks. Leave one of the two out.",
     Seq(
       "--seed",
       "one"
@@ -42,6 +48,12 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
     Way.values.zipWithIndex.foreach: (way, i) =>
       assert(clue(ways(i)).contains(s"\n${way.name}: "))
     assertEquals(ways.length, Way.values.length + 1)
+
+  test("with --tasks, tasks that compute are handed over by queues and streams"):
+    val (code, out, err) = problem("--tasks", "3000", "--work", "1us..10us")
+    assertEquals(code, 0, clue(err))
+    for way <- Seq("bound", "blocking-queue", "queue", "stealing-queues", "stream") do
+      assert(clue(out).linesIterator.exists(_.matches(s"$way( +-?[0-9.]+){3}")), way)
 
   folder.test("Weir and the rivals run beside each other, and what hangs there is no failure"):
     folder =>
