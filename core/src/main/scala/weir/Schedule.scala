@@ -25,6 +25,19 @@ abstract class Schedule[-A] private[weir] ():
   final def upTo(limit: FiniteDuration): Schedule[A] =
     Schedule.of(start => UpToRun(begin(start), start.nanos, limit.toNanos))
 
+  /** As this one, which begins anew after each run that took `time` or longer: what has worked for
+    * so long has not failed again, but for the first time. So the waits are short again, and the
+    * count of `times` is whole. For connections and streams that are to stay up.
+    *
+    * What comes after it goes on: in `s.resetAfter(1.minute).times(5)` the five are those of all.
+    */
+  final def resetAfter(time: FiniteDuration): Schedule[A] =
+    require(
+      time.toNanos >= 1,
+      s"Schedule.resetAfter: the time was $time. It must be more than 0."
+    )
+    Schedule.of(start => ResetRun(this, start, time.toNanos))
+
   /** As this one, as long as `keep` is true of what the task ended with.
     *
     * The compiler knows the type of that from the task if this is the last change:

@@ -164,7 +164,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * val lines = Stream.linesOf(path).onFinalize(Task(log(s"$path is closed")))
     * }}}
     */
-  final def onFinalize(finalizer: Task[Unit]): Stream[A] = Finalized(this, finalizer)
+  final def onFinalize(finalizer: Task[Unit]): Stream[A] = onFinalizeCase(_ => finalizer)
+
+  /** As `onFinalize`, with a finalizer that is told how the stream is over: it has succeeded also
+    * where the consumer asks for no more elements, and failed also where what comes after it has.
+    * {{{
+    * val lines = Stream.linesOf(path).onFinalizeCase {
+    *   case Outcome.Failed(error) => Task(log(s"$path: $error"))
+    *   case _ => Task.unit
+    * }
+    * }}}
+    */
+  final def onFinalizeCase(finalizer: Outcome[Unit] => Task[Unit]): Stream[A] =
+    Finalized(this, finalizer)
 
   /** The values of `f` for the elements for which it is defined.
     *
@@ -353,7 +365,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** These elements. After an error the stream begins anew, when `schedule` says; it **Fails** with
     * the last error once that says no more. The elements before an error have been given by then,
-    * and come again, unless what this stream reads goes on where it stopped.
+    * and come again, unless what this stream reads goes on where it stopped. The schedule counts
+    * all errors of a run, however far apart: see `Schedule.resetAfter`.
     *
     * {{{
     * val lines = Stream.linesOf(path).retry(Schedule.exponential(1.second).times(5))
@@ -512,6 +525,24 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def zipWithPrevious: Stream[(Option[A], A)] =
     mapAccumulate(Option.empty[A])((before, a) => (Some(a), (before, a)))
 
+  /** Pairs of elements, until both streams have ended; where one of them has no more elements,
+    * `left` or `right` is in their place.
+    * {{{
+    * val rows: Stream[(String, Int)] = Stream.linesOf(path).zipAll(Stream.emits(ids))("", 0)
+    * }}}
+    */
+  final def zipAll[A1 >: A, B](that: Stream[B])(left: A1, right: B): Stream[(A1, B)] =
+    Stream.of(() => ZipAllStage(open(), that.open(), left, right))
+
+  /** As `zipAll`, with `f` of the pairs.
+    * {{{
+    * val sums: Stream[Int] = Stream(1, 2, 3).zipAllWith(Stream(10, 20))(0, 0)(_ + _)
+    * }}}
+    */
+  final def zipAllWith[A1 >: A, B, C](that: Stream[B])(left: A1, right: B)(
+      f: (A1, B) => C
+  ): Stream[C] = zipAll(that)(left, right).map(f.tupled)
+
   /** Elements of the two streams in turn, until one of them ends.
     * {{{
     * val fair: Stream[String] = Stream.emits(requests).interleave(Stream.linesOf(path))
@@ -656,6 +687,43 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       f: A => Task[B]
   ): Stream[B] =
     parMap(parallelism, buffer, f, ordered = false, "parEvalMapUnordered")
+
+  /** As `parEvalMap`, where the parallelism is the value of a signal, which may change while the
+    * stream runs. Where there are more effects than it says, they go on, and none begins; with 0 all
+    * wait. Changes that come close together may be seen as one.
+    *
+    * **Fails** also with an `IllegalArgumentException` when the value is negative.
+    * {{{
+    * val users = Signal.of(8).map { parallelism =>
+    *   Stream.emits(ids).parEvalMap(parallelism, buffer = 64)(load)
+    * }
+    * }}}
+    */
+  final def parEvalMap[B](parallelism: Signal[Int], buffer: Int)(f: A => Task[B]): Stream[B] =
+    parMapResized(parallelism, buffer, f, ordered = true, "parEvalMap")
+
+  /** As `parEvalMapUnordered`, where the parallelism is the value of a signal: see `parEvalMap`.
+    * {{{
+    * def loaded(parallelism: Signal[Int]): Stream[User] =
+    *   Stream.emits(ids).parEvalMapUnordered(parallelism, buffer = 64)(load)
+    * }}}
+    */
+  final def parEvalMapUnordered[B](parallelism: Signal[Int], buffer: Int)(
+      f: A => Task[B]
+  ): Stream[B] =
+    parMapResized(parallelism, buffer, f, ordered = false, "parEvalMapUnordered")
+
+  private def parMapResized[B](
+      parallelism: Signal[Int],
+      buffer: Int,
+      f: A => Task[B],
+      ordered: Boolean,
+      name: String
+  ): Stream[B] =
+    require(buffer >= 0, s"Stream.$name: the buffer was $buffer. It must be at least 0.")
+    Stream.of { () =>
+      Resized(ParEvalMapStage(open(), 0, buffer, Stream.erased(f), ordered), parallelism)
+    }
 
   private def parMap[B](
       parallelism: Int,
@@ -1093,6 +1161,51 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
           "`stream.evalMap(x => task).drain`, which is a task."
       ) direct: Task.Direct
   ): Unit = RunStream.foreach(this, f, direct)
+
+  /** One run of the stream, whose elements are asked for one by one, as in code that reads several
+    * streams in turns. It begins with the first element that is asked for, on the fiber that asks,
+    * and is closed with the outcome of the resource. Fibers may share it: they take turns, and a
+    * release waits for the one that is waiting for an element.
+    *
+    * **Fails**, that is `Source.next`: with the error of the stream, also when it is called again;
+    * with an `IllegalStateException` after the release, and after a cancel within a `next`.
+    * {{{
+    * def inTurns(a: Stream[String], b: Stream[String]): Stream[String] = Stream.direct { emit =>
+    *   def all(left: Source[String], right: Source[String])(using Task.Direct): Unit =
+    *     left.next() match
+    *       case Source.End => ()
+    *       case line: String =>
+    *         emit(line)
+    *         all(right, left)
+    *   Resource.both(a.toSource, b.toSource).use((left, right) => Task.direct(all(left, right))).await
+    * }
+    * }}}
+    */
+  final def toSource: Resource[Source[A]] = StreamSource(this)
+
+  /** The first element and a stream of the others; none if there is no element. That stream goes on
+    * with this run, which the resource closes: it is for inside of `use`, and another run of it goes
+    * on where the one before has stopped.
+    * {{{
+    * def table(lines: Stream[String]): Stream[Map[String, String]] =
+    *   Stream.resource(lines.uncons).flatMap {
+    *     case None => Stream.empty
+    *     case Some((header, rows)) =>
+    *       val names = header.split(',')
+    *       rows.map(row => names.zip(row.split(',')).toMap)
+    *   }
+    * }}}
+    */
+  final def uncons: Resource[Option[(A, Stream[A])]] = StreamSource.uncons(this)
+
+  /** An iterator of the elements, for code that takes one. `hasNext` runs the stream up to the next
+    * element on the calling thread, which it blocks; nothing is made ahead. An interrupt of that
+    * thread cancels this, and throws `InterruptedException`. Otherwise as `toSource`.
+    * {{{
+    * val longest: Task[String] = Stream.linesOf(path).toIterator.use(lines => Task(lines.maxBy(_.length)))
+    * }}}
+    */
+  final def toIterator: Resource[Iterator[A]] = StreamSource.iterator(this)
 
   /** How many elements there are.
     * {{{
@@ -1645,6 +1758,44 @@ object Stream:
       val buffer = CallbackBuffer[A](bound, overflow)
       register(buffer).map(_ => buffer)
     }).flatMap(buffer => ChannelSource.stream(buffer.next))
+
+  /** The elements that `body` emits, which is code as that of a `Task.direct`: it may await, loop
+    * over other streams, and block. It runs on a fiber of its own, in turns with the consumer: an
+    * emit waits until the consumer asks for the next element. So nothing is made ahead: for that,
+    * add `prefetchN`. The stream ends when `body` does.
+    *
+    * **Cancelled** when the consumer wants no more: `body` is cancelled where it awaits, emits or
+    * blocks, and the stream waits for its finalizers, for which that is a cancel. **Fails** with
+    * what `body` throws, after the elements before it.
+    * {{{
+    * def pages(first: String): Stream[String] = Stream.direct { emit =>
+    *   var url = first
+    *   while url.nonEmpty do
+    *     val page = ask(url).await
+    *     emit(page)
+    *     url = page.linesIterator.find(_.startsWith("next: ")).fold("")(_.drop(6))
+    * }
+    * }}}
+    */
+  def direct[A](body: Emitter[A] => Task.Direct ?=> Unit): Stream[A] =
+    of(() => EmitterSource(body.asInstanceOf[Emitter[Any] => Task.Direct ?=> Unit]))
+
+  /** What the code of `Stream.direct` gives its elements to. */
+  abstract class Emitter[-A] private[weir] ():
+    /** Makes `value` the next element. Also for the fibers that the block waits for: their elements
+      * come in the order in which they were emitted.
+      *
+      * **Waits** until the consumer asks for the element after it. **Cancelled** when the consumer
+      * wants no more; in what is masked then, it returns at once, and there is no element. **Fails**
+      * with an `IllegalStateException` after the end of the block.
+      * {{{
+      * val numbered: Stream[String] = Stream.direct { emit =>
+      *   var n = 0
+      *   for line <- Stream.linesOf(path) do { n += 1; emit(s"$n $line") }
+      * }
+      * }}}
+      */
+    def apply(value: A)(using Task.Direct): Unit
 
   /** What the callbacks of `Stream.async` give their elements to. Its methods never wait. */
   abstract class Emit[-A] private[weir] ():

@@ -2,7 +2,7 @@ package weir
 
 import java.util.concurrent.{SubmissionPublisher, TimeoutException}
 import java.util.concurrent.Flow.{Publisher, Subscriber, Subscription}
-import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.stream.{Collector, Collectors}
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
@@ -236,27 +236,6 @@ class ComingFromStreamsSuite extends StreamTests:
     assertEquals(seen.get, 5)
 
   // ---- Ox ----
-
-  private def usingEmit[A](n: Int)(body: (A => Task[Unit]) => Task[Unit]): Stream[A] =
-    Stream.eval(Channel.bounded[A](n)).flatMap { channel =>
-      val filled = body(channel.send).guaranteeCase {
-        case Outcome.Failed(error) => channel.closeWithError(error).void
-        case _ => channel.close.void
-      }
-      Stream.resource(filled.attempt.background).flatMap(_ => channel.stream)
-    }
-
-  test("Ox: usingEmit gives what was emitted, its error, and cancels the code at the end"):
-    val ends = usingEmit[Int](2)(emit => Task.foreach(1 to 100)(emit))
-    assertEquals(elements(ends), (1 to 100).toList)
-    val fails = usingEmit[Int](2)(emit => emit(1).andThen(Task.fail(boom)))
-    assertEquals(run(fails), (List(1), Some(boom)))
-    val stopped = AtomicBoolean()
-    val endless = usingEmit[Int](2) { emit =>
-      emit(1).forever.onCancel(Task(stopped.set(true)))
-    }
-    assertEquals(elements(endless.take(3)), List(1, 1, 1))
-    assert(stopped.get)
 
   test("Ox: sample takes each n-th element"):
     val third = Stream.range(1, 11).zipWithIndex.collect { case (a, i) if i % 3 == 2 => a }

@@ -40,6 +40,31 @@ class ParallelGridSuite extends StreamTests:
 
   private val forms = List[Form](
     Form("parEvalMap without a buffer", (s, f) => s.parEvalMap(2, 0)(f)),
+    Form("parEvalMap, resized", (s, f) => s.parEvalMap(Signal.unsafe(3), 2)(f)),
+    Form(
+      "parEvalMapUnordered, resized as it runs",
+      (s, f) =>
+        Stream.eval(Signal.of(1)).flatMap { size =>
+          s.parEvalMapUnordered(size, 2)(i => size.set(i % 3 + 1).andThen(f(i)))
+        }
+    ),
+    Form("direct", (s, f) => Stream.direct(emit => for i <- s do emit(f(i).await))),
+    Form(
+      "direct, of fibers",
+      (s, f) => Stream.direct(emit => for i <- s.parEvalMap(2)(i => f(i)) do emit(i))
+    ),
+    Form(
+      "toSource",
+      (s, f) => Stream.resource(s.evalMap(f).toSource).flatMap(x => Stream.fromSource(Task.pure(x)))
+    ),
+    Form(
+      "uncons",
+      (s, f) =>
+        Stream.resource(s.evalMap(f).uncons).flatMap {
+          case None => Stream.empty
+          case Some((head, rest)) => rest.prepend(head)
+        }
+    ),
     Form("parEvalMapUnbounded", (s, f) => s.parEvalMapUnbounded(f)),
     Form("parEvalMapBy", (s, f) => s.parEvalMapBy(3, 2)(_ % 3)(f)),
     Form("parEvalMapBy, one key", (s, f) => s.parEvalMapBy(3, 0)(_ => 1)(f)),

@@ -70,6 +70,21 @@ class ScheduleSuite extends munit.FunSuite:
       assertEquals(waits(10)(Schedule.spaced(3.millis).times(count)), List.fill(count)(3L))
     assertEquals(waits(1000)(Schedule.forever).size, 1000)
 
+  test("resetAfter begins anew after a run that took so long, waits not counted"):
+    val schedule = Schedule.exponential(10.millis).times(3).resetAfter(100.millis)
+    assertEquals(waits(9, took = 99.millis)(schedule), List(10L, 20L, 40L))
+    assertEquals(waits(9, took = 100.millis)(schedule), List.fill(9)(10L))
+    var now = Long.MaxValue - 12.millis.toNanos // it overflows on the way
+    val run = schedule.begin(ScheduleStart(now, SplittableRandom(1)))
+    val waited = List(1, 1, 100, 1, 99, 250, 1, 1, 1).map { took =>
+      now += took.millis.toNanos
+      val delay = run.next((), now)
+      now += delay
+      delay / 1_000_000
+    }
+    assertEquals(waited, List(10L, 20L, 10L, 20L, 40L, 10L, 20L, 40L, 0L)) // the last: it stops
+    intercept[IllegalArgumentException](schedule.resetAfter(Duration.Zero)): Unit
+
   test("capped bounds each wait"):
     assertEquals(
       waits(4)(Schedule.exponential(10.millis).capped(30.millis)),

@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.{Stream, Task}
+import weir.{Outcome, Stream, Task}
 
 /** A stream made of others that run one after the other. */
 private[weir] sealed abstract class Composite[+A] extends Stream[A]:
@@ -25,6 +25,8 @@ private[weir] final class FlatMapped[A, +B](val source: Stream[A], val f: A => S
 private[weir] final class Handled[+A](val source: Stream[A], val f: Throwable => Stream[A])
     extends Composite[A]
 
-/** The elements of `source`, whose end runs `finalizer`. */
-private[weir] final class Finalized[+A](val source: Stream[A], val finalizer: Task[Unit])
-    extends Composite[A]
+/** The elements of `source`, whose end runs what `finalizer` makes of how it was. */
+private[weir] final class Finalized[+A](
+    val source: Stream[A],
+    val finalizer: Outcome[Unit] => Task[Unit]
+) extends Composite[A]

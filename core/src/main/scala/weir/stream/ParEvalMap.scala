@@ -39,12 +39,15 @@ import weir.{Outcome, Task}
   */
 private[weir] class ParEvalMapStage(
     upstream: Pull,
-    limit: Int,
+    initialLimit: Int,
     buffer: Int,
     f: Any => Task[Any],
     ordered: Boolean
 ) extends Pull:
   private val giveBackAt = math.max(1, buffer / 4)
+
+  /** Changed by `resize`. */
+  private var limit = initialLimit
 
   /** In order those of all elements taken, otherwise those that are done; the consumer moves what
     * is done to its batch.
@@ -177,6 +180,24 @@ private[weir] class ParEvalMapStage(
     val waiter = consumer
     consumer = null
     if waiter ne null then waiter.complete(NoAnswer): Unit
+
+  /** Effects that run go on, also where there are more of them than `limit` now. */
+  private[stream] def resize(limit: Int, fiber: TaskFiber): Unit =
+    val toCancel = synchronized {
+      if limit >= 0 then
+        this.limit = limit
+        requestRunner(fiber)
+        Nil
+      else
+        val toCancel = fail(
+          IllegalArgumentException(
+            s"Stream.parEvalMap: the signal of the parallelism was $limit. It must be at least 0."
+          )
+        )
+        wakeConsumer()
+        toCancel
+    }
+    toCancel.foreach(_.fiber.requestCancel())
 
   // ---- the runners; all but `takeElement` under the lock ----
 

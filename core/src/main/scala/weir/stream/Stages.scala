@@ -208,7 +208,7 @@ private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => 
   override def isSpent: Boolean = begun && upstream.isSpent
 
 /** Pairs of elements, until one of the two ends. */
-private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
+private[weir] final class ZipStage(left: Pull, right: Pull) extends Zipped(left, right):
   private var ended = false
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
@@ -220,6 +220,22 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
         Pull.End
       else (a, b)
 
+  /** The left side is pulled first, also where the right one has ended. */
+  override def isSpent: Boolean = left.isSpent && right.holdsNothing
+
+/** Pairs of elements of both, until both have ended. */
+private[weir] final class ZipAllStage(left: Pull, right: Pull, leftPad: Any, rightPad: Any)
+    extends Zipped(left, right):
+  def next(fiber: TaskFiber): Any =
+    val a = left.next(fiber)
+    val b = right.next(fiber)
+    if Pull.isEnd(b) then if Pull.isEnd(a) then Pull.End else (a, rightPad)
+    else (if Pull.isEnd(a) then leftPad else a, b)
+
+  override def isSpent: Boolean = left.isSpent && right.isSpent
+
+/** A stage over two upstreams, which are pulled in turn. */
+private[weir] abstract class Zipped(left: Pull, right: Pull) extends Pull:
   override def atMost(count: Long): Unit =
     left.atMost(count)
     right.atMost(count)
@@ -227,7 +243,5 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Pull:
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(right.close(fiber, outcome), left.close(fiber, outcome))
 
-  /** The left side is pulled first, also where the right one has ended. */
-  override def isSpent: Boolean = left.isSpent && right.holdsNothing
   override def holdsNothing: Boolean = left.holdsNothing && right.holdsNothing
   override def hasFibers: Boolean = left.hasFibers || right.hasFibers

@@ -34,7 +34,8 @@ private object StreamFrame:
       extends StreamFrame(outer, continues = false)
 
   /** An `onFinalize`. */
-  final class Finalizer(task: Task[Unit], outer: StreamFrame | Null)
+  final class Finalizer(task: Outcome[Unit] => Task[Unit], outer: StreamFrame | Null)
       extends StreamFrame(outer, continues = false):
     override def holdsNothing: Boolean = false
-    override def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = fiber.await(task)
+    override def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+      fiber.await(task(outcome))

@@ -84,6 +84,17 @@ private[weir] final class UpToRun[A](source: ScheduleRun[A], startNanos: Long, l
     val delay = source.next(input, nowNanos)
     if delay < 0 || delay > limit - (nowNanos - startNanos) then ScheduleRun.Stop else delay
 
+private[weir] final class ResetRun[A](source: Schedule[A], start: ScheduleStart, afterNanos: Long)
+    extends ScheduleRun[A]:
+  private var run = source.begin(start)
+  private var runningSince = start.nanos
+  def next(input: A, nowNanos: Long): Long =
+    if nowNanos - runningSince >= afterNanos then
+      run = source.begin(ScheduleStart(nowNanos, start.random))
+    val delay = run.next(input, nowNanos)
+    runningSince = nowNanos + delay
+    delay
+
 private[weir] final class WhileRun[A](source: ScheduleRun[A], keep: A => Boolean)
     extends ScheduleRun[A]:
   def next(input: A, nowNanos: Long): Long =

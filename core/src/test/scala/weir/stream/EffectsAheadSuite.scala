@@ -16,6 +16,7 @@ class EffectsAheadSuite extends StreamTests:
 
   private val forms = List(
     Form("no prefetch", 0, identity),
+    Form("direct", 0, s => Stream.direct(emit => for i <- s do emit(i))),
     Form("prefetchStrict", 1, _.prefetchStrict),
     Form("prefetchN(1)", 2, _.prefetchN(1)),
     Form("prefetchN(2)", 3, _.prefetchN(2)),
@@ -68,6 +69,7 @@ class EffectsAheadSuite extends StreamTests:
     ("scan", 1, _.scan(0)(_ + _)),
     ("chunkN", 6, _.chunkN(3)),
     ("zip", 2, _.zip(Stream.emits(1 to 9))),
+    ("zipAll", 2, _.zipAll(Stream.emits(1 to 9))(0, 0)),
     ("zip on its right", 2, Stream.emits(1 to 9).zip(_)),
     ("onFinalize", 2, _.onFinalize(Task.unit)),
     ("handleErrorWith", 2, _.handleErrorWith(Stream.fail)),
@@ -140,7 +142,7 @@ class EffectsAheadSuite extends StreamTests:
           assert(p >= c && p - c <= form.most + 1, s"$p produced, $c consumed")
       finally Files.delete(file)
 
-  for form <- forms.tail do
+  for form <- forms.filter(_.most > 0) do
     test(s"${form.name}: delays upstream are kept, and overlap with those downstream"):
       val source = Stream.emits(1 to 5).evalTap(_ => Task.sleep(1.hour))
       assertEquals(TestRuntime.timed(form.make(source).toList), ((1 to 5).toList, 5.hours))

@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.*
 import org.scalacheck.rng.Seed
 import scala.concurrent.duration.*
+import weir.testkit.TestRuntime
 
 /** The operators that stay on one fiber do what the same operation on a `List` does, also for a
   * consumer that stops early; an error keeps its place; and what they read from is closed once.
@@ -91,6 +92,16 @@ class OperatorsSuite extends StreamTests, ScalaCheckSuite:
         "zipWith",
         (s, n) => s.zipWith(Stream.range(0, n))(_ * _),
         (l, n) => l.zip(0 until n).map(_ * _)
+      ),
+      (
+        "zipAll",
+        (s, n) => s.zipAll(Stream.range(0, n))(-1, -2),
+        (l, n) => l.zipAll(0 until n, -1, -2)
+      ),
+      (
+        "zipAllWith",
+        (s, n) => s.zipAllWith(Stream.range(0, n * 2))(-1, -2)(_ * _),
+        (l, n) => l.zipAll(0 until n * 2, -1, -2).map(_ * _)
       ),
       ("zipWithNext", (s, _) => s.zipWithNext, (l, _) => l.zipAll(l.drop(1).map(Some(_)), 0, None)),
       ("zipWithPrevious", (s, _) => s.zipWithPrevious, (l, _) => (None :: l.map(Some(_))).zip(l)),
@@ -199,6 +210,19 @@ class OperatorsSuite extends StreamTests, ScalaCheckSuite:
     runs.set(0)
     val error = intercept[Boom](flaky.retry(Schedule.recurs(1)).toList.runSync(): Unit)
     assertEquals(error.getMessage, "2")
+
+  test("retry with resetAfter keeps a stream up whose errors are far apart"):
+    val runs = AtomicInteger()
+    def connection(length: FiniteDuration) = Stream.suspend {
+      val run = runs.incrementAndGet()
+      Stream.emit(run) ++ Stream.sleep(length).flatMap(_ => Stream.fail(Boom(s"$run")))
+    }
+    val schedule = Schedule.spaced(1.second).times(2).resetAfter(1.minute)
+    def seenOf(length: FiniteDuration): List[Int | Throwable] =
+      runs.set(0)
+      TestRuntime.run(seen(connection(length).retry(schedule).take(50)))
+    assertEquals(seenOf(1.minute), (1 to 50).toList)
+    assertEquals(seenOf(59.seconds).init, List(1, 2, 3))
 
   test("onError runs its task for an error of its case, and keeps the error"):
     val told = AtomicInteger()

@@ -25,6 +25,7 @@ class StreamDroppedSuite extends StreamTests:
   private val concurrent = List[(String, Stream[Int] => Stream[Int])](
     "parEvalMap" -> (_.parEvalMap(1)(Task.pure)),
     "parEvalMapUnordered" -> (_.parEvalMapUnordered(1)(Task.pure)),
+    "parEvalMap, resized" -> (_.parEvalMap(Signal.unsafe(1), 64)(Task.pure)),
     "merge" -> (_.merge(Stream.empty)),
     "parJoin" -> (stream => Stream.emit(stream).parJoin(1))
   )

@@ -39,6 +39,8 @@ class StreamResourceSuite extends WeirSuite:
     "prefetchBytes" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchBytes(1)(_.length)),
     "prefetchStrict" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchStrict),
     "parEvalMap" -> (_.flatMap(a => Stream.emits(List(a, a))).parEvalMap(2)(Task.pure)),
+    "parEvalMap, resized" -> (_.parEvalMap(Signal.unsafe(2), 64)(Task.pure)),
+    "zipAll" -> (s => s.zipAll(Stream.empty)("", "").map(_._1)),
     "merge" -> (_.merge(Stream.empty)),
     "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2))
   )
@@ -66,6 +68,21 @@ class StreamResourceSuite extends WeirSuite:
       val half = log.resource("a").evalMap(_ => Task.fail(boom))
       assertEquals(make(Stream.resource(half)).drain.attempt.runSync(), Left(boom))
       assertEquals(log.all, List("+a", "-a failed: boom"))
+
+  test("onFinalizeCase is told a success, a failure here or downstream, a cancel"):
+    val log = Log()
+    def told(stream: Stream[Int]): Stream[Int] = stream.onFinalizeCase {
+      case Outcome.Succeeded(_) => log.say("succeeded")
+      case Outcome.Failed(error) => log.say(error.getMessage)
+      case Outcome.Canceled => log.say("canceled")
+    }
+    val boom = Boom()
+    told(Stream(1, 2)).drain.runSync()
+    told(Stream(1, 2)).take(1).drain.runSync()
+    told(Stream(1) ++ Stream.fail(boom)).drain.attempt.runSync(): Unit
+    told(Stream(1)).evalMap(_ => Task.fail(Boom("below"))).drain.attempt.runSync(): Unit
+    told(Stream(1)).evalMap(_ => Task.canceled).drain.start.flatMap(_.join).runSync(): Unit
+    assertEquals(log.all, List("succeeded", "succeeded", "boom", "below", "canceled"))
 
   test("the finalizers get the error of the stream inside, also where a handler goes on"):
     val log = Log()

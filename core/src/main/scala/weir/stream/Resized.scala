@@ -1,0 +1,22 @@
+package weir.stream
+
+import weir.fiber.{DirectCode, TaskFiber}
+import weir.{Outcome, Signal}
+
+/** A `parEvalMap` whose limit is the value of a signal, which a fiber of its own watches. */
+private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal[Int]) extends Pull:
+  private var watcher: TaskFiber | Null = null
+
+  override def atMost(count: Long): Unit = stage.atMost(count)
+  override def hasFibers: Boolean = true
+
+  def next(fiber: TaskFiber): Any =
+    if watcher eq null then
+      val watch = limit.discrete.evalForeach(limit => DirectCode(stage.resize(limit, _)))
+      watcher = fiber.fork(watch)
+    stage.next(fiber)
+
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    val watching = watcher
+    if watching ne null then fiber.await(watching.cancel)
+    stage.close(fiber, outcome)
