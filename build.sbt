@@ -1,7 +1,32 @@
 ThisBuild / scalaVersion := "3.8.4"
-ThisBuild / organization := "weir"
-ThisBuild / version := "0.1.0-SNAPSHOT"
+ThisBuild / organization := "io.github.weir-scala"
+ThisBuild / organizationName := "Weir"
+ThisBuild / startYear := Some(2026)
+ThisBuild / homepage := Some(url("https://github.com/weir-scala/weir"))
+ThisBuild / scmInfo := Some(
+  ScmInfo(
+    url("https://github.com/weir-scala/weir"),
+    "scm:git:https://github.com/weir-scala/weir.git"
+  )
+)
 ThisBuild / licenses := List("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
+ThisBuild / developers := List(
+  Developer("weir-scala", "The founders of Weir", "", url("https://github.com/weir-scala"))
+)
+// sbt-dynver makes the version of the tag; of commits after one it is a SNAPSHOT. The time that it
+// adds where files have changed is left out: jars would have a new name at each start.
+ThisBuild / version ~= (
+  _.replaceFirst("[+][0-9]{8}-[0-9]{4}", "").replaceFirst("^HEAD.*", "0.0.0-SNAPSHOT") // no Git
+)
+// JGit does not know linked work trees.
+ThisBuild / com.github.sbt.git.SbtGit.GitKeys.useConsoleForROGit :=
+  ((ThisBuild / baseDirectory).value / ".git").isFile
+ThisBuild / versionScheme := Some("early-semver")
+// From the first tag on, `versionPolicyCheck` compares with the release before (MiMa).
+ThisBuild / versionPolicyIntention := Compatibility.BinaryCompatible
+ThisBuild / versionPolicyIgnoredInternalDependencyVersions := Some(
+  "^\\d+\\.\\d+\\.\\d+\\+\\d+".r
+) // of commits between two tags
 ThisBuild / scalacOptions ++= Seq(
   "-deprecation",
   "-feature",
@@ -61,28 +86,37 @@ lazy val root = project
   .aggregate(lab, macros, core, testkit, slf4j, postgres, cli, bench, benchCe2, docs)
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
+  .settings(PublishLocal.settings)
 
 // What the compiler runs while it compiles calls of core: it must have been compiled before, and for
 // the oldest JDK that the compiler runs on.
+//
+// It is no artifact of its own: its classes are in core's jar.
 lazy val macros = project
-  .settings(name := "weir-macros")
+  .settings(name := "weir-macros", publish / skip := true)
   .settings(scalacOptions -= "-release:25", scalacOptions += "-release:17")
 
 // The tests of core compile the test kit with them, since sbt lets no project depend on one that
 // depends on it.
 lazy val core = project
-  .dependsOn(macros)
-  .settings(name := "weir-core")
+  .dependsOn(macros % "compile-internal;test-internal")
+  .settings(
+    name := "weir-core",
+    description := "Tasks, streams and fibers on workers that may block",
+    Compile / products ++= (macros / Compile / products).value,
+    Compile / packageSrc / mappings ++= (macros / Compile / packageSrc / mappings).value
+  )
   .settings(testSettings)
   .settings(inTwoJvms)
-  // The API's pages: its packages alone. There are no links to sources while the project has no
-  // address.
+  // The API's pages: its packages alone.
   .settings(
     Compile / doc / scalacOptions ++= Seq(
       "-project",
       "Weir",
       "-project-version",
       version.value,
+      s"-source-links:github://weir-scala/weir/${if (isSnapshot.value) "main"
+        else s"v${version.value}"}",
       "-doc-root-content",
       ((Compile / sourceDirectory).value / "scaladoc" / "root.md").toString
     ) ++ Seq("app", "fiber", "group", "runtime", "stream", "sync", "task", "trace").map(folder =>
@@ -104,7 +138,10 @@ lazy val core = project
 
 lazy val testkit = project
   .dependsOn(core)
-  .settings(name := "weir-testkit")
+  .settings(
+    name := "weir-testkit",
+    description := "Tests of Weir's tasks and streams: virtual time, every schedule, MUnit"
+  )
   .settings(testSettings)
   .settings(testkitSettings)
   .settings(
@@ -123,7 +160,7 @@ lazy val testkitSettings = Seq(Test / javaOptions += "-XX:+EnableDynamicAgentLoa
 // Makes SLF4J's MDC follow fibers, for those who have it on their class path.
 lazy val slf4j = project
   .dependsOn(core % "compile->compile;test->test")
-  .settings(name := "weir-slf4j")
+  .settings(name := "weir-slf4j", description := "SLF4J's MDC follows Weir's fibers")
   .settings(testSettings)
   .settings(
     libraryDependencies ++= Seq(
@@ -135,7 +172,10 @@ lazy val slf4j = project
 // Splits SQL scripts and sends them to Postgres.
 lazy val postgres = project
   .dependsOn(core % "compile->compile;test->test")
-  .settings(name := "weir-postgres")
+  .settings(
+    name := "weir-postgres",
+    description := "Splits SQL scripts as psql does, and sends them to Postgres"
+  )
   .settings(testSettings)
   .settings(inTwoJvms)
   .settings(startsFast)

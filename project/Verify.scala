@@ -74,6 +74,7 @@ object Verify {
         "scalafmtCheckAll",
         "scalafmtSbtCheck",
         "Test/compile",
+        "versionPolicyCheck",
         "bench/Jmh/compile",
         "benchCe2/Jmh/compile",
         "docs/mdoc"

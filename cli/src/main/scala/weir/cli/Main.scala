@@ -22,6 +22,7 @@ import weir.cli.command.{
   Feeds,
   Gather,
   Load,
+  PublishLocal,
   Sleepers,
   Sql,
   Test
@@ -46,7 +47,8 @@ object Main:
     new Load,
     new Test,
     new Bench,
-    new Example
+    new Example,
+    new PublishLocal
   )
 
   def main(args: Array[String]): Unit =

@@ -1,0 +1,25 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+
+import picocli.CommandLine.{Command, ExitCode}
+
+/** What `weir --help` says about `weir publish-local`, which the launcher `./weir` does by itself.
+  */
+@Command(
+  name = "publish-local",
+  customSynopsis = Array("weir publish-local"),
+  description = Array(
+    "Put the library's artifacts where other builds on this machine find them.",
+    "",
+    "They go to the local Ivy repository, where sbt, Mill and scala-cli look, and to the local " +
+      "Maven repository. Prints the lines for your build.",
+    ""
+  )
+)
+final class PublishLocal extends Callable[Int]:
+  def call(): Int =
+    System.err.println(
+      "weir publish-local: start it with the launcher ./weir in a checkout of Weir"
+    )
+    ExitCode.USAGE
