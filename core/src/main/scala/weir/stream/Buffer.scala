@@ -24,7 +24,8 @@ import weir.fiber.{Suspend, TaskFiber, WaitList, Waiter}
   *     woken producer puts its element, unless it is cancelled; and a producer that waits here is
   *     cancelled only by the consumer, when it closes.
   */
-private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
+private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
+    extends StretchCounters.Queue:
   private val giveBackAt = math.max(1L, limit / 4)
 
   // shared, under this object's lock
@@ -51,7 +52,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     */
   def put(value: Any, fiber: TaskFiber): Unit =
     val size = if sizeOf eq null then 1 else math.max(1, sizeOf(value))
-    if !offer(value, size) then while !fiber.await(Put(value, size)) do ()
+    if !offer(value, size) then while !Observation.awaitRoom(fiber, Put(value, size)) do ()
 
   private def offer(value: Any, size: Int): Boolean = synchronized {
     val room = fits(size)
@@ -86,7 +87,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     value
 
   private def takeMessage(fiber: TaskFiber): Any =
-    if position == batchEnd then fiber.await(Refill)
+    if position == batchEnd then Observation.awaitInput(fiber, Refill)
     val value = batch(position)
     batch(position) = null
     val sizes = batchSizes
@@ -94,6 +95,10 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null):
     position += 1
     if used >= giveBackAt || position == batchEnd then giveBack()
     value
+
+  /** As far as other threads can see; the elements of a `Ready` count as one. */
+  def size: Int = synchronized(count) + math.max(0, batchEnd - position)
+  def capacity: Long = limit
 
   /** The messages that were not taken, in order. Called by the consumer, once all producers have
     * ended.

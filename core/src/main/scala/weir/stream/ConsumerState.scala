@@ -34,8 +34,8 @@ private[stream] abstract class ConsumerState extends Pull:
     fiber.runtime.timers.nanoTime - dueNanos >= 0
 
   final protected def awaitAnswer(fiber: TaskFiber): Any =
-    var found = fiber.await(Question)
-    while isNoAnswer(found) do found = fiber.await(Question)
+    var found = Observation.awaitInput(fiber, Question)
+    while isNoAnswer(found) do found = Observation.awaitInput(fiber, Question)
     found
 
   private def isNoAnswer(found: Any): Boolean =

@@ -45,7 +45,7 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
     else
       fiber.checkpoint()
       if code eq null then code = fiber.fork(DirectCode(run))
-      fiber.await(Ask) match
+      Observation.awaitInput(fiber, Ask) match
         case Pull.End =>
           ended = true
           Pull.End

@@ -27,11 +27,15 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
 
   private var isTaking = true
 
+  /** When it has begun with its element, in a stream that is observed. */
+  private var startNanos = 0L
+
   private val takeElements: Task[Any] = DirectCode { fiber =>
     var effect: Task[Any] | Null = null
     while (effect eq null) && stage.takeElement(this, fiber) do
       val element = result.value
       result.value = null
+      if stage.stretch ne null then startNanos = fiber.runtime.timers.nanoTime
       val made = f(element)
       val value = Frame.ready(fiber, made)
       if value.asInstanceOf[AnyRef] eq Frame.NotReady then effect = made
@@ -40,6 +44,8 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   }
 
   private def succeed(value: Any): Unit =
+    val stretch = stage.stretch
+    if stretch ne null then stretch.worked.add(fiber.runtime.timers.nanoTime - startNanos)
     this.value = value
     hasValue = true
 

@@ -89,6 +89,9 @@ private[weir] class ParEvalMapStage(
   /** The error that it has come to. */
   private var thrown: Throwable | Null = null
 
+  /** Where the effects are counted, if the stream is observed. Written before the first runner. */
+  private[stream] var stretch: StretchCounters | Null = null
+
   // the runner that is pulling only
   /** Upstream keeps its locals whichever runner pulls, and an effect begins with them. */
   private var upstreamLocals: Locals | Null = null
@@ -120,6 +123,8 @@ private[weir] class ParEvalMapStage(
       if upstreamState eq NotBegun then
         upstreamState = Idle
         upstreamLocals = fiber.localsForChild
+        stretch = Observation.stretchOf(fiber)
+        if stretch ne null then stretch.nn.parallelism = math.max(1, limit)
         requestRunner(fiber)
       if used > 0 then giveBack(fiber)
       while isHeadDone do batch.add(results.poll()): Unit
@@ -162,8 +167,9 @@ private[weir] class ParEvalMapStage(
     def begin(fiber: TaskFiber): Any = orWait(fiber)(if runners.isEmpty then () else NoAnswer)
 
   private def awaitAnswer(fiber: TaskFiber, question: Task[Any]): Any =
-    var answer = fiber.await(question)
-    while answer.asInstanceOf[AnyRef] eq NoAnswer do answer = fiber.await(question)
+    var answer = Observation.awaitEffects(fiber, question)
+    while answer.asInstanceOf[AnyRef] eq NoAnswer do
+      answer = Observation.awaitEffects(fiber, question)
     answer
 
   /** `answer`, looked for under the lock, or the consumer's wait: after it, it looks again. */
@@ -186,6 +192,7 @@ private[weir] class ParEvalMapStage(
     val toCancel = synchronized {
       if limit >= 0 then
         this.limit = limit
+        if stretch ne null then stretch.nn.parallelism = math.max(1, limit)
         requestRunner(fiber)
         Nil
       else
@@ -248,7 +255,7 @@ private[weir] class ParEvalMapStage(
     val result =
       try
         fiber.adopt(upstreamLocals)
-        val element = upstream.next(fiber)
+        val element = if stretch eq null then upstream.next(fiber) else nextObserved(fiber)
         upstreamLocals = fiber.localsForChild
         if Pull.isEnd(element) then null else resultOf(element)
       catch
@@ -269,6 +276,11 @@ private[weir] class ParEvalMapStage(
       else upstreamState = end // the runner exits now, which wakes the consumer
     }
     result ne null
+
+  private def nextObserved(fiber: TaskFiber): Any =
+    val start = fiber.runtime.timers.nanoTime
+    try upstream.next(fiber)
+    finally stretch.nn.waitedForInput.add(fiber.runtime.timers.nanoTime - start)
 
   /** What is kept of an element, as the runner that has pulled it. May run the user's code. */
   protected def resultOf(element: Any): MapResult = MapResult(element)

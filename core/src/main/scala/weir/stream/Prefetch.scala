@@ -24,6 +24,8 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
     if ended then Pull.End
     else
       if producer eq null then
+        val stretch = Observation.stretchOf(fiber)
+        if stretch ne null then stretch.queue = buffer
         producer = fiber.fork(DirectCode(Producer.run(upstream, buffer, Pull.End, demand)))
       buffer.take(fiber) match
         case Pull.End =>

@@ -47,7 +47,7 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
       if producer eq null then
         requested = true
         producer = fiber.fork(DirectCode(run))
-      fiber.await(Take) match
+      Observation.awaitInput(fiber, Take) match
         case Pull.End =>
           ended = true
           Pull.End
@@ -98,7 +98,7 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
     try
       var going = true
       while going do
-        fiber.await(AwaitRequest)
+        Observation.awaitRoom(fiber, AwaitRequest)
         val value = upstream.next(fiber)
         going = !Pull.isEnd(value)
         deliver(value)

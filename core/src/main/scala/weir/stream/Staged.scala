@@ -1,5 +1,6 @@
 package weir.stream
 
+import scala.annotation.tailrec
 import weir.Stream
 
 /** A stream and one more step on the same fiber. A chain of these is a **run**: it is opened as a
@@ -8,7 +9,7 @@ import weir.Stream
 private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) extends Stream[A]:
 
   /** How many steps the run has up to this one. */
-  val depth: Int = upstream match
+  val depth: Int = Staged.unnamed(upstream) match
     case before: Staged[?] if before.depth < Staged.longest => before.depth + 1
     case _ => 1
 
@@ -17,13 +18,14 @@ private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) 
   override private[weir] def openUntil(end: Step.End): Pull = openRun(end)
 
   private def openRun(end: Step.End | Null): Pull =
-    val run = new Array[Step](if end eq null then depth else depth + 1)
-    if end ne null then run(depth) = end
+    val length = if Observation.isOn then lengthToName else depth
+    val run = new Array[Step](if end eq null then length else length + 1)
+    if end ne null then run(length) = end
     var source: Stream[Any] = this
-    var index = depth
+    var index = length
     while index > 0 do
       index -= 1
-      val staged = source.asInstanceOf[Staged[Any]]
+      val staged = Staged.unnamed(source).asInstanceOf[Staged[Any]]
       run(index) = staged.step
       source = staged.upstream
     val pull = source.open()
@@ -31,12 +33,26 @@ private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) 
     if fused ne null then fused
     else
       var stage = pull
-      while index < depth do
+      while index < length do
         stage = run(index).pull(stage)
         index += 1
       stage
 
+  /** How many of its steps come after the last name. */
+  private def lengthToName: Int =
+    var length = 1
+    var source = upstream
+    while length < depth && source.isInstanceOf[Staged[?]] do
+      length += 1
+      source = source.asInstanceOf[Staged[Any]].upstream
+    length
+
 private[weir] object Staged:
+  /** `stream` without the names at its end. */
+  @tailrec private def unnamed(stream: Stream[Any]): Stream[Any] = stream match
+    case named: Named[Any] => unnamed(named.source)
+    case _ => stream
+
   /** The most steps of one run. Longer ones are several, since the JIT does not compile methods of
     * any size.
     */

@@ -1,0 +1,168 @@
+package weir.stream
+
+import java.util.concurrent.atomic.AtomicInteger
+import weir.fiber.{Locals, TaskFiber}
+import weir.{Outcome, Stream, StreamMonitor, Task}
+
+/** Where observed streams spend their time: `named`, `observed`.
+  *
+  * While no stream of this JVM is observed, `named` is not there at all: the stream above it is
+  * opened in its place, and a run of steps goes through it. What waits asks one static field.
+  *
+  * Otherwise the fibers of an observed stream have a `Context` in their locals, which a fork copies:
+  * a fiber that finds another's makes its own. It holds the stretch whose `next` runs now on that
+  * fiber. What an inner `next` takes, and what is waited for, is not the work of the outer one.
+  */
+private[weir] object Observation:
+  private val observed = AtomicInteger()
+
+  def isOn: Boolean = observed.get != 0
+
+  private[stream] def begin(): Unit = observed.incrementAndGet(): Unit
+  private[stream] def end(): Unit = observed.decrementAndGet(): Unit
+
+  /** Of one fiber, which alone uses it. */
+  final class Context(val fiber: TaskFiber, val monitor: StreamMonitor):
+    /** The stretch whose `next` runs. */
+    var current: StretchCounters | Null = null
+
+    /** The stretch whose `next` has ended last, on a fiber that pulls for another one. */
+    var last: StretchCounters | Null = null
+
+    /** What is not the work of `current`, of the time since its `next` has begun. */
+    var otherNanos = 0L
+
+  private object Key
+
+  def contextOf(fiber: TaskFiber): Context | Null =
+    Locals.valueIn(fiber.locals, Key, null) match
+      case null => null
+      case context: Context if context.fiber eq fiber => context
+      case context: Context =>
+        val own = Context(fiber, context.monitor)
+        fiber.locals = Locals.updated(fiber.locals, Key, own)
+        own
+
+  private[stream] def set(fiber: TaskFiber, context: Any): Unit =
+    fiber.locals = Locals.updated(fiber.locals, Key, context)
+
+  private[stream] def get(fiber: TaskFiber): Any = Locals.valueIn(fiber.locals, Key, null)
+
+  /** The stretch that `fiber` is in now; null if it is in none, or not observed. */
+  def stretchOf(fiber: TaskFiber): StretchCounters | Null =
+    if !isOn then null
+    else
+      val context = contextOf(fiber)
+      if context eq null then null else context.current
+
+  /** Awaits what the consumer's side of a stage with fibers waits for: an element. */
+  def awaitInput[A](fiber: TaskFiber, task: Task[A]): A =
+    if !isOn then fiber.await(task) else waiting(fiber, task)(_.waitedForInput.add(_))
+
+  /** As `awaitInput`, where the effects of the stage itself are what is waited for. */
+  def awaitEffects[A](fiber: TaskFiber, task: Task[A]): A =
+    if !isOn then fiber.await(task) else waiting(fiber, task)((_, _) => ())
+
+  private def waiting[A](fiber: TaskFiber, task: Task[A])(
+      add: (StretchCounters, Long) => Unit
+  ): A =
+    val context = contextOf(fiber)
+    val stretch = if context eq null then null else context.current
+    if stretch eq null then fiber.await(task)
+    else
+      val start = fiber.runtime.timers.nanoTime
+      try fiber.await(task)
+      finally
+        val nanos = fiber.runtime.timers.nanoTime - start
+        context.nn.otherNanos += nanos
+        add(stretch, nanos)
+
+  /** Awaits what a fiber that pulls for another one waits for: room. */
+  def awaitRoom[A](fiber: TaskFiber, task: Task[A]): A =
+    if !isOn then fiber.await(task)
+    else
+      val context = contextOf(fiber)
+      val stretch = if context eq null then null else context.last
+      if stretch eq null then fiber.await(task)
+      else
+        val start = fiber.runtime.timers.nanoTime
+        try fiber.await(task)
+        finally stretch.waitedForRoom.add(fiber.runtime.timers.nanoTime - start)
+
+/** The elements of `source`, under a name for the stretch of it up to the name before. */
+private[weir] final class Named[+A](val source: Stream[A], name: String) extends Stream[A]:
+  private[weir] def open(): Pull =
+    if Observation.isOn then NamedPull(source.open(), name) else source.open()
+
+  override private[weir] def openUntil(end: Step.End): Pull =
+    if Observation.isOn then open() else source.openUntil(end)
+
+private final class NamedPull(upstream: Pull, name: String) extends Stage(upstream):
+  private var stretch: StretchCounters | Null = null
+
+  override def atMost(count: Long): Unit = upstream.atMost(count)
+  override def isSpent: Boolean = upstream.isSpent
+
+  def next(fiber: TaskFiber): Any =
+    val context = Observation.contextOf(fiber)
+    if context eq null then upstream.next(fiber)
+    else
+      if stretch eq null then stretch = context.monitor.stretch(name)
+      measured(context, stretch.nn, fiber)
+
+  private def measured(
+      context: Observation.Context,
+      stretch: StretchCounters,
+      fiber: TaskFiber
+  ): Any =
+    val outer = context.current
+    val othersOfOuter = context.otherNanos
+    context.current = stretch
+    context.otherNanos = 0
+    val start = fiber.runtime.timers.nanoTime
+    try
+      val value = upstream.next(fiber)
+      if !Pull.isEnd(value) then stretch.elements.increment()
+      value
+    finally
+      val nanos = fiber.runtime.timers.nanoTime - start
+      stretch.worked.add(nanos - context.otherNanos)
+      context.current = outer
+      context.otherNanos = othersOfOuter + nanos
+      if outer eq null then context.last = stretch
+
+/** The elements of `stream`, which `monitor` observes. It is opened with the first element that is
+  * asked for, so that what is never run is never observed.
+  */
+private[weir] final class ObservedPull(stream: Stream[Any], monitor: StreamMonitor) extends Pull:
+  private var demand = Long.MaxValue
+  private var upstream: Pull | Null = null
+  private var context: Observation.Context | Null = null
+
+  override def atMost(count: Long): Unit = demand = math.min(demand, count)
+  override def hasFibers: Boolean = stream.open().hasFibers
+
+  def next(fiber: TaskFiber): Any =
+    if upstream eq null then
+      Observation.begin()
+      monitor.begin(fiber.runtime)
+      val opened = stream.open()
+      if demand != Long.MaxValue then opened.atMost(demand)
+      upstream = opened
+    within(fiber)(upstream.nn.next(fiber))
+
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    val opened = upstream
+    if opened ne null then
+      try within(fiber)(opened.close(fiber, outcome))
+      finally
+        Observation.end()
+        monitor.end()
+
+  private inline def within[A](fiber: TaskFiber)(inline body: A): A =
+    val outer = Observation.get(fiber)
+    if (context eq null) || (context.nn.fiber ne fiber) then
+      context = Observation.Context(fiber, monitor)
+    Observation.set(fiber, context)
+    try body
+    finally Observation.set(fiber, outer)
