@@ -458,14 +458,15 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The same elements; `monitor` counts what each named stretch above this point does: how long it
     * worked, waited for input and for room, and how many elements it passed on. Of an element it
-    * costs about 100 ns for each stretch.
+    * costs about 100 ns for each stretch. With a name for the `consumer`, so is what is done with
+    * the elements below this point, between one and the next.
     * {{{
     * def stored(monitor: StreamMonitor): Task[Unit] =
     *   Stream.linesOf(path).named("read").evalMap(store).named("store").observed(monitor).drain
     * }}}
     */
-  final def observed(monitor: StreamMonitor): Stream[A] =
-    Stream.of(() => ObservedPull(this, monitor))
+  final def observed(monitor: StreamMonitor, consumer: Option[String] = None): Stream[A] =
+    Stream.of(() => ObservedPull(this, monitor, consumer.orNull))
 
   /** What `pipe` makes of this stream: an operator of your own, in the place of one of these.
     *

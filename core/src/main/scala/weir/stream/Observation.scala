@@ -133,27 +133,50 @@ private final class NamedPull(upstream: Pull, name: String) extends Stage(upstre
 
 /** The elements of `stream`, which `monitor` observes. It is opened with the first element that is
   * asked for, so that what is never run is never observed.
+  *
+  * The consumer's stretch, if it has a name, is busy between two elements, and waits for input where
+  * the last stage with a fiber does.
   */
-private[weir] final class ObservedPull(stream: Stream[Any], monitor: StreamMonitor) extends Pull:
+private[weir] final class ObservedPull(
+    stream: Stream[Any],
+    monitor: StreamMonitor,
+    consumer: String | Null
+) extends Pull:
   private var demand = Long.MaxValue
   private var upstream: Pull | Null = null
   private var context: Observation.Context | Null = null
+  private var used: StretchCounters | Null = null
+  private var usedSince = 0L
 
   override def atMost(count: Long): Unit = demand = math.min(demand, count)
   override def hasFibers: Boolean = stream.open().hasFibers
 
   def next(fiber: TaskFiber): Any =
-    if upstream eq null then
-      Observation.begin()
-      monitor.begin(fiber.runtime)
-      val opened = stream.open()
-      if demand != Long.MaxValue then opened.atMost(demand)
-      upstream = opened
-    within(fiber)(upstream.nn.next(fiber))
+    if upstream eq null then begin(fiber)
+    else countUse(fiber)
+    val value = within(fiber)(upstream.nn.next(fiber))
+    val counters = used
+    if counters ne null then
+      if !Pull.isEnd(value) then counters.elements.increment()
+      usedSince = fiber.runtime.timers.nanoTime
+    value
+
+  private def begin(fiber: TaskFiber): Unit =
+    Observation.begin()
+    monitor.begin(fiber.runtime)
+    if consumer ne null then used = monitor.stretch(consumer.nn)
+    val opened = stream.open()
+    if demand != Long.MaxValue then opened.atMost(demand)
+    upstream = opened
+
+  private def countUse(fiber: TaskFiber): Unit =
+    val counters = used
+    if counters ne null then counters.worked.add(fiber.runtime.timers.nanoTime - usedSince)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val opened = upstream
     if opened ne null then
+      if usedSince != 0 then countUse(fiber)
       try within(fiber)(opened.close(fiber, outcome))
       finally
         Observation.end()
@@ -163,6 +186,7 @@ private[weir] final class ObservedPull(stream: Stream[Any], monitor: StreamMonit
     val outer = Observation.get(fiber)
     if (context eq null) || (context.nn.fiber ne fiber) then
       context = Observation.Context(fiber, monitor)
+    context.nn.current = used
     Observation.set(fiber, context)
     try body
     finally Observation.set(fiber, outer)

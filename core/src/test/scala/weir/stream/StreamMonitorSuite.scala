@@ -38,6 +38,17 @@ class StreamMonitorSuite extends StreamTests:
     assertEquals(store.waitedForInput, 1.milli)
     assert(read.waitedForRoom > 100.millis, read)
 
+  test("a consumer with a name: what is done between two elements, here in a loop"):
+    val monitor = StreamMonitor.unsafe()
+    TestRuntime.run(Task.direct {
+      val read = waiting(1.milli)(Stream.emits(1 to 20)).named("read").prefetchN(2)
+      for i <- read.observed(monitor, Some("loop")) do Task.sleep(i.millis).await
+    })
+    val List(read, loop) = monitor.snapshot.stretches.toList: @unchecked
+    assertEquals((read.elements, loop.elements), (20L, 20L))
+    assertEquals((read.worked, loop.worked, loop.waitedForInput), (20.millis, 210.millis, 1.milli))
+    assertEquals(monitor.snapshot.bottleneck.map(_.name), Some("loop"))
+
   test("stretches on one fiber: what one does is not counted for the other"):
     val one = waiting(3.millis)(Stream.emits(1 to 5)).named("a")
     val snapshot = observed(waiting(1.milli)(one.map(_ + 1)).named("b").filter(_ % 2 == 0))

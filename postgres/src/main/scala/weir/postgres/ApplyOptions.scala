@@ -1,6 +1,7 @@
 package weir.postgres
 
 import scala.concurrent.duration.*
+import weir.StreamMonitor
 
 /** How scripts are applied.
   *
@@ -20,6 +21,9 @@ import scala.concurrent.duration.*
   *   send the data of a COPY over several connections, where the statement allows it
   * @param stallAfter
   *   how long the server may take with a statement before `ApplyListener.stalled` is called
+  * @param monitor
+  *   observes the stretches `split`, which reads and splits scripts ahead, and `send`, which waits
+  *   for the server
   */
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
@@ -28,7 +32,8 @@ final case class ApplyOptions(
     slowest: Int = 5,
     resume: Option[Resume] = None,
     jobs: Option[MoreConnections] = None,
-    stallAfter: FiniteDuration = 30.seconds
+    stallAfter: FiniteDuration = 30.seconds,
+    monitor: Option[StreamMonitor] = None
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),

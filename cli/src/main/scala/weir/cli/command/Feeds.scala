@@ -138,6 +138,15 @@ final class Feeds extends Callable[Int]:
   private[command] var isWatching: Boolean = false
 
   @Opt(
+    names = Array("--stages"),
+    description = Array(
+      "At the end, show on standard error how busy each part of the pipe was: reading what is due, " +
+        "waiting for a feed whose host may be asked, and fetching."
+    )
+  )
+  private[command] var showsStages: Boolean = false
+
+  @Opt(
     names = Array("--json"),
     paramLabel = "FILE",
     description = Array("Write the results there as JSON, too.")
@@ -203,6 +212,7 @@ final class Feeds extends Callable[Int]:
       maxBodyBytes = Settings.size("--max-body", maxBody),
       allowsPrivate = allowsPrivate,
       isWatching = isWatching,
+      showsStages = showsStages,
       json = Option(json).map(OptionValue.target("--json", _)),
       report = Option(report).map(OptionValue.target("--report", _)),
       seed = Option(seed).map(OptionValue.number("--seed", _, Long.MinValue, Long.MaxValue)),

@@ -146,6 +146,15 @@ final class Sql extends Callable[Int]:
   private[command] var isQuiet: Boolean = false
 
   @Opt(
+    names = Array("--stages"),
+    description = Array(
+      "At the end, show on standard error how busy the splitting and the sending were, and how long " +
+        "each waited for the other."
+    )
+  )
+  private[command] var showsStages: Boolean = false
+
+  @Opt(
     names = Array("--json"),
     paramLabel = "FILE",
     description = Array("Write the results there as JSON, too.")
@@ -178,6 +187,7 @@ final class Sql extends Callable[Int]:
       slowest = Option(slowest).map(OptionValue.count("--slowest", _, 0, 1000)),
       isKeeping = isKeeping,
       isQuiet = isQuiet,
+      showsStages = showsStages,
       json = Option(json).map(OptionValue.target("--json", _))
     )
     checked.refuseConflicts()

@@ -5,6 +5,7 @@ import java.net.URI
 import java.util.concurrent.ThreadLocalRandom
 import scala.concurrent.duration.*
 
+import weir.StreamMonitor
 import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher}
 import weir.cli.feeds.input.{FeedList, Opml, UrlList}
@@ -43,12 +44,14 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))
     val address: URI => URI = uri => site.fold(uri)(_.address(uri))
     val fetcher = Fetcher(timeout, settings.maxBodyBytes, address, settings.allowsPrivate)
+    val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
     val run = FeedRun(
       store,
       fetcher,
       Backoff(settings.retries, backoffBase, seed),
       site.filter(_ => isSiteOnly).fold(Meter.clock)(Meter.planned(_, timeout)),
-      FeedRun.Limits(settings.parallel, perHost)
+      FeedRun.Limits(settings.parallel, perHost),
+      monitor
     )
     val places = Option.when(isSiteOnly)(settings.parallel min perHost(LocalSite.host))
     val session = Session(settings, store, run, places, seed, out, err)
@@ -59,7 +62,10 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
           session.sayWhatIsLeft()
           if !isClean then Runtime.getRuntime.halt(code)
           code
-    finally fetcher.close()
+    finally
+      for stages <- monitor.map(_.snapshot) if stages.stretches.nonEmpty do
+        err.println(stages.table)
+      fetcher.close()
 
   private def add(store: FeedStore, listed: FeedList): Unit =
     val added = store.add(listed.feeds)

@@ -30,6 +30,7 @@ final case class Settings(
     maxBodyBytes: Int,
     allowsPrivate: Boolean,
     isWatching: Boolean,
+    showsStages: Boolean,
     json: Option[Path],
     report: Option[Path],
     seed: Option[Long],

@@ -31,6 +31,7 @@ final case class Settings(
     slowest: Option[Int],
     isKeeping: Boolean,
     isQuiet: Boolean,
+    showsStages: Boolean,
     json: Option[Path]
 ):
   def isEmbedded: Boolean = db.contains(EmbeddedServer.name)

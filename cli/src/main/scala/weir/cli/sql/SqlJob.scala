@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
-import weir.{Resource, Stream, Task}
+import weir.{Resource, Stream, StreamMonitor, Task}
 import weir.cli.{BadInput, Foreground}
 import weir.cli.ErrorTerminal
 import weir.cli.lab.LabReport
@@ -26,6 +26,8 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     (name, position) => scripts.find(_.name == name).flatMap(_.lineAt(position))
   )
   private val listener = RunListener(tally, progress, errors)
+
+  private val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
 
   /** The database and its server, once there is a connection. */
   private val server = AtomicReference[Option[String]](None)
@@ -101,7 +103,8 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       prefetch = settings.prefetch,
       slowest = settings.slowest.getOrElse(if isTerminal then SqlJob.usualSlowest else 0),
       resume = Option.when(settings.isResuming)(Resume(at = settings.resumeAt, found = tellFound)),
-      jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more))
+      jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more)),
+      monitor = monitor
     )
     SqlScripts.applyTo(connection, scripts.toList, options, listener, timed)
 
@@ -111,6 +114,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   /** Prints the result and returns the exit code. */
   private def tell(result: Either[Throwable, ApplySummary]): Int =
+    for stages <- monitor.map(_.snapshot) if stages.stretches.nonEmpty do err.println(stages.table)
     if listener.noticesLeftOut > 0 then
       err.println(s"and ${listener.noticesLeftOut} more of that kind")
     result match

@@ -69,7 +69,8 @@ private[postgres] final class Applying(
     script = name
     var used = 0L
     delivery.begin(name).await
-    for piece <- options.prefetch.of(pieces) do
+    val ahead = options.prefetch.of(pieces.named("split"))
+    for piece <- options.monitor.fold(ahead)(ahead.observed(_, Some("send"))) do
       calls.begin()
       deliver(piece)
       calls.end()

@@ -3,7 +3,7 @@ package weir.cli.feeds.run
 import java.sql.SQLException
 import scala.concurrent.duration.*
 
-import weir.{Stream, Task}
+import weir.{Stream, StreamMonitor, Task}
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
 import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore}
 
@@ -20,7 +20,8 @@ final class FeedRun(
     fetcher: Fetcher,
     backoff: Backoff,
     meter: Meter,
-    limits: FeedRun.Limits
+    limits: FeedRun.Limits,
+    monitor: Option[StreamMonitor] = None
 ):
   /** Done when every feed of `due` has been checked and stored; `tally` follows it.
     *
@@ -34,16 +35,21 @@ final class FeedRun(
         .prefetchN(FeedRun.pagesAhead)
         .merge:
           half(due, 1).prefetchN(FeedRun.pagesAhead)
-      val produce = pages
-        .evalMap((half, page) => Task.delay(backlog.offer(half, page)))
-        .drain
-        .guarantee(Task.delay(backlog.close()))
+      val produce =
+        observed(pages.evalMap((half, page) => Task.delay(backlog.offer(half, page)))).drain
+          .guarantee(Task.delay(backlog.close()))
       val fetch = Stream
         .repeatEval(Task.delay(backlog.take()))
         .takeWhile(_.nonEmpty)
+        .named("turn")
         .parEvalMapUnordered(limits.parallel)(turn => attempt(turn.get, backlog, due, tally))
+        .named("fetch")
+        .through(observed)
         .drain
       Task.both(produce, fetch).void
+
+  private def observed[A](stream: Stream[A]): Stream[A] =
+    monitor.fold(stream)(stream.observed(_))
 
   /** The pages of one half, longest expected feeds first; there is at least one, if only an empty.
     */
@@ -55,6 +61,7 @@ final class FeedRun(
       .flatMap: cursor =>
         val page = Task.delay((number, cursor.nextPage()))
         Stream.eval(page) ++ Stream.repeatEval(page).takeWhile((_, feeds) => feeds.nonEmpty)
+      .named("query")
 
   private def attempt(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:

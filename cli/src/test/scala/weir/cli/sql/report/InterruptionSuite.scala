@@ -28,6 +28,7 @@ class InterruptionSuite extends FunSuite:
     slowest = None,
     isKeeping = false,
     isQuiet = false,
+    showsStages = false,
     json = None
   )
 
