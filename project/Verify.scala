@@ -21,7 +21,19 @@ object Verify {
   )
 
   private val modules =
-    Seq("lab", "core", "testkit", "slf4j", "postgres", "cli", "bench", "benchCe2")
+    Seq(
+      "lab",
+      "core",
+      "testkit",
+      "slf4j",
+      "csv",
+      "json",
+      "zstd",
+      "postgres",
+      "cli",
+      "bench",
+      "benchCe2"
+    )
   private val failedSteps = List.newBuilder[String]
   private val unfinished = List.newBuilder[String]
 

@@ -51,6 +51,7 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
           Pull.End
         case failed: Producer.Failed =>
           ended = true
+          synchronized { ending = Pull.End } // it has been delivered: `close` need not keep it
           failed.rethrow(fiber)
         case value => value
 

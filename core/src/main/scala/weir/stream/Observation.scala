@@ -143,7 +143,8 @@ private[weir] final class ObservedPull(
     consumer: String | Null
 ) extends Pull:
   private var demand = Long.MaxValue
-  private var upstream: Pull | Null = null
+  private var hasBegun = false
+  private var upstream: Pull = EmptySource
   private var context: Observation.Context | Null = null
   private var used: StretchCounters | Null = null
   private var usedSince = 0L
@@ -152,9 +153,8 @@ private[weir] final class ObservedPull(
   override def hasFibers: Boolean = stream.open().hasFibers
 
   def next(fiber: TaskFiber): Any =
-    if upstream eq null then begin(fiber)
-    else countUse(fiber)
-    val value = within(fiber)(upstream.nn.next(fiber))
+    if hasBegun then countUse(fiber) else begin(fiber)
+    val value = within(fiber)(upstream.next(fiber))
     val counters = used
     if counters ne null then
       if !Pull.isEnd(value) then counters.elements.increment()
@@ -162,6 +162,7 @@ private[weir] final class ObservedPull(
     value
 
   private def begin(fiber: TaskFiber): Unit =
+    hasBegun = true
     Observation.begin()
     monitor.begin(fiber.runtime)
     if consumer ne null then used = monitor.stretch(consumer.nn)
@@ -174,10 +175,9 @@ private[weir] final class ObservedPull(
     if counters ne null then counters.worked.add(fiber.runtime.timers.nanoTime - usedSince)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val opened = upstream
-    if opened ne null then
+    if hasBegun then
       if usedSince != 0 then countUse(fiber)
-      try within(fiber)(opened.close(fiber, outcome))
+      try within(fiber)(upstream.close(fiber, outcome))
       finally
         Observation.end()
         monitor.end()

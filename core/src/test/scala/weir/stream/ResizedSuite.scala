@@ -41,6 +41,12 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
         val fiber = run(Stream.emits(0 until 200), size, buffer)(i => effect.as(i)).drain.start
           .runSync()
         def finish(n: Int): Unit = Task.foreach(List.fill(n)(()))(gates.offer).runSync(): Unit
+        // A change is seen a little later: what ends before that is followed by another.
+        def shrinkTo(n: Int): Unit = eventually(s"$n, not ${running.get}") {
+          if running.get > n then finish(1)
+          Thread.sleep(2)
+          running.get == n && { Thread.sleep(30); running.get == n }
+        }
         assertEquals(steady(2)(running.get), 2)
         size.set(7).runSync()
         assertEquals(steady(7)(running.get), 7)
@@ -48,15 +54,11 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
         assertEquals(steady(7)(running.get), 7)
         size.set(3).runSync()
         assertEquals(steady(7)(running.get), 7) // what runs goes on
-        finish(4)
-        eventually("three")(running.get == 3)
+        shrinkTo(3)
         finish(10)
         assertEquals(steady(3)(running.get), 3)
         size.set(0).runSync()
-        finish(3)
-        eventually("none")(running.get == 0)
-        Thread.sleep(5)
-        assertEquals(running.get, 0)
+        shrinkTo(0)
         size.set(5).runSync()
         assertEquals(steady(5)(running.get), 5)
         finish(200)

@@ -109,6 +109,27 @@ class StreamDirectSuite extends munit.ScalaCheckSuite, StreamTests:
     assertEquals(itself.take(2), List(1, 2))
     assert(itself(2).isInstanceOf[CancellationException], itself)
 
+  test("an error of the block that a prefetch has met, and its consumer has not, is told once"):
+    for _ <- 1 to Tier(20, 500) do
+      val failed = CountDownLatch(1)
+      val stream = Stream.direct[Int] { emit =>
+        emit(1)
+        failed.countDown()
+        throw Boom("the block's")
+      }
+      val used = stream.prefetchN(4).map { i =>
+        await(failed)
+        Thread.sleep(1) // it is in the buffer by now, most times
+        i
+      }
+      val bytes = java.io.ByteArrayOutputStream()
+      val err = System.err
+      System.setErr(java.io.PrintStream(bytes, true))
+      try used.takeWhile(_ => false).drain.runSync()
+      finally System.setErr(err)
+      val told = "nobody is left".r.findAllIn(bytes.toString).size
+      assert(told <= 1, bytes.toString)
+
   for (name, ahead) <- List[(String, Task[Any])](
       ("waits", Task.never),
       ("sleeps", Task.sleep(1.hour)),
