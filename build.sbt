@@ -103,8 +103,8 @@ lazy val root = project
   .settings(Verify.settings)
   .settings(PublishLocal.settings)
 
-// What the compiler runs while it compiles calls of core: it must have been compiled before, and for
-// the oldest JDK that the compiler runs on.
+// What the compiler runs while it compiles calls of core: it must have been compiled before, and
+// for the oldest JDK that the compiler runs on.
 //
 // It is no artifact of its own: its classes are in core's jar.
 lazy val macros = project

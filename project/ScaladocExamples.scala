@@ -7,8 +7,8 @@ import sbt._
   */
 object ScaladocExamples {
 
-  /** The files of which every public method has an example, but for those named here: variants whose
-    * example would be that of another method again.
+  /** The files of which every public method has an example, but for those named here: variants
+    * whose example would be that of another method again.
     */
   private val complete: Map[String, Set[String]] = Map(
     "Bytes" -> Set(),
@@ -50,8 +50,8 @@ object ScaladocExamples {
       target
     }
 
-  /** Fails if a public method of a complete file has no example, or a variant that is named here has
-    * one or is not there.
+  /** Fails if a public method of a complete file has no example, or a variant that is named here
+    * has one or is not there.
     */
   private def check(file: String, lines: Seq[String]): Unit =
     for (variants <- complete.get(file)) {

@@ -710,8 +710,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     parMap(parallelism, buffer, f, ordered = false, "parEvalMapUnordered")
 
   /** As `parEvalMap`, where the parallelism is the value of a signal, which may change while the
-    * stream runs. Where there are more effects than it says, they go on, and none begins; with 0 all
-    * wait. Changes that come close together may be seen as one.
+    * stream runs. Where there are more effects than it says, they go on, and none begins; with 0
+    * all wait. Changes that come close together may be seen as one.
     *
     * **Fails** also with an `IllegalArgumentException` when the value is negative.
     * {{{
@@ -1198,15 +1198,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     *       case line: String =>
     *         emit(line)
     *         all(right, left)
-    *   Resource.both(a.toSource, b.toSource).use((left, right) => Task.direct(all(left, right))).await
+    *   Resource
+    *     .both(a.toSource, b.toSource)
+    *     .use((left, right) => Task.direct(all(left, right)))
+    *     .await
     * }
     * }}}
     */
   final def toSource: Resource[Source[A]] = StreamSource(this)
 
   /** The first element and a stream of the others; none if there is no element. That stream goes on
-    * with this run, which the resource closes: it is for inside of `use`, and another run of it goes
-    * on where the one before has stopped.
+    * with this run, which the resource closes: it is for inside of `use`, and another run of it
+    * goes on where the one before has stopped.
     * {{{
     * def table(lines: Stream[String]): Stream[Map[String, String]] =
     *   Stream.resource(lines.uncons).flatMap {
@@ -1223,7 +1226,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * element on the calling thread, which it blocks; nothing is made ahead. An interrupt of that
     * thread cancels this, and throws `InterruptedException`. Otherwise as `toSource`.
     * {{{
-    * val longest: Task[String] = Stream.linesOf(path).toIterator.use(lines => Task(lines.maxBy(_.length)))
+    * val longest: Task[String] =
+    *   Stream.linesOf(path).toIterator.use(lines => Task(lines.maxBy(_.length)))
     * }}}
     */
   final def toIterator: Resource[Iterator[A]] = StreamSource.iterator(this)
@@ -1807,8 +1811,8 @@ object Stream:
       * come in the order in which they were emitted.
       *
       * **Waits** until the consumer asks for the element after it. **Cancelled** when the consumer
-      * wants no more; in what is masked then, it returns at once, and there is no element. **Fails**
-      * with an `IllegalStateException` after the end of the block.
+      * wants no more; in what is masked then, it returns at once, and there is no element.
+      * **Fails** with an `IllegalStateException` after the end of the block.
       * {{{
       * val numbered: Stream[String] = Stream.direct { emit =>
       *   var n = 0

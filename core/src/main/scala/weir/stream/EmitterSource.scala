@@ -15,7 +15,8 @@ import weir.{Outcome, Stream, Task}
   * code: running --it ends, fails--> ended;  --close--> closing, and cancelled
   * }}}
   *
-  *   - **Shared, under this object's lock**: `line`, `delivered`, `consumer`, `ending`, `isClosing`.
+  *   - **Shared, under this object's lock**: `line`, `delivered`, `consumer`, `ending`,
+  *     `isClosing`.
   *   - **The race we fear**: the consumer waits and an element is in line. Both `Ask` and `Emit`
   *     look and begin to wait in one critical section: if the consumer waits, the line was empty,
   *     and the next `Emit` delivers to it. A consumer that was cancelled meanwhile does not take

@@ -9,9 +9,10 @@ import weir.{Outcome, Stream, StreamMonitor, Task}
   * While no stream of this JVM is observed, `named` is not there at all: the stream above it is
   * opened in its place, and a run of steps goes through it. What waits asks one static field.
   *
-  * Otherwise the fibers of an observed stream have a `Context` in their locals, which a fork copies:
-  * a fiber that finds another's makes its own. It holds the stretch whose `next` runs now on that
-  * fiber. What an inner `next` takes, and what is waited for, is not the work of the outer one.
+  * Otherwise the fibers of an observed stream have a `Context` in their locals, which a fork
+  * copies: a fiber that finds another's makes its own. It holds the stretch whose `next` runs now
+  * on that fiber. What an inner `next` takes, and what is waited for, is not the work of the outer
+  * one.
   */
 private[weir] object Observation:
   private val observed = AtomicInteger()
@@ -134,8 +135,8 @@ private final class NamedPull(upstream: Pull, name: String) extends Stage(upstre
 /** The elements of `stream`, which `monitor` observes. It is opened with the first element that is
   * asked for, so that what is never run is never observed.
   *
-  * The consumer's stretch, if it has a name, is busy between two elements, and waits for input where
-  * the last stage with a fiber does.
+  * The consumer's stretch, if it has a name, is busy between two elements, and waits for input
+  * where the last stage with a fiber does.
   */
 private[weir] final class ObservedPull(
     stream: Stream[Any],

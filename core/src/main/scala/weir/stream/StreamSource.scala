@@ -4,7 +4,8 @@ import java.util.NoSuchElementException
 import weir.fiber.{CancelSignal, DirectCode, TaskFiber}
 import weir.{Mutex, Outcome, Resource, Source, Stream, Task}
 
-/** One run of a stream, whose elements are asked for one by one: `toSource`, `uncons`, `toIterator`.
+/** One run of a stream, whose elements are asked for one by one: `toSource`, `uncons`,
+  * `toIterator`.
   *
   * Fibers that share it take turns, and so does the release: a pull belongs to one fiber at a time.
   * After an error, or a cancel within a pull, nothing may be asked of it but to close.

@@ -20,7 +20,7 @@ object Csv:
   /** How records are written.
     *
     * @param separator between the fields of a record
-    * @param quote around fields with a separator, a quote or the end of a line in it; doubled inside
+    * @param quote around fields with a separator, a quote or the end of a line; doubled inside
     * @param charset a byte order mark at the beginning is left out
     * @param longestField in characters: a record with a longer one fails
     */
@@ -32,8 +32,8 @@ object Csv:
   ):
     require(
       separator != quote && !"\r\n".contains(separator) && !"\r\n".contains(quote),
-      s"Csv.Format: the separator was '$separator' and the quote '$quote'. They must be different, " +
-        "and no end of a line."
+      s"Csv.Format: the separator was '$separator' and the quote '$quote'. They must be " +
+        "different, and no end of a line."
     )
     require(
       longestField >= 1,

@@ -9,8 +9,8 @@ import com.github.plokhotnyuk.jsoniter_scala.core.{
 import java.io.IOException
 import weir.{Stream, Text}
 
-/** JSON lines (NDJSON): a value of JSON in each line, by jsoniter-scala, whose macro makes the codec
-  * of a type: `given JsonValueCodec[User] = JsonCodecMaker.make`.
+/** JSON lines (NDJSON): a value of JSON in each line, by jsoniter-scala, whose macro makes the
+  * codec of a type: `given JsonValueCodec[User] = JsonCodecMaker.make`.
   *
   * {{{
   * val users: Task[List[User]] = Stream.fromPath(path).through(JsonLines.decode[User]()).toList

@@ -47,8 +47,8 @@ object Zstd:
   /** The bytes of any number of frames, which may be cut anywhere.
     *
     * The library blocks a fiber of its own. **Fails**, after the bytes before it, with an
-    * `IOException` where they are not compressed, damaged, or end within a frame. **Cancelled** while
-    * it waits for bytes.
+    * `IOException` where they are not compressed, damaged, or end within a frame. **Cancelled**
+    * while it waits for bytes.
     */
   def decompress: Stream[Array[Byte]] => Stream[Array[Byte]] = bytes =>
     ReadBlocking(
@@ -56,8 +56,8 @@ object Zstd:
       { case error: IOException => IOException(s"Zstd: ${error.getMessage}", error) }
     )(input => Stream.fromSource(Task(Blocks(ZstdInputStream(input)))))
 
-  /** A read of the library holds its lock, so that nothing could close it meanwhile: the interrupt of
-    * a cancel ends the read of `input`, and so this one.
+  /** A read of the library holds its lock, so that nothing could close it meanwhile: the interrupt
+    * of a cancel ends the read of `input`, and so this one.
     */
   private final class Blocks(input: ZstdInputStream) extends Source[Array[Byte]]:
     private val block = new Array[Byte](65536)

@@ -140,8 +140,8 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--stages"),
     description = Array(
-      "At the end, show on standard error how busy each part of the pipe was: reading what is due, " +
-        "waiting for a feed whose host may be asked, and fetching."
+      "At the end, show on standard error how busy each part of the pipe was: reading what is " +
+        "due, waiting for a feed whose host may be asked, and fetching."
     )
   )
   private[command] var showsStages: Boolean = false

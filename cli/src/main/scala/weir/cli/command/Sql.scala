@@ -148,8 +148,8 @@ final class Sql extends Callable[Int]:
   @Opt(
     names = Array("--stages"),
     description = Array(
-      "At the end, show on standard error how busy the splitting and the sending were, and how long " +
-        "each waited for the other."
+      "At the end, show on standard error how busy the splitting and the sending were, and how " +
+        "long each waited for the other."
     )
   )
   private[command] var showsStages: Boolean = false
