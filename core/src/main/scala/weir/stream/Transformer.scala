@@ -28,7 +28,7 @@ private[weir] final class TransformStage[A, B](upstream: Pull, transformer: Tran
       else transformer.add(value.asInstanceOf[A])
     if ready.isEmpty then Pull.End else ready.removeHead()
 
-  override def isSpent: Boolean = ended && ready.isEmpty
+  override def isSpent: Boolean = ended && ready.isEmpty && upstream.holdsNothing
 
 private[weir] object Transformer:
   /** The last `count` elements, once upstream has ended. */
