@@ -55,6 +55,11 @@ private[weir] object Transformer:
       before = Some(value)
     override def end(): Unit = before.foreach(b => out += ((b, None)))
 
+  /** Each element, then `None`. */
+  final class WithEnd[A] extends Transformer[A, Option[A]]:
+    def add(value: A): Unit = out += Some(value): Unit
+    override def end(): Unit = out += None: Unit
+
   final class Intersperse[A](separator: A) extends Transformer[A, A]:
     private var begun = false
     def add(value: A): Unit =
