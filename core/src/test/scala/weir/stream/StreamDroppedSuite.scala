@@ -96,7 +96,10 @@ class StreamDroppedSuite extends StreamTests:
       ((form, make), i) <- (forms ++ others ++ dropping).zipWithIndex
       (ahead, k) <- aheads.zipWithIndex
       if !dropping.exists(_._1 == form) || ahead._1 == "sleeps"
-    yield (if i < forms.size || dropping.exists(_._1 == form) then -1 else i + k, (form, make, ahead))
+    yield (
+      if i < forms.size || dropping.exists(_._1 == form) then -1 else i + k,
+      (form, make, ahead)
+    )
 
   for
     (number, (form, make, (ahead, effect))) <- cases
