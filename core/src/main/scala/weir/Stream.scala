@@ -922,10 +922,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def mergeHaltBoth[B >: A](that: Stream[B]): Stream[B] =
     Stream.untilNone[B](withEnd.merge(that.withEnd))
 
-  private def withEnd: Stream[Option[A]] = map(Some(_)) ++ Stream.emit(None)
+  /** Not by `++`, which would close this before its last elements have been used. */
+  private def withEnd: Stream[Option[A]] = transform(Transformer.WithEnd[A]())
 
   /** The elements of both as they come; where both have one, that of this. At most one element of
-    * each is made ahead. **Fails** as `merge`.
+    * each is made ahead: the next one of this as soon as the consumer has one, so that it is there
+    * first. **Fails** as `merge`.
     * {{{
     * val urgentFirst: Stream[String] = Stream.linesOf(path).mergePreferred(Stream.emits(requests))
     * }}}
@@ -966,7 +968,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The elements after which no other came for `time`, and the last one, which comes with the end
     * or before the error. So of many that come close together there is only the last.
     *
-    * Upstream runs on a fiber of its own and does not wait for the consumer.
+    * Upstream runs on a fiber of its own and does not wait for the consumer: while that is busy,
+    * only the latest element is kept for it.
     * {{{
     * val reloaded = Stream.repeatEval(configChanged).debounce(1.second)
     * }}}
@@ -1131,7 +1134,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * that is over takes no more.
     *
     * **Fails**: an error of this, or of `isFirst`, comes in both, after the elements before it.
-    * **Order**: kept.
+    * **Order**: kept. This is closed with the resource, after the use of its elements.
     * {{{
     * val both = Stream.fromIterable(ids).partition(_ % 2 == 0).use { (even, odd) =>
     *   even.evalMap(load).toList.both(odd.count)

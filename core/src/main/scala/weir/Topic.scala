@@ -9,8 +9,8 @@ package weir
 final class Topic[A] private (state: Signal[Topic.State[A]]):
   private val turn = Mutex.unsafe()
 
-  /** True once every subscriber has `value` in its channel; false if the topic is closed, perhaps
-    * meanwhile.
+  /** True once every subscriber has `value` in its channel; false if the topic is closed. If it was
+    * closed meanwhile, some subscribers may have the value.
     *
     * **Waits** while the channel of a subscriber is full, and for publishers that came before.
     * **Cancelled** while it waits: some subscribers may have the value. **Order**: each subscriber
@@ -40,7 +40,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     Stream.resource(subscription(bound)).flatMap(identity)
 
   /** The values that are published from now on, as a stream to be run once, until the topic is
-    * closed. They come to the channel of this subscriber until the resource is released.
+    * closed. They come to the channel of this subscriber until that run is over or the resource is
+    * released.
     * {{{
     * def answered(topic: Topic[String]): Task[Option[String]] =
     *   topic.subscription(10).use(values => topic.publish("question").flatMap(_ => values.head))
@@ -48,7 +49,7 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     */
   def subscription(bound: Int): Resource[Stream[A]] =
     require(bound >= 1, s"Topic.subscribe: the bound was $bound. It must be at least 1.")
-    Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(_.stream)
+    Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(values)
 
   /** True if this call has closed the topic. Subscribers get what was published before, then the
     * end.
@@ -79,6 +80,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
       else (now.copy(channels = now.channels :+ channel), false)
     }
     .flatMap(isClosed => if isClosed then channel.close.void else Task.unit)
+
+  private def values(channel: Channel[A]): Stream[A] = channel.stream.onFinalize(leave(channel))
 
   /** The channel is closed, so that a publisher does not wait for it any more. */
   private def leave(channel: Channel[A]): Task[Unit] = state

@@ -9,18 +9,18 @@ import weir.{Channel, Outcome, Stream}
   * An error of upstream comes through the channels, after the elements before it. Where no stream
   * has come to it, it is kept: see `Producer.keepError`.
   *
-  * On close the feeder is cancelled, then the stream ends, then upstream is closed. The feeder
-  * closes the channels also when it is cancelled, so that code that waits for an element, masked,
-  * sees the end.
+  * On close the feeder is cancelled and the channels are closed, so that code that waits for an
+  * element, masked, sees the end: the feeder cannot do that, where it had not begun yet. Then the
+  * stream ends, then upstream is closed.
   *
-  * @param feed puts an element into channels, as the feeder
+  * @param feed puts an element into channels, as the feeder; false once none takes any more
   * @param feedsReady whether `feed` takes a `Ready`, too
   * @param make the stream over those of the channels
   */
 private[weir] final class FedStage(
     upstream: Pull,
     channels: Seq[Channel[Any]],
-    feed: (Any, TaskFiber) => Unit,
+    feed: (Any, TaskFiber) => Boolean,
     feedsReady: Boolean,
     make: Seq[Stream[Any]] => Stream[Any]
 ) extends Pull:
@@ -33,7 +33,6 @@ private[weir] final class FedStage(
 
   // shared
   @volatile private var failureSeen = false
-  @volatile private var isClosing = false
 
   override def hasFibers: Boolean = true
 
@@ -53,19 +52,16 @@ private[weir] final class FedStage(
 
   private def run(fiber: TaskFiber): Unit =
     try
-      var value = upstream.next(fiber)
-      while !Pull.isEnd(value) do
-        feed(value, fiber)
-        val ready = if feedsReady then upstream.takeReady(Ready.most) else null
-        if ready ne null then feed(ready, fiber)
-        value = upstream.next(fiber)
+      var going = true
+      while going do
+        val value = upstream.next(fiber)
+        going = !Pull.isEnd(value) && feed(value, fiber)
+        val ready = if going && feedsReady then upstream.takeReady(Ready.most) else null
+        if ready ne null then going = feed(ready, fiber)
       closeAll(Channel.Closed.Done)
     catch
       case CancelSignal =>
-        closeAll(
-          if isClosing then Channel.Closed.Done
-          else Channel.Closed.Failed(Producer.canceled.error)
-        )
+        closeAll(Channel.Closed.Failed(Producer.canceled.error)) // no effect if `close` was first
         throw CancelSignal
       case error: Throwable =>
         val failed = Producer.failed(error, fiber)
@@ -75,8 +71,8 @@ private[weir] final class FedStage(
   private def closeAll(how: Channel.Closed): Unit = channels.foreach(_.closeNow(how): Unit)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    isClosing = true
     val running = feeder
+    closeAll(Channel.Closed.Done)
     if running ne null then running.requestCancel()
     Pull.both(
       Pull.both(
@@ -95,6 +91,11 @@ private[weir] object FedStage:
     */
   inline val bufferSize = 16
 
+  private def send(channel: Channel[Any], value: Any, fiber: TaskFiber): Boolean =
+    Observation.awaitRoom(fiber, channel.sendOrClosed(value)) match
+      case _: Channel.Closed => false
+      case _ => true
+
   /** Each of `pipes` over all elements. A pipe that has ended closes its channel, which then takes
     * no more.
     */
@@ -103,7 +104,7 @@ private[weir] object FedStage:
     FedStage(
       upstream,
       channels,
-      (value, fiber) => channels.foreach(channel => fiber.await(channel.sendOrClosed(value)): Unit),
+      (value, fiber) => channels.count(send(_, value, fiber)) > 0,
       feedsReady = true,
       sources =>
         joined(pipes.indices.map { i =>
@@ -117,7 +118,7 @@ private[weir] object FedStage:
     FedStage(
       upstream,
       List(channel),
-      (value, fiber) => fiber.await(channel.sendOrClosed(value)): Unit,
+      send(channel, _, _),
       feedsReady = false, // whichever stream is free takes the next element
       sources => joined(pipes.map(_(sources.head)))
     )

@@ -111,7 +111,7 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
           producer = waiter
           waiter
       }
-    while !fiber.await(room) do ()
+    while !Observation.awaitRoom(fiber, room) do ()
 
   /** Under the lock: has the producer look again, if it waits. */
   final protected def roomMade(): Unit =

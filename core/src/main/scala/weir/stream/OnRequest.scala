@@ -62,7 +62,7 @@ private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
       try
         var going = true
         while going do
-          fiber.await(AwaitRequest)
+          Observation.awaitRoom(fiber, AwaitRequest)
           val value = pull.next(fiber)
           going = !Pull.isEnd(value)
           deliver(value)
@@ -171,7 +171,10 @@ private[weir] object IdleStage:
   def timeout(upstream: Pull, nanos: Long, error: () => Throwable): Pull =
     IdleStage(upstream, nanos, () => Producer.Failed(error()))
 
-/** The elements of both as they come; those of `first` where both have one. */
+/** The elements of both as they come; those of `first` where both have one. As soon as the consumer
+  * has one of `first`, the next one is requested: if it were only with the next `next`, the other
+  * side would be there before it each time.
+  */
 private[weir] final class MergePreferredStage(first: Pull, second: Pull)
     extends OnRequest(first, second):
   protected def answer(fiber: TaskFiber): Any =
@@ -179,7 +182,10 @@ private[weir] final class MergePreferredStage(first: Pull, second: Pull)
     if bad ne null then bad.made
     else
       sides.find(side => !side.isEmpty && !side.isEnd) match
-        case Some(side) => side.take()
+        case Some(side) =>
+          val value = side.take()
+          if side eq sides.head then side.request(fiber)
+          value
         case None => if sides.forall(_.isEnd) then Pull.End else ConsumerState.NoAnswer
 
 /** Pairs of the latest elements of both, whenever one of them has a new one. */

@@ -164,7 +164,10 @@ private[weir] class ParEvalMapStage(
       case _ => ()
 
   private def noRunner: Task[Any] = new Suspend[Any]:
-    def begin(fiber: TaskFiber): Any = orWait(fiber)(if runners.isEmpty then () else NoAnswer)
+    def begin(fiber: TaskFiber): Any = orWait(fiber)(if noneIsLeft then () else NoAnswer)
+
+  /** A runner that was requested is not in `runners` before it enters. */
+  private def noneIsLeft: Boolean = runners.isEmpty && !runnerRequested
 
   private def awaitAnswer(fiber: TaskFiber, question: Task[Any]): Any =
     var answer = Observation.awaitEffects(fiber, question)
@@ -326,7 +329,7 @@ private[weir] class ParEvalMapStage(
         case Outcome.Canceled if stopped => Nil
         case Outcome.Canceled =>
           fail(Producer.Canceled("An effect of parEvalMap, or its upstream, cancelled itself."))
-      if if stopped then !wasStopped || runners.isEmpty else hasEnded then wakeConsumer()
+      if if stopped then !wasStopped || noneIsLeft else hasEnded then wakeConsumer()
       toCancel
     }
     if toWake ne null then toWake.complete(NoAnswer): Unit

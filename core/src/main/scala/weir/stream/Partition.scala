@@ -1,8 +1,54 @@
 package weir.stream
 
+import java.util.concurrent.atomic.AtomicInteger
+import weir.fiber.DirectCode
 import weir.{Channel, Outcome, Resource, Stream, Task}
 
-/** Two streams over one that runs on a fiber of its own: `partition`. */
+/** Two streams over one that runs on a fiber of its own, the feeder: `partition`.
+  *
+  * The feeder ends also when both streams are over. The source is closed with the resource, not by
+  * the feeder: its last elements are used after that has ended. An error of the source comes through both
+  * channels, after the elements before it; where no stream has come to it, it is kept at the
+  * release: see `Producer.keepError`.
+  */
+private[weir] final class Partition[A] private ():
+  import Partition.bufferSize
+
+  private val first, second = Channel.unsafe[A](bufferSize)
+
+  // shared
+  private val over = AtomicInteger()
+  @volatile private var failure: Throwable | Null = null
+  @volatile private var failureSeen = false
+
+  private def feed(source: Stream[A], isFirst: A => Boolean): Task[Unit] =
+    source
+      .evalMap(a => (if isFirst(a) then first else second).sendOrClosed(a))
+      .takeWhile(_ => over.get < 2)
+      .drain
+      .guaranteeCase {
+        case Outcome.Succeeded(_) => close(Channel.Closed.Done)
+        case Outcome.Failed(error) =>
+          Task { failure = error }.andThen(close(Channel.Closed.Failed(error)))
+        case Outcome.Canceled => close(Channel.Closed.Failed(Producer.canceled.error))
+      }
+
+  private def close(how: Channel.Closed): Task[Unit] =
+    Task(List(first, second).foreach(_.closeNow(how): Unit))
+
+  /** A stream that is over takes no more. */
+  private def of(channel: Channel[A]): Stream[A] =
+    channel.stream
+      .onError { case _ => Task { failureSeen = true } }
+      .onFinalize(channel.close.map(isFirst => if isFirst then over.incrementAndGet(): Unit))
+
+  private def release(outcome: Outcome[Unit]): Task[Unit] =
+    close(Channel.Closed.Failed(Producer.canceled.error)).andThen(DirectCode { fiber =>
+      val error = failure
+      if (error ne null) && !failureSeen then
+        Producer.keepError(Producer.Failed(error), fiber, outcome)
+    })
+
 private[weir] object Partition:
   inline val bufferSize = 16
 
@@ -10,21 +56,8 @@ private[weir] object Partition:
       source: Stream[A],
       isFirst: A => Boolean
   ): Resource[(Stream[A], Stream[A])] =
-    val channels = Task((Channel.unsafe[A](bufferSize), Channel.unsafe[A](bufferSize)))
-    Resource.make(channels)(_ => Task.unit).flatMap { (first, second) =>
-      val feed = source
-        .evalMap(a => (if isFirst(a) then first else second).sendOrClosed(a))
-        .drain
-        .guaranteeCase {
-          case Outcome.Succeeded(_) => first.close.andThen(second.close).void
-          case Outcome.Failed(error) => close(first, second, error)
-          case Outcome.Canceled => close(first, second, Producer.canceled.error)
-        }
-      feed.attempt.background.map(_ => (of(first), of(second)))
-    }
-
-  private def close[A](first: Channel[A], second: Channel[A], error: Throwable): Task[Unit] =
-    first.closeWithError(error).andThen(second.closeWithError(error)).void
-
-  /** A stream that is over takes no more. */
-  private def of[A](channel: Channel[A]): Stream[A] = channel.stream.onFinalize(channel.close.void)
+    for
+      halves <- Resource.makeCase(Task(new Partition[A]()))(_.release(_))
+      run <- StreamSource(source)
+      _ <- halves.feed(Stream.fromSource(Task.pure(run)), isFirst).attempt.background
+    yield (halves.of(halves.first), halves.of(halves.second))

@@ -23,6 +23,7 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else
+      fiber.checkpoint() // what is in the buffer is used without one
       if producer eq null then
         val stretch = Observation.stretchOf(fiber)
         if stretch ne null then stretch.queue = buffer

@@ -44,6 +44,7 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends Pull:
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
     else
+      fiber.checkpoint()
       if producer eq null then
         requested = true
         producer = fiber.fork(DirectCode(run))

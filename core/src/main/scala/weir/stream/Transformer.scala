@@ -28,7 +28,7 @@ private[weir] final class TransformStage[A, B](upstream: Pull, transformer: Tran
       else transformer.add(value.asInstanceOf[A])
     if ready.isEmpty then Pull.End else ready.removeHead()
 
-  override def isSpent: Boolean = ended && ready.isEmpty
+  override def isSpent: Boolean = ended && ready.isEmpty && upstream.holdsNothing
 
 private[weir] object Transformer:
   /** The last `count` elements, once upstream has ended. */
@@ -54,6 +54,11 @@ private[weir] object Transformer:
       before.foreach(b => out += ((b, Some(value))))
       before = Some(value)
     override def end(): Unit = before.foreach(b => out += ((b, None)))
+
+  /** Each element, then `None`. */
+  final class WithEnd[A] extends Transformer[A, Option[A]]:
+    def add(value: A): Unit = out += Some(value): Unit
+    override def end(): Unit = out += None: Unit
 
   final class Intersperse[A](separator: A) extends Transformer[A, A]:
     private var begun = false

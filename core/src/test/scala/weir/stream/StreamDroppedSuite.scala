@@ -56,7 +56,56 @@ class StreamDroppedSuite extends StreamTests:
     "blocks" -> (i => Task(if i >= 4 then Thread.sleep(3_600_000_000L)))
   )
 
-  for (form, make) <- forms; (drop, run) <- drops; (ahead, effect) <- aheads do
+  /** The other operators with fibers. */
+  private val others = List[(String, Stream[Int] => Stream[Int])](
+    "parEvalMapBy" -> (_.parEvalMapBy(1)(_ => 0)(Task.pure)),
+    "groupWithin" -> (_.groupWithin(1, 1.hour).mapConcat(identity)),
+    "batch" -> (_.batch(1, _ => 1)(identity)((_, i) => i)),
+    "broadcastThrough" -> (_.broadcastThrough(identity[Stream[Int]])),
+    "balance" -> (_.balance(identity[Stream[Int]])),
+    "partition" -> (s => Stream.resource(s.partition(_ => true)).flatMap(_._1)),
+    "concurrently" -> (_.concurrently(Stream.never)),
+    "interruptWhen" -> (_.interruptWhen(Task.never)),
+    "timeout" -> (_.timeout(1.day)),
+    "idleTimeout" -> (_.idleTimeout(1.day)),
+    "keepAlive" -> (_.keepAlive(1.day, 0)),
+    "mergePreferred" -> (_.mergePreferred(Stream.empty)),
+    "mergeHaltLeft" -> (_.mergeHaltLeft(Stream.never)),
+    "parZip" -> (_.parZip(Stream.constant(0)).map(_._1)),
+    "expand" -> (_.expand(Iterator(_))),
+    "direct" -> (s => Stream.direct(emit => for i <- s do emit(i)))
+  )
+
+  /** Those whose producer does not wait for the consumer. With one that goes on for ever nothing
+    * would be at rest, so that the clock of a test would not move; one that stops after a few
+    * elements may stop after all have been dropped.
+    */
+  private val dropping = List[(String, Stream[Int] => Stream[Int])](
+    "debounce" -> (_.debounce(1.nano)),
+    "sample" -> (_.sample(1.nano)),
+    "conflate" -> (_.conflate((_, i) => i)),
+    "buffer, DropOldest" -> (_.buffer(2, Overflow.DropOldest)),
+    "buffer, DropNewest" -> (_.buffer(2, Overflow.DropNewest)),
+    "switchMap" -> (_.switchMap(Stream.emit))
+  )
+
+  private type Case = (String, Stream[Int] => Stream[Int], (String, Int => Task[Unit]))
+
+  private val cases: List[(Int, Case)] =
+    for
+      ((form, make), i) <- (forms ++ others ++ dropping).zipWithIndex
+      (ahead, k) <- aheads.zipWithIndex
+      if !dropping.exists(_._1 == form) || ahead._1 == "sleeps"
+    yield (
+      if i < forms.size || dropping.exists(_._1 == form) then -1 else i + k,
+      (form, make, ahead)
+    )
+
+  for
+    (number, (form, make, (ahead, effect))) <- cases
+    ((drop, run), j) <- drops.zipWithIndex
+    if Tier.isLong || number < 0 || (number + j) % aheads.size == 0
+  do
     test(
       s"$form, dropped by $drop while its producer $ahead: stopped, finalized once, nothing left"
     ):

@@ -85,6 +85,22 @@ class StreamMonitorSuite extends StreamTests:
       val store = snapshot.stretches.last
       assert(store.worked == 20.millis && store.waitedForInput >= 150.millis, (name, store))
 
+  test("the other stages with fibers: what feeds them waits for room"):
+    val stages = List[(String, Stream[Int] => Stream[Int])](
+      "prefetchStrict" -> (_.prefetchStrict),
+      "groupWithin" -> (_.groupWithin(1, 1.hour).mapConcat(identity)),
+      "batch" -> (_.batch(1, _ => 1)(identity)(_ + _)),
+      "broadcastThrough" -> (_.broadcastThrough(identity[Stream[Int]])),
+      "balance" -> (_.balance(identity[Stream[Int]])),
+      "concurrently" -> (_.concurrently(Stream.never)),
+      "mergePreferred" -> (_.mergePreferred(Stream.empty))
+    )
+    for (name, stage) <- stages do
+      val read = Stream.emits(1 to 150).named("read")
+      val snapshot = observed(waiting(10.millis)(stage(read)).named("store"))
+      assertEquals(snapshot.bottleneck.map(_.name), Some("store"), name)
+      assert(snapshot.stretches.head.waitedForRoom >= 500.millis, (name, snapshot.stretches.head))
+
   test("live: how many elements wait in the buffer, and what has been done by now"):
     val monitor = StreamMonitor.unsafe()
     val reached, goOn = CountDownLatch(1)

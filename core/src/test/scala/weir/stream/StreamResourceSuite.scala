@@ -1,6 +1,8 @@
 package weir.stream
 
+import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
 
@@ -42,7 +44,32 @@ class StreamResourceSuite extends WeirSuite:
     "parEvalMap, resized" -> (_.parEvalMap(Signal.unsafe(2), 64)(Task.pure)),
     "zipAll" -> (s => s.zipAll(Stream.empty)("", "").map(_._1)),
     "merge" -> (_.merge(Stream.empty)),
-    "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2))
+    "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2)),
+    "parEvalMapBy" -> (_.parEvalMapBy(2)(identity)(Task.pure)),
+    "groupWithin" -> (_.groupWithin(2, 1.hour).mapConcat(identity)),
+    "debounce" -> (_.debounce(1.nano)),
+    "sample" -> (_.sample(1.nano)),
+    "conflate" -> (_.conflate(_ + _)),
+    "batch" -> (_.batch(1, _ => 1)(identity)(_ + _)),
+    "buffer" -> (_.buffer(2, Overflow.DropOldest)),
+    "broadcastThrough" -> (_.broadcastThrough(identity[Stream[String]])),
+    "balance" -> (_.balance(identity[Stream[String]])),
+    "concurrently" -> (_.concurrently(Stream.never)),
+    "interruptWhen" -> (_.interruptWhen(Task.never)),
+    "idleTimeout" -> (_.idleTimeout(1.hour)),
+    "mergePreferred" -> (_.mergePreferred(Stream.empty)),
+    "mergeHaltLeft" -> (_.mergeHaltLeft(Stream.never)),
+    "mergeHaltRight" -> (Stream.never.mergeHaltRight(_)),
+    "mergeHaltBoth" -> (_.mergeHaltBoth(Stream.never)),
+    "parZip" -> (_.parZip(Stream.constant(0)).map(_._1)),
+    "zipLatest" -> (_.zipLatest(Stream.emit(0)).map(_._1)),
+    "expand" -> (_.expand(Iterator(_))),
+    "switchMap" -> (_.switchMap(Stream.emit)),
+    "inside of switchMap" -> (s => Stream.emit(0).switchMap(_ => s)),
+    "partition" -> (s => Stream.resource(s.partition(_ => true)).flatMap(_._1)),
+    "toSource" -> (s => Stream.resource(s.toSource).flatMap(x => Stream.fromSource(Task.pure(x)))),
+    "sliding" -> (_.sliding(2).mapConcat(identity)),
+    "sliding, then flatMap" -> (_.sliding(2).flatMap(Stream.emits))
   )
 
   for (shape, make) <- shapes do
@@ -61,6 +88,15 @@ class StreamResourceSuite extends WeirSuite:
       await(begun)
       fiber.cancel.runSync()
       assertEquals(cancels.all, closed("canceled"))
+
+    test(s"$shape: a resource upstream is open while its elements are used downstream"):
+      val isOpen = AtomicBoolean()
+      val upstream = Stream
+        .bracket(Task(isOpen.set(true)))(_ => Task(isOpen.set(false)))
+        .flatMap(_ => Stream("a", "b", "c"))
+      val used = make(upstream).evalMap(_ => Task.sleep(2.millis).andThen(Task(isOpen.get)))
+      assertEquals(used.toList.map(_.distinct).runSync(), List(true))
+      assert(!isOpen.get)
 
     test(s"$shape: what cannot be acquired as a whole is released as far as it was"):
       val log = Log()

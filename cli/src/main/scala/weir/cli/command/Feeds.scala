@@ -141,7 +141,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--stages"),
     description = Array(
       "At the end, show on standard error how busy each part of the pipe was: reading what is " +
-        "due, waiting for a feed whose host may be asked, and fetching."
+        "due, waiting for a feed whose host may be asked, and fetching. Meanwhile the pages of " +
+        "weir feeds serve show it."
     )
   )
   private[command] var showsStages: Boolean = false

@@ -5,14 +5,14 @@ import java.net.URI
 import java.util.concurrent.ThreadLocalRandom
 import scala.concurrent.duration.*
 
-import weir.StreamMonitor
+import weir.{Stream, StreamMonitor, Task}
 import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher}
 import weir.cli.feeds.input.{FeedList, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
-import weir.cli.feeds.store.{Database, FeedStore}
+import weir.cli.feeds.store.{Database, FeedStore, Stages}
 
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
@@ -56,7 +56,7 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     val places = Option.when(isSiteOnly)(settings.parallel min perHost(LocalSite.host))
     val session = Session(settings, store, run, places, seed, out, err)
     try
-      Foreground.run(session.all) match
+      Foreground.run(monitor.fold(session.all)(telling(store, _)(session.all))) match
         case Foreground.Ended.Done(_) => 0
         case Foreground.Ended.Stopped(code, isClean) =>
           session.sayWhatIsLeft()
@@ -66,6 +66,17 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       for stages <- monitor.map(_.snapshot) if stages.stretches.nonEmpty do
         err.println(stages.table)
       fetcher.close()
+
+  /** Writes into the database how busy the stages are, while `pass` runs and at its end, for the
+    * pages of `weir feeds serve`.
+    */
+  private def telling(store: FeedStore, monitor: StreamMonitor)(pass: Task[Unit]): Task[Unit] =
+    val tell = Task.delay:
+      val stages = monitor.snapshot
+      if stages.stretches.nonEmpty then
+        Stages.write(store, Stages(System.currentTimeMillis(), stages.table))
+    val now = Stream.fixedDelay(FeedsJob.tellEvery).evalForeach(_ => tell)
+    now.background.use(_ => pass).guarantee(tell)
 
   private def add(store: FeedStore, listed: FeedList): Unit =
     val added = store.add(listed.feeds)
@@ -110,3 +121,6 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 object FeedsJob:
   private val siteSeed = "site seed"
   private val siteSize = "site feeds"
+
+  /** As often as the pages look. */
+  private val tellEvery = 2.seconds

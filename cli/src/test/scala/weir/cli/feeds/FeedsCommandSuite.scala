@@ -98,6 +98,15 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     assertEquals(number(folder, "SELECT count(*) FROM item"), before)
     assert(third.out.contains(" 0 new"), third.out)
 
+  folder.test("--stages says how busy each part was, and leaves it for the pages"): folder =>
+    val fast = Seq("--site-feeds", "8", "--speed", "100", "--stages")
+    val result = weir(Seq("--db", db(folder).toString) ++ fast*)
+    assertEquals(result.code, 0, result.err)
+    for stage <- List("query", "turn", "fetch") do
+      assert(result.err.linesIterator.exists(_.startsWith(stage)), result.err)
+    val told = "SELECT count(*) FROM meta WHERE name = 'stages' AND value LIKE '%fetch%'"
+    assertEquals(number(folder, told), 1L)
+
   test("results are written as JSON, and as a page"):
     val run = first()
     assertEquals(run.result.code, 0)

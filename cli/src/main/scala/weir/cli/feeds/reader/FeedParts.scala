@@ -4,7 +4,7 @@ import scalatags.Text.all.*
 import scalatags.Text.tags2
 
 import weir.cli.Text
-import weir.cli.feeds.store.ListedFeed
+import weir.cli.feeds.store.{ListedFeed, Stages}
 
 /** What pages show of feeds.
   *
@@ -33,6 +33,19 @@ private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
           li(id := s"check-${feed.id}", link(feed), p(cls := "about", outcome(feed), checked(feed)))
       )
     )
+
+  /** How busy the stages of a `weir feeds --stages` are, or were. */
+  def stages(found: Option[Stages]): Frag = found match
+    case None => p(cls := "none", "No weir feeds --stages has run on this database.")
+    case Some(stages) =>
+      div(
+        id := "stages",
+        cls := "stages",
+        attr("data-live") := "",
+        p(id := "stages-at", "While weir feeds ran, up to ", time(stages.atMillis)),
+        pre(id := "stages-table", stages.table),
+        p(id := "stages-mark", "* makes the others wait")
+      )
 
   /** All that is known of the feed. */
   def facts(feed: ListedFeed): Frag =

@@ -5,7 +5,7 @@ import java.sql.Connection
 import scalatags.Text.all.*
 import scalatags.Text.tags2
 
-import weir.cli.feeds.store.{FeedQuery, ItemQuery, ListedItem, StoreReader}
+import weir.cli.feeds.store.{FeedQuery, ItemQuery, ListedItem, Stages, StoreReader}
 
 /** From the path of a request to the page that it asks for. */
 private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, staleMillis: Long):
@@ -21,6 +21,7 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
       case "/feeds" => feedList(parameter)
       case feedPath(id) => fromPlace(parameter)(feed(id.toLong, _))
       case itemPath(id) => item(id.toLong)
+      case "/stages" => stages
       case "/live" => Reply(200, "text/plain; charset=utf-8", store.read(FeedQuery.stamp))
       case _ => Assets.reply(path).getOrElse(Reply.problem(404, s"There is no page $path."))
 
@@ -82,6 +83,9 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
       case Some((item, body)) =>
         page(items.title(item), None)(_ => Seq(items.whole(item, body.flatMap(ItemParts.fullest))))
 
+  private def stages: Reply = page("Stages", Some("/stages")): connection =>
+    Seq(h1("Stages"), feeds.stages(Stages.latest(connection)))
+
   private def page(title: String, path: Option[String])(
       body: Connection => Seq[Frag]
   ): Reply =
@@ -94,8 +98,9 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
   private def navigation(connection: Connection): Seq[Frame.Link] =
     val counted = Seq(FeedQuery.Show.All, FeedQuery.Show.Failing, FeedQuery.Show.Unchecked).map:
       show => Frame.Link(pathOf(show), titles(show), Some(show.count(connection)))
-    Frame.Link("/", "Newest items", None) +: counted :+
-      Frame.Link(pathOf(FeedQuery.Show.Latest), titles(FeedQuery.Show.Latest), None)
+    val latest = Frame.Link(pathOf(FeedQuery.Show.Latest), titles(FeedQuery.Show.Latest), None)
+    val stages = Stages.latest(connection).map(_ => Frame.Link("/stages", "Stages", None))
+    (Frame.Link("/", "Newest items", None) +: counted :+ latest) ++ stages
 
   /** The page after the place that `before` names, if it names one. */
   private def fromPlace(parameter: String => Option[String])(

@@ -45,15 +45,17 @@ object FeedQuery:
   def idOf(connection: Connection, url: String): Option[Long] =
     Sql.query(connection, "SELECT id FROM feed WHERE url = ?")(url)(_.getLong(1)).headOption
 
-  /** A text that differs after any check and any new item. */
+  /** A text that differs after any check, any new item, and whenever stages are written. */
   def stamp(connection: Connection): String =
-    Sql
+    val stages = Stages.latest(connection).fold("")(stages => s"-${stages.atMillis}")
+    val checks = Sql
       .query(
         connection,
         """SELECT (SELECT max(id) FROM item), count(*), max(checked_at),
           |sum(checked_at % 1000000007) FROM feed""".stripMargin
       )()(row => (1 to 4).map(row.getLong).mkString("-"))
       .head
+    checks + stages
 
   private val columns =
     """f.id, f.url, f.title, f.outcome, f.error, f.failures, f.checked_at, f.hold_off_ms,

@@ -7,7 +7,8 @@ import java.time.ZoneId
 import java.util.concurrent.atomic.AtomicLong
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
-import weir.cli.feeds.store.{Check, Database, DueFeed, FeedQuery, FeedStore, Item, StoreReader}
+import weir.cli.feeds.store.{Check, Database, DueFeed, FeedQuery, FeedStore, Item, Stages}
+import weir.cli.feeds.store.StoreReader
 
 /** A database with what a test stores in it, by the store that `weir feeds` uses. */
 final class ReaderFixture(val database: Database):
@@ -53,6 +54,9 @@ final class ReaderFixture(val database: Database):
       val _ = store.record(
         Check(feed, at, 5, outcome, error, failures, 7_200_000, isGone, None, None, found)
       )
+
+  def toldStages(table: String): Unit =
+    write(Stages.write(_, Stages(clock.addAndGet(60_000), table)))
 
   private def write(body: FeedStore => Unit): Unit =
     val store = FeedStore.open(database)

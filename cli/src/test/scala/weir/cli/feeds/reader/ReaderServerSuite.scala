@@ -75,6 +75,22 @@ class ReaderServerSuite extends FunSuite with TempFolder:
       )
       assertEquals(texts(all, "nav .count"), List("4", "2", "1"))
 
+  folder.test("the stages of a weir feeds --stages, which the live stamp follows"): folder =>
+    val fixture = filled(folder)
+    serving(fixture.database): address =>
+      val none = page(address, "/stages")
+      assertEquals(texts(none, "nav a").count(_.startsWith("Stages")), 0)
+      assert(none.select("main").text.contains("No weir feeds --stages"), none.text)
+      val before = get(address, "/live").body
+      fixture.toldStages("stretch   busy\nfetch *   97 %\n<b>       1 %")
+      assertNotEquals(get(address, "/live").body, before)
+      val told = page(address, "/stages")
+      assertEquals(texts(told, "nav a").count(_.startsWith("Stages")), 1)
+      assertEquals(
+        told.selectFirst("#stages-table").wholeText,
+        "stretch   busy\nfetch *   97 %\n<b>       1 %"
+      )
+
   folder.test("a feed has its facts and its items"): folder =>
     serving(filled(folder).database): address =>
       val path = page(address, "/feeds?show=latest").select(".feeds .title").attr("href")

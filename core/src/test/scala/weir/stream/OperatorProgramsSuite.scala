@@ -1,0 +1,174 @@
+package weir
+package stream
+
+import munit.ScalaCheckSuite
+import org.scalacheck.Gen
+import org.scalacheck.Prop.*
+import org.scalacheck.rng.Seed
+import scala.collection.mutable.ListBuffer
+import scala.concurrent.duration.*
+
+/** Random chains of all operators of one fiber, on a source that may fail at any place, with a
+  * function in the chain that may throw, for a consumer that may stop at any place.
+  *
+  * They do what the same chain does on a list; they do it in the same order, seen between each two
+  * operators, whether their runs are one loop or a chain of stages; and what was opened is closed
+  * once.
+  */
+class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
+  override def limit: FiniteDuration = if Tier.isLong then 20.minutes else 60.seconds
+
+  override def scalaCheckInitialSeed =
+    System.getProperty("weir.stream.seed", Tier(Seed(1).toBase64, super.scalaCheckInitialSeed)).nn
+  override def scalaCheckTestParameters =
+    super.scalaCheckTestParameters.withMinSuccessfulTests(
+      Integer.getInteger("weir.stream.runs", Tier(150, 30_000))
+    )
+
+  /** @param ends
+    *   whether a run of steps ends after the operator, as it does where a fiber is
+    * @param poison
+    *   the element after the operator at which a function throws
+    */
+  private final case class Link(
+      operator: ListOperator,
+      number: Int,
+      ends: Boolean,
+      poison: Option[Int]
+  ):
+    override def toString: String =
+      s"${operator.name}($number)${poison.fold("")(p => s" fails at $p")}${
+          if ends then " |" else ""
+        }"
+
+  private final case class Program(
+      items: List[Int],
+      failsAfter: Option[Int],
+      links: List[Link],
+      wanted: Int
+  ):
+    def mayFail: Boolean = failsAfter.isDefined || links.exists(_.poison.isDefined)
+
+  private val link: Gen[Link] =
+    for
+      operator <- Gen.oneOf(ListOperator.all)
+      number <- Gen.choose(0, 4)
+      ends <- Gen.oneOf(true, false)
+      poison <- Gen.frequency(9 -> Gen.const(None), 1 -> Gen.choose(-9, 9).map(Some(_)))
+    yield Link(operator, number, ends, poison)
+
+  private val program: Gen[Program] =
+    for
+      items <- Gen.listOf(Gen.choose(-9, 9))
+      failsAfter <- Gen.frequency(
+        2 -> Gen.const(None),
+        1 -> Gen.choose(0, items.size).map(Some(_))
+      )
+      count <- Gen.choose(1, 6)
+      links <- Gen.listOfN(count, link)
+      wanted <- Gen.frequency(2 -> Gen.const(500), 1 -> Gen.choose(0, 9))
+    yield Program(items, failsAfter, links, wanted)
+
+  /** Any element as a small number, so that each operator can follow each. */
+  private def small(value: Any): Int = value match
+    case number: Int => number % 10
+    case Left(_) => 7
+    case other => other.hashCode % 10
+
+  private val boom = Boom()
+
+  /** The result, what has passed each operator in which order, and what was opened and closed. */
+  private final case class Seen(
+      result: Either[String, Unit],
+      elements: List[Int],
+      passed: List[(Int, Int)],
+      opened: Int,
+      closed: List[String]
+  )
+
+  private type Way = (Pull, Array[Step]) => Pull
+
+  private val fused: Way = (source, steps) =>
+    FusedClass.of(source, steps).open(source, steps, Stream.empty)
+  private val chained: Way = (source, steps) =>
+    steps.foldLeft(source)((upstream, step) => step.pull(upstream))
+
+  /** `stream`, whose last steps are run in this way. */
+  private def endRun(stream: Stream[Int], way: Way): Stream[Int] =
+    def unstaged(from: Stream[Any], steps: List[Step]): (Stream[Any], List[Step]) = from match
+      case staged: Staged[Any] => unstaged(staged.upstream, staged.step :: steps)
+      case other => (other, steps)
+    val (source, steps) = unstaged(stream, Nil)
+    if steps.isEmpty then stream else Stream.of(() => way(source.open(), steps.toArray))
+
+  private def run(program: Program, way: Way): Seen =
+    val passed = ListBuffer[(Int, Int)]()
+    val elements = ListBuffer[Int]()
+    val closed = ListBuffer[String]()
+    var opened = 0
+    val items = program.failsAfter match
+      case Some(count) => Stream.emits(program.items.take(count)) ++ Stream.fail(boom)
+      case None => Stream.emits(program.items)
+    val source = Stream
+      .eval(Task { opened += 1 })
+      .flatMap(_ => items)
+      .onFinalizeCase(outcome => Task(closed += outcome.toString).void)
+    val stream = program.links.zipWithIndex.foldLeft(source) { case (upstream, (link, index)) =>
+      val made = link.operator.onStream(upstream, link.number).map { value =>
+        val number = small(value)
+        passed += ((index, number))
+        if link.poison.contains(number) then throw boom
+        number
+      }
+      if link.ends then endRun(made, way) else made
+    }
+    val task = endRun(stream.take(program.wanted).map(i => { elements += i; i }), way).drain
+    Seen(
+      task.attempt.runSync().left.map(_.toString),
+      elements.toList,
+      passed.toList,
+      opened,
+      closed.toList
+    )
+
+  /** What a list makes of it: with the poisons left out, or with the end of the list in their
+    * place.
+    */
+  private def model(program: Program, items: List[Int], poisonsEnd: Boolean): List[List[Int]] =
+    program.links
+      .scanLeft(items) { (before, link) =>
+        val after = link.operator.onList(before, link.number).map(small)
+        if poisonsEnd then after.takeWhile(!link.poison.contains(_)) else after
+      }
+      .tail
+
+  private def repeats(link: Link): Boolean = link.operator.name.startsWith("repeat")
+  private def handles(link: Link): Boolean = Set("attempt", "orElse")(link.operator.name)
+
+  property("a chain does the same, in the same order, as one loop and as stages"):
+    forAll(program) { program =>
+      val first = run(program, fused)
+      assertEquals(first, run(program, chained))
+      if first.opened > 0 then assertEquals(first.closed.size, first.opened)
+    }
+
+  property("a chain does what it does on a list"):
+    forAll(program) { program =>
+      val seen = run(program, fused)
+      val whole = model(program, program.items, poisonsEnd = false)
+      val wanted = whole.last.take(program.wanted)
+      if !program.mayFail then
+        assertEquals(seen.result, Right(()))
+        assertEquals(seen.elements, wanted)
+        if !program.links.exists(repeats) then
+          for (list, index) <- whole.zipWithIndex do
+            val passed = seen.passed.collect { case (`index`, number) => number }
+            assert(list.startsWith(passed), s"$passed after ${program.links(index)}, not $list")
+      else if !program.links.exists(handles) then
+        val begun = program.failsAfter.fold(program.items)(program.items.take)
+        val ended = model(program, begun, poisonsEnd = true).last.take(program.wanted)
+        if seen.result.isRight then assertEquals(seen.elements, wanted)
+        else
+          assert(ended.startsWith(seen.elements), s"${seen.elements}, not as $ended")
+          assert(wanted.startsWith(seen.elements), s"${seen.elements}, not as $wanted")
+    }
