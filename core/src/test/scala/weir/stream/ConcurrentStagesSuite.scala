@@ -137,8 +137,3 @@ class ConcurrentStagesSuite extends StreamTests:
         assert(got.indexOf(9) <= 9, got)
       }
     }
-
-  test("parJoinUnbounded: the end of one of very many streams costs no more than of a few"):
-    val count = Tier(20_000, 200_000)
-    val all = Stream.range(0, count).map(i => Stream.sleep((count - i).nanos)).parJoinUnbounded
-    assertEquals(all.count.runSync(), count.toLong)
