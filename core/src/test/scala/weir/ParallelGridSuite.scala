@@ -28,14 +28,11 @@ class ParallelGridSuite extends StreamTests:
     *
     * @param keeps
     *   false if elements may be dropped or repeated, and an effect cancelled for the next one
-    * @param around
-    *   true if upstream is released before its last elements have been used
     */
   private final case class Form(
       name: String,
       operator: Operator,
-      keeps: Boolean = true,
-      around: Boolean = false
+      keeps: Boolean = true
   )
 
   private val forms = List[Form](
@@ -84,10 +81,9 @@ class ParallelGridSuite extends StreamTests:
     Form("keepAlive", (s, f) => s.evalMap(f).keepAlive(1.hour, -1)),
     Form(
       "broadcastThrough",
-      (s, f) => s.broadcastThrough(_.evalMap(f), _.drop(Long.MaxValue)),
-      around = true
+      (s, f) => s.broadcastThrough(_.evalMap(f), _.drop(Long.MaxValue))
     ),
-    Form("balance", (s, f) => s.balance(_.evalMap(f), _.evalMap(f)), around = true),
+    Form("balance", (s, f) => s.balance(_.evalMap(f), _.evalMap(f))),
     Form(
       "partition",
       (s, f) => Stream.resource(s.evalMap(f).partition(_ % 2 == 0)).flatMap(_.merge(_))
@@ -287,7 +283,7 @@ class ParallelGridSuite extends StreamTests:
 
   for (form, i) <- forms.zipWithIndex do
     test(s"${form.name} ends, leaves no fiber, and releases once after the last use"):
-      grid(elements(merges = false), form.around, Some(i), parts = 5, keeps = form.keeps) {
+      grid(elements(merges = false), around = false, Some(i), parts = 5, keeps = form.keeps) {
         s => (f, g) =>
           form.operator(s.evalMap(g), f)
       }

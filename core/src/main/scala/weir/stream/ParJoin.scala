@@ -1,6 +1,6 @@
 package weir.stream
 
-import scala.collection.mutable.LinkedHashSet
+import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Uncancelable, Waiter}
 import weir.group.Finalizers
 import weir.{Outcome, Stream, Task}
@@ -23,7 +23,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private var outerFiber: TaskFiber | Null = null
 
   // shared, under this object's lock
-  private val inners = LinkedHashSet[Inner]()
+  private val inners = ArrayBuffer[Inner]()
   private var room = limit
 
   /** No inner stream is begun any more. */
@@ -56,7 +56,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def isOver: Boolean = synchronized(inners.isEmpty)
 
   private def finish(inner: Inner, fiber: TaskFiber): Unit =
-    synchronized(inners.remove(inner)): Unit
+    synchronized(inners -= inner): Unit
     try inner.pull.close(fiber, Pull.succeeded)
     finally giveRoom()
 
@@ -96,7 +96,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     synchronized {
       if !isClosing then
         inner.fiber = fiber.fork(DirectCode(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
-      inners.add(inner): Unit
+      inners.addOne(inner): Unit
     }
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
@@ -120,7 +120,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
     val closers = begun.map(inner => fiber.fork(closer(inner, outcome)))
     if running ne null then fiber.await(running.join): Unit
     val late = synchronized {
-      val late = inners.iterator.drop(begun.size).toList
+      val late = inners.drop(begun.size).toList
       inners.clear()
       late
     }

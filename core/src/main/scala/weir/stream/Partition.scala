@@ -7,9 +7,9 @@ import weir.{Channel, Outcome, Resource, Stream, Task}
 /** Two streams over one that runs on a fiber of its own, the feeder: `partition`.
   *
   * The feeder ends also when both streams are over. The source is closed with the resource, not by
-  * the feeder: its last elements are used after that has ended. An error of the source comes through both
-  * channels, after the elements before it; where no stream has come to it, it is kept at the
-  * release: see `Producer.keepError`.
+  * the feeder: its last elements are used after that has ended. An error of the source comes
+  * through both channels, after the elements before it; where no stream has come to it, it is kept
+  * at the release: see `Producer.keepError`.
   */
 private[weir] final class Partition[A] private ():
   import Partition.bufferSize
