@@ -140,6 +140,14 @@ lazy val core = project
   )
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
+  // The kit of Reactive Streams, whose methods are TestNG's; and a publisher of another library.
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.reactivestreams" % "reactive-streams-tck-flow" % "1.0.4" % Test,
+      "io.projectreactor" % "reactor-core" % "3.8.8" % Test
+    ),
+    dependencyOverrides += "org.testng" % "testng" % "7.5.1"
+  )
   .settings(
     // `jcmd PID JVMTI.agent_load weir-core.jar` writes a fiber dump.
     Compile / packageBin / packageOptions +=

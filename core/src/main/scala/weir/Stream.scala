@@ -3,7 +3,7 @@ package weir
 import java.io.InputStream
 import java.nio.charset.{Charset, StandardCharsets}
 import java.nio.file.{Files, Path}
-import java.util.concurrent.TimeoutException
+import java.util.concurrent.{Flow, TimeoutException}
 import scala.annotation.implicitNotFound
 import scala.collection.Factory
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
@@ -1235,6 +1235,24 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def toIterator: Resource[Iterator[A]] = StreamSource.iterator(this)
 
+  /** A publisher, for each of whose subscribers the stream runs anew, on a fiber of its own. It
+    * does nothing before that, and asks the stream for an element once one is requested; the end
+    * comes with the last element of a collection, and otherwise with a request for one more.
+    *
+    * **Waits** while nothing is requested. **Cancelled** by the subscriber: cancels the run;
+    * `cancel` does not wait for its finalizers. **Fails**: the subscriber's `onError` is called
+    * after the finalizers, as `onComplete` is; an element that is null is an error. What the
+    * subscriber throws ends the run, and is reported on the standard error.
+    *
+    * Where `org.reactivestreams` is asked for: `FlowAdapters.toPublisher(stream.toPublisher)`.
+    * {{{
+    * val bytes = Stream.fromPath(path).map(java.nio.ByteBuffer.wrap(_))
+    * val body = java.net.http.HttpRequest.BodyPublishers.fromPublisher(bytes.toPublisher)
+    * }}}
+    */
+  final def toPublisher[B >: A](using runtime: Runtime): Flow.Publisher[B] =
+    StreamPublisher(this, runtime).asInstanceOf[Flow.Publisher[B]]
+
   /** How many elements there are.
     * {{{
     * val lines: Task[Long] = Stream.linesOf(path).count
@@ -1508,7 +1526,7 @@ object Stream:
     * val lines: Stream[String] = Stream.linesOf(path) ++ Stream.fail(IOException("no END"))
     * }}}
     */
-  def fail(error: Throwable): Stream[Nothing] = eval(Task.fail(error))
+  def fail(error: Throwable): Stream[Nothing] = of(() => FailSource(error))
 
   // ---- values, effects and state ----
 
@@ -1627,6 +1645,49 @@ object Stream:
   def fromJavaStream[A](open: => java.util.stream.Stream[? <: A]): Stream[A] =
     resource(Resource.fromAutoCloseable(Task(open)))
       .flatMap(items => fromIterator[A](items.iterator.asScala))
+
+  // ---- Reactive Streams ----
+
+  /** The elements of `publisher`, subscribed to when the first is asked for, and anew each time the
+    * stream runs. `buffer` elements are requested at first; then, as they are used up, as many
+    * again, in batches of half of that. At most `buffer` are held, or requested and not there yet.
+    *
+    * **Waits** for the next element. **Cancelled**, and where no more elements are asked for:
+    * cancels the subscription, which does not wait for the publisher. **Fails** with the
+    * publisher's error, after the elements before it; and with an `IllegalStateException` where the
+    * publisher breaks a rule of Reactive Streams. **Order**: the publisher's.
+    *
+    * Publishers of the interface `org.reactivestreams` come by `FlowAdapters.toFlowPublisher`.
+    * {{{
+    * val prices = java.util.concurrent.SubmissionPublisher[String]()
+    * val stored: Task[Unit] = Stream.fromPublisher(prices).evalForeach(store)
+    * }}}
+    */
+  def fromPublisher[A](publisher: Flow.Publisher[? <: A], buffer: Int = 64): Stream[A] =
+    require(
+      buffer >= 1,
+      s"Stream.fromPublisher: the buffer was $buffer. It must be at least 1."
+    )
+    of(() => PublisherSource.of(publisher, buffer))
+
+  /** A processor that puts what its publisher signals through `pipe`, for one subscriber. The pipe
+    * runs once, from when the subscriber comes; it may run concurrently. `buffer` is as that of
+    * `fromPublisher`; besides, one element is ready for the subscriber before it is requested.
+    *
+    * **Cancelled** by the subscriber: cancels the pipe, and so the subscription to the publisher.
+    * **Fails**: with the error of the publisher or of the pipe the subscriber's `onError` is
+    * called. It is called with an `IllegalStateException` for a second subscriber.
+    * {{{
+    * val names: java.util.concurrent.Flow.Processor[Int, String] =
+    *   Stream.processor[Int, String](_.parEvalMap(8)(id => load(id).map(_.name)))
+    * }}}
+    */
+  def processor[A, B](pipe: Stream[A] => Stream[B], buffer: Int = 64)(using
+      runtime: Runtime
+  ): Flow.Processor[A, B] =
+    require(buffer >= 1, s"Stream.processor: the buffer was $buffer. It must be at least 1.")
+    val erased = pipe.asInstanceOf[Stream[Any] => Stream[Any]]
+    StreamProcessor(erased, buffer, runtime).asInstanceOf[Flow.Processor[A, B]]
 
   // ---- time ----
 

@@ -1,7 +1,6 @@
 package weir
 
-import java.util.concurrent.{SubmissionPublisher, TimeoutException}
-import java.util.concurrent.Flow.{Publisher, Subscriber, Subscription}
+import java.util.concurrent.TimeoutException
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.stream.{Collector, Collectors}
 import scala.concurrent.duration.*
@@ -109,52 +108,6 @@ class ComingFromStreamsSuite extends StreamTests:
         _ <- fiber.joinOrFail
       yield log.lines
     assertEquals(TestRuntime.run(stopped), List("released"))
-
-  private def fromPublisher[A](publisher: Publisher[A], n: Int): Stream[A] = Stream.suspend {
-    @volatile var subscription: Option[Subscription] = None
-    Stream
-      .async[A](bound = n) { emit =>
-        val subscriber = new Subscriber[A]:
-          def onSubscribe(s: Subscription): Unit = { subscription = Some(s); s.request(n) }
-          def onNext(a: A): Unit = emit(a): Unit
-          def onError(error: Throwable): Unit = emit.fail(error)
-          def onComplete(): Unit = emit.end()
-        Resource.make(Task(publisher.subscribe(subscriber)))(_ =>
-          Task(subscription.foreach(_.cancel()))
-        )
-      }
-      .evalTap(_ => Task(subscription.foreach(_.request(1))))
-  }
-
-  /** Publishes once there is a subscriber. */
-  private def publishing(publisher: SubmissionPublisher[Int])(publish: => Unit): Task[Unit] =
-    Task.sleep(1.milli).iterateUntil(_ => publisher.hasSubscribers).andThen(Task(publish))
-
-  test("Pekko: fromPublisher takes no more than it has room for, to the end or the error"):
-    val ends = SubmissionPublisher[Int]()
-    val all = fromPublisher(ends, 4).toList.both(publishing(ends) {
-      (1 to 1000).foreach(ends.submit(_): Unit)
-      ends.close()
-    })
-    assertEquals(all.runSync()._1, (1 to 1000).toList)
-    val fails = SubmissionPublisher[Int]()
-    val error = fromPublisher(fails, 4).drain.attempt.both(publishing(fails) {
-      fails.closeExceptionally(boom)
-    })
-    assertEquals(error.runSync()._1, Left(boom))
-
-  test("Pekko: fromPublisher cancels the subscription when its consumer stops"):
-    val publisher = SubmissionPublisher[Int]()
-    val two = fromPublisher(publisher, 4)
-      .take(2)
-      .toList
-      .both(publishing(publisher) {
-        (1 to 3).foreach(publisher.submit(_): Unit)
-      })
-    assertEquals(two.runSync()._1, List(1, 2))
-    // the publisher looks at the request to cancel when it is next used
-    val gone = Task(publisher.hasSubscribers).iterateUntil(!_)
-    assertEquals(gone.timeout(1.minute).runSync(), false)
 
   // ---- fs2 ----
 

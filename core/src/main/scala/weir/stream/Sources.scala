@@ -49,6 +49,12 @@ private[weir] object EmptySource extends PlainSource:
   def next(fiber: TaskFiber): Any = Pull.End
   override def isSpent: Boolean = true
 
+/** No element, but an error. */
+private[weir] final class FailSource(error: Throwable) extends PlainSource:
+  def next(fiber: TaskFiber): Any =
+    fiber.checkpoint()
+    fiber.await(Task.fail(error))
+
 /** The elements that `f` makes of a state. */
 private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) extends PlainSource:
   private var state: S = zero

@@ -1,0 +1,252 @@
+package weir.stream
+
+import java.util.Arrays
+import java.util.concurrent.Flow
+import java.util.concurrent.atomic.AtomicBoolean
+import weir.Runtime
+import weir.fiber.{Awaited, Suspend, TaskFiber, Waiter}
+
+/** The subscriber that a `Flow.Publisher` signals to: the elements that have come and have not been
+  * taken. `PublisherSource` is its consumer.
+  *
+  * {{{
+  * Open --onComplete, onError--> ended --signal after it--> broken
+  *  |                                                         ^
+  *  +--a signal or a call that breaks a rule------------------+
+  * from each of them: --close--> closed
+  * }}}
+  *
+  * The publisher's threads append, the consumer takes all that is there at once, and uses it
+  * without the lock. Only the consumer calls `request`, and not from a signal: so a publisher that
+  * signals inside of `request` causes no recursion.
+  *
+  *   - **Shared, under this object's lock**: all fields. Nothing of the publisher's is called with
+  *     the lock held.
+  *   - **Invariant**: `owed`, the elements that are requested and have not come, those queued, and
+  *     those that the consumer has taken and not used up are at most `limit`.
+  *   - **The race that we fear**: the consumer waits for an element while the publisher waits for a
+  *     request. Before it waits, the consumer has requested as many as it has used up, so that
+  *     `owed` is above 0, or there is no subscription yet. It looks for elements, for an end and
+  *     for a new subscription in the critical section in which it begins to wait; each of the three
+  *     wakes it. A woken consumer looks again, so a cancelled wait loses nothing.
+  *   - **Another one**: `close` comes before `onSubscribe`. Then there is nothing to cancel yet;
+  *     `onSubscribe` finds `isClosed`, and cancels what it is given.
+  */
+private[weir] final class PublisherInput(operator: String, publisher: String, limit: Int)
+    extends Flow.Subscriber[Any],
+      Awaited,
+      StretchCounters.Queue:
+  import PublisherInput.*
+
+  private val begun = AtomicBoolean()
+
+  // shared, under this object's lock
+  private var subscription: Flow.Subscription | Null = null
+  private var queued = new Array[Any](math.min(limit, 16))
+  private var count = 0
+  private var owed = 0L
+  private var ending: Any = Open
+  private var isBroken = false
+  private var isEndTaken = false
+  private var isClosed = false
+  private var isKnown = false // the consumer has seen the subscription
+  private var consumer: Waiter | Null = null
+  private var reporter: Runtime | Null = null
+
+  def size: Int = synchronized(count)
+  def capacity: Long = limit
+  private[weir] def awaitedAs: String =
+    s"$operator($publisher), which owes an element (${synchronized(owed)} requested)"
+
+  // ---- the publisher's side ----
+
+  def onSubscribe(offered: Flow.Subscription | Null): Unit =
+    if offered eq null then refuseNull("onSubscribe", "subscription")
+    var isWelcome = false
+    val other = wakeAfter {
+      if subscription ne null then breach(s"called onSubscribe twice. $rule 2.12: at most once")
+      else
+        subscription = offered
+        isWelcome = !isClosed && (ending.asInstanceOf[AnyRef] eq Open)
+        null
+    }
+    if !isWelcome then offered.nn.cancel()
+    if other ne null then other.cancel()
+
+  def onNext(element: Any): Unit =
+    if element.asInstanceOf[AnyRef] eq null then refuseNull("onNext", "element")
+    val broken = wakeAfter {
+      if isClosed || isBroken then null
+      else if subscription eq null then
+        breach(s"called onNext before onSubscribe. $rule 1.9: that comes first")
+      else if ending.asInstanceOf[AnyRef] ne Open then
+        breach(s"called onNext after the end. $rule 1.7: nothing may follow it")
+      else if owed == 0 then
+        breach(s"called onNext for an element that was not requested. $rule 1.1: no more than are")
+      else
+        owed -= 1
+        append(element)
+        null
+    }
+    if broken ne null then broken.cancel()
+
+  def onComplete(): Unit = end("onComplete", Pull.End)
+
+  def onError(error: Throwable | Null): Unit =
+    if error eq null then refuseNull("onError", "error")
+    end("onError", Producer.Failed(error.nn))
+
+  /** Calls nothing of the subscription, which is over: rule 2.3. A second `onComplete` is ignored:
+    * it loses nothing.
+    */
+  private def end(signal: String, message: Any): Unit = wakeAfter {
+    if isClosed || isBroken then null
+    else if subscription eq null then
+      breach(s"called $signal before onSubscribe. $rule 1.9: that comes first", cause(message))
+    else if ending.asInstanceOf[AnyRef] eq Open then
+      ending = message
+      null
+    else if message.asInstanceOf[AnyRef] ne Pull.End then
+      breach(s"called $signal after the end. $rule 1.7: nothing may follow it", cause(message))
+    else null
+  }: Unit
+
+  private def refuseNull(signal: String, what: String): Nothing =
+    val broken = wakeAfter {
+      if isClosed || isBroken then null
+      else breach(s"called $signal with null. $rule 2.13: no $what is null")
+    }
+    if (broken ne null) && signal != "onError" then broken.cancel()
+    throw NullPointerException(
+      s"$operator: $publisher called $signal with null. $rule 2.13: no $what is null."
+    )
+
+  // ---- under the lock ----
+
+  private inline def wakeAfter(
+      inline change: => Flow.Subscription | Null
+  ): Flow.Subscription | Null =
+    var waiting: Waiter | Null = null
+    val result = synchronized {
+      val result = change
+      waiting = consumer
+      consumer = null
+      result
+    }
+    if waiting ne null then waiting.nn.complete(()): Unit
+    result
+
+  private def append(element: Any): Unit =
+    if count == queued.length then
+      val length = math.min(limit.toLong, queued.length * 2L).toInt
+      queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
+    queued(count) = element
+    count += 1
+
+  /** Ends this with an error that says what the publisher has done, after the elements that have
+    * come. The first such error counts; it is reported if the consumer has come to the end already.
+    * Returns the subscription that is to be cancelled, if it is not over.
+    */
+  private def breach(did: String, cause: Throwable | Null = null): Flow.Subscription | Null =
+    val error = violation(did, cause)
+    val over = ending.asInstanceOf[AnyRef] ne Open
+    isBroken = true
+    if isEndTaken then reporter.nn.report(operator, error)
+    else
+      ending match
+        case failed: Producer.Failed => failed.error.addSuppressed(error)
+        case _ => ending = Producer.Failed(error)
+    if over then null else subscription
+
+  private def violation(did: String, cause: Throwable | Null): IllegalStateException =
+    IllegalStateException(
+      s"$operator: $publisher $did. Elements may be missing, so the stream fails. Who wrote the " +
+        "publisher has to mend it.",
+      cause
+    )
+
+  // ---- the consumer's side ----
+
+  /** True for the first caller: the elements come once. */
+  def begin(): Boolean = begun.compareAndSet(false, true)
+
+  /** Exchanges the elements that have come for `empty`, which has room for them or is thrown away.
+    * Returns how many there are; the array is in `taken`.
+    */
+  def exchange(source: PublisherSource): Int = synchronized {
+    val have = count
+    if have > 0 then
+      val full = queued
+      val empty = source.batch
+      queued = if empty.length < full.length then new Array[Any](full.length) else empty
+      source.batch = full
+      count = 0
+    have
+  }
+
+  /** `Open`, `Pull.End` or `Producer.Failed`: what is after the elements that have come. */
+  def takeEnding(runtime: Runtime): Any = synchronized {
+    if count > 0 then Open
+    else
+      if ending.asInstanceOf[AnyRef] ne Open then
+        isEndTaken = true
+        reporter = runtime
+      ending
+  }
+
+  /** The subscription, for a request of `n` elements; null if there is none yet, or it is over. */
+  def grant(n: Long): Flow.Subscription | Null = synchronized {
+    isKnown = subscription ne null
+    if (subscription eq null) || (ending.asInstanceOf[AnyRef] ne Open) then null
+    else
+      owed += n
+      subscription
+  }
+
+  /** A method of the publisher's has thrown. */
+  def threw(did: String, error: Throwable): Unit =
+    wakeAfter { if isClosed || isBroken then null else breach(did, error) } match
+      case null => ()
+      case broken => broken.cancel()
+
+  /** Waits until something has come that the consumer does not know. */
+  object Changed extends Suspend[Unit]:
+    def begin(fiber: TaskFiber): Any = PublisherInput.this.synchronized {
+      val isNews = count > 0 || (ending.asInstanceOf[AnyRef] ne Open) ||
+        ((subscription ne null) && !isKnown)
+      if isNews then ()
+      else
+        val waiter = new Waiter(fiber):
+          override def awaited: Awaited = PublisherInput.this
+        fiber.runtime.waitsOutside(waiter)
+        consumer = waiter
+        waiter
+    }
+
+  /** Takes no signals any more. Returns the subscription that is to be cancelled; null if there is
+    * none, or it is over, or another call has returned it.
+    */
+  def close(): Flow.Subscription | Null = synchronized {
+    val first = !isClosed
+    isClosed = true
+    queued = none
+    if first && (ending.asInstanceOf[AnyRef] eq Open) then subscription else null
+  }
+
+  /** The end that the consumer has not come to. */
+  def untakenEnding: Any = synchronized(if isEndTaken then Pull.End else ending)
+
+private[weir] object PublisherInput:
+  /** There may be more. */
+  object Open
+
+  private val none = new Array[Any](0)
+  private val rule = "Reactive Streams, rule"
+
+  private def cause(message: Any): Throwable | Null = message match
+    case Producer.Failed(error) => error
+    case _ => null
+
+  def nameOf(publisher: Any): String = publisher match
+    case null => "the publisher, which is null,"
+    case some => s"the publisher, a ${some.getClass.getName},"

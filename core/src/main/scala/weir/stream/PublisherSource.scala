@@ -1,0 +1,128 @@
+package weir.stream
+
+import java.util.Arrays
+import java.util.concurrent.Flow
+import weir.Outcome
+import weir.fiber.TaskFiber
+
+/** The elements of a `Flow.Publisher`, which `subscribe` brings to `input`: `Stream.fromPublisher`.
+  *
+  * An element is used up when the next one is asked for. As many as are used up are requested
+  * again once that is half of the buffer, or there is nothing else to take. The publisher's
+  * `subscribe`, `request` and `cancel` run masked on the consumer's fiber: no interrupt may hit
+  * them.
+  */
+private[weir] final class PublisherSource(
+    input: PublisherInput,
+    subscribe: PublisherInput => Unit,
+    limit: Int
+) extends Pull:
+  private val requestAt = math.max(1, limit / 2)
+  private[stream] var batch = new Array[Any](math.min(limit, 16))
+  private var position = 0
+  private var batchEnd = 0
+  private var hasBegun = false
+  private var ended = false
+
+  /** How many elements may be requested now. */
+  private var credit = limit.toLong
+
+  /** How many may be requested in all. */
+  private var demand = Long.MaxValue
+
+  override def atMost(count: Long): Unit = demand = math.min(demand, count)
+  override def hasFibers: Boolean = true
+
+  def next(fiber: TaskFiber): Any =
+    fiber.checkpoint()
+    if !hasBegun then begin(fiber)
+    if credit >= requestAt then request(fiber)
+    while position == batchEnd && !ended do refill(fiber)
+    if ended then Pull.End
+    else
+      val value = batch(position)
+      batch(position) = null
+      position += 1
+      credit += 1
+      value
+
+  override private[stream] def takeReady(most: Int): Ready | Null =
+    val count = math.min(most, batchEnd - position)
+    if count <= 0 then null
+    else
+      val from = batch.asInstanceOf[Array[AnyRef]]
+      val taken = Arrays.copyOfRange(from, position, position + count)
+      Arrays.fill(from, position, position + count, null)
+      position += count
+      credit += count
+      Ready(taken.asInstanceOf[Array[Any]], count)
+
+  private def begin(fiber: TaskFiber): Unit =
+    if !input.begin() then
+      throw IllegalStateException(
+        "Stream.processor: the pipe has opened its elements twice. They come once. Share them " +
+          "with broadcastThrough."
+      )
+    hasBegun = true
+    val stretch = Observation.stretchOf(fiber)
+    if stretch ne null then stretch.queue = input
+    guarded("threw from subscribe. Reactive Streams, rule 1.9: it returns normally") {
+      fiber.masked(subscribe(input))
+    }
+
+  private def request(fiber: TaskFiber): Unit =
+    val count = math.min(credit, demand)
+    val subscription = if count > 0 then input.grant(count) else null
+    if subscription ne null then
+      credit = 0
+      if demand != Long.MaxValue then demand -= count
+      guarded("threw from request. Reactive Streams, rule 3.16: it returns normally") {
+        fiber.masked(subscription.request(count))
+      }
+
+  private inline def guarded(did: String)(inline call: Unit): Unit =
+    try call
+    catch case error: Throwable => input.threw(did, error)
+
+  /** Takes what has come; or else requests what may be requested, and waits. */
+  private def refill(fiber: TaskFiber): Unit =
+    position = 0
+    batchEnd = input.exchange(this)
+    if batchEnd == 0 then
+      input.takeEnding(fiber.runtime) match
+        case PublisherInput.Open =>
+          if credit > 0 then request(fiber)
+          Observation.awaitInput(fiber, input.Changed)
+        case failed: Producer.Failed =>
+          ended = true
+          failed.rethrow(fiber)
+        case _ => ended = true
+
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    if hasBegun then
+      Pull.both(
+        PublisherSource.cancel(input),
+        Producer.keepError(input.untakenEnding, fiber, outcome)
+      )
+
+private[weir] object PublisherSource:
+  def of(publisher: Flow.Publisher[?], limit: Int): Pull =
+    val input = PublisherInput("Stream.fromPublisher", PublisherInput.nameOf(publisher), limit)
+    PublisherSource(
+      input,
+      publisher.asInstanceOf[Flow.Publisher[Any]].subscribe(_),
+      limit
+    )
+
+  /** Cancels the subscription of `input`, if that is not over. */
+  def cancel(input: PublisherInput): Unit =
+    val subscription = input.close()
+    if subscription ne null then
+      try subscription.cancel()
+      catch
+        case error: Throwable =>
+          throw IllegalStateException(
+            s"The subscription of ${input.awaitedAs} threw from cancel. Reactive Streams, rule " +
+              "3.15: it returns normally.",
+            error
+          )

@@ -1,0 +1,60 @@
+package weir
+package japi
+
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import weir.testkit.TestRuntime
+
+/** What JavaApiUser, a program in Java, gets from each class of `weir.japi`. */
+class JavaApiSuite extends WeirSuite:
+
+  private def texts(values: java.util.List[Object]): List[String] =
+    values.asScala.toList.map(String.valueOf)
+
+  test("tasks"):
+    assertEquals(
+      texts(JavaApiUser.tasks()),
+      List("4", "next", "tap 1", "1", "b1", "1", "1", "deferred", "null", "stage", "[1, 2]") ++
+        List("[1, 4, 9]", "1", "1")
+    )
+
+  test("errors, retries and finalizers"):
+    assertEquals(
+      texts(JavaApiUser.errors()),
+      List("none", "other", "any", "not recovered", "3", "run 1", "15", "finalizer", "16")
+    )
+
+  test("cancelling the future interrupts the code, and runs its finalizers"):
+    assertEquals(texts(JavaApiUser.cancelled()).toSet, Set("true", "cancelled"))
+
+  test("a schedule waits as its parts say"):
+    val waits = Stream.from(weir.Stream.fromSchedule(JavaApiUser.schedule().underlying))
+    val (count, took) = TestRuntime.timed(waits.count().asScala)
+    assertEquals((count.longValue, took), (5L, (11 + 21 + 31 + 31 + 5).millis))
+
+  test("scopes"):
+    val seen = texts(JavaApiUser.scopes())
+    assertEquals(seen, List("3", "child", "the other one ends", "first"))
+
+  test("resources are released in reverse order, once, also after an error"):
+    assertEquals(
+      texts(JavaApiUser.resources()),
+      List("-ab", "-a", "ab!", "-ab", "-a", "3", "-a", "ac", "-a", "in use of a", "open a", "-a") ++
+        List("finalizer", "closed", "true")
+    )
+
+  test("streams"):
+    assertEquals(
+      texts(JavaApiUser.streams()),
+      List("[12, 14, 16, 18]", "[2, -2, 3, -3]", "[0, 0, 1, 1, 2, 2]") ++
+        List("[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]", "[, 0, 01, 012]", "[a0, b1]", "[a, b]") ++
+        List("55", "10", "45", "90", "Optional[0]", "Optional.empty", "[broken]", "[1, 2]") ++
+        List("[3]", "[4, 5]", "[2, 1]", "tap", "tap", "0", "over", "released", "[r]") ++
+        List("10", "2", "10", "[10]")
+    )
+
+  test("streams of the JDK, publishers and processors, both ways"):
+    assertEquals(
+      texts(JavaApiUser.otherStreams()),
+      List("[0, 1]", "over", "[a, b]", "[a, b]", "[a, b]", "[3, 5]", "over", "[0]")
+    )

@@ -1,0 +1,184 @@
+package weir
+package stream
+
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
+import java.util.concurrent.{CountDownLatch, Flow, TimeUnit}
+import scala.util.Random
+
+/** Elements through `toPublisher` and `fromPublisher` under load: requests, cancels and ends at any
+  * moment, from any thread. What is looked for: an element, a request or an end that is lost, an
+  * element that was not requested, two signals at a time, a finalizer that does not run.
+  *
+  * `-Dweir.stress.seconds=60` for so long, `-Dweir.stress.seed=` with the seed that a failure
+  * prints.
+  */
+class FlowStressSuite extends StreamTests, StressTests:
+
+  private def rounds(name: String)(body: Random => Unit): Unit = stress(name) { (seed, deadline) =>
+    val random = Random(seed)
+    while deadline.hasTimeLeft() do body(random)
+  }
+
+  private def spin(random: Random, most: Int): Unit =
+    for _ <- 0 until random.nextInt(most + 1) do Thread.onSpinWait()
+
+  /** A source of `count` elements: ready, one by one, or of another fiber. */
+  private def source(kind: Int, count: Int): Stream[Int] = kind match
+    case 0 => Stream.fromIterable(List.range(0, count))
+    case 1 => Stream.range(0, count).evalTap(i => Task.when(i % 3 == 0)(Task.cede))
+    case 2 => Stream.range(0, count).prefetchN(3)
+    case _ => Stream.range(0, count).parEvalMap(2)(i => Task.cede.as(i))
+
+  /** A subscriber that checks each signal. */
+  private final class Checking(cancelAt: Int) extends Flow.Subscriber[Int]:
+    val requested = AtomicLong()
+    val next, inside, ends = AtomicInteger()
+    val over = CountDownLatch(1)
+    @volatile var broken: String | Null = null
+    @volatile var subscription: Flow.Subscription | Null = null
+
+    private def signal(name: String)(body: => Unit): Unit =
+      if inside.incrementAndGet() != 1 then broken = s"$name during another signal"
+      if ends.get > 0 then broken = s"$name after the end"
+      body
+      inside.decrementAndGet(): Unit
+
+    def request(n: Long): Unit =
+      requested.addAndGet(n): Unit
+      subscription.nn.request(n)
+
+    def onSubscribe(first: Flow.Subscription): Unit = signal("onSubscribe") { subscription = first }
+    def onNext(element: Int): Unit = signal("onNext") {
+      if element != next.getAndIncrement() then broken = s"$element out of order"
+      if next.get > requested.get then broken = s"$element was not requested"
+      if next.get == cancelAt then
+        subscription.nn.cancel()
+        over.countDown()
+    }
+    def onError(error: Throwable): Unit = signal("onError") {
+      broken = s"onError: $error"
+      over.countDown()
+    }
+    def onComplete(): Unit =
+      signal("onComplete")(())
+      ends.incrementAndGet(): Unit
+      over.countDown()
+
+  rounds("toPublisher: what is requested by several threads comes, in order, and then the end") {
+    random =>
+      val count = random.nextInt(200)
+      val released = CountDownLatch(1)
+      val stream =
+        Stream
+          .bracket(Task.unit)(_ => Task(released.countDown()))
+          .flatMap(_ => source(random.nextInt(4), count))
+      val cancelAt = if random.nextInt(3) == 0 then 1 + random.nextInt(200) else -1
+      val subscriber = Checking(cancelAt)
+      stream.toPublisher.subscribe(subscriber)
+      val seeds = Seq.fill(2)(random.nextLong())
+      // Together they request at least one more than there are.
+      together(seeds.map { seed => () =>
+        val own = Random(seed)
+        var left = count / 2 + 1
+        while left > 0 do
+          val n = 1 + own.nextInt(left.min(9))
+          subscriber.request(n)
+          left -= n
+          spin(own, 200)
+      })
+      assert(
+        subscriber.over.await(10, TimeUnit.SECONDS),
+        s"stuck at ${subscriber.next} of $count, requested ${subscriber.requested}"
+      )
+      assert(released.await(10, TimeUnit.SECONDS), "the finalizer has not run")
+      assertEquals(subscriber.broken, null)
+      if subscriber.ends.get == 1 then assertEquals(subscriber.next.get, count)
+      else assertEquals(subscriber.next.get, cancelAt)
+  }
+
+  rounds("toPublisher: cancelled at any moment by a thread, its finalizer runs once") { random =>
+    val opened, closed = AtomicInteger()
+    val stream = Stream
+      .bracket(Task(opened.incrementAndGet()))(_ => Task(closed.incrementAndGet()).void)
+      .flatMap(_ => source(random.nextInt(4), 10_000))
+    val subscriber = Checking(-1)
+    stream.toPublisher.subscribe(subscriber)
+    val request = 1L + random.nextInt(5_000)
+    val pause = random.nextInt(20_000)
+    together(
+      Seq(
+        () => subscriber.request(request),
+        () =>
+          for _ <- 0 until pause do Thread.onSpinWait()
+          subscriber.subscription.nn.cancel()
+      )
+    )
+    eventually(s"closed as often as opened: $opened, $closed")(
+      Runtime.default.isQuiet && opened.get == closed.get
+    )
+    assertEquals(subscriber.broken, null)
+    assertEquals(subscriber.ends.get, 0)
+  }
+
+  /** A publisher on a thread of its own, which gives what is requested, and then ends. */
+  private final class Threaded(count: Int, seed: Long) extends Flow.Publisher[Int]:
+    val wanted = AtomicLong()
+    val cancelled = AtomicInteger()
+    @volatile var thread: Thread | Null = null
+
+    def subscribe(to: Flow.Subscriber[? >: Int]): Unit =
+      val random = Random(seed)
+      thread = Thread.ofPlatform().daemon().start { () =>
+        spin(random, 500)
+        to.onSubscribe(new Flow.Subscription:
+          def request(n: Long): Unit = wanted.addAndGet(n): Unit
+          def cancel(): Unit = cancelled.incrementAndGet(): Unit)
+        var i = 0
+        while i < count && cancelled.get == 0 do
+          while wanted.get == 0 && cancelled.get == 0 do Thread.onSpinWait()
+          if cancelled.get == 0 then
+            wanted.decrementAndGet(): Unit
+            to.onNext(i)
+            i += 1
+            spin(random, 50)
+        if cancelled.get == 0 then to.onComplete()
+      }
+
+  rounds("fromPublisher: all elements of a thread come in order, and then the end") { random =>
+    val count = random.nextInt(300)
+    val publisher = Threaded(count, random.nextLong())
+    val pause = random.nextInt(200)
+    val buffer = 1 + random.nextInt(9)
+    val plain =
+      Stream.fromPublisher(publisher, buffer).evalTap(i => Task.when(i % 7 == 0)(Task.cede))
+    val form = random.nextInt(3)
+    val stream = form match
+      case 0 => plain
+      case 1 => plain.prefetchN(3)
+      case _ =>
+        plain.map { i =>
+          for _ <- 0 until pause do Thread.onSpinWait(); i
+        }
+    val stop = if random.nextBoolean() then random.nextInt(300) else Int.MaxValue
+    val taken = stream.take(stop).toList
+    val list =
+      if random.nextBoolean() then taken.runSync()
+      else taken.start.flatMap(_.joinOrFail).runSync()
+    assertEquals(list, List.range(0, count.min(stop)))
+    assert(publisher.cancelled.get <= 1)
+    if publisher.thread ne null then publisher.thread.nn.join()
+  }
+
+  rounds("fromPublisher: cancelled at any moment, the subscription is cancelled once") { random =>
+    val publisher = Threaded(Int.MaxValue, random.nextLong())
+    val buffer = 1 + random.nextInt(9)
+    val fiber = Stream.fromPublisher(publisher, buffer).drain.start.runSync()
+    val until = System.nanoTime() + random.nextInt(200_000)
+    while System.nanoTime() < until do Thread.onSpinWait()
+    fiber.cancel.runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    // Where the subscription comes after the cancel, it is cancelled as it comes.
+    if publisher.thread ne null then
+      publisher.thread.nn.join()
+      assertEquals(publisher.cancelled.get, 1)
+  }

@@ -1,0 +1,71 @@
+package weir
+package stream
+
+import java.lang.annotation.Annotation
+import java.lang.reflect.{InvocationTargetException, Method}
+import java.util.concurrent.{ExecutorService, Executors}
+import org.reactivestreams.tck.TestEnvironment
+import org.testng.SkipException
+import org.testng.annotations.{AfterClass, BeforeClass, BeforeMethod, Test as KitTest}
+
+/** Every method of a class of the kit of Reactive Streams as a test of its own.
+  *
+  * A test that the kit skips fails here, unless the kit has no test for that rule (its methods are
+  * then called `untested_…`), or `skips` says which rule allows it. One that is in `skips` and is
+  * not skipped fails too.
+  */
+trait TckSuite extends WeirSuite:
+
+  /** A new object for each test. */
+  def verification(): AnyRef
+  def kit: Class[?]
+
+  /** Why the kit skips a test, by what its name begins with. */
+  def skips: Map[String, String] = Map.empty
+
+  /** What the kit does not cancel stays on it. */
+  given runtime: Runtime = Runtime.make(2, 64)
+
+  /** How long the kit waits: for what should come, and for what should not. */
+  val environment: TestEnvironment =
+    TestEnvironment(Tier(2_000L, 5_000L), Tier(15L, 200L), Tier(15L, 200L))
+
+  val unreachableMillis: Long = Tier(100L, 500L)
+
+  private def methods[A <: Annotation](annotation: Class[A]): Seq[Method] =
+    kit.getMethods.toSeq.filter(_.isAnnotationPresent(annotation)).sortBy(_.getName)
+
+  private def reasonFor(name: String): Option[String] =
+    if name.startsWith("untested_") then Some("the kit has no test for this rule")
+    else skips.collectFirst { case (start, reason) if name.startsWith(start) => reason }
+
+  private def invoke(method: Method, on: AnyRef): Unit =
+    try method.invoke(on): Unit
+    catch case error: InvocationTargetException => throw error.getCause.nn
+
+  private def skippedBecause(method: Method): Option[String] =
+    val kitTest = verification()
+    try
+      for before <- methods(classOf[BeforeClass]) ++ methods(classOf[BeforeMethod]) do
+        invoke(before, kitTest)
+      invoke(method, kitTest)
+      None
+    catch case skipped: SkipException => Some(skipped.getMessage)
+    finally methods(classOf[AfterClass]).foreach(invoke(_, kitTest))
+
+  protected def registerAll(): Unit =
+    for method <- methods(classOf[KitTest]) do
+      test(method.getName):
+        (skippedBecause(method), reasonFor(method.getName)) match
+          case (None, None) => ()
+          case (Some(_), Some(reason)) => assume(false, reason)
+          case (Some(message), None) => fail(s"skipped by the kit: $message")
+          case (None, Some(reason)) => fail(s"no longer skipped, though $reason")
+
+object TckSuite:
+  /** What the publishers of the kit run on. */
+  lazy val executor: ExecutorService = Executors.newCachedThreadPool { body =>
+    val thread = Thread(body, "kit")
+    thread.setDaemon(true)
+    thread
+  }
