@@ -327,7 +327,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, lab, postgres)
+  .dependsOn(core, cats, lab, postgres)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
