@@ -2,7 +2,7 @@ package weir
 
 import java.time.Instant
 import java.util.concurrent.CompletionStage
-import scala.concurrent.Future
+import scala.concurrent.{ExecutionContext, Future}
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import scala.util.Try
 import weir.fiber.*
@@ -382,6 +382,24 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     isReported = false
   )
 
+  // ---- execution contexts ----
+
+  /** This task, whose steps run on the threads of `context`, as do those of the fibers that it
+    * starts: for code that must run on a given thread, such as that of a user interface. Blocking
+    * code needs no context.
+    *
+    * The fiber goes back to where it was before this task, however this ends. A context that runs
+    * code in place, on the thread that gives it the code (`ExecutionContext.parasitic`), or that
+    * refuses it, changes nothing: the step runs on a worker of the runtime. What a context takes
+    * and never runs, as a pool may that is shut down, never goes on. In a `Task.direct` the steps
+    * stay on the block's thread.
+    * {{{
+    * val context = scala.concurrent.ExecutionContext.global
+    * val name = Task(Thread.currentThread.getName).evalOn(context)
+    * }}}
+    */
+  final def evalOn(context: ExecutionContext): Task[A] = EvalOn(this, context)
+
   // ---- direct style ----
 
   /** The value of this task, run in place by the fiber that runs the enclosing `Task.direct`.
@@ -458,10 +476,16 @@ object Task extends TaskCollections:
         def run(): Any = thunk
     else Thunk[A](() => thunk)
 
-  /** As `delay`, but a cancel does not interrupt its thread: **Cancelled**: waits until `thunk` has
-    * returned.
+  /** As `delay`, but a cancel does not interrupt its thread, as in Cats Effect's `delay`. It costs
+    * no more than `delay`.
+    *
+    * **Cancelled**: waits until `thunk` has returned. Nor does a cancel interrupt the functions of
+    * `map` and `flatMap` that come directly after it, which should not block.
+    * {{{
+    * val stored = Task.uninterruptible(Files.writeString(path, "text"))
+    * }}}
     */
-  def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => Thunk(() => thunk))
+  def uninterruptible[A](thunk: => A): Task[A] = Uninterruptible(() => thunk)
 
   /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which
     * would hold a carrier for as long as it blocks. Other code gains nothing from it. There are as
@@ -492,6 +516,35 @@ object Task extends TaskCollections:
   def asyncCancelable[A](register: (Either[Throwable, A] => Unit) => Task[Unit]): Task[A] =
     Async(register)
 
+  /** As `async`, but a cancel does not end the wait: for a callback whose value must not be lost,
+    * and that comes soon. **Cancelled**: waits for the callback. `register` is masked too.
+    * {{{
+    * val answer = Task.asyncUncancelable[String](callback => request(callback))
+    * }}}
+    */
+  def asyncUncancelable[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
+    AsyncUncancelable(register)
+
+  /** As `asyncCancelable`, where a task registers the callback, which may answer at once: with the
+    * result on the right; or on the left with what is to run when the wait is cancelled, or `None`
+    * for a wait that no cancel ends. It is Cats Effect's method of that name.
+    *
+    * **Waits** until the callback is called, unless the registration has answered. **Cancelled**:
+    * the registration is masked; a cancel of the wait runs what it has returned, and waits for that.
+    * A value that has come by then is the result. **Fails** with the error of the registration, or
+    * with the callback's.
+    * {{{
+    * def next(ready: Option[String]): Task[String] = Task.asyncCheckAttempt { callback =>
+    *   ready match
+    *     case Some(answer) => Task.pure(Right(answer))
+    *     case None => Task(request(callback)).as(Left(Some(Task(log("cancelled")))))
+    * }
+    * }}}
+    */
+  def asyncCheckAttempt[A](
+      register: (Either[Throwable, A] => Unit) => Task[Either[Option[Task[Unit]], A]]
+  ): Task[A] = AsyncAttempt(register)
+
   /** Never ends, but can be cancelled. */
   val never: Task[Nothing] = Never
 
@@ -509,6 +562,19 @@ object Task extends TaskCollections:
 
   /** The time of day. */
   val realTime: Task[Instant] = onRuntime(_.timers.realTime)
+
+  /** What runs the steps of this fiber: the context of the `evalOn` around it, or that of its
+    * runtime.
+    * {{{
+    * val answer = Task.executionContext.flatMap { context =>
+    *   Task.fromFuture(scala.concurrent.Future("ready")(using context))
+    * }
+    * }}}
+    */
+  val executionContext: Task[ExecutionContext] = new Suspend[ExecutionContext]:
+    def begin(fiber: TaskFiber): Any =
+      val context = fiber.context
+      if context eq null then fiber.runtime.executionContext else context
 
   private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any = f(fiber.runtime)

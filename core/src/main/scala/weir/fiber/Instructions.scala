@@ -28,6 +28,10 @@ private[weir] abstract class Delay[A] extends Task[A](Tag.Delay):
 private[weir] final class Thunk[A](thunk: () => A) extends Delay[A]:
   def run(): Any = thunk()
 
+/** Plain code that a cancel does not interrupt. */
+private[weir] final class Uninterruptible[A](val thunk: () => A)
+    extends Task[A](Tag.Uninterruptible)
+
 private[weir] final class Defer[A](val thunk: () => Task[A]) extends Task[A](Tag.Defer)
 
 private[weir] final class Mapped[A, B](val source: Task[A], val f: A => B)
@@ -68,6 +72,9 @@ private[weir] final class Uncancelable[A](val body: Poll => Task[A])
   */
 private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
     extends Task[A](Tag.Unmasked)
+
+/** `next`, on a thread of the fiber's present context: see `EvalOn`. No cancel is looked for. */
+private[weir] final class Leave[A](val next: Task[A]) extends Task[A](Tag.Leave)
 
 /** Plain code on the fiber's own thread, which may `await`. */
 private[weir] class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.DirectCode):

@@ -55,21 +55,22 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
 
   def runSlice(executionThread: ExecutionThread): Unit =
     this.executionThread = executionThread
-    executionThread.running = this
-    budget = executionThread.beginSlice()
-    val from = pending.nn
-    pending = null
-    if runtime.hook ne null then adopt(locals)
-    if masks == 0 then openInterruptGate()
-    val result = from match
-      case waiter: Waiter => loop(null, waiter, 0)
-      case first =>
-        val task = first.asInstanceOf[Task[Any]]
-        if origin eq null then origin = Origin.of(task)
-        task match
-          case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
-          case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
-    if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
+    if (context eq null) || !isSent then
+      executionThread.running = this
+      budget = executionThread.beginSlice()
+      val from = pending.nn
+      pending = null
+      if runtime.hook ne null then adopt(locals)
+      if masks == 0 then openInterruptGate()
+      val result = from match
+        case waiter: Waiter => loop(null, waiter, 0)
+        case first =>
+          val task = first.asInstanceOf[Task[Any]]
+          if origin eq null then origin = Origin.of(task)
+          task match
+            case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
+            case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
+      if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
 
   private def finish(result: Any): Unit =
     // A callback that will never be called may keep this fiber, and a runner the whole of its
@@ -89,7 +90,9 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
     val next =
       try
         if task.tag == Tag.BeginFrame && shouldCancel then CancelSelf
-        else task.begin(this).start(this)
+        else
+          beginInterruptible()
+          task.begin(this).start(this)
       catch
         case error: Throwable => failedIn(task, error)
     // A frame stays on the stack where the first child is null, which counts as one with the result
@@ -154,6 +157,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 if isOnTop(mask, base) then pop(): Unit
                 else restoreMask(mask)
               case Tag.Frame | Tag.HandlingFrame =>
+                beginInterruptible()
                 // Here, since children that are instructions, such as `Start`, take no budget.
                 if outOfBudget then
                   push(frame)
@@ -181,14 +185,26 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 else if outOfBudget then
                   if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
                 else
+                  beginInterruptible()
                   value = task.asInstanceOf[Delay[Any]].run()
+                  current = null
+
+              case Tag.Uninterruptible =>
+                if shouldCancel then current = CancelSelf
+                else if outOfBudget then
+                  if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
+                else
+                  beginUninterruptible()
+                  value = task.asInstanceOf[Uninterruptible[Any]].thunk()
                   current = null
 
               case Tag.Defer =>
                 if shouldCancel then current = CancelSelf
                 else if outOfBudget then
                   if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
-                else current = task.asInstanceOf[Defer[Any]].thunk()
+                else
+                  beginInterruptible()
+                  current = task.asInstanceOf[Defer[Any]].thunk()
 
               case Tag.Mapped =>
                 val map = task.asInstanceOf[Mapped[Any, Any]]
@@ -197,9 +213,14 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   value = map.f(source.asInstanceOf[Pure[Any]].value)
                   current = null
                 else if source.tag == Tag.Delay && mayGoOn then
+                  beginInterruptible()
                   value = source.asInstanceOf[Delay[Any]].run()
                   if shouldCancel then interruptAgain() // as at its frame
                   value = map.f(value)
+                  current = null
+                else if source.tag == Tag.Uninterruptible && mayGoOn then
+                  beginUninterruptible()
+                  value = map.f(source.asInstanceOf[Uninterruptible[Any]].thunk())
                   current = null
                 else
                   push(map)
@@ -211,7 +232,12 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 if source.tag == Tag.Pure && mayGoOn then
                   current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
                 else if source.tag == Tag.Delay && mayGoOn then
+                  beginInterruptible()
                   value = source.asInstanceOf[Delay[Any]].run()
+                  current = if shouldCancel then CancelSelf else flatMap.f(value)
+                else if source.tag == Tag.Uninterruptible && mayGoOn then
+                  beginUninterruptible()
+                  value = source.asInstanceOf[Uninterruptible[Any]].thunk()
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesInPlace() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
@@ -221,8 +247,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   val mask = addNewMask()
                   bare = mask
                   val made = source.asInstanceOf[Uncancelable[Any]].body(mask)
-                  if made.tag == Tag.Delay && !outOfBudget then
-                    value = made.asInstanceOf[Delay[Any]].run()
+                  if isPlainCode(made) && !outOfBudget then
+                    value = runMasked(made)
                     bare = null
                     endMask(mask)
                     current = if shouldCancel then CancelSelf else flatMap.f(value)
@@ -267,6 +293,12 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   value = ()
                   current = null
 
+              case Tag.Leave =>
+                current = task.asInstanceOf[Leave[Any]].next
+                if base == 0 then
+                  leaveThread(current.nn)
+                  return TaskFiber.Suspended
+
               case Tag.Start =>
                 if shouldCancel then current = CancelSelf
                 else
@@ -308,6 +340,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   moveToWorker(direct)
                   return TaskFiber.Suspended
                 else
+                  beginInterruptible()
                   value = runDirect(direct)
                   current = null
                   if value.asInstanceOf[AnyRef] eq CancelSignal then
@@ -317,6 +350,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
               case Tag.BeginFrame | Tag.BeginFrameMasked =>
                 if task.tag == Tag.BeginFrame && shouldCancel then current = CancelSelf
                 else
+                  beginInterruptible()
                   current = task.asInstanceOf[BeginFrame[Any]].begin(this).start(this)
                   if current eq null then value = takeFrameResult()
       catch
@@ -344,6 +378,14 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
       runtime.errorTraces.add(error, this, current)
       thrown = null
       Fail(error)
+
+  private def isPlainCode(task: Task[Any]): Boolean =
+    task.tag == Tag.Delay || task.tag == Tag.Uninterruptible
+
+  /** Under a mask the two do not differ. */
+  private def runMasked(plain: Task[Any]): Any = plain match
+    case delay: Delay[?] => delay.run()
+    case other => other.asInstanceOf[Uninterruptible[Any]].thunk()
 
   private def abandoned(wait: Waiter): Task[Unit] | Null =
     wait.abandon()
