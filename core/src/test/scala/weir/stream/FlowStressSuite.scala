@@ -67,11 +67,12 @@ class FlowStressSuite extends StreamTests, StressTests:
   rounds("toPublisher: what is requested by several threads comes, in order, and then the end") {
     random =>
       val count = random.nextInt(200)
+      val kind = random.nextInt(4)
       val released = CountDownLatch(1)
       val stream =
         Stream
           .bracket(Task.unit)(_ => Task(released.countDown()))
-          .flatMap(_ => source(random.nextInt(4), count))
+          .flatMap(_ => source(kind, count))
       val cancelAt = if random.nextInt(3) == 0 then 1 + random.nextInt(200) else -1
       val subscriber = Checking(cancelAt)
       stream.toPublisher.subscribe(subscriber)
@@ -96,19 +97,46 @@ class FlowStressSuite extends StreamTests, StressTests:
       else assertEquals(subscriber.next.get, cancelAt)
   }
 
+  // A request that wakes nobody is made good by the next one: so there is no next one before its
+  // element has come.
+  rounds("toPublisher: each request brings its element, where there is one at a time") { random =>
+    val count = 2_000
+    val subscriber = Checking(-1)
+    source(random.nextInt(2), count).toPublisher.subscribe(subscriber)
+    val deadline = System.nanoTime() + 10_000_000_000L
+    for n <- 1 to count do
+      subscriber.request(1)
+      while subscriber.next.get < n do
+        if System.nanoTime() > deadline then fail(s"request $n of $count brought nothing")
+      spin(random, 100)
+    subscriber.request(1)
+    assert(subscriber.over.await(10, TimeUnit.SECONDS), "no end")
+    assertEquals(subscriber.broken, null)
+  }
+
+  rounds("fromPublisher: each element wakes the stream, where it is the only one") { random =>
+    val publisher = Threaded(2_000, random.nextLong())
+    assertEquals(Stream.fromPublisher(publisher, 1).count.runSync(), 2_000L)
+    publisher.thread.nn.join()
+  }
+
   rounds("toPublisher: cancelled at any moment by a thread, its finalizer runs once") { random =>
     val opened, closed = AtomicInteger()
+    val kind = random.nextInt(4)
     val stream = Stream
       .bracket(Task(opened.incrementAndGet()))(_ => Task(closed.incrementAndGet()).void)
-      .flatMap(_ => source(random.nextInt(4), 10_000))
+      .flatMap(_ => source(kind, 10_000))
     val subscriber = Checking(-1)
-    stream.toPublisher.subscribe(subscriber)
     val request = 1L + random.nextInt(5_000)
-    val pause = random.nextInt(20_000)
+    val pause = if random.nextBoolean() then random.nextInt(300) else random.nextInt(20_000)
     together(
       Seq(
-        () => subscriber.request(request),
         () =>
+          stream.toPublisher.subscribe(subscriber)
+          subscriber.request(request)
+        ,
+        () =>
+          while subscriber.subscription eq null do Thread.onSpinWait()
           for _ <- 0 until pause do Thread.onSpinWait()
           subscriber.subscription.nn.cancel()
       )
