@@ -84,6 +84,26 @@ val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val zstdJni = "1.5.7-28"
 
+// Scaladoc of the API alone: the packages of how it works stay out.
+lazy val apiPages = Def.setting {
+  val source = if (isSnapshot.value) "main" else s"v${version.value}"
+  val root = (LocalProject("core") / Compile / sourceDirectory).value / "scaladoc" / "root.md"
+  val inside =
+    Seq("app", "fiber", "group", "runtime", "stream", "sync", "task", "trace", "testkit.agent") ++
+      Seq("apply", "input", "jobs", "journal", "protocol", "split").map("postgres." + _)
+  val pages = Seq(
+    "-project",
+    "Weir",
+    "-project-version",
+    version.value,
+    s"-source-links:github://weir-scala/weir/$source",
+    "-doc-root-content",
+    root.toString
+  ) ++ inside.map("-skip-by-id:weir." + _)
+  // sbt names the project too, and scaladoc warns of the second name.
+  (options: Seq[String]) => options.patch(options.indexOf("-project"), Nil, 2) ++ pages
+}
+
 lazy val root = project
   .in(file("."))
   .aggregate(
@@ -105,6 +125,7 @@ lazy val root = project
   .settings(name := "weir", publish / skip := true)
   .settings(Verify.settings)
   .settings(PublishLocal.settings)
+  .settings(ExampleProjects.settings)
 
 // What the compiler runs while it compiles calls of core: it must have been compiled before, and
 // for the oldest JDK that the compiler runs on.
@@ -122,25 +143,13 @@ lazy val core = project
     name := "weir-core",
     description := "Tasks, streams and fibers on workers that may block",
     Compile / products ++= (macros / Compile / products).value,
+    // MiMa compares with the whole jar of the release before, the macros in it.
+    mimaCurrentClassfiles := (Compile / packageBin).value,
     Compile / packageSrc / mappings ++= (macros / Compile / packageSrc / mappings).value
   )
   .settings(testSettings)
   .settings(inTwoJvms)
-  // The API's pages: its packages alone.
-  .settings(
-    Compile / doc / scalacOptions ++= Seq(
-      "-project",
-      "Weir",
-      "-project-version",
-      version.value,
-      s"-source-links:github://weir-scala/weir/${if (isSnapshot.value) "main"
-        else s"v${version.value}"}",
-      "-doc-root-content",
-      ((Compile / sourceDirectory).value / "scaladoc" / "root.md").toString
-    ) ++ Seq("app", "fiber", "group", "runtime", "stream", "sync", "task", "trace").map(folder =>
-      s"-skip-by-id:weir.$folder"
-    )
-  )
+  .settings(Compile / doc / scalacOptions := apiPages.value((Compile / doc / scalacOptions).value))
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
   // The kit of Reactive Streams, whose methods are TestNG's; and a publisher of another library.
@@ -369,13 +378,22 @@ lazy val benchCe2 = project
     stage := Stage(measuringJars.value, state.value / "bench-ce2")
   )
 
+lazy val site = taskKey[Unit]("The pages and scaladoc as a web site, with every link checked")
+lazy val siteLinks = taskKey[Unit]("Compiles the pages' code, and checks every link of the pages")
+lazy val siteSources = taskKey[Site.Sources]("What the site is made of")
+
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
   .dependsOn(core, slf4j, csv, json, zstd, cats, testkit, postgres)
-  .enablePlugins(MdocPlugin)
+  .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
-  .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.scalameta" %% "munit" % "1.3.0",
+      "org.xerial" % "sqlite-jdbc" % "3.54.1.0" // the cookbook's database
+    )
+  )
   .settings(
     scalacOptions -= "-Wunused:all",
     // Examples show a value that nobody uses.
@@ -387,12 +405,34 @@ lazy val docs = project
     run / fork := true, // `./weir example`
     mdocIn := (ThisBuild / baseDirectory).value / "README.md"
   )
+  .settings(
+    ScalaUnidoc / unidoc / unidocProjectFilter :=
+      inProjects(core, testkit, slf4j, csv, json, zstd, postgres),
+    ScalaUnidoc / unidoc / scalacOptions :=
+      apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),
+    libraryDependencies += "org.webjars.npm" % "lunr" % "2.3.9" % Provided, // the site's search
+    site := {
+      val to = (ThisBuild / baseDirectory).value / "target" / "site"
+      Site
+        .build(siteSources.value.copy(api = (Compile / unidoc).value.headOption), version.value, to)
+      streams.value.log.info(s"the site begins at $to/index.html")
+    },
+    siteLinks := Site.build(siteSources.value, version.value, target.value / "site"),
+    siteSources := {
+      val _ = mdoc.toTask("").value
+      val root = (ThisBuild / baseDirectory).value
+      val lunr = target.value / "lunr.min.js"
+      WebJar.file((Compile / managedClasspath).value.files, "lunr", "/lunr.min.js", lunr)
+      val extras = IO.listFiles(baseDirectory.value / "site").toSeq :+ lunr
+      Site.Sources(root, root / "target" / "mdoc", extras, api = None)
+    }
+  )
   .settings(mdocExtraArguments := {
     val from = (ThisBuild / baseDirectory).value
     val to = from / "target" / "mdoc"
     Seq(
       Seq("--in", s"$from/README.md", "--out", s"$to/README.md"),
-      Seq("--in", s"$from/docs", "--out", s"$to/docs", "--exclude", "target"),
+      Seq("--in", s"$from/docs", "--out", s"$to/docs", "--exclude", "target", "--exclude", "site"),
       Seq("--no-link-hygiene")
     ).flatten
   })

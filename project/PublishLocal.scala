@@ -33,6 +33,7 @@ object PublishLocal {
          |             <artifactId>${core}_3</artifactId>
          |             <version>$version</version>
          |           </dependency>
+         |examples/  export WEIR_VERSION=$version
          |
          |They need Scala ${extracted.get(
           ThisBuild / scalaVersion

@@ -69,7 +69,7 @@ object Verify {
   }
 
   private lazy val verify = Command.args("verify", "<module>...") { (state, chosen) =>
-    val known = modules :+ "docs"
+    val known = modules ++ Seq("docs", "examples")
     chosen.filterNot(known.contains) match {
       case Nil => steps(chosen).map("step " + _).toList ::: "totals" :: state
       case unknown =>
@@ -81,6 +81,9 @@ object Verify {
     }
   }
 
+  /** Set by `./weir test --long`. */
+  private def isLong: Boolean = sys.props.get("weir.long").contains("true")
+
   private def steps(chosen: Seq[String]): Seq[String] =
     if (chosen.isEmpty)
       Seq(
@@ -90,12 +93,14 @@ object Verify {
         "versionPolicyCheck",
         "bench/Jmh/compile",
         "benchCe2/Jmh/compile",
-        "docs/mdoc"
+        if (isLong) "docs/site" else "docs/siteLinks",
+        if (isLong) "exampleProjects" else "exampleProjects java"
       ) ++
         modules.map(_ + "/test")
     else
       chosen.flatMap {
-        case "docs" => Seq("docs/mdoc")
+        case "docs" => Seq("docs/siteLinks")
+        case "examples" => Seq("exampleProjects")
         case module => Seq("scalafmtCheckAll", "Test/compile", "test").map(s"$module/" + _)
       }
 

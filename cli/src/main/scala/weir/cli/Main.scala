@@ -18,6 +18,7 @@ import weir.cli.command.{
   Burst,
   Clients,
   Compare,
+  Docs,
   Example,
   Feeds,
   Gather,
@@ -48,6 +49,7 @@ object Main:
     new Test,
     new Bench,
     new Example,
+    new Docs,
     new PublishLocal
   )
 

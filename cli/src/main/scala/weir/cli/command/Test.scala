@@ -11,7 +11,8 @@ import picocli.CommandLine.{Command, ExitCode}
   description = Array(
     "Run every check and all tests, or those of some modules.",
     "",
-    "The steps are format, compilation, the code in the docs, and tests. The last line is " +
+    "The steps are format, compilation, the code and the links in the docs, a project of a " +
+      "stranger, and tests. The last line is " +
       "`N passed, N failed`; the exit code is 0 if every step passed, else 1.",
     "",
     "--long runs the long tier: stress tests at full size, kills at full count, and what takes " +

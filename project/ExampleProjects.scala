@@ -1,0 +1,168 @@
+import java.io.File.pathSeparator
+
+import scala.sys.process.Process
+
+import sbt._
+import sbt.Keys._
+
+/** The command `exampleProjects NAME…`: builds and runs projects under examples/ as a stranger would,
+  * who has only the published artifacts: from a repository of their own, in `target/examples`.
+  */
+object ExampleProjects {
+  val settings: Seq[Setting[_]] = Seq(Global / commands += command)
+
+  private val all = Seq("java", "crawler", "script")
+
+  private lazy val command = Command.args("exampleProjects", "<name>...") { (state, asked) =>
+    val root = Project.extract(state).get(ThisBuild / baseDirectory)
+    checkDefaults(root / "examples")
+    val run = new ExampleProjects(root, publish(state), state)
+    for (name <- if (asked.isEmpty) all else asked) {
+      println(s"\n==> examples/$name")
+      val started = System.nanoTime
+      name match {
+        case "java" => run.maven()
+        case "crawler" => run.sbt(root / "examples" / name)
+        case "script" => run.script(root / "examples" / name / "ten-pages.scala")
+        case other =>
+          sys.error(s"there is no example $other. The examples are ${all.mkString(", ")}.")
+      }
+      println(s"examples/$name: passed in ${(System.nanoTime - started) / 1000000000} s")
+    }
+    state
+  }
+
+  /** Each build names the version that it takes where WEIR_VERSION says none: the same in all. */
+  private def checkDefaults(examples: File): Unit = {
+    val version = """(?:"WEIR_VERSION", "|<weir\.version>|weir-core:)([0-9][^"<\s]*)""".r
+    val files = (examples ** ("*.sbt" | "pom.xml" | "ten-pages.scala")).get
+    val found = files.flatMap(file => version.findAllMatchIn(IO.read(file)).map(file -> _.group(1)))
+    if (found.map(_._2).distinct.size != 1)
+      sys.error(
+        found.map { case (file, v) => s"$file: $v" }.mkString("different versions:\n", "\n", "")
+      )
+  }
+
+  /** Puts all artifacts but scaladoc into a Maven repository, and returns it. */
+  private def publish(state: State): File = {
+    val extracted = Project.extract(state)
+    val to = extracted.get(ThisBuild / baseDirectory) / "target" / "examples" / "repository"
+    IO.delete(to)
+    val published = extracted.structure.allProjectRefs.filterNot { project =>
+      extracted.runTask(project / Keys.publish / skip, state)._2
+    }
+    val settings = published.flatMap { project =>
+      Seq(
+        project / publishTo := Some(MavenCache("examples", to)),
+        project / Compile / packageDoc / publishArtifact := false
+      )
+    }
+    val here = extracted.appendWithSession(settings, state)
+    published.foreach(project => Project.extract(here).runTask(project / Keys.publish, here))
+    to
+  }
+}
+
+private final class ExampleProjects(root: File, repository: File, state: State) {
+  private val folder = root / "target" / "examples"
+  private val version = Project.extract(state).get(ThisBuild / Keys.version)
+  private val java = file(sys.props("java.home"))
+  private val uri = repository.toURI.toString.replaceFirst("^file:/+", "file:///")
+
+  /** The environment of a person whose java is the one that this runs on. */
+  private val environment = Seq(
+    "WEIR_VERSION" -> version,
+    "JAVA_HOME" -> java.getPath,
+    "PATH" -> s"${java / "bin"}$pathSeparator${sys.env.getOrElse("PATH", "")}"
+  )
+
+  private def execute(in: File, command: String*): Unit = {
+    val status = Process(command, in, environment: _*).!
+    if (status != 0) sys.error(s"$in: ended with $status: ${command.mkString(" ")}")
+  }
+
+  /** Another sbt, with the launcher of this one. */
+  def sbt(project: File): Unit = {
+    val launcher = state.configuration.provider.scalaProvider.launcher.getClass
+    val jar = new File(launcher.getProtectionDomain.getCodeSource.getLocation.toURI)
+    val repositories = folder / "repositories"
+    IO.write(repositories, s"[repositories]\n  examples: $uri\n  maven-central\n")
+    execute(
+      project,
+      Seq(
+        (java / "bin" / "java").getPath,
+        "-Xmx1g",
+        "-XX:+UseSerialGC",
+        "--enable-native-access=ALL-UNNAMED",
+        "--sun-misc-unsafe-memory-access=allow",
+        "-Dsbt.server.autostart=false",
+        "-Dsbt.color=false",
+        "-Dsbt.supershell=false",
+        "-Dsbt.override.build.repos=true",
+        s"-Dsbt.repository.config=$repositories",
+        "-jar",
+        jar.getPath,
+        "run"
+      ): _*
+    )
+  }
+
+  def maven(): Unit = {
+    val settings = folder / "settings.xml"
+    IO.write(
+      settings,
+      s"""<settings>
+         |  <profiles>
+         |    <profile>
+         |      <id>examples</id>
+         |      <repositories>
+         |        <repository>
+         |          <id>examples</id>
+         |          <url>$uri</url>
+         |          <snapshots><enabled>true</enabled><updatePolicy>always</updatePolicy></snapshots>
+         |        </repository>
+         |      </repositories>
+         |    </profile>
+         |  </profiles>
+         |  <activeProfiles><activeProfile>examples</activeProfile></activeProfiles>
+         |</settings>
+         |""".stripMargin
+    )
+    execute(
+      root / "examples" / "java",
+      "mvn",
+      "--batch-mode",
+      "--quiet",
+      s"--settings=$settings",
+      s"-Dmaven.repo.local=${folder / "m2"}",
+      s"-Dweir.version=$version",
+      "compile",
+      "exec:exec"
+    )
+  }
+
+  /** With scala-cli where there is one; otherwise in an sbt build that is made of the script's own
+    * `using` lines.
+    */
+  def script(source: File): Unit = {
+    val work = folder / "script"
+    val text = IO.read(source).replaceAll("(weir-[a-z]+):[0-9].*", s"$$1:$version")
+    IO.write(work / source.getName, text)
+    if (sys.env("PATH").split(pathSeparator).exists(folder => (file(folder) / "scala-cli").exists))
+      execute(work, "scala-cli", "run", "--server=false", "--repository", uri, source.getName)
+    else {
+      println("scala-cli is not installed: the script is built by sbt, with what its lines ask for")
+      val scala = """//> using scala (\S+)""".r.findFirstMatchIn(text).get.group(1)
+      val dependencies = """//> using dep (\S+)::(\S+):(\S+)""".r.findAllMatchIn(text)
+      val lines = dependencies.map { found =>
+        s"""libraryDependencies += "${found.group(1)}" %% "${found.group(2)}" % "${found.group(
+            3
+          )}""""
+      }
+      val build = Seq(s"""scalaVersion := "$scala"""", "run / fork := true") ++ lines
+      IO.write(work / "build.sbt", build.mkString("", "\n", "\n"))
+      IO.write(work / "project" / "build.properties", "sbt.version=1.13.0\n")
+      sbt(work)
+    }
+  }
+}
