@@ -25,6 +25,7 @@ import weir.cli.command.{
   PublishLocal,
   Sleepers,
   Sql,
+  Stack,
   Test
 }
 
@@ -45,6 +46,7 @@ object Main:
     new Gather,
     new Sleepers,
     new Load,
+    new Stack,
     new Test,
     new Bench,
     new Example,
