@@ -80,6 +80,8 @@ Global / concurrentRestrictions := Seq(
 )
 
 val pgjdbc = "42.7.14"
+val catsEffect = "3.7.1"
+val fs2 = "3.14.0"
 val zstdJni = "1.5.7-28"
 
 lazy val root = project
@@ -93,6 +95,7 @@ lazy val root = project
     csv,
     json,
     zstd,
+    cats,
     postgres,
     cli,
     bench,
@@ -210,6 +213,22 @@ lazy val zstd = project
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED"
   )
 
+// Cats Effect's type classes, for the libraries that are written to them.
+lazy val cats = project
+  .dependsOn(core, testkit % Test)
+  .settings(name := "weir-cats", description := "Weir's tasks as an effect of Cats Effect")
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.typelevel" %% "cats-effect" % catsEffect,
+      "co.fs2" %% "fs2-core" % fs2,
+      "org.typelevel" %% "cats-laws" % "2.13.0" % Test,
+      "org.typelevel" %% "cats-effect-kernel-testkit" % "3.7.0" % Test,
+      "org.typelevel" %% "discipline-munit" % "2.0.0" % Test
+    )
+  )
+
 // Splits SQL scripts and sends them to Postgres.
 lazy val postgres = project
   .dependsOn(core % "compile->compile;test->test")
@@ -315,8 +334,8 @@ lazy val bench = project
   .settings(measuringSettings)
   .settings(
     libraryDependencies ++= Seq(
-      "org.typelevel" %% "cats-effect" % "3.7.1",
-      "co.fs2" %% "fs2-core" % "3.14.0",
+      "org.typelevel" %% "cats-effect" % catsEffect,
+      "co.fs2" %% "fs2-core" % fs2,
       "dev.zio" %% "zio" % "2.1.26",
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0",
@@ -345,7 +364,7 @@ lazy val benchCe2 = project
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, csv, json, zstd, testkit, postgres)
+  .dependsOn(core, slf4j, csv, json, zstd, cats, testkit, postgres)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")

@@ -29,6 +29,7 @@ object Verify {
       "csv",
       "json",
       "zstd",
+      "cats",
       "postgres",
       "cli",
       "bench",

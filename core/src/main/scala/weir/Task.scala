@@ -458,10 +458,16 @@ object Task extends TaskCollections:
         def run(): Any = thunk
     else Thunk[A](() => thunk)
 
-  /** As `delay`, but a cancel does not interrupt its thread: **Cancelled**: waits until `thunk` has
-    * returned.
+  /** As `delay`, but a cancel does not interrupt its thread, as in Cats Effect's `delay`. It costs
+    * no more than `delay`.
+    *
+    * **Cancelled**: waits until `thunk` has returned. Nor does a cancel interrupt the functions of
+    * `map` and `flatMap` that come directly after it, which should not block.
+    * {{{
+    * val stored = Task.uninterruptible(Files.writeString(path, "text"))
+    * }}}
     */
-  def uninterruptible[A](thunk: => A): Task[A] = uncancelable(_ => Thunk(() => thunk))
+  def uninterruptible[A](thunk: => A): Task[A] = Uninterruptible(() => thunk)
 
   /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which
     * would hold a carrier for as long as it blocks. Other code gains nothing from it. There are as
@@ -491,6 +497,35 @@ object Task extends TaskCollections:
     */
   def asyncCancelable[A](register: (Either[Throwable, A] => Unit) => Task[Unit]): Task[A] =
     Async(register)
+
+  /** As `async`, but a cancel does not end the wait: for a callback whose value must not be lost,
+    * and that comes soon. **Cancelled**: waits for the callback. `register` is masked too.
+    * {{{
+    * val answer = Task.asyncUncancelable[String](callback => request(callback))
+    * }}}
+    */
+  def asyncUncancelable[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
+    AsyncUncancelable(register)
+
+  /** As `asyncCancelable`, where a task registers the callback, which may answer at once: with the
+    * result on the right; or on the left with what is to run when the wait is cancelled, or `None`
+    * for a wait that no cancel ends. It is Cats Effect's method of that name.
+    *
+    * **Waits** until the callback is called, unless the registration has answered. **Cancelled**:
+    * the registration is masked; a cancel of the wait runs what it has returned, and waits for that.
+    * A value that has come by then is the result. **Fails** with the error of the registration, or
+    * with the callback's.
+    * {{{
+    * def next(ready: Option[String]): Task[String] = Task.asyncCheckAttempt { callback =>
+    *   ready match
+    *     case Some(answer) => Task.pure(Right(answer))
+    *     case None => Task(request(callback)).as(Left(Some(Task(log("cancelled")))))
+    * }
+    * }}}
+    */
+  def asyncCheckAttempt[A](
+      register: (Either[Throwable, A] => Unit) => Task[Either[Option[Task[Unit]], A]]
+  ): Task[A] = AsyncAttempt(register)
 
   /** Never ends, but can be cancelled. */
   val never: Task[Nothing] = Never

@@ -2,27 +2,34 @@ package weir.fiber
 
 import weir.Task
 
-/** Waits for a callback. The waiter is the callback. */
+/** Waits for a callback. */
 private[weir] final class Async[A](
     register: (Either[Throwable, A] => Unit) => Task[Unit] | Null
 ) extends Suspend[A]:
 
   def begin(fiber: TaskFiber): Any =
-    val callback = AsyncWaiter[A](fiber)
-    fiber.runtime.waitsOutside(callback)
+    val waiter = AsyncWaiter(fiber)
+    fiber.runtime.waitsOutside(waiter)
     // No interrupt may hit the registration: that is the user's code, which may hold a resource
     // already.
-    fiber.masked { callback.hook = register(callback) }
-    callback
+    fiber.masked { waiter.hook = register(AsyncCallback(waiter)) }
+    waiter
 
-private final class AsyncWaiter[A](fiber: TaskFiber)
-    extends Waiter(fiber),
-      (Either[Throwable, A] => Unit):
+private[fiber] final class AsyncWaiter(fiber: TaskFiber) extends Waiter(fiber):
   private[fiber] var hook: Task[Unit] | Null = null
+
+  override def cancelHook: Task[Unit] | Null = hook
+
+  /** The task that waits. */
+  private[fiber] def await: Task[Any] = new Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = AsyncWaiter.this
+
+/** The callback that user code gets. Not the waiter itself: where user code passed that through a
+  * `Deferred`, a fiber that takes it out would take it for a wait of its own.
+  */
+private[fiber] final class AsyncCallback[A](waiter: Waiter) extends (Either[Throwable, A] => Unit):
 
   /** Calls after the first are ignored. */
   def apply(result: Either[Throwable, A]): Unit = result match
-    case Right(value) => complete(value): Unit
-    case Left(error) => fail(error): Unit
-
-  override def cancelHook: Task[Unit] | Null = hook
+    case Right(value) => waiter.complete(value): Unit
+    case Left(error) => waiter.fail(error): Unit

@@ -30,6 +30,7 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
   final def await[A](task: Task[A]): A =
     try awaitResult(task)
     finally
+      beginInterruptible() // the code that goes on
       // The task may have swallowed the interrupt that the code after it needs.
       if shouldCancel then interruptAgain()
 

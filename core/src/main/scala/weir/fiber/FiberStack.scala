@@ -81,6 +81,16 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
       masks -= 1
       if masks == 0 then openInterruptGate()
 
+  /** To be called before code that a cancel must not interrupt. Costs an atomic operation only where
+    * the code before it was interruptible.
+    */
+  final private[fiber] def beginUninterruptible(): Unit =
+    if masks == 0 && !isShut then shutInterruptGate()
+
+  /** To be called before code that a cancel may interrupt. */
+  final private[fiber] def beginInterruptible(): Unit =
+    if isShut && masks == 0 then reopenInterruptGate()
+
   /** Adds the mask of an `uncancelable`, which has no frame yet: see `pushMask`. */
   final protected def addNewMask(): Mask =
     val mask = Mask(masks + 1, innermostMask)

@@ -28,6 +28,10 @@ private[weir] abstract class Delay[A] extends Task[A](Tag.Delay):
 private[weir] final class Thunk[A](thunk: () => A) extends Delay[A]:
   def run(): Any = thunk()
 
+/** Plain code that a cancel does not interrupt. */
+private[weir] final class Uninterruptible[A](val thunk: () => A)
+    extends Task[A](Tag.Uninterruptible)
+
 private[weir] final class Defer[A](val thunk: () => Task[A]) extends Task[A](Tag.Defer)
 
 private[weir] final class Mapped[A, B](val source: Task[A], val f: A => B)

@@ -24,6 +24,12 @@ import weir.runtime.{ExecutionThread, Job}
   */
 private[weir] abstract class InterruptGate extends Job:
 
+  // owner only
+  /** True from code that a cancel must not interrupt (`Uninterruptible`) to the next code that it
+    * may: the gate stays closed in between, and what follows closes and opens nothing.
+    */
+  private var shut: Boolean = false
+
   // owner only; a canceller reads it while the gate is `Interrupting`, a dump at any time
   /** The thread that runs the fiber; null while the fiber is suspended or queued. */
   final private[weir] var executionThread: ExecutionThread = uninitialized
@@ -45,19 +51,33 @@ private[weir] abstract class InterruptGate extends Job:
     * interrupt to the owner, whose plain code may go on, and block, without a further check.
     */
   final private[fiber] def openInterruptGate(): Unit =
-    // An interrupt made while the gate was closed: no cancel has made it.
-    if cancelRequested && executionThread.takeInterrupt(null) then
-      executionThread.interruptedFromOutside()
-    gate = InterruptGate.Open // a full fence: pairs with the order of accesses in requestCancel
-    if cancelRequested then interruptSelf()
+    if !shut then
+      // An interrupt made while the gate was closed: no cancel has made it.
+      if cancelRequested && executionThread.takeInterrupt(null) then
+        executionThread.interruptedFromOutside()
+      gate = InterruptGate.Open // a full fence: pairs with the order of accesses in requestCancel
+      if cancelRequested then interruptSelf()
 
   /** After it, no interrupt of a cancel arrives, and none is left in the thread's flag. */
   final private[fiber] def closeInterruptGate(): Unit =
-    if !InterruptGate.Gate.compareAndSet(this, InterruptGate.Open, InterruptGate.Closed) then
+    if !shut && !InterruptGate.Gate.compareAndSet(this, InterruptGate.Open, InterruptGate.Closed)
+    then
       if gate != InterruptGate.Closed then
         awaitInterrupt()
         Thread.interrupted(): Unit
         gate = InterruptGate.Closed
+
+  /** Closes the gate until `reopenInterruptGate`. It must be open, or shut already. */
+  final protected def shutInterruptGate(): Unit =
+    closeInterruptGate()
+    shut = true
+
+  final protected def isShut: Boolean = shut
+
+  /** Opens the gate again where it is shut. */
+  final protected def reopenInterruptGate(): Unit =
+    shut = false
+    openInterruptGate()
 
   private def interruptSelf(): Unit =
     if InterruptGate.Gate.compareAndSet(this, InterruptGate.Open, InterruptGate.Interrupting) then

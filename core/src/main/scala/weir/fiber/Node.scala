@@ -26,9 +26,10 @@ private[weir] object Tag:
   final val DirectCode = 15
   final val BeginFrame = 16
   final val BeginFrameMasked = 17
+  final val Uninterruptible = 18
 
   // frames that are not instructions
-  final val RemoveMask = 18
-  final val Frame = 19
-  final val HandlingFrame = 20
-  final val Unwind = 21
+  final val RemoveMask = 19
+  final val Frame = 20
+  final val HandlingFrame = 21
+  final val Unwind = 22

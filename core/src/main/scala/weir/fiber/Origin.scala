@@ -13,6 +13,7 @@ private[fiber] object Origin:
 
   @tailrec private def from(task: Task[Any], after: AnyRef | Null): AnyRef | Null = task.tag match
     case Tag.Delay => task
+    case Tag.Uninterruptible => task.asInstanceOf[Uninterruptible[Any]].thunk
     case Tag.Defer => task.asInstanceOf[Defer[Any]].thunk
     case Tag.FlatMap =>
       val flatMap = task.asInstanceOf[FlatMap[Any, Any]]

@@ -89,7 +89,9 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
     val next =
       try
         if task.tag == Tag.BeginFrame && shouldCancel then CancelSelf
-        else task.begin(this).start(this)
+        else
+          beginInterruptible()
+          task.begin(this).start(this)
       catch
         case error: Throwable => failedIn(task, error)
     // A frame stays on the stack where the first child is null, which counts as one with the result
@@ -154,6 +156,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 if isOnTop(mask, base) then pop(): Unit
                 else restoreMask(mask)
               case Tag.Frame | Tag.HandlingFrame =>
+                beginInterruptible()
                 // Here, since children that are instructions, such as `Start`, take no budget.
                 if outOfBudget then
                   push(frame)
@@ -181,14 +184,26 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 else if outOfBudget then
                   if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
                 else
+                  beginInterruptible()
                   value = task.asInstanceOf[Delay[Any]].run()
+                  current = null
+
+              case Tag.Uninterruptible =>
+                if shouldCancel then current = CancelSelf
+                else if outOfBudget then
+                  if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
+                else
+                  beginUninterruptible()
+                  value = task.asInstanceOf[Uninterruptible[Any]].thunk()
                   current = null
 
               case Tag.Defer =>
                 if shouldCancel then current = CancelSelf
                 else if outOfBudget then
                   if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
-                else current = task.asInstanceOf[Defer[Any]].thunk()
+                else
+                  beginInterruptible()
+                  current = task.asInstanceOf[Defer[Any]].thunk()
 
               case Tag.Mapped =>
                 val map = task.asInstanceOf[Mapped[Any, Any]]
@@ -197,9 +212,14 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   value = map.f(source.asInstanceOf[Pure[Any]].value)
                   current = null
                 else if source.tag == Tag.Delay && mayGoOn then
+                  beginInterruptible()
                   value = source.asInstanceOf[Delay[Any]].run()
                   if shouldCancel then interruptAgain() // as at its frame
                   value = map.f(value)
+                  current = null
+                else if source.tag == Tag.Uninterruptible && mayGoOn then
+                  beginUninterruptible()
+                  value = map.f(source.asInstanceOf[Uninterruptible[Any]].thunk())
                   current = null
                 else
                   push(map)
@@ -211,7 +231,12 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 if source.tag == Tag.Pure && mayGoOn then
                   current = flatMap.f(source.asInstanceOf[Pure[Any]].value)
                 else if source.tag == Tag.Delay && mayGoOn then
+                  beginInterruptible()
                   value = source.asInstanceOf[Delay[Any]].run()
+                  current = if shouldCancel then CancelSelf else flatMap.f(value)
+                else if source.tag == Tag.Uninterruptible && mayGoOn then
+                  beginUninterruptible()
+                  value = source.asInstanceOf[Uninterruptible[Any]].thunk()
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesInPlace() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
@@ -308,6 +333,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   moveToWorker(direct)
                   return TaskFiber.Suspended
                 else
+                  beginInterruptible()
                   value = runDirect(direct)
                   current = null
                   if value.asInstanceOf[AnyRef] eq CancelSignal then
@@ -317,6 +343,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
               case Tag.BeginFrame | Tag.BeginFrameMasked =>
                 if task.tag == Tag.BeginFrame && shouldCancel then current = CancelSelf
                 else
+                  beginInterruptible()
                   current = task.asInstanceOf[BeginFrame[Any]].begin(this).start(this)
                   if current eq null then value = takeFrameResult()
       catch

@@ -114,6 +114,22 @@ private[weir] class Waiter(val fiber: TaskFiber):
   /** True if the fiber has its value, or will have it as soon as it runs. */
   private[weir] def isDone: Boolean = state == Waiter.Done
 
+  /** True once a waker has decided the result, which is here or will be in a moment. */
+  private[weir] def hasResult: Boolean =
+    val current = state
+    current == Waiter.Assigned || current == Waiter.Done
+
+  /** The result, once `hasResult` is true. */
+  private[weir] def result: Either[Throwable, Any] =
+    awaitDone()
+    if isError then Left(value.asInstanceOf[Throwable]) else Right(value)
+
+  /** True if the fiber has its value, which is no error. */
+  private[fiber] def hasValue: Boolean = state == Waiter.Done && !isError
+
+  /** What a fiber that is about to wait goes on with: the value, if it is here, else this. */
+  private[weir] def resultOrSelf: Any = if hasValue then value else this
+
   /** Called by the fiber after `suspend` was false: waits the few instructions until the result is
     * here.
     */
