@@ -14,8 +14,6 @@ final class Backend[F[_]](val name: String)(val run: [A] => F[A] => A)(using
     val async: Async[F],
     val network: Network[F]
 ):
-  given Async[F] = async
-  given Network[F] = network
   given Console[F] = Console.make
 
 object Backend:

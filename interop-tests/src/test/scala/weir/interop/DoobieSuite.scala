@@ -1,6 +1,6 @@
 package weir.interop
 
-import cats.effect.syntax.all.*
+import cats.effect.implicits.*
 import cats.syntax.all.*
 import com.zaxxer.hikari.HikariConfig
 import doobie.hikari.HikariTransactor
@@ -21,7 +21,6 @@ class DoobieSuite extends WeirSuite:
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given
-    val F = backend.async
 
     def driver: Transactor[F] = Transactor.fromDriverManager[F](
       driver = "org.postgresql.Driver",

@@ -3,7 +3,7 @@ package weir.interop
 import _root_.fs2.Stream
 import _root_.fs2.concurrent.{Channel, SignallingRef, Topic}
 import cats.effect.kernel.Ref
-import cats.effect.syntax.all.*
+import cats.effect.implicits.*
 import cats.syntax.all.*
 import scala.concurrent.duration.*
 import scala.util.Random
@@ -22,7 +22,7 @@ class Fs2Suite extends WeirSuite:
     val boom = new Exception("boom")
     val size = Tier(1_000, 100_000)
 
-    def on(name: String)(body: => F[Any]): Unit =
+    def on[A](name: String)(body: => F[A]): Unit =
       test(s"${backend.name}: $name")(backend.run(body): Unit)
 
     /** How many are running, and how many have begun. */

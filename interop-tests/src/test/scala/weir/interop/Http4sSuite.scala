@@ -2,15 +2,13 @@ package weir.interop
 
 import _root_.fs2.{Chunk, Stream}
 import cats.effect.kernel.{Ref, Resource}
-import cats.effect.syntax.all.*
+import cats.effect.implicits.*
 import cats.syntax.all.*
 import com.comcast.ip4s.{host, port}
 import org.http4s.client.Client
 import org.http4s.ember.client.EmberClientBuilder
 import org.http4s.ember.server.EmberServerBuilder
 import org.http4s.{EntityBody, HttpApp, Method, Request, Response, Status, Uri}
-import org.typelevel.log4cats.LoggerFactory
-import org.typelevel.log4cats.noop.NoOpFactory
 import scala.concurrent.duration.*
 import weir.{Tier, WeirSuite}
 
@@ -24,7 +22,6 @@ class Http4sSuite extends WeirSuite:
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given
     val F = backend.async
-    given LoggerFactory[F] = NoOpFactory[F]
 
     /** The server counts the bodies that it sends. */
     final class Service(val sending: Ref[F, Int]):
@@ -59,7 +56,7 @@ class Http4sSuite extends WeirSuite:
         client <- EmberClientBuilder.default[F].withMaxTotal(64).build
       yield (client, server.baseUri, service)
 
-    def on(name: String)(body: (Client[F], Uri, Service) => F[Any]): Unit =
+    def on[A](name: String)(body: (Client[F], Uri, Service) => F[A]): Unit =
       test(s"${backend.name}: $name"):
         val before = OpenSockets.count
         backend.run(served.use(body.tupled)): Unit

@@ -2,7 +2,7 @@ package weir.interop
 
 import _root_.fs2.Stream
 import cats.effect.kernel.Resource
-import cats.effect.syntax.all.*
+import cats.effect.implicits.*
 import cats.syntax.all.*
 import org.typelevel.otel4s.metrics.Meter
 import org.typelevel.otel4s.trace.Tracer
@@ -24,7 +24,6 @@ class SkunkSuite extends WeirSuite:
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given
-    val F = backend.async
     given Tracer[F] = Tracer.noop[F]
     given Meter[F] = Meter.noop[F]
 
@@ -37,7 +36,7 @@ class SkunkSuite extends WeirSuite:
       .withSSL(ssl)
       .pooled(size)
 
-    def on(name: String)(body: => F[Any]): Unit =
+    def on[A](name: String)(body: => F[A]): Unit =
       test(s"${backend.name}: $name"):
         TestServer.shared: Unit
         database: Unit
@@ -77,7 +76,7 @@ class SkunkSuite extends WeirSuite:
       pool(2).use { sessions =>
         def canceled(i: Int): F[Unit] = sessions
           .use(session =>
-            if i % 2 == 0 then session.unique(sleeps)(Void).void
+            if i % 2 == 0 then session.unique(sleeps).void
             else session.stream(series)(1_000_000, 64).compile.drain
           )
           .timeout((5 + i % 20).millis)

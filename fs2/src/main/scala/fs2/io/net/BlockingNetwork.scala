@@ -5,7 +5,6 @@ import com.comcast.ip4s.{Dns, GenSocketAddress, Host, SocketAddress}
 import fs2.Stream
 import java.net.InetSocketAddress
 import java.util.concurrent.ThreadFactory
-import scala.annotation.nowarn
 import weir.Task
 import weir.cats.given
 
@@ -14,7 +13,6 @@ import weir.cats.given
   * It is in fs2's package since `Network` is sealed, and what may extend it is private to fs2's
   * packages: decision 0020.
   */
-@nowarn("cat=deprecation")
 final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
   private val others = Network.forAsync[Task]
   private given Dns[Task] = dns

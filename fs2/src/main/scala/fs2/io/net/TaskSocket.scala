@@ -4,7 +4,6 @@ import com.comcast.ip4s.{GenSocketAddress, IpAddress, SocketAddress}
 import fs2.{Chunk, Pipe, Stream}
 import java.util.Arrays
 import java.util.concurrent.locks.ReentrantLock
-import scala.annotation.nowarn
 import scala.jdk.CollectionConverters.SetHasAsScala
 import weir.Task
 
@@ -16,7 +15,6 @@ import weir.Task
   *   - Reads take turns, and so do writes, by locks in plain code: no instruction of a fiber is
   *     spent on them.
   */
-@nowarn("cat=deprecation")
 private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]:
   private val input = socket.getInputStream
   private val output = socket.getOutputStream

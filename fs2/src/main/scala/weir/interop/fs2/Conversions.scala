@@ -2,7 +2,6 @@ package weir.interop.fs2
 
 import _root_.fs2.{Chunk, Stream as Fs2Stream}
 import weir.{Stream, Task}
-import weir.cats.given
 
 extension [A](stream: Stream[A])
   /** The same elements as a stream of fs2's. What is there already crosses as one chunk

@@ -12,6 +12,7 @@ import weir.{Outcome, Task, WeirSuite}
 
 /** Sockets that block: what is read and written, what a cancel does, and what it does not. */
 class NetworkSuite extends WeirSuite:
+  override def limit: FiniteDuration = 60.seconds
   private val local: SocketAddress[Host] = SocketAddress(host"127.0.0.1", port"0")
 
   /** The two ends of one connection. */
@@ -91,8 +92,9 @@ class NetworkSuite extends WeirSuite:
   test("the end of the resource ends a read that waits, as closed channels do"):
     val closed = pair.allocated.flatMap { case ((_, accepted), release) =>
       for
-        reading <- accepted.read(10).attempt.start
-        _ <- Task(eventually("it reads")(!isWaiting(reading))) // blocked, so not suspended
+        begun <- Task(CountDownLatch(1))
+        reading <- Task(begun.countDown()).flatMap(_ => accepted.read(10)).attempt.start
+        _ <- Task(await(begun))
         _ <- release
         read <- reading.joinOrFail
         later <- accepted.read(10).attempt

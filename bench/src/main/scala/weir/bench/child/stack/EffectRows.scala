@@ -2,7 +2,7 @@ package weir.bench.child.stack
 
 import cats.effect.kernel.Async
 import cats.effect.std.{Queue, Semaphore}
-import cats.effect.syntax.all.*
+import cats.effect.implicits.*
 import cats.syntax.all.*
 import java.util.concurrent.Executors
 

@@ -7,15 +7,12 @@ import fs2.io.net.Network
 import org.http4s.ember.client.EmberClientBuilder
 import org.http4s.ember.server.EmberServerBuilder
 import org.http4s.{HttpApp, Response, Status}
-import org.typelevel.log4cats.LoggerFactory
-import org.typelevel.log4cats.noop.NoOpFactory
 
 /** How many requests a second does http4s make of its own server, 64 at a time? Both are in this
   * JVM.
   */
 private[stack] object Http4sRows:
   def apply[F[_]: Network](using F: Async[F]): Resource[F, List[Row[F]]] =
-    given LoggerFactory[F] = NoOpFactory[F]
     val answer = Response[F](Status.Ok, body = Stream.emits("hello".getBytes))
     for
       server <- EmberServerBuilder

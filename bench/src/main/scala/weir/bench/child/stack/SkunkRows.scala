@@ -2,7 +2,6 @@ package weir.bench.child.stack
 
 import cats.effect.kernel.{Async, Resource}
 import cats.effect.std.Console
-import cats.syntax.all.*
 import fs2.Stream
 import fs2.io.net.Network
 import org.typelevel.otel4s.metrics.Meter

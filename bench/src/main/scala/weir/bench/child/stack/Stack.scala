@@ -19,9 +19,9 @@ import weir.lab.{ChildOutput, Experiment, Harness, Result}
 object Stack extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit = system match
     case "weir" =>
-      Measured[Task](system, options, out)([A] => (task: Task[A]) => task.runSync()).run()
+      Measured[Task](system, options, out)([A] => (task: Task[A]) => task.runSync()).measureAll()
     case "cats-effect" =>
-      Measured[IO](system, options, out)([A] => (io: IO[A]) => Rivals.runCats(io)).run()
+      Measured[IO](system, options, out)([A] => (io: IO[A]) => Rivals.runCats(io)).measureAll()
     case other => throw IllegalArgumentException(s"stack does not run on '$other'")
 
   /** The unit of how long the processors work for one operation: on a machine that does something
@@ -48,7 +48,7 @@ object Stack extends Experiment:
     private val processor = ManagementFactory.getOperatingSystemMXBean
       .asInstanceOf[OperatingSystemMXBean]
 
-    def run(): Unit =
+    def measureAll(): Unit =
       val part = options.text("part")
       val (rows, release) = run(Stack.rows[F](part, Postgres.of(options)).allocated)
       try for row <- rows if row.name.contains(options.text("only")) do measure(row)
