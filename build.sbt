@@ -361,7 +361,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, lab, postgres, fs2Interop)
+  .dependsOn(core, cats, fs2Interop, lab, postgres)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)

@@ -2,10 +2,12 @@ package weir
 
 import java.io.{PrintWriter, StringWriter}
 import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.ExecutionContext
 import weir.fiber.{CallbackJoin, EagerlyLinked, ErrorTraces, FiberCore, Waiter}
 import weir.group.{GroupWaiter, HelperRequests}
 import weir.runtime.{ExecutionThread, PlatformThreads, Scheduler, SpinListener}
 import weir.runtime.{SystemTimers, Timers, Tuning}
+import weir.task.ContextOfRuntime
 import weir.trace.{DumpSignal, ErrorTrace, SpinReports}
 
 /** What tasks run on: a scheduler and a timer.
@@ -26,6 +28,14 @@ class Runtime private[weir] (
   private[weir] val helperRequests: HelperRequests = HelperRequests()
   private[weir] val platformThreads: PlatformThreads = PlatformThreads()
   private[weir] val abandonedTaskCount: AtomicInteger = AtomicInteger()
+
+  /** This runtime as an execution context: what it is given runs on fibers of its own, so it may
+    * block. For futures, and for libraries that take a context. An error is printed.
+    * {{{
+    * val length = scala.concurrent.Future("abc".length)(using Runtime.default.executionContext)
+    * }}}
+    */
+  lazy val executionContext: ExecutionContext = ContextOfRuntime(this)
 
   /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
   def abandonedTasks: Int = abandonedTaskCount.get

@@ -2,7 +2,7 @@ package weir
 
 import java.time.Instant
 import java.util.concurrent.CompletionStage
-import scala.concurrent.Future
+import scala.concurrent.{ExecutionContext, Future}
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import scala.util.Try
 import weir.fiber.*
@@ -382,6 +382,24 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     isReported = false
   )
 
+  // ---- execution contexts ----
+
+  /** This task, whose steps run on the threads of `context`, as do those of the fibers that it
+    * starts: for code that must run on a given thread, such as that of a user interface. Blocking
+    * code needs no context.
+    *
+    * The fiber goes back to where it was before this task, however this ends. A context that runs
+    * code in place, on the thread that gives it the code (`ExecutionContext.parasitic`), or that
+    * refuses it, changes nothing: the step runs on a worker of the runtime. What a context takes
+    * and never runs, as a pool may that is shut down, never goes on. In a `Task.direct` the steps
+    * stay on the block's thread.
+    * {{{
+    * val context = scala.concurrent.ExecutionContext.global
+    * val name = Task(Thread.currentThread.getName).evalOn(context)
+    * }}}
+    */
+  final def evalOn(context: ExecutionContext): Task[A] = EvalOn(this, context)
+
   // ---- direct style ----
 
   /** The value of this task, run in place by the fiber that runs the enclosing `Task.direct`.
@@ -544,6 +562,19 @@ object Task extends TaskCollections:
 
   /** The time of day. */
   val realTime: Task[Instant] = onRuntime(_.timers.realTime)
+
+  /** What runs the steps of this fiber: the context of the `evalOn` around it, or that of its
+    * runtime.
+    * {{{
+    * val answer = Task.executionContext.flatMap { context =>
+    *   Task.fromFuture(scala.concurrent.Future("ready")(using context))
+    * }
+    * }}}
+    */
+  val executionContext: Task[ExecutionContext] = new Suspend[ExecutionContext]:
+    def begin(fiber: TaskFiber): Any =
+      val context = fiber.context
+      if context eq null then fiber.runtime.executionContext else context
 
   private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any = f(fiber.runtime)

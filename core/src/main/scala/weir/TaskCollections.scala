@@ -181,7 +181,37 @@ private[weir] transparent trait TaskCollections:
   /** The value of the task that ends first. The other has been cancelled, and its finalizers have
     * run. **Fails** if the task that ends first does.
     */
-  def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] = Race(left, right)
+  def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
+    Race(left, right, cancelEnds = false)
+
+  /** As `race`, but a task that cancels itself does not leave the race to the other one: it ends the
+    * race, and cancels the fiber too, unless the other has ended with a value or an error before its
+    * own cancel. It is the `race` of Cats Effect; as there, it never ends where the fiber is masked,
+    * so that it cannot be cancelled.
+    * {{{
+    * val first: Task[Either[String, String]] = Task.raceFirst(ask("a.example"), ask("b.example"))
+    * }}}
+    */
+  def raceFirst[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
+    Race(left, right, cancelEnds = true)
+
+  /** How the one of two fibers has ended that ended first, and the other one, which goes on: the
+    * caller has to cancel or join it.
+    *
+    * **Waits** until one ends. **Cancelled** while it waits: cancels both, and waits for their
+    * finalizers. A cancel that comes later reaches neither: so run this under a mask, as Cats Effect
+    * says of its own.
+    * {{{
+    * val fastest = Task.racePair(ask("a.example"), ask("b.example")).flatMap {
+    *   case Left((a, other)) => other.cancel.as(a)
+    *   case Right((other, b)) => other.cancel.as(b)
+    * }
+    * }}}
+    */
+  def racePair[A, B](
+      left: Task[A],
+      right: Task[B]
+  ): Task[Either[(Outcome[A], Fiber[B]), (Fiber[A], Outcome[B])]] = RacePair(left, right)
 
   /** As `race`, of any number: the value of the one that ends first. The others have been
     * cancelled, and their finalizers have run. **Fails** if the first one to end does. One that

@@ -37,6 +37,7 @@ object Prelude:
   def fetch(url: URI): String = url.toString
   def readLine(): String = ""
   def log(line: String): Unit = println(line)
+  def request(answer: Either[Throwable, String] => Unit): Unit = answer(Right("answer"))
   def parse(text: String): Try[Int] = Try(text.toInt)
   def load(id: Int): Task[User] = Task.pure(User(s"$id"))
   def ordersOf(id: Int): Task[List[Order]] = Task.pure(Nil)

@@ -26,9 +26,8 @@ class InstancesSuite extends munit.FunSuite:
 
   test("parTraverse runs at the same time"):
     val both = CountDownLatch(2)
-    val task = List(1, 2).parTraverse(n =>
-      Async[Task].blocking { both.countDown(); both.await(); n }
-    )
+    val task =
+      List(1, 2).parTraverse(n => Async[Task].blocking { both.countDown(); both.await(); n })
     assertEquals(task.runSync(), List(1, 2))
 
   test("tasks are a monoid as their values are, and show that they are tasks"):

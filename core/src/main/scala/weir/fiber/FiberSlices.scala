@@ -1,7 +1,8 @@
 package weir.fiber
 
 import java.util.concurrent.locks.LockSupport
-import weir.runtime.{ExecutionThread, FiberRegistry, Job}
+import scala.concurrent.ExecutionContext
+import weir.runtime.{ContextThread, ExecutionThread, FiberRegistry, Job}
 import weir.{Runtime, Task}
 
 /** How a fiber shares threads with others: its slices, when it yields or suspends, what it queues.
@@ -30,6 +31,9 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
   /** Its entry in the fiber registry, from its first wait on that a dump would not find otherwise.
     */
   private var registryEntry: FiberRegistry.Entry | Null = null
+
+  /** The execution context whose threads run this fiber; null for the workers of the runtime. */
+  final private[weir] var context: ExecutionContext | Null = null
 
   /** True inside of the body of a `DirectCode`. */
   final private[fiber] var inDirect: Boolean = false
@@ -65,32 +69,49 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     */
   final protected def yieldSlice(task: Task[Any], isCede: Boolean, base: Int): Boolean =
     budget = executionThread.beginSlice()
-    if base == 0 && executionThread.pooled &&
-      runtime.scheduler.mayHaveWork(executionThread.preferredShard)
-    then
+    if base == 0 && othersWait then
       val executionThread = this.executionThread
-      notifyFrame()
-      if masks == 0 then closeInterruptGate()
-      saveContext()
-      this.executionThread = null.asInstanceOf[ExecutionThread]
-      pending = task
-      runtime.scheduler.submit(this, executionThread.preferredShard)
+      leaveThread(task)
       if !isCede then executionThread.yieldIfDue(inSlice = false)
       true
     else
       if isCede then stayAfterCede() else stayOnThread()
       false
 
+  /** Whether others may want the thread. Of those that a context runs nothing is known. */
+  private def othersWait: Boolean =
+    executionThread.pooled &&
+      ((context ne null) || runtime.scheduler.mayHaveWork(executionThread.preferredShard))
+
+  /** Queues this fiber, to go on with `task`. */
+  final protected def leaveThread(task: Task[Any]): Unit =
+    val shard = executionThread.preferredShard
+    notifyFrame()
+    if masks == 0 then closeInterruptGate()
+    saveContext()
+    this.executionThread = null.asInstanceOf[ExecutionThread]
+    pending = task
+    runtime.scheduler.submit(this, shard)
+
+  /** True if a thread of this fiber's context will run the slice that a worker has begun. */
+  final protected def isSent: Boolean =
+    val target = context
+    (target ne null) && !executionThread.isInstanceOf[ContextThread] && {
+      val at = executionThread
+      executionThread = null.asInstanceOf[ExecutionThread]
+      ContextThread.send(this, target, runtime.scheduler) || {
+        executionThread = at
+        false
+      }
+    }
+
   /** True if the fiber has ceded and goes on, since nothing is queued that could run instead. */
   final protected def cedesInPlace(): Boolean =
-    mayGoOn &&
-      !(executionThread.pooled && runtime.scheduler.mayHaveWork(
-        executionThread.preferredShard
-      )) && {
-        budget = executionThread.beginSlice()
-        stayAfterCede()
-        true
-      }
+    mayGoOn && !othersWait && {
+      budget = executionThread.beginSlice()
+      stayAfterCede()
+      true
+    }
 
   /** What a frame that runs `child` in place has still to run: all of it, unless it begins with a
     * cede that needs no other thread.
@@ -226,6 +247,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
   final private[weir] def fork(body: Task[Any], isReported: Boolean = false): TaskFiber =
     val child = TaskFiber(runtime, body)
     child.locals = localsForChild
+    child.context = context
     child.isReported = isReported
     submit(child)
     child

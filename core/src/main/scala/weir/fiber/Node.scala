@@ -27,9 +27,10 @@ private[weir] object Tag:
   final val BeginFrame = 16
   final val BeginFrameMasked = 17
   final val Uninterruptible = 18
+  final val Leave = 19
 
   // frames that are not instructions
-  final val RemoveMask = 19
-  final val Frame = 20
-  final val HandlingFrame = 21
-  final val Unwind = 22
+  final val RemoveMask = 20
+  final val Frame = 21
+  final val HandlingFrame = 22
+  final val Unwind = 23

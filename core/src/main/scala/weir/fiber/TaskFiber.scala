@@ -55,21 +55,22 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
 
   def runSlice(executionThread: ExecutionThread): Unit =
     this.executionThread = executionThread
-    executionThread.running = this
-    budget = executionThread.beginSlice()
-    val from = pending.nn
-    pending = null
-    if runtime.hook ne null then adopt(locals)
-    if masks == 0 then openInterruptGate()
-    val result = from match
-      case waiter: Waiter => loop(null, waiter, 0)
-      case first =>
-        val task = first.asInstanceOf[Task[Any]]
-        if origin eq null then origin = Origin.of(task)
-        task match
-          case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
-          case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
-    if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
+    if (context eq null) || !isSent then
+      executionThread.running = this
+      budget = executionThread.beginSlice()
+      val from = pending.nn
+      pending = null
+      if runtime.hook ne null then adopt(locals)
+      if masks == 0 then openInterruptGate()
+      val result = from match
+        case waiter: Waiter => loop(null, waiter, 0)
+        case first =>
+          val task = first.asInstanceOf[Task[Any]]
+          if origin eq null then origin = Origin.of(task)
+          task match
+            case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
+            case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
+      if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
 
   private def finish(result: Any): Unit =
     // A callback that will never be called may keep this fiber, and a runner the whole of its
@@ -246,8 +247,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   val mask = addNewMask()
                   bare = mask
                   val made = source.asInstanceOf[Uncancelable[Any]].body(mask)
-                  if made.tag == Tag.Delay && !outOfBudget then
-                    value = made.asInstanceOf[Delay[Any]].run()
+                  if isPlainCode(made) && !outOfBudget then
+                    value = runMasked(made)
                     bare = null
                     endMask(mask)
                     current = if shouldCancel then CancelSelf else flatMap.f(value)
@@ -291,6 +292,12 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 else
                   value = ()
                   current = null
+
+              case Tag.Leave =>
+                current = task.asInstanceOf[Leave[Any]].next
+                if base == 0 then
+                  leaveThread(current.nn)
+                  return TaskFiber.Suspended
 
               case Tag.Start =>
                 if shouldCancel then current = CancelSelf
@@ -371,6 +378,14 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
       runtime.errorTraces.add(error, this, current)
       thrown = null
       Fail(error)
+
+  private def isPlainCode(task: Task[Any]): Boolean =
+    task.tag == Tag.Delay || task.tag == Tag.Uninterruptible
+
+  /** Under a mask the two do not differ. */
+  private def runMasked(plain: Task[Any]): Any = plain match
+    case delay: Delay[?] => delay.run()
+    case other => other.asInstanceOf[Uninterruptible[Any]].thunk()
 
   private def abandoned(wait: Waiter): Task[Unit] | Null =
     wait.abandon()

@@ -4,6 +4,7 @@ import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.{static, tailrec, unused}
+import scala.concurrent.ExecutionContext
 import weir.Task
 import weir.fiber.{Awaited, HoldsUserCode, Locals, Pure, Suspend, TaskFiber, Waiter}
 import weir.runtime.{Pause, Tuning}
@@ -27,6 +28,9 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
 
   /** The locals that each child begins with. Written by the parent before the first runner runs. */
   private[group] var inherited: Locals | Null = null
+
+  /** The execution context of the parent, likewise. */
+  private var context: ExecutionContext | Null = null
 
   // shared
   private val active = AtomicInteger(1)
@@ -73,6 +77,12 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
   /** How a group that has ended ends; null for its `result`. */
   protected def ending: ChildGroup.Stop | Null = stopped
 
+  /** Whether an error of a child counts that ends after another one has cancelled itself. */
+  protected def errorOverCancel: Boolean = false
+
+  /** Whether a masked parent waits for ever once a child has cancelled itself. */
+  protected def endsByCancelAlone: Boolean = false
+
   /** What a cancelled parent runs. */
   def cancelHook: Task[Unit] = cancelAndWait
 
@@ -98,6 +108,7 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
     val waiter = GroupWaiter(fiber, this)
     parent = waiter
     inherited = fiber.localsForChild
+    context = fiber.context
     fiber.handOver(newRunner(Runner.First, fiber))
     waiter
 
@@ -108,6 +119,7 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
     val task = if role == Runner.Spawned then spawnedTask else RunnerTask(this, role)
     val runner = TaskFiber(by.runtime, task)
     runner.locals = inherited
+    runner.context = context
     runner
 
   /** Called by a runner as it begins. */
@@ -141,13 +153,19 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
       while runner ne null do
         if runner ne by then runner.fiber.requestCancel()
         runner = runner.next
-    else if !(reason.isInstanceOf[ChildGroup.Stop.Won] &&
+    else if !(counts(reason) &&
         ChildGroup.Stopped.compareAndSet(this, ChildGroup.Stop.Cancelled, reason))
     then
       (stopped, reason) match
         case (ChildGroup.Stop.Failed(first), ChildGroup.Stop.Failed(later)) =>
           Failures.add(first, later): Unit
         case _ => ()
+
+  /** Whether it counts more than a cancel. */
+  private def counts(reason: ChildGroup.Stop): Boolean = reason match
+    case ChildGroup.Stop.Won(_) => true
+    case ChildGroup.Stop.Failed(_) => errorOverCancel
+    case ChildGroup.Stop.Cancelled => false
 
   private def passToParent(reason: ChildGroup.Stop, by: Runner | Null): Unit = reason match
     case ChildGroup.Stop.Failed(error) if by ne null =>
@@ -202,11 +220,12 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
       case ChildGroup.Stop.Won(value) => waiter.complete(value): Unit
       case ChildGroup.Stop.Cancelled =>
         waiter.fiber.requestCancel()
-        waiter.fail(
-          CancellationException(
-            "A child cancelled itself. That cancels its parent too, which is masked here."
-          )
-        ): Unit
+        if !endsByCancelAlone then
+          waiter.fail(
+            CancellationException(
+              "A child cancelled itself. That cancels its parent too, which is masked here."
+            )
+          ): Unit
 
 private[weir] object ChildGroup:
   @static private val Stopped: VarHandle =

@@ -55,12 +55,13 @@ private[weir] final class CallingThread private (scheduler: Scheduler, depth: In
   override private[runtime] def nesting: Int = depth
 
 private[weir] object CallingThread:
-  private val current: ScopedValue[CallingThread] = ScopedValue.newInstance()
+  private[runtime] val current: ScopedValue[ExecutionThread] = ScopedValue.newInstance()
 
-  /** The innermost `runSync` of the calling thread, if that is no worker; else null. The thread is
-    * compared, since a thread that is started inside of the scope may inherit the value.
+  /** The innermost `runSync` of the calling thread, or what else it runs slices as, if that is no
+    * worker; else null. The thread is compared, since a thread that is started inside of the scope
+    * may inherit the value.
     */
-  private[runtime] def here: CallingThread | Null =
+  private[runtime] def here: ExecutionThread | Null =
     if current.isBound then
       val caller = current.get
       if caller.thread eq Thread.currentThread() then caller else null

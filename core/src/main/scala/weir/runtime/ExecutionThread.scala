@@ -170,6 +170,18 @@ private[weir] object ExecutionThread:
       if caller eq null then worker else caller
     else CallingThread.here
 
+  /** Runs `body`, which runs slices as `thread`, on the calling thread. */
+  def as(thread: ExecutionThread)(body: => Unit): Unit =
+    val worker = workerHere
+    if worker eq null then ScopedValue.where(CallingThread.current, thread).run(() => body)
+    else
+      val outer = worker.caller
+      worker.caller = thread
+      try body
+      finally
+        worker.caller = outer
+        worker.setHandler()
+
   /** The worker of the calling thread, or null. A thread of the user's may have copied
     * the handler.
     */

@@ -25,7 +25,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
   private var slot = 0
 
   /** The innermost `runSync` on this thread's stack that runs slices. */
-  private[runtime] var caller: CallingThread | Null = null
+  private[runtime] var caller: ExecutionThread | Null = null
 
   /** The job that this worker runs first once it has a slot, not taken from a queue. */
   private var first: Job | Null = null

@@ -9,16 +9,19 @@ import weir.group.{ChildGroup, Runner}
 /** Two children, of which the first to end wins.
   *
   * The other child is cancelled, and its finalizers have run, before the race ends. A child that
-  * cancels itself leaves the race to the other one.
+  * cancels itself leaves the race to the other one; or, if `cancelEnds`, cancels the other one, and
+  * then the parent, unless the other has ended with a value or an error nevertheless.
   *
   * Where a sleep has won and the other child has ended with a value nevertheless, that value wins:
   * an alarm is nothing to lose, and the value may be an item that was taken. So `race(queue.take,
   * sleep)` loses no item.
   */
-private[weir] final class Race[A, B](left: Task[A], right: Task[B]) extends Suspend[Either[A, B]]:
-  def begin(fiber: TaskFiber): Any = RaceGroup(left, right).start(fiber)
+private[weir] final class Race[A, B](left: Task[A], right: Task[B], cancelEnds: Boolean)
+    extends Suspend[Either[A, B]]:
+  def begin(fiber: TaskFiber): Any = RaceGroup(left, right, cancelEnds).start(fiber)
 
-private final class RaceGroup(left: Task[Any], right: Task[Any]) extends ChildGroup(limit = 2):
+private final class RaceGroup(left: Task[Any], right: Task[Any], cancelEnds: Boolean)
+    extends ChildGroup(limit = 2):
   private val taken = AtomicInteger(0)
   private val cancelled = AtomicInteger(0)
 
@@ -53,6 +56,9 @@ private final class RaceGroup(left: Task[Any], right: Task[Any]) extends ChildGr
   override def awaitedAs: String = "the first of two tasks to end"
 
   override def childCancelled(): Unit =
-    if cancelled.incrementAndGet() == 2 then stop(ChildGroup.Stop.Cancelled)
+    if cancelled.incrementAndGet() == 2 || cancelEnds then stop(ChildGroup.Stop.Cancelled)
+
+  override protected def errorOverCancel: Boolean = cancelEnds
+  override protected def endsByCancelAlone: Boolean = cancelEnds
 
   def result: Any = throw IllegalStateException("A race ends with a winner, an error or a cancel.")

@@ -41,6 +41,7 @@ private[weir] abstract class SupervisedFibers extends Awaited:
   final private[weir] def add(parent: TaskFiber, body: Task[Any]): TaskFiber =
     val fiber = TaskFiber(parent.runtime, body)
     fiber.locals = parent.localsForChild
+    fiber.context = parent.context
     fiber.register((list, lock) => CallbackJoin(remove(fiber, _), parent.runtime, list, lock)): Unit
     val refused = synchronized {
       val refused = state != SupervisedFibers.State.Open && state != SupervisedFibers.State.Draining

@@ -12,7 +12,7 @@ import weir.{Tier, WeirSuite}
 
 /** doobie, unchanged, with JDBC called plainly: no pool of threads to block on. */
 class DoobieSuite extends WeirSuite:
-  override def limit: FiniteDuration = Tier(60.seconds, 10.minutes)
+  override def limit: FiniteDuration = Tier(2.minutes, 10.minutes)
 
   private lazy val database = TestServer.shared.newDatabase()
 

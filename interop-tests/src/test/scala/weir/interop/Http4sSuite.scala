@@ -14,7 +14,7 @@ import weir.{Tier, WeirSuite}
 
 /** http4s's own server and client, unchanged: many requests, large bodies, cancels, leaks. */
 class Http4sSuite extends WeirSuite:
-  override def limit: FiniteDuration = Tier(60.seconds, 20.minutes)
+  override def limit: FiniteDuration = Tier(2.minutes, 20.minutes)
 
   testsOn(Backend.task)
   testsOn(Backend.io)

@@ -15,7 +15,7 @@ import weir.{Tier, WeirSuite}
 
 /** skunk, unchanged, on a real Postgres: its pool, cursors, cancels, TLS. */
 class SkunkSuite extends WeirSuite:
-  override def limit: FiniteDuration = Tier(60.seconds, 10.minutes)
+  override def limit: FiniteDuration = Tier(2.minutes, 10.minutes)
 
   private lazy val database = TestServer.shared.newDatabase()
 
