@@ -116,6 +116,8 @@ lazy val root = project
     json,
     zstd,
     cats,
+    fs2Interop,
+    interopTests,
     postgres,
     cli,
     bench,
@@ -232,7 +234,7 @@ lazy val zstd = project
 
 // Cats Effect's type classes, for the libraries that are written to them.
 lazy val cats = project
-  .dependsOn(core, testkit % Test)
+  .dependsOn(core % "compile->compile;test->test")
   .settings(name := "weir-cats", description := "Weir's tasks as an effect of Cats Effect")
   .settings(testSettings)
   .settings(testkitSettings)
@@ -245,6 +247,38 @@ lazy val cats = project
       "org.typelevel" %% "discipline-munit" % "2.0.0" % Test
     )
   )
+
+// fs2's streams, network and files on tasks.
+lazy val fs2Interop = project
+  .in(file("fs2"))
+  .dependsOn(cats, core % "test->test")
+  .settings(
+    name := "weir-fs2",
+    description := "fs2's network and files on Weir's tasks, and streams to and from fs2"
+  )
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(libraryDependencies += "co.fs2" %% "fs2-io" % fs2)
+
+// What the Typelevel stack is tested with, measured with, and shown with in the docs. The client of
+// http4s is that of an older patch release: newer ones are not in every mirror of Maven Central.
+val http4s = Seq(
+  "org.http4s" %% "http4s-ember-server" % "0.23.37",
+  "org.http4s" %% "http4s-dsl" % "0.23.37",
+  "org.http4s" %% "http4s-ember-client" % "0.23.34"
+)
+val skunk = "org.tpolecat" %% "skunk-core" % "1.0.0"
+val doobie =
+  Seq("core", "hikari").map(part => "org.tpolecat" %% s"doobie-$part" % "1.0.0-RC12")
+
+// http4s, skunk and doobie, unchanged, on tasks: nothing but tests.
+lazy val interopTests = project
+  .in(file("interop-tests"))
+  .dependsOn(fs2Interop, core % "test->test", postgres % "test->test")
+  .settings(name := "weir-interop-tests", publish / skip := true)
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk).map(_ % Test))
 
 // Splits SQL scripts and sends them to Postgres.
 lazy val postgres = project
@@ -344,7 +378,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, cats, lab, postgres)
+  .dependsOn(core, cats, fs2Interop, lab, postgres)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
@@ -357,8 +391,9 @@ lazy val bench = project
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0",
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
-      "io.projectreactor" % "reactor-core" % "3.8.8"
-    ),
+      "io.projectreactor" % "reactor-core" % "3.8.8",
+      skunk
+    ) ++ http4s,
     stage := Stage(measuringJars.value, state.value / "bench")
   )
 
@@ -385,11 +420,11 @@ lazy val siteSources = taskKey[Site.Sources]("What the site is made of")
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, csv, json, zstd, cats, testkit, postgres)
+  .dependsOn(core, slf4j, csv, json, zstd, cats, fs2Interop, testkit, postgres)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
-    libraryDependencies ++= Seq(
+    libraryDependencies ++= (http4s ++ doobie :+ skunk) ++ Seq(
       "org.scalameta" %% "munit" % "1.3.0",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0" // the cookbook's database
     )

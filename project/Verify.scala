@@ -30,6 +30,8 @@ object Verify {
       "json",
       "zstd",
       "cats",
+      "fs2Interop",
+      "interopTests",
       "postgres",
       "cli",
       "bench",

@@ -104,6 +104,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(size >= 1, s"Stream.chunkN: the size was $size. It must be at least 1.")
     Stream.of(() => ChunkStage(open(), size))
 
+  /** The elements in groups of those that are there already, at most `limit` each: of a collection,
+    * of a block that was read, of what has come from another fiber together. A group is never
+    * empty. For another library that takes elements in groups: it waits for none, and no code of
+    * yours runs ahead of what is asked for. Where only a count matters, use `chunkN`.
+    * {{{
+    * val stored = Stream.emits(ids).prefetchN(64).chunks().evalMap(ready => store(s"$ready"))
+    * }}}
+    */
+  final def chunks(limit: Int = 256): Stream[Vector[A]] =
+    require(limit >= 1, s"Stream.chunks: the limit was $limit. It must be at least 1.")
+    Stream.of(() => ReadyChunks(open(), limit))
+
   /** `zero`, then for each element `f` of the result before it and of the element.
     * {{{
     * val balances: Stream[Int] = Stream(100, -30, 20).scan(0)(_ + _) // 0, 100, 70, 90
@@ -1209,6 +1221,22 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * }}}
     */
   final def toSource: Resource[Source[A]] = StreamSource(this)
+
+  /** A task that takes the next element each time it runs; `None` at the end, and from then on. It
+    * is `toSource` for code that is not in direct style.
+    *
+    * Fibers that share it take turns. The stream is closed at the release, which waits for a fiber
+    * that takes. **Cancelled** while it takes: then no more can be taken. **Fails** as the stream
+    * does, again each time; and with an `IllegalStateException` once it has been released.
+    * {{{
+    * val two: Task[List[Option[String]]] =
+    *   Stream.linesOf(path).toPull.use(line => Task.sequence(List(line, line)))
+    * }}}
+    */
+  final def toPull: Resource[Task[Option[A]]] =
+    StreamSource(this).map(
+      _.take.map(value => if Pull.isEnd(value) then None else Some(value.asInstanceOf[A]))
+    )
 
   /** The first element and a stream of the others; none if there is no element. That stream goes on
     * with this run, which the resource closes: it is for inside of `use`, and another run of it

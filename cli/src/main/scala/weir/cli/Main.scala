@@ -26,6 +26,7 @@ import weir.cli.command.{
   PublishLocal,
   Sleepers,
   Sql,
+  Stack,
   Test
 }
 
@@ -46,6 +47,7 @@ object Main:
     new Gather,
     new Sleepers,
     new Load,
+    new Stack,
     new Test,
     new Bench,
     new Example,

@@ -5,6 +5,7 @@ import weir.bench.child.burst.Burst
 import weir.bench.child.clients.Clients
 import weir.bench.child.compare.Compare
 import weir.bench.child.sleepers.Sleepers
+import weir.bench.child.stack.Stack
 import weir.lab.{ChildProgram, Ping}
 import weir.lab.gather.GatherExperiment
 
@@ -17,6 +18,7 @@ object Main:
       "clients" -> Clients,
       "compare" -> Compare,
       "sleepers" -> Sleepers,
+      "stack" -> Stack,
       "ping" -> Ping
     )
   )

@@ -1,12 +1,13 @@
 # Runs a Postgres that nobody else knows of until standard input ends, then removes its folder.
 #
-# sh -c SCRIPT embedded POSTGRES FOLDER
+# sh -c SCRIPT embedded POSTGRES FOLDER [PORT]
 #
 # The program holds the other end of standard input and cannot keep it open when it dies, even of a
 # kill. A Ctrl-C on the terminal reaches this script too, which has to outlive the program; pg_ctl
 # gives the server a session of its own.
 trap '' INT HUP TERM
-postgres=$1 folder=$2 as=
+# With PORT it listens there on this machine too, over TCP.
+postgres=$1 folder=$2 listen=${3:+127.0.0.1} port=${3:-5432} as=
 
 # Postgres refuses to run as root. In a user namespace nobody is, and the files are still the
 # caller's.
@@ -27,7 +28,8 @@ init() {
 start() {
   init C.UTF-8 || init C || return 1
   $as "$postgres/bin/pg_ctl" start -w -s -D "$folder/data" -l "$folder/server.log" \
-    -o "-k '$folder' -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+    -o "-k '$folder' -c port=$port -c listen_addresses=$listen \
+    -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
     -c shared_buffers=256MB -c wal_buffers=64MB -c max_wal_size=4GB"
 }
 

@@ -1,10 +1,12 @@
 package weir.cli.sql
 
 import java.io.IOException
+import java.net.ServerSocket
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.*
+import scala.util.Using
 
 import weir.{Resource, Task}
 import weir.cli.BadInput
@@ -14,9 +16,13 @@ import weir.cli.BadInput
   *
   * It never outlives the program, not even when that is killed: `embedded.sh` ends it.
   */
-final class EmbeddedServer private (val folder: Path, process: Process, errors: Path):
+final class EmbeddedServer private (
+    val folder: Path,
+    val port: Int,
+    process: Process,
+    errors: Path
+):
   val user = "postgres"
-  val port = 5432
 
   /** What `psql` and `--db` take for its database `database`, whatever psql's variables say. */
   def url(database: String): String =
@@ -55,8 +61,14 @@ object EmbeddedServer:
     *
     * **Waits** a second or two. **Fails** with [[weir.cli.BadInput]] if it does not start.
     */
-  val resource: Resource[EmbeddedServer] =
-    Resource.make(Task(start()))(server => Task(server.close())).evalTap(_.ready)
+  val resource: Resource[EmbeddedServer] = listening(None)
+
+  /** The same, which listens over TCP too, at a port of this machine that was free. */
+  val overTcp: Resource[EmbeddedServer] =
+    Resource.defer(listening(Some(Using.resource(ServerSocket(0))(_.getLocalPort))))
+
+  private def listening(port: Option[Int]): Resource[EmbeddedServer] =
+    Resource.make(Task(start(port)))(server => Task(server.close())).evalTap(_.ready)
 
   /** Where `./weir` unpacks it when it is first asked for. */
   private def home: Path =
@@ -68,17 +80,18 @@ object EmbeddedServer:
       )
     }
 
-  private def start(): EmbeddedServer =
+  private def start(port: Option[Int]): EmbeddedServer =
     val postgres = home
     val name = s"weir-postgres-${ProcessHandle.current.pid}-"
     val folder = Files.createTempDirectory(name)
     val errors = Files.createTempFile(name, ".log")
-    val builder = ProcessBuilder("sh", "-c", script, "embedded", s"$postgres", s"$folder")
+    val command = Seq("sh", "-c", script, "embedded", s"$postgres", s"$folder")
+    val builder = ProcessBuilder((command ++ port.map(_.toString))*)
       .redirectOutput(ProcessBuilder.Redirect.DISCARD)
       .redirectError(errors.toFile)
     // A server takes its port, its data and more from psql's variables, which speak of another one.
     builder.environment.keySet.removeIf(_.startsWith("PG")): Unit
-    EmbeddedServer(folder, builder.start(), errors)
+    EmbeddedServer(folder, port.getOrElse(5432), builder.start(), errors)
 
   private def script: String =
     val file = classOf[EmbeddedServer].getResourceAsStream("embedded.sh")

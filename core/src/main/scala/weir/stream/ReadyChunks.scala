@@ -1,0 +1,25 @@
+package weir.stream
+
+import weir.fiber.TaskFiber
+
+/** Groups of the elements that are there already, at most `limit` each and never empty. */
+private[weir] final class ReadyChunks(upstream: Pull, limit: Int) extends Stage(upstream):
+  def next(fiber: TaskFiber): Any =
+    val first = upstream.next(fiber)
+    if Pull.isEnd(first) then first
+    else
+      var ready = upstream.takeReady(limit - 1)
+      if ready eq null then Vector(first)
+      else
+        val chunk = Vector.newBuilder[Any]
+        chunk += first
+        var left = limit - 1
+        while ready ne null do
+          val taken = ready.nn
+          var i = 0
+          while i < taken.count do
+            chunk += taken.elements(i)
+            i += 1
+          left -= taken.count
+          ready = if left == 0 then null else upstream.takeReady(left)
+        chunk.result()

@@ -1,0 +1,109 @@
+package fs2.io.net
+
+import cats.effect.kernel.Resource
+import com.comcast.ip4s.{Dns, GenSocketAddress, Host, SocketAddress}
+import fs2.Stream
+import java.net.InetSocketAddress
+import java.util.concurrent.ThreadFactory
+import weir.Task
+import weir.cats.given
+
+/** TCP over sockets that block; the rest is fs2's own network.
+  *
+  * It is in fs2's package since `Network` is sealed, and what may extend it is private to fs2's
+  * packages: decision 0020.
+  */
+final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
+  private val others = Network.forAsync[Task]
+  private given Dns[Task] = dns
+
+  def connect(
+      address: GenSocketAddress,
+      options: List[SocketOption]
+  ): Resource[Task, Socket[Task]] =
+    matchAddress(address, connectIp(_, options), others.connect(_, options))
+
+  def bind(
+      address: GenSocketAddress,
+      options: List[SocketOption]
+  ): Resource[Task, ServerSocket[Task]] =
+    matchAddress(address, bindIp(_, options), others.bind(_, options))
+
+  def bindDatagramSocket(
+      address: GenSocketAddress,
+      options: List[SocketOption]
+  ): Resource[Task, DatagramSocket[Task]] = others.bindDatagramSocket(address, options)
+
+  private def connectIp(
+      address: SocketAddress[Host],
+      options: List[SocketOption]
+  ): Resource[Task, Socket[Task]] =
+    Resource
+      .make(Task(BlockingSocket()))(socket => Task(socket.release()))
+      .evalMap { socket =>
+        address.resolve[Task].flatMap { ip =>
+          OnWorker {
+            setOptions(socket, options)
+            socket.connect(ip.toInetSocketAddress)
+            TaskSocket(socket)
+          }
+        }
+      }
+
+  private def bindIp(
+      address: SocketAddress[Host],
+      options: List[SocketOption]
+  ): Resource[Task, ServerSocket[Task]] =
+    Resource
+      .make(Task(BlockingServerSocket()))(server => Task(server.release()))
+      .evalMap { server =>
+        address.host.resolve[Task].map { ip =>
+          val inet = if ip.isWildcard then null else ip.toInetAddress
+          server.bind(InetSocketAddress(inet, address.port.value))
+          ServerSocket(TaskServerSocketInfo(server), accept(server, options))
+        }
+      }
+
+  private def accept(
+      server: BlockingServerSocket,
+      options: List[SocketOption]
+  ): Stream[Task, Socket[Task]] =
+    Stream
+      .bracketFull[Task, BlockingSocket](poll => poll(OnWorker(server.next())))((socket, _) =>
+        Task(socket.release())
+      )
+      .repeat
+      .map { socket =>
+        setOptions(socket, options)
+        TaskSocket(socket): Socket[Task]
+      }
+      .handleErrorWith(error =>
+        if server.isClosed then Stream.empty else Stream.raiseError[Task](error)
+      )
+
+  private def setOptions(socket: BlockingSocket, options: List[SocketOption]): Unit =
+    options.foreach(option => socket.setOption(option.key, option.value))
+
+  // deprecated
+
+  def socketGroup(threadCount: Int, threadFactory: ThreadFactory): Resource[Task, SocketGroup[Task]] =
+    Resource.pure(this)
+
+  def datagramSocketGroup(threadFactory: ThreadFactory): Resource[Task, DatagramSocketGroup[Task]] =
+    Resource.pure(this)
+
+object BlockingNetwork:
+  def apply(): Network[Task] = new BlockingNetwork()
+
+/** Code that blocks on sockets, which an interrupt ends on a virtual thread only: where a platform
+  * thread has called `runSync`, a worker runs it.
+  */
+private[net] object OnWorker:
+  inline def apply[A](inline body: A): Task[A] =
+    val here = Task(body)
+    Task.defer(if Thread.currentThread.isVirtual then here else elsewhere(here))
+
+  private def elsewhere[A](task: Task[A]): Task[A] =
+    Task.uncancelable(poll =>
+      task.start.flatMap(fiber => poll(fiber.joinOrFail).onCancel(fiber.cancel))
+    )

@@ -1,0 +1,121 @@
+package fs2.io.net
+
+import com.comcast.ip4s.{GenSocketAddress, IpAddress, SocketAddress}
+import fs2.{Chunk, Pipe, Stream}
+import java.util.Arrays
+import java.util.concurrent.locks.ReentrantLock
+import scala.jdk.CollectionConverters.SetHasAsScala
+import weir.Task
+
+/** A connection whose reads and writes block the worker.
+  *
+  *   - **Cancelled** while it waits for bytes: none are lost, and the next read goes on. What a
+  *     `readN` had by then, the next read has. While it writes: some bytes have been sent, as with
+  *     any socket of fs2's.
+  *   - Reads take turns, and so do writes, by locks in plain code: no instruction of a fiber is
+  *     spent on them.
+  */
+private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]:
+  private val input = socket.getInputStream
+  private val output = socket.getOutputStream
+  private val reading = ReentrantLock()
+  private val writing = ReentrantLock()
+
+  // under `reading`
+  /** Grows while reads fill it: a connection that is idle needs little, a large body many bytes. */
+  private var buffer = new Array[Byte](TaskSocket.firstBuffer)
+
+  /** What a cancelled `readN` has read: the first so many bytes of `buffer`. */
+  private var kept = 0
+
+  val address: GenSocketAddress =
+    SocketAddressHelpers.toGenSocketAddress(socket.getLocalSocketAddress)
+  val peerAddress: GenSocketAddress =
+    SocketAddressHelpers.toGenSocketAddress(socket.getRemoteSocketAddress)
+
+  def read(maxBytes: Int): Task[Option[Chunk[Byte]]] = OnWorker(locked(reading)(readSome(maxBytes)))
+
+  def readN(numBytes: Int): Task[Chunk[Byte]] = OnWorker(locked(reading)(readAll(numBytes)))
+
+  def reads: Stream[Task, Byte] =
+    Stream.repeatEval(read(TaskSocket.defaultRead)).unNoneTerminate.unchunks
+
+  def write(bytes: Chunk[Byte]): Task[Unit] = OnWorker(locked(writing) {
+    val slice = bytes.toArraySlice
+    output.write(slice.values, slice.offset, slice.length)
+  })
+
+  def writes: Pipe[Task, Byte, Nothing] = _.chunks.foreach(write)
+
+  def endOfInput: Task[Unit] = Task(socket.shutdownInput())
+  def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
+
+  private def readSome(most: Int): Option[Chunk[Byte]] =
+    if kept == 0 then
+      val wanted = math.min(most, buffer.length)
+      val count = input.read(buffer, 0, wanted)
+      if count < 0 then None
+      else
+        val bytes = Chunk.array(Arrays.copyOf(buffer, count))
+        if count == buffer.length && buffer.length < TaskSocket.largestBuffer then
+          buffer = new Array[Byte](buffer.length * 2)
+        Some(bytes)
+    else Some(takeKept(math.min(most, kept)))
+
+  private def readAll(wanted: Int): Chunk[Byte] =
+    if buffer.length < wanted then buffer = Arrays.copyOf(buffer, wanted)
+    var count = 0
+    while kept < wanted && count >= 0 do
+      count = input.read(buffer, kept, wanted - kept)
+      if count > 0 then kept += count
+    takeKept(math.min(wanted, kept))
+
+  private def takeKept(count: Int): Chunk[Byte] =
+    val bytes = Arrays.copyOf(buffer, count)
+    kept -= count
+    System.arraycopy(buffer, count, buffer, 0, kept)
+    Chunk.array(bytes)
+
+  private inline def locked[A](lock: ReentrantLock)(inline body: A): A =
+    val wasClosed = socket.isClosed
+    lock.lockInterruptibly()
+    try BlockingSocket.errors(socket.isClosed, wasClosed)(body)
+    finally lock.unlock()
+
+  // options
+
+  def supportedOptions: Task[Set[SocketOption.Key[?]]] =
+    Task(socket.supportedOptions.asScala.toSet)
+  def getOption[A](key: SocketOption.Key[A]): Task[Option[A]] = Task(
+    try Some(socket.getOption(key))
+    catch case _: UnsupportedOperationException => None
+  )
+  def setOption[A](key: SocketOption.Key[A], value: A): Task[Unit] =
+    Task(socket.setOption(key, value): Unit)
+
+  // deprecated
+
+  def isOpen: Task[Boolean] = Task(!socket.isClosed)
+  def localAddress: Task[SocketAddress[IpAddress]] = Task(address.asIpUnsafe)
+  def remoteAddress: Task[SocketAddress[IpAddress]] = Task(peerAddress.asIpUnsafe)
+
+private[net] object TaskSocket:
+  private inline val firstBuffer = 8192
+  private inline val defaultRead = 8192
+
+  /** What the JDK reads at once, at most. */
+  private inline val largestBuffer = 131072
+
+/** The options of a socket that listens. */
+private[net] final class TaskServerSocketInfo(socket: BlockingServerSocket)
+    extends SocketInfo[Task]:
+  val address: GenSocketAddress =
+    SocketAddressHelpers.toGenSocketAddress(socket.getLocalSocketAddress)
+  def supportedOptions: Task[Set[SocketOption.Key[?]]] =
+    Task(socket.supportedOptions.asScala.toSet)
+  def getOption[A](key: SocketOption.Key[A]): Task[Option[A]] = Task(
+    try Some(socket.getOption(key))
+    catch case _: UnsupportedOperationException => None
+  )
+  def setOption[A](key: SocketOption.Key[A], value: A): Task[Unit] =
+    Task(socket.setOption(key, value): Unit)
