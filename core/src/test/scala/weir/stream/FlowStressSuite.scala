@@ -97,14 +97,16 @@ class FlowStressSuite extends StreamTests, StressTests:
       else assertEquals(subscriber.next.get, cancelAt)
   }
 
+  private val handOvers = Tier(200, 2_000) // each takes milliseconds on a busy machine
+
   // A request that wakes nobody is made good by the next one: so there is no next one before its
   // element has come.
   rounds("toPublisher: each request brings its element, where there is one at a time") { random =>
-    val count = 2_000
     val subscriber = Checking(-1)
+    val count = handOvers
     source(random.nextInt(2), count).toPublisher.subscribe(subscriber)
-    val deadline = System.nanoTime() + 10_000_000_000L
     for n <- 1 to count do
+      val deadline = System.nanoTime() + 10_000_000_000L
       subscriber.request(1)
       while subscriber.next.get < n do
         if System.nanoTime() > deadline then fail(s"request $n of $count brought nothing")
@@ -115,8 +117,8 @@ class FlowStressSuite extends StreamTests, StressTests:
   }
 
   rounds("fromPublisher: each element wakes the stream, where it is the only one") { random =>
-    val publisher = Threaded(2_000, random.nextLong())
-    assertEquals(Stream.fromPublisher(publisher, 1).count.runSync(), 2_000L)
+    val publisher = Threaded(handOvers, random.nextLong())
+    assertEquals(Stream.fromPublisher(publisher, 1).count.runSync(), handOvers.toLong)
     publisher.thread.nn.join()
   }
 
