@@ -5,8 +5,8 @@ import scala.sys.process.Process
 import sbt._
 import sbt.Keys._
 
-/** The command `exampleProjects NAME…`: builds and runs projects under examples/ as a stranger would,
-  * who has only the published artifacts: from a repository of their own, in `target/examples`.
+/** The command `exampleProjects NAME…`: builds and runs projects under examples/ as a stranger
+  * would, who has only the published artifacts: from a repository in `target/examples`.
   */
 object ExampleProjects {
   val settings: Seq[Setting[_]] = Seq(Global / commands += command)
@@ -16,7 +16,8 @@ object ExampleProjects {
   private lazy val command = Command.args("exampleProjects", "<name>...") { (state, asked) =>
     val root = Project.extract(state).get(ThisBuild / baseDirectory)
     checkDefaults(root / "examples")
-    val run = new ExampleProjects(root, publish(state), state)
+    val (repository, version) = publish(state)
+    val run = new ExampleProjects(root, repository, version, state)
     for (name <- if (asked.isEmpty) all else asked) {
       println(s"\n==> examples/$name")
       val started = System.nanoTime
@@ -43,8 +44,8 @@ object ExampleProjects {
       )
   }
 
-  /** Puts all artifacts but scaladoc into a Maven repository, and returns it. */
-  private def publish(state: State): File = {
+  /** Puts all artifacts but scaladoc into a Maven repository. Returns it, and their version. */
+  private def publish(state: State): (File, String) = {
     val extracted = Project.extract(state)
     val to = extracted.get(ThisBuild / baseDirectory) / "target" / "examples" / "repository"
     IO.delete(to)
@@ -59,13 +60,12 @@ object ExampleProjects {
     }
     val here = extracted.appendWithSession(settings, state)
     published.foreach(project => Project.extract(here).runTask(project / Keys.publish, here))
-    to
+    (to, Project.extract(here).get(ThisBuild / Keys.version))
   }
 }
 
-private final class ExampleProjects(root: File, repository: File, state: State) {
+private final class ExampleProjects(root: File, repository: File, version: String, state: State) {
   private val folder = root / "target" / "examples"
-  private val version = Project.extract(state).get(ThisBuild / Keys.version)
   private val java = file(sys.props("java.home"))
   private val uri = repository.toURI.toString.replaceFirst("^file:/+", "file:///")
 
@@ -83,8 +83,8 @@ private final class ExampleProjects(root: File, repository: File, state: State) 
 
   /** Another sbt, with the launcher of this one. */
   def sbt(project: File): Unit = {
-    val launcher = state.configuration.provider.scalaProvider.launcher.getClass
-    val jar = new File(launcher.getProtectionDomain.getCodeSource.getLocation.toURI)
+    val launcher = classOf[xsbti.Launcher].getProtectionDomain.getCodeSource.getLocation
+    val jar = new File(launcher.toURI)
     val repositories = folder / "repositories"
     IO.write(repositories, s"[repositories]\n  examples: $uri\n  maven-central\n")
     execute(
@@ -119,7 +119,10 @@ private final class ExampleProjects(root: File, repository: File, state: State) 
          |        <repository>
          |          <id>examples</id>
          |          <url>$uri</url>
-         |          <snapshots><enabled>true</enabled><updatePolicy>always</updatePolicy></snapshots>
+         |          <snapshots>
+         |            <enabled>true</enabled>
+         |            <updatePolicy>always</updatePolicy>
+         |          </snapshots>
          |        </repository>
          |      </repositories>
          |    </profile>

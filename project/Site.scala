@@ -13,7 +13,8 @@ import laika.io.syntax._
 import sbt.{file => _, _}
 
 /** The documentation as a web site: the pages where the repository has them, a menu that is the
-  * index in docs/README.md, scaladoc under `api/`, and a search box. It loads nothing from elsewhere.
+  * index in docs/README.md, scaladoc under `api/`, and a search box. It loads nothing from
+  * elsewhere.
   */
 object Site {
 

@@ -43,7 +43,7 @@ final case class SitePages(root: File, compiled: File) {
       IO.copyFile(picture, to / "docs" / picture.getName)
   }
 
-  /** The titles in bold of docs/README.md, each with the text and the path of the links under it. */
+  /** The titles in bold of docs/README.md, each with the text and path of the links under it. */
   def menu: Seq[(String, Seq[(String, String)])] = {
     val entry = """\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)#]+)\)""".r
     val empty = Vector.empty[(String, Vector[(String, String)])]
