@@ -25,7 +25,10 @@ class EvalOnSuite extends WeirSuite:
 
   test("fibers and concurrent children that it starts begin there"):
     assertEquals(name.start.flatMap(_.joinOrFail).evalOn(one).runSync(), "one")
-    assertEquals(Task.parTraverse(List(1, 2, 3))(_ => name).evalOn(one).runSync(), List.fill(3)("one"))
+    assertEquals(
+      Task.parTraverse(List(1, 2, 3))(_ => name).evalOn(one).runSync(),
+      List.fill(3)("one")
+    )
 
   test("after an error and after a cancel the fiber is back"):
     val boom = Boom()

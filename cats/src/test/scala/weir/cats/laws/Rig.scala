@@ -29,6 +29,7 @@ trait Rig[F[_]]:
     effect.handleErrorWith(effect.flatMap(task)(effect.pure))(effect.raiseError)
 
   given eqEffect[A](using Eq[A]): Eq[F[A]] = Eq.instance((x, y) => Rig.same(run(x), run(y)))
+
   /** What functions of a program depend on: how it ends. */
   protected def fingerprint[A: Cogen]: Cogen[F[A]] =
     OutcomeGenerators.cogenOutcome[Option, Throwable, A].contramap(run(_))
