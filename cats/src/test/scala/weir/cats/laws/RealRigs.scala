@@ -9,6 +9,7 @@ import java.util.concurrent.{Executors, ThreadFactory, TimeUnit}
 import org.scalacheck.{Cogen, Gen}
 import scala.concurrent.ExecutionContext
 import scala.concurrent.duration.*
+import weir.runtime.{Scheduler as WeirScheduler, SystemTimers, Tuning}
 import weir.{Outcome as Ended, Runtime, Task}
 
 /** The runtime of programs, with its threads and its clock. A run never ends if nothing is left
@@ -16,7 +17,14 @@ import weir.{Outcome as Ended, Runtime, Task}
   */
 object RealTask extends Rig[Task]:
   val effect: Async[Task] = weir.cats.asyncForTask
-  private val runtime = Runtime.default
+  private val runtime =
+    new Runtime(
+      WeirScheduler(WeirScheduler.carriersOfThisJvm, Tuning.ringCapacity),
+      SystemTimers(),
+      null
+    ):
+      // Programs fail in finalizers and in fibers that nobody joins.
+      override private[weir] def report(where: String, error: Throwable): Unit = ()
   private val pool = CountedPool("task-laws")
 
   def run[A](task: Task[A]): Outcome[Option, Throwable, A] =
