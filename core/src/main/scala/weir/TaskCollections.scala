@@ -186,8 +186,8 @@ private[weir] transparent trait TaskCollections:
 
   /** As `race`, but a task that cancels itself does not leave the race to the other one: it ends
     * the race, and cancels the fiber too, unless the other has ended with a value or an error
-    * before its own cancel. It is the `race` of Cats Effect; as there, it never ends where the fiber is
-    * masked, so that it cannot be cancelled.
+    * before its own cancel. It is the `race` of Cats Effect; as there, it never ends where the
+    * fiber is masked, so that it cannot be cancelled.
     * {{{
     * val first: Task[Either[String, String]] = Task.raceFirst(ask("a.example"), ask("b.example"))
     * }}}
