@@ -33,8 +33,8 @@ final class Callback[A] private (first: Waiter) extends (Either[Throwable, A] =>
   // shared
   @volatile private[weir] var relay: AnyRef | Null = null
 
-  /** Ends the wait with a value or an error. Calls after the first are ignored. Never waits, and may
-    * be called from any thread.
+  /** Ends the wait with a value or an error. Calls after the first are ignored. Never waits, and
+    * may be called from any thread.
     */
   def apply(result: Either[Throwable, A]): Unit =
     if end(first, result) then

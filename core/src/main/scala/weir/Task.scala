@@ -530,9 +530,9 @@ object Task extends TaskCollections:
     * for a wait that no cancel ends. It is Cats Effect's method of that name.
     *
     * **Waits** until the callback is called, unless the registration has answered. **Cancelled**:
-    * the registration is masked; a cancel of the wait runs what it has returned, and waits for that.
-    * A value that has come by then is the result. **Fails** with the error of the registration, or
-    * with the callback's.
+    * the registration is masked; a cancel of the wait runs what it has returned, and waits for
+    * that. A value that has come by then is the result. **Fails** with the error of the
+    * registration, or with the callback's.
     * {{{
     * def next(ready: Option[String]): Task[String] = Task.asyncCheckAttempt { callback =>
     *   ready match

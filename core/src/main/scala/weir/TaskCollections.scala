@@ -184,10 +184,10 @@ private[weir] transparent trait TaskCollections:
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = false)
 
-  /** As `race`, but a task that cancels itself does not leave the race to the other one: it ends the
-    * race, and cancels the fiber too, unless the other has ended with a value or an error before its
-    * own cancel. It is the `race` of Cats Effect; as there, it never ends where the fiber is masked,
-    * so that it cannot be cancelled.
+  /** As `race`, but a task that cancels itself does not leave the race to the other one: it ends
+    * the race, and cancels the fiber too, unless the other has ended with a value or an error
+    * before its own cancel. It is the `race` of Cats Effect; as there, it never ends where the
+    * fiber is masked, so that it cannot be cancelled.
     * {{{
     * val first: Task[Either[String, String]] = Task.raceFirst(ask("a.example"), ask("b.example"))
     * }}}
@@ -199,8 +199,8 @@ private[weir] transparent trait TaskCollections:
     * caller has to cancel or join it.
     *
     * **Waits** until one ends. **Cancelled** while it waits: cancels both, and waits for their
-    * finalizers. A cancel that comes later reaches neither: so run this under a mask, as Cats Effect
-    * says of its own.
+    * finalizers. A cancel that comes later reaches neither: so run this under a mask, as Cats
+    * Effect says of its own.
     * {{{
     * val fastest = Task.racePair(ask("a.example"), ask("b.example")).flatMap {
     *   case Left((a, other)) => other.cancel.as(a)

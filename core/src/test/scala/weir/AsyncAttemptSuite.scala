@@ -80,6 +80,8 @@ class UninterruptibleSuite extends WeirSuite:
     @volatile var interrupted = false
     val fiber = Task
       .uninterruptible { begun.countDown(); await(goOn); interrupted = Thread.interrupted() }
+      .as(1)
+      .flatMap(Task.pure)
       .start
       .runSync()
     await(begun)

@@ -25,7 +25,10 @@ class EvalOnSuite extends WeirSuite:
 
   test("fibers and concurrent children that it starts begin there"):
     assertEquals(name.start.flatMap(_.joinOrFail).evalOn(one).runSync(), "one")
-    assertEquals(Task.parTraverse(1 to 3)(_ => name).evalOn(one).runSync(), List.fill(3)("one"))
+    assertEquals(
+      Task.parTraverse(List(1, 2, 3))(_ => name).evalOn(one).runSync(),
+      List.fill(3)("one")
+    )
 
   test("after an error and after a cancel the fiber is back"):
     val boom = Boom()
@@ -68,7 +71,7 @@ class EvalOnSuite extends WeirSuite:
     assertEquals(name.evalOn(one).runSync(), "one")
 
   test("code there finds its own runtime, and may run tasks"):
-    val code = Task((summon[() => Runtime](using Runtime.current)(), Task.pure(2).runSync()))
+    val code = Task((summon[Runtime], Task.pure(2).runSync()))
     assertEquals(code.evalOn(one).runSync(), (Runtime.default, 2))
 
   test("a runtime's context runs code that may block, on fibers"):

@@ -9,7 +9,7 @@ import fs2.Stream
 /* What do Cats Effect's own primitives, and fs2, cost on Task and on IO? */
 
 /** One producer and one consumer of its bounded queue. */
-class CatsQueue extends CatsScenario:
+class CatsStdQueue extends CatsScenario:
   protected def program[F[_]: Async]: F[Long] =
     def consume(queue: Queue[F, Int], left: Int, sum: Long): F[Long] =
       if left == 0 then Async[F].pure(sum)
@@ -19,7 +19,7 @@ class CatsQueue extends CatsScenario:
     }
 
 /** Eight fibers, two permits. */
-class CatsSemaphore extends CatsScenario:
+class CatsStdSemaphore extends CatsScenario:
   protected def program[F[_]: Async]: F[Long] =
     Semaphore[F](2).flatMap { permits =>
       List

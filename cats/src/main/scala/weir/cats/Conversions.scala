@@ -16,8 +16,8 @@ extension [A](task: Task[A])
 
 extension [A](io: IO[A])
 
-  /** The same as a task, which runs the `IO` on `runtime`. **Cancelled**: cancels the `IO`, and waits
-    * for its finalizers. An `IO` that cancels itself cancels the task's fiber.
+  /** The same as a task, which runs the `IO` on `runtime`. **Cancelled**: cancels the `IO`, and
+    * waits for its finalizers. An `IO` that cancels itself cancels the task's fiber.
     */
   def toTask(using runtime: IORuntime): Task[A] = BetweenIO.toTask(io, runtime)
 

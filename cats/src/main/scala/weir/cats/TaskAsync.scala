@@ -12,8 +12,8 @@ import weir.{Callback, Task}
 /** Cats Effect's `Async` for tasks.
   *
   * What `Task` can do itself is done by `Task`, not derived. Where the two differ in meaning, this
-  * is as Cats Effect has it: `delay` is not interrupted, `race` ends with the first outcome, `async`
-  * without a finalizer cannot be cancelled.
+  * is as Cats Effect has it: `delay` is not interrupted, `race` ends with the first outcome,
+  * `async` without a finalizer cannot be cancelled.
   */
 private[cats] object TaskAsync extends Async[Task]:
 

@@ -81,8 +81,8 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
       masks -= 1
       if masks == 0 then openInterruptGate()
 
-  /** To be called before code that a cancel must not interrupt. Costs an atomic operation only where
-    * the code before it was interruptible.
+  /** To be called before code that a cancel must not interrupt. Costs an atomic operation only
+    * where the code before it was interruptible.
     */
   final private[fiber] def beginUninterruptible(): Unit =
     if masks == 0 && !isShut then shutInterruptGate()

@@ -12,9 +12,9 @@ import weir.{ContextHook, Outcome, Runtime, Task}
   * seen to wait for ever.
   *
   * `seed` decides the order of the slices and their lengths: the same seed, the same run. The clock
-  * stands still while anything can run, and then moves at once to the next alarm. It has no threads,
-  * and may be used on any thread, also in the code of a task, whichever runtime that runs on. One
-  * thread at a time may use it.
+  * stands still while anything can run, and then moves at once to the next alarm. It has no
+  * threads, and may be used on any thread, also in the code of a task, whichever runtime that runs
+  * on. One thread at a time may use it.
   *
   * Code that blocks blocks the calling thread, by the real clock. A callback that another thread
   * would call comes too late: for such tasks there is `TestRuntime`.
