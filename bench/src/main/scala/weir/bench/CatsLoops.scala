@@ -17,7 +17,7 @@ class CatsAsync extends CatsLoop:
     Async[F].async_[Int](callback => outside.execute(() => callback(Right(1))))
 
 object CatsAsync:
-  private lazy val thread =
+  private[bench] lazy val thread =
     Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("outside").factory())
 
 /** As `CatsAsync`, with a finalizer. */
