@@ -42,7 +42,9 @@ class DoobieSuite extends WeirSuite:
             .foldMonoid
           _ <- sql"DROP TABLE IF EXISTS t".update.run.transact(xa)
           _ <- sql"CREATE TABLE t (n INT)".update.run.transact(xa)
-          failed <- (sql"INSERT INTO t VALUES (1)".update.run *> sql"SELECT 1 / 0".query[Int].unique)
+          failed <- (sql"INSERT INTO t VALUES (1)".update.run *> sql"SELECT 1 / 0"
+            .query[Int]
+            .unique)
             .transact(xa)
             .attempt
           left <- sql"SELECT count(*) FROM t".query[Int].unique.transact(xa)
@@ -57,12 +59,14 @@ class DoobieSuite extends WeirSuite:
       val config = HikariConfig()
       config.setJdbcUrl(TestServer.shared.jdbc(database))
       config.setMaximumPoolSize(8)
-      val program = HikariTransactor.fromHikariConfig[F](config).use(xa =>
-        List
-          .range(0, queries)
-          .parTraverseN(64)(i => sql"SELECT $i + 1".query[Int].unique.transact(xa))
-          .map(assertEquals(_, List.range(1, queries + 1)))
-      )
+      val program = HikariTransactor
+        .fromHikariConfig[F](config)
+        .use(xa =>
+          List
+            .range(0, queries)
+            .parTraverseN(64)(i => sql"SELECT $i + 1".query[Int].unique.transact(xa))
+            .map(assertEquals(_, List.range(1, queries + 1)))
+        )
       backend.run(program)
 
     test(s"${backend.name}: 40 calls that block for 100 ms block nothing else"):

@@ -135,9 +135,11 @@ class Fs2Suite extends WeirSuite:
     on("Channel: four senders, a bound of 10, and closed at the end"):
       for
         channel <- Channel.bounded[F, Int](10)
-        senders = Vector.range(0, 4).parTraverse_(i =>
-          Vector.range(0, size / 4).traverse_(n => channel.send(i * size + n))
-        ) *> channel.close
+        senders = Vector
+          .range(0, 4)
+          .parTraverse_(i =>
+            Vector.range(0, size / 4).traverse_(n => channel.send(i * size + n))
+          ) *> channel.close
         received <- (channel.stream.compile.toVector, senders).parMapN((all, _) => all)
         late <- channel.send(1)
       yield

@@ -80,9 +80,16 @@ class Http4sSuite extends WeirSuite:
 
     on(s"a body of ${largeBytes >> 20} MB there and back, streamed"): (client, uri, _) =>
       for
-        down <- client.stream(path(uri, "large")).flatMap(_.body).chunks.map(_.size.toLong)
-          .compile.foldMonoid
-        up <- client.expect[String](path(uri, "count").withMethod(Method.POST).withBodyStream(large))
+        down <- client
+          .stream(path(uri, "large"))
+          .flatMap(_.body)
+          .chunks
+          .map(_.size.toLong)
+          .compile
+          .foldMonoid
+        up <- client.expect[String](
+          path(uri, "count").withMethod(Method.POST).withBodyStream(large)
+        )
         both <- client
           .stream(path(uri, "echo").withMethod(Method.POST).withBodyStream(large))
           .flatMap(_.body)
@@ -107,9 +114,8 @@ class Http4sSuite extends WeirSuite:
           _ <- begun.get
           _ <- fiber.cancel
         yield ()
-      def quiet: F[Int] = service.sending.get.flatMap(n =>
-        if n == 0 then 0.pure[F] else F.sleep(5.millis) *> quiet
-      )
+      def quiet: F[Int] =
+        service.sending.get.flatMap(n => if n == 0 then 0.pure[F] else F.sleep(5.millis) *> quiet)
       for
         _ <- List.fill(cancels)(()).parTraverseN(32)(_ => once)
         left <- quiet.timeoutTo(10.seconds, service.sending.get)

@@ -99,6 +99,8 @@ class SkunkSuite extends WeirSuite:
       })
 
     on("TLS, by fs2's context over these sockets"):
-      pool(1, SSL.Trusted).use(_.use(_.unique(sql"""
+      pool(1, SSL.Trusted)
+        .use(_.use(_.unique(sql"""
         SELECT count(*)::int4 FROM pg_stat_ssl WHERE ssl AND pid = pg_backend_pid()
-      """.query(int4)))).map(assertEquals(_, 1))
+      """.query(int4))))
+        .map(assertEquals(_, 1))

@@ -18,8 +18,9 @@ import weir.cli.stack.StackJob
   description = Array(
     "Run http4s, skunk, fs2 and Cats Effect's primitives on Weir's Task, and on IO.",
     "",
-    "Each row is one program, written for any effect. Each part runs in a JVM of its own, on both " +
-      "effects in turns, and the medians are compared. skunk gets a Postgres of the program's own.",
+    "Each row is one program, written for any effect. Each part runs in a JVM of its own, on " +
+      "both effects in turns, and the medians are compared. skunk gets a Postgres of the " +
+      "program's own.",
     ""
   ),
   footer = Array(

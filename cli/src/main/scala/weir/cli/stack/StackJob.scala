@@ -110,8 +110,8 @@ object StackJob:
       val own = results.filter(_.name == name)
       name +: own.map(_.unit).distinct.flatMap { unit =>
         val values = systems.map(system => own.find(r => r.unit == unit && r.system == system))
-        val ratio = for task <- values(0); io <- values(1) yield
-          if task.better == Result.higher then task.value / io.value else io.value / task.value
+        val ratio = for task <- values(0); io <- values(1)
+        yield if task.better == Result.higher then task.value / io.value else io.value / task.value
         values.map(_.fold("")(r => ResultTable.number(r.value))) :+
           ratio.fold("")(Text.decimal(_, 2))
       }

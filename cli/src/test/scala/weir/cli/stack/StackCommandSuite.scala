@@ -40,6 +40,7 @@ class StackCommandSuite extends FunSuite:
 
   test("an unknown part is refused"):
     val err = StringWriter()
-    val code = Main.run(Seq("stack", "--part", "zio"), PrintWriter(StringWriter()), PrintWriter(err))
+    val code =
+      Main.run(Seq("stack", "--part", "zio"), PrintWriter(StringWriter()), PrintWriter(err))
     assertEquals(code, 2)
     assert(err.toString.contains("there is no part 'zio'"), err)

@@ -86,7 +86,10 @@ final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
 
   // deprecated
 
-  def socketGroup(threadCount: Int, threadFactory: ThreadFactory): Resource[Task, SocketGroup[Task]] =
+  def socketGroup(
+      threadCount: Int,
+      threadFactory: ThreadFactory
+  ): Resource[Task, SocketGroup[Task]] =
     Resource.pure(this)
 
   def datagramSocketGroup(threadFactory: ThreadFactory): Resource[Task, DatagramSocketGroup[Task]] =

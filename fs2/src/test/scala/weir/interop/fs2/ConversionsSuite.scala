@@ -107,7 +107,11 @@ class ConversionsSuite extends WeirSuite:
     assertEquals(endless.take(3).compile.toList.runSync(), List(1, 2, 3))
     val begun = CountDownLatch(1)
     val fiber =
-      endless.evalMap(n => Task.when(n == 1000)(Task(begun.countDown()))).compile.drain.start
+      endless
+        .evalMap(n => Task.when(n == 1000)(Task(begun.countDown())))
+        .compile
+        .drain
+        .start
         .runSync()
     await(begun)
     fiber.cancel.runSync()

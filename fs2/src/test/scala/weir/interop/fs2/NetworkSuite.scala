@@ -130,7 +130,7 @@ class NetworkSuite extends WeirSuite:
       .use(server => Network[Task].bind(server.address).use(_ => Task.unit).attempt)
     assert(inUse.runSync().left.exists(_.isInstanceOf[java.net.BindException]))
 
-  test("an echo server with 64 clients at a time, and no socket is left"):
+  test("an echo server with 64 clients at a time, 256 in all"):
     def echo(socket: Socket[Task]) = Fs2Stream.exec(
       socket.reads.through(socket.writes).compile.drain
     )
