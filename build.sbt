@@ -295,7 +295,7 @@ lazy val lab = project
   .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core, lab, postgres)
+  .dependsOn(core, lab, postgres, kafka)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(inTwoJvms)
@@ -329,6 +329,7 @@ lazy val cli = project
       val folder = target.value / "lab"
       Stage((bench / measuringJars).value, folder / "bench")
       Stage((benchCe2 / measuringJars).value, folder / "bench-ce2")
+      Stage((kafkaBroker / Runtime / fullClasspathAsJars).value.files, folder / "broker")
       folder
     },
     Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
@@ -343,7 +344,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, lab, postgres)
+  .dependsOn(core, lab, postgres, kafka)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
@@ -356,7 +357,9 @@ lazy val bench = project
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0",
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
-      "io.projectreactor" % "reactor-core" % "3.8.8"
+      "io.projectreactor" % "reactor-core" % "3.8.8",
+      "io.confluent.parallelconsumer" % "parallel-consumer-core" % "0.5.3.3",
+      "org.slf4j" % "slf4j-nop" % "1.7.36"
     ),
     stage := Stage(measuringJars.value, state.value / "bench")
   )
@@ -380,7 +383,7 @@ lazy val benchCe2 = project
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, csv, json, zstd, testkit, postgres)
+  .dependsOn(core, slf4j, csv, json, zstd, testkit, postgres, kafka)
   .enablePlugins(MdocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(libraryDependencies += "org.scalameta" %% "munit" % "1.3.0")

@@ -30,6 +30,7 @@ object Verify {
       "json",
       "zstd",
       "postgres",
+      "kafka",
       "cli",
       "bench",
       "benchCe2"

@@ -17,27 +17,33 @@ final class DeadLetters[K, V](producer: KafkaProducer[K, V], topic: String):
       record: CommittableRecord[K, V],
       error: Throwable,
       attempts: Int
-  ): Task[Unit] =
-    Task.defer {
-      val headers = RecordHeaders(record.headers)
-      def add(name: String, text: String): Unit =
-        headers.add(s"weir.dead.$name", text.getBytes(UTF_8)): Unit
-      add("topic", record.topic)
-      add("partition", record.partition.toString)
-      add("offset", record.offset.toString)
-      add("timestamp", record.timestamp.toString)
-      add("attempts", attempts.toString)
-      add("error.class", error.getClass.getName)
-      add("error.message", Option(error.getMessage).getOrElse("").take(DeadLetters.longest))
-      add("error.trace", DeadLetters.trace(error))
-      producer.send(ProducerRecord(topic, null, record.key, record.value, headers)).void
-    }
+  ): Task[Unit] = Task.defer(producer.send(DeadLetters.of(topic, record, error, attempts)).void)
 
-private object DeadLetters:
+object DeadLetters:
   /** In characters. */
-  val longest = 4000
+  private val longest = 4000
 
-  def trace(error: Throwable): String =
+  /** What is written for a record, to write it in another way: in a transaction, for example. */
+  def of[K, V](
+      topic: String,
+      record: CommittableRecord[K, V],
+      error: Throwable,
+      attempts: Int
+  ): ProducerRecord[K, V] =
+    val headers = RecordHeaders(record.headers)
+    def add(name: String, text: String): Unit =
+      headers.add(s"weir.dead.$name", text.getBytes(UTF_8)): Unit
+    add("topic", record.topic)
+    add("partition", record.partition.toString)
+    add("offset", record.offset.toString)
+    add("timestamp", record.timestamp.toString)
+    add("attempts", attempts.toString)
+    add("error.class", error.getClass.getName)
+    add("error.message", Option(error.getMessage).getOrElse("").take(longest))
+    add("error.trace", trace(error))
+    ProducerRecord(topic, null, record.key, record.value, headers)
+
+  private def trace(error: Throwable): String =
     val text = StringWriter()
     error.printStackTrace(PrintWriter(text, true))
     text.toString.take(longest)

@@ -1,6 +1,8 @@
 package weir.kafka
 
-import org.apache.kafka.clients.consumer.{KafkaConsumer as Client}
+import java.io.{ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.net.Socket
+import org.apache.kafka.clients.consumer.KafkaConsumer as Client
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.{IntegerDeserializer, StringDeserializer}
 import scala.concurrent.duration.*
@@ -70,26 +72,64 @@ class BadInputSuite extends KafkaSuite:
     val message = failure(settings)
     assert(message.contains("security.protocol") || message.contains("ssl"), message)
 
+  test("a group whose members assign partitions in another way"):
+    val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
+    val other = Client[String, String](
+      Map[String, AnyRef](
+        "bootstrap.servers" -> TestBroker.address,
+        "group.id" -> group,
+        "partition.assignment.strategy" -> classOf[OddAssignor].getName
+      ).asJava,
+      StringDeserializer(),
+      StringDeserializer()
+    )
+    try
+      other.subscribe(java.util.List.of(topic))
+      eventually("the other one is a member"):
+        other.poll(java.time.Duration.ofMillis(10))
+        !other.assignment.isEmpty
+      val message = failure(TestBroker.settings(), topic, group)
+      assert(message.contains(s"refused the group '$group'"), message)
+    finally other.close()
+
   for protocol <- GroupProtocol.values do
-    test(s"$protocol: a group that another program uses with another protocol"):
+    test(s"$protocol: a group of a program that is no consumer"):
       val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
-      val other = Client[String, String](
-        Map[String, AnyRef](
-          "bootstrap.servers" -> TestBroker.address,
-          "group.id" -> group,
-          "partition.assignment.strategy" -> classOf[OddAssignor].getName
-        ).asJava,
-        StringDeserializer(),
-        StringDeserializer()
-      )
+      val other = joinAs("connect", group)
       try
-        other.subscribe(java.util.List.of(topic))
-        eventually("the other one is a member"):
-          other.poll(java.time.Duration.ofMillis(10))
-          !other.assignment.isEmpty
         val message = failure(TestBroker.settings(protocol), topic, group)
         assert(message.contains(s"refused the group '$group'"), message)
       finally other.close()
+
+  /** A member of the group that is of this protocol type, as long as the connection is open. */
+  private def joinAs(protocolType: String, group: String): Socket =
+    val body = ByteArrayOutputStream()
+    val out = DataOutputStream(body)
+    out.writeShort(11) // JoinGroup
+    out.writeShort(2)
+    out.writeInt(1)
+    def text(value: String): Unit =
+      out.writeShort(value.length)
+      out.writeBytes(value)
+    text("other")
+    text(group)
+    out.writeInt(30_000) // session timeout
+    out.writeInt(60_000) // rebalance timeout
+    text("")
+    text(protocolType)
+    out.writeInt(1)
+    text("sessioned")
+    out.writeInt(0) // no metadata
+    val Array(host, port) = TestBroker.address.split(':'): @unchecked
+    val socket = Socket(host, port.toInt)
+    val request = DataOutputStream(socket.getOutputStream)
+    request.writeInt(body.size)
+    request.write(body.toByteArray)
+    request.flush()
+    val answer = DataInputStream(socket.getInputStream)
+    val _ = (answer.readInt(), answer.readInt(), answer.readInt())
+    assertEquals(answer.readShort().toInt, 0, "the other member was refused")
+    socket
 
   test("a record that the deserializer does not understand"):
     val topic = TestBroker.topic(1)

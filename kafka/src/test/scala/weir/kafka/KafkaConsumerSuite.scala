@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.kafka.clients.producer.ProducerRecord
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.{Stream, Task}
+import weir.Task
 
 /** What a consumer group reads and commits, with one member. */
 class KafkaConsumerSuite extends KafkaSuite:

@@ -1,7 +1,7 @@
 package weir.kafka
 
 import java.net.ServerSocket
-import java.nio.file.{Files, Path}
+import java.nio.file.Files
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import org.apache.kafka.clients.admin.{Admin, AdminClientConfig, NewTopic}
@@ -10,6 +10,7 @@ import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerConfi
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
 import scala.jdk.CollectionConverters.*
+import scala.util.Try
 import weir.lab.KafkaBroker
 
 /** The broker that all suites of a test JVM share. It ends with the JVM, and leaves no file. */
@@ -65,12 +66,19 @@ object TestBroker:
   def topic(partitions: Int = 4): String =
     val made = name("topic")
     admin.createTopics(java.util.List.of(NewTopic(made, partitions, 1: Short))).all.get(): Unit
+    def hasLeaders = Try {
+      admin.describeTopics(java.util.List.of(made)).allTopicNames.get.get(made).partitions.asScala
+    }.toOption.exists(found => found.size == partitions && found.forall(_.leader != null))
+    while !hasLeaders do Thread.sleep(5)
     made
 
   private lazy val producer = Client[String, String](
     Map[String, AnyRef](
       ProducerConfig.BOOTSTRAP_SERVERS_CONFIG -> address,
-      ProducerConfig.LINGER_MS_CONFIG -> "0"
+      // Idempotent batches of a topic that is not quite there yet may end in an error that the
+      // client repeats for two minutes (OUT_OF_ORDER_SEQUENCE_NUMBER).
+      ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG -> "false",
+      ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION -> "1"
     ).asJava,
     StringSerializer(),
     StringSerializer()

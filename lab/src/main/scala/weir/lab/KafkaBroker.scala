@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.concurrent.TimeUnit
 import scala.util.Try
-import scala.util.control.NonFatal
 
 /** A Kafka broker in a JVM of its own, to which this process is attached. It ends when nobody is
   * attached any more, however that came; so several processes can share one.
@@ -88,7 +87,7 @@ object KafkaBroker:
           Thread.sleep(20)
       found.get
     catch
-      case NonFatal(error) =>
+      case error: Throwable => // an interrupt, too
         process.destroyForcibly(): Unit
         throw error
 

@@ -10,9 +10,13 @@ import org.apache.kafka.clients.consumer.{
 }
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.errors.{
+  FencedMemberEpochException,
+  IllegalGenerationException,
   OffsetMetadataTooLarge,
   RebalanceInProgressException,
   RetriableException,
+  StaleMemberEpochException,
+  UnknownMemberIdException,
   WakeupException
 }
 import scala.jdk.CollectionConverters.*
@@ -73,8 +77,9 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
       try found = consumer.committed(HashSet(partitions), Commits.readTime)
       catch
         case _: WakeupException => ()
-        case _: RetriableException if System.nanoTime() - deadline < 0 => ()
-        case _: RetriableException => found = JMap.of()
+        case error: Exception if isPassing(error) =>
+          // Without the map, what is done beyond the offset is done again.
+          if System.nanoTime() - deadline < 0 then Thread.sleep(5) else found = JMap.of()
     found
 
   private def toCommit(assignments: Collection[Assignment]): Vector[ToCommit] =
@@ -96,13 +101,18 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
     case _: OffsetMetadataTooLarge =>
       shorten()
       true
-    case _: (CommitFailedException | RetriableCommitFailedException | RetriableException |
-          RebalanceInProgressException | WakeupException) =>
-      true
-    case _ => false
+    case _: (RetriableCommitFailedException | RetriableException | WakeupException) => true
+    case _ => Commits.isOfGroup(error)
 
   /** The broker's `offset.metadata.max.bytes` is less than ours. */
   private def shorten(): Unit = metadataLimit = if metadataLimit > 64 then metadataLimit / 2 else 0
 
-private object Commits:
-  val readTime: Duration = Duration.ofSeconds(5)
+private[kafka] object Commits:
+  private val readTime: Duration = Duration.ofSeconds(5)
+
+  /** Whether the group refuses since this member is not what it was: its turn has passed. */
+  def isOfGroup(error: Throwable): Boolean = error match
+    case _: (CommitFailedException | RebalanceInProgressException | StaleMemberEpochException |
+          FencedMemberEpochException | IllegalGenerationException | UnknownMemberIdException) =>
+      true
+    case _ => false

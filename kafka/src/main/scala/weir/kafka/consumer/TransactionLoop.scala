@@ -2,7 +2,7 @@ package weir.kafka.consumer
 
 import java.time.Duration as JDuration
 import java.util.HashMap
-import org.apache.kafka.clients.consumer.{CommitFailedException, OffsetAndMetadata}
+import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.clients.producer.{Producer, ProducerRecord}
 import org.apache.kafka.common.{KafkaException, TopicPartition}
 import org.apache.kafka.common.errors.{
@@ -73,7 +73,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
               case later: Exception =>
                 error.addSuppressed(later)
                 throw explain(error)
-            if !isOfGroup(error) then throw explain(error)
+            if !causes(error).exists(Commits.isOfGroup) then throw explain(error)
             // The group has changed: again, with its new generation and what is left.
             Thread.sleep(20)
     consumed
@@ -144,9 +144,5 @@ private[kafka] object TransactionLoop:
       true
     case _ => false
 
-  /** Whether the group has refused the offsets, since this member is not what it was. */
-  private def isOfGroup(error: Throwable): Boolean =
-    Iterator.iterate(error)(_.getCause).takeWhile(_ != null).exists {
-      case _: CommitFailedException => true
-      case _ => false
-    }
+  private def causes(error: Throwable): Iterator[Throwable] =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null)
