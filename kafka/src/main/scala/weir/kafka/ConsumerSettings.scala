@@ -85,12 +85,12 @@ final case class ConsumerSettings[K, V](
     all.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false")
     all
 
-private object ConsumerSettings:
+object ConsumerSettings:
   /** The properties that have a parameter, or that this decides. */
-  val instead: Map[String, String] = Map(
+  private val instead: Map[String, String] = Map(
     ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG -> "use the parameter brokers.",
     ConsumerConfig.GROUP_ID_CONFIG -> "give the group to KafkaConsumer.records.",
     ConsumerConfig.GROUP_PROTOCOL_CONFIG -> "use the parameter groupProtocol.",
     ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG -> "what is committed is what is done."
   )
-  val own: Iterable[String] = instead.keys
+  private val own: Iterable[String] = instead.keys

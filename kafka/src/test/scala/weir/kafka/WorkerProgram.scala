@@ -2,6 +2,7 @@ package weir.kafka
 
 import java.io.FileOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
+import java.time.Instant
 import java.util.concurrent.ThreadLocalRandom
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
@@ -41,7 +42,8 @@ object WorkerProgram:
     val log = FileOutputStream(file, true)
     def work(record: CommittableRecord[String, String]): Task[Unit] =
       Task.sleep(ThreadLocalRandom.current().nextLong(4).millis).map { _ =>
-        val micros = System.currentTimeMillis * 1000 + System.nanoTime() / 1000 % 1000
+        val now = Instant.now()
+        val micros = now.getEpochSecond * 1_000_000 + now.getNano / 1000
         log.write(s"$micros ${record.key} ${record.value}\n".getBytes(UTF_8))
       }
     println("started")

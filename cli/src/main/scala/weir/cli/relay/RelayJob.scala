@@ -32,7 +32,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
     */
   def run(): Int =
     val address = brokers match
-      case Some(given) => Resource.pure(given)
+      case Some(theirs) => Resource.pure(theirs)
       case None => LocalBroker.resource(() => note("a broker starts")).map(_.address)
     Foreground.run(address.use(relay), stopTime = 5.seconds) match
       case Foreground.Ended.Done(_) =>
@@ -58,7 +58,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
           .iterateUntil(_ == 0)
         val work = Resource
           .fromAutoCloseable(
-            Task.delay(PurchaseService.start(PurchaseBook(1), delay, port = 0))
+            Task.delay(PurchaseService.start(new PurchaseBook(1), delay, port = 0))
           )
           .flatMap(service => Resource.fromAutoCloseable(Task.delay(Calls(service.url))))
           .use(calls => RelayProgress.beside(doing(address, calls), line, isOver, follows))

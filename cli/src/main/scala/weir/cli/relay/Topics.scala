@@ -87,5 +87,5 @@ final class Topics(brokers: String) extends AutoCloseable:
               "Check the address."
             )
 
-private object Topics:
-  val timeoutMillis = 8000
+object Topics:
+  private val timeoutMillis = 8000

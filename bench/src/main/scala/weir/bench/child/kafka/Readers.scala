@@ -94,12 +94,12 @@ object PlainReader:
             keys.getOrElseUpdate(String(record.key), mutable.ArrayBuffer()).addOne(record): Unit
           }
           val calls: Seq[JFuture[?]] = keys.values.toSeq.map { ofKey =>
-            pool.submit { () =>
+            val ofThem: Runnable = () =>
               ofKey.foreach { record =>
                 reading.work()
                 clock.done(record.value.length)
               }
-            }
+            pool.submit(ofThem)
           }
           calls.foreach(_.get())
           client.commitSync()
