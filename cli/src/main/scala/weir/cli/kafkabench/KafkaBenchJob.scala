@@ -56,7 +56,7 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
       .andThen(Task.delay(finish()))
 
   private def fill(brokers: String, one: Case): Task[Unit] =
-    val topics = Topics(brokers)
+    val topics = Topics(brokers, Topics.ownTimeout)
     try topics.ensure(Seq(one.topic), one.partitions)
     finally topics.close()
     say(s"${Text.grouped(one.records)} records of 100 bytes: ${one.name}")

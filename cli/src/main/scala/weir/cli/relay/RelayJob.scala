@@ -45,7 +45,8 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
         code
 
   private def relay(address: String): Task[Unit] =
-    Resource.fromAutoCloseable(Task.delay(Topics(address))).use { topics =>
+    val timeout = if brokers.isEmpty then Topics.ownTimeout else Topics.usualTimeout
+    Resource.fromAutoCloseable(Task.delay(Topics(address, timeout))).use { topics =>
       Task.direct {
         prepare(topics, address).await
         val ends = topics.ends(from)
@@ -86,8 +87,13 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
   }
 
   private def doing(address: String, calls: Calls): Stream[Any] =
-    val reading =
-      ConsumerSettings(address, StringDeserializer(), StringDeserializer(), protocol)
+    val reading = ConsumerSettings(
+      address,
+      StringDeserializer(),
+      StringDeserializer(),
+      protocol,
+      connectTimeout = if brokers.isEmpty then Topics.ownTimeout else Topics.usualTimeout
+    )
     val backOff = Schedule.exponential(100.millis).capped(5.seconds)
     def result(record: CommittableRecord[String, String]) = calls
       .result(record.value)

@@ -1,6 +1,7 @@
 package weir.cli.relay
 
-import java.util.concurrent.{ExecutionException, TimeUnit}
+import java.util.concurrent.ExecutionException
+import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Try
 
@@ -13,14 +14,15 @@ import weir.cli.BadInput
 /** What the relay asks the brokers about topics and groups. Each call **waits** for them, and
   * **fails** with [[BadInput]] where they do not answer.
   */
-final class Topics(brokers: String) extends AutoCloseable:
+final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeout)
+    extends AutoCloseable:
   private val admin =
     try
       Admin.create(
         Map[String, AnyRef](
           AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG -> brokers,
-          AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG -> Topics.timeoutMillis.toString,
-          AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG -> Topics.timeoutMillis.toString
+          AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG -> timeout.toMillis.toString,
+          AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG -> timeout.toMillis.toString
         ).asJava
       )
     catch
@@ -32,7 +34,7 @@ final class Topics(brokers: String) extends AutoCloseable:
   def ensure(names: Seq[String], partitions: Int): Unit =
     val wanted = names.map(NewTopic(_, partitions, 1: Short))
     admin.createTopics(wanted.asJava).values.asScala.foreach { (_, made) =>
-      try answer(made.get(Topics.timeoutMillis, TimeUnit.MILLISECONDS))
+      try answer(made.get())
       catch case _: TopicExistsException => ()
     }
     while names.exists(name => Try(partitionsOf(name)).toOption.forall(_.size < partitions)) do
@@ -88,4 +90,7 @@ final class Topics(brokers: String) extends AutoCloseable:
             )
 
 object Topics:
-  private val timeoutMillis = 8000
+  val usualTimeout: FiniteDuration = 8.seconds
+
+  /** For the program's own broker, which may have just begun on a machine that is busy. */
+  val ownTimeout: FiniteDuration = 1.minute
