@@ -5,10 +5,10 @@ import weir.{Outcome, Task}
 
 /** A suite that needs the broker. */
 trait KafkaSuite extends munit.FunSuite:
-  override def munitTimeout: Duration = Tier(60.seconds, 10.minutes)
+  override def munitTimeout: Duration = Tier(4.minutes, 15.minutes)
 
   /** Waits for what only the broker tells, by asking it. */
-  def eventually(what: => String, limit: FiniteDuration = 30.seconds)(condition: => Boolean): Unit =
+  def eventually(what: => String, limit: FiniteDuration = 2.minutes)(condition: => Boolean): Unit =
     val deadline = limit.fromNow
     while !condition do
       if deadline.isOverdue() then fail(s"not so after $limit: $what")

@@ -21,7 +21,7 @@ class KillSuite extends KafkaSuite:
       one.kill()
       one = other
       other = workers.start()
-    eventually(s"all is done. ${workers.failures}", Tier(60, 500).seconds)(isOver)
+    eventually(s"all is done. ${workers.failures}", Tier(120, 600).seconds)(isOver)
 
   private def ofEachKey[A](all: Vector[A])(key: A => String, value: A => Int): Unit =
     for (name, values) <- all.groupMap(key)(value) do

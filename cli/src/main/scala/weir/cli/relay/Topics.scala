@@ -39,6 +39,8 @@ final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeou
     }
     while names.exists(name => Try(partitionsOf(name)).toOption.forall(_.size < partitions)) do
       Thread.sleep(20)
+    // Their leaders serve them. A producer that begins earlier may hang: KAFKA-14359.
+    names.foreach(ends(_): Unit)
 
   /** **Fails** with [[BadInput]] where there is no such topic. */
   def check(option: String, name: String): Unit =
