@@ -359,7 +359,7 @@ lazy val bench = project
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
       "io.projectreactor" % "reactor-core" % "3.8.8",
       "io.confluent.parallelconsumer" % "parallel-consumer-core" % "0.5.3.3",
-      "org.slf4j" % "slf4j-nop" % "1.7.36"
+      "org.slf4j" % "slf4j-nop" % "2.0.17"
     ),
     stage := Stage(measuringJars.value, state.value / "bench")
   )

@@ -50,9 +50,8 @@ final class ExactlyOnce[K, V, L, W](
   def run(topics: Set[String], group: String, parallelism: Int)(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Stream[Int] =
-    val reading = consumer.copy(properties =
-      consumer.properties ++ Map("isolation.level" -> "read_committed")
-    )
+    val reading =
+      consumer.copy(properties = consumer.properties ++ Map("isolation.level" -> "read_committed"))
     Stream
       .bracket(TransactionLoop.open(reading, producer, transactionalId, topics, group))(_.close)
       .flatMap { loop =>

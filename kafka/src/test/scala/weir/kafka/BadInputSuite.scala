@@ -26,7 +26,9 @@ class BadInputSuite extends KafkaSuite:
 
   test("a broker that is not there"):
     val message = failure(
-      TestBroker.settings().copy(brokers = "127.0.0.1:1", connectTimeout = Tier(1.second, 8.seconds))
+      TestBroker
+        .settings()
+        .copy(brokers = "127.0.0.1:1", connectTimeout = Tier(1.second, 8.seconds))
     )
     assert(message.startsWith("Kafka at 127.0.0.1:1 did not answer in time"), message)
 

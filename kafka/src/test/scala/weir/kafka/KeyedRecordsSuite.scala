@@ -45,7 +45,8 @@ class KeyedRecordsSuite extends KafkaSuite:
   test("keys that are arrays of bytes are compared by what is in them"):
     val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
     TestBroker.fill(topic, 200, keys = 2)
-    val settings = ConsumerSettings(TestBroker.address, ByteArrayDeserializer(), StringDeserializer())
+    val settings =
+      ConsumerSettings(TestBroker.address, ByteArrayDeserializer(), StringDeserializer())
     val running = AtomicInteger()
     KafkaConsumer(settings)
       .records(Set(topic), group)

@@ -9,6 +9,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerConfig, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
+import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
 import scala.util.Try
 import weir.lab.KafkaBroker
@@ -96,7 +97,12 @@ object TestBroker:
     write((0 until count).map(n => ProducerRecord(topic, s"k${n % keys}", n.toString)))
 
   def committed(group: String): Map[TopicPartition, OffsetAndMetadata] =
-    admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata.get.asScala.toMap
+    admin
+      .listConsumerGroupOffsets(group)
+      .partitionsToOffsetAndMetadata
+      .get
+      .asScala
+      .toMap
       .filter(_._2 != null)
 
   /** How many records of the topic are below what the group has committed. */
@@ -106,10 +112,21 @@ object TestBroker:
   def settings(
       groupProtocol: GroupProtocol = GroupProtocol.Classic
   ): ConsumerSettings[String, String] =
-    ConsumerSettings(address, StringDeserializer(), StringDeserializer(), groupProtocol)
+    ConsumerSettings(
+      address,
+      StringDeserializer(),
+      StringDeserializer(),
+      groupProtocol,
+      connectTimeout = 1.minute // the machine may be busy
+    )
 
   def producerSettings: ProducerSettings[String, String] =
-    ProducerSettings(address, StringSerializer(), StringSerializer())
+    ProducerSettings(
+      address,
+      StringSerializer(),
+      StringSerializer(),
+      connectTimeout = 1.minute
+    )
 
   /** All records that are in the topic now, as one who reads committed ones sees them. */
   def readAll(topic: String): Vector[(String, String)] =

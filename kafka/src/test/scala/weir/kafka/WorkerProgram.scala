@@ -29,6 +29,7 @@ object WorkerProgram:
       commitInterval = 20.millis,
       uncommittedLimit = uncommittedLimit,
       revokeDeadline = 2.seconds,
+      connectTimeout = 1.minute, // the machine may be busy
       properties = Map("max.poll.records" -> "50") ++
         Option.when(protocol == GroupProtocol.Classic)("session.timeout.ms" -> "4000") ++
         Option.when(protocol == GroupProtocol.Classic)("heartbeat.interval.ms" -> "300")

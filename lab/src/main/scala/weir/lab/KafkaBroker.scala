@@ -21,7 +21,8 @@ final class KafkaBroker private (val port: Int, val pid: Long, attachment: Socke
   /** Detaches. */
   def close(): Unit = attachment.close()
 
-  /** **Waits** until it has ended: call it after `close`. False if others keep it up. */
+  /** **Waits** until it has ended: call it after `close`. False if others keep it up.
+    */
   def awaitEnd(seconds: Int): Boolean = KafkaBroker.awaitEnd(pid, seconds)
 
 object KafkaBroker:

@@ -107,7 +107,8 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
       turns => turns.head.copy(value = Harness.median(turns.map(_.value)))
     }
     val all = bounds ++ medians.toVector.sortBy(r => (r.name, Systems.order(r.system)))
-    ResultTable.byUnit(all, Vector("records/s" -> "Records a second: the median of the turns"))
+    ResultTable
+      .byUnit(all, Vector("records/s" -> "Records a second: the median of the turns"))
       .foreach(say)
     settings.lab.hand("kafka-bench", all, isComplete)
 

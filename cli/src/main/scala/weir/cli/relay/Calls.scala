@@ -23,7 +23,8 @@ final class Calls(service: URI) extends AutoCloseable:
     )
     val request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).build()
     val answer = client.send(request, HttpResponse.BodyHandlers.ofString())
-    if answer.statusCode >= 400 then throw java.io.IOException(s"$uri answered ${answer.statusCode}")
+    if answer.statusCode >= 400 then
+      throw java.io.IOException(s"$uri answered ${answer.statusCode}")
     val body = Try(ujson.read(answer.body)).getOrElse(ujson.Str(answer.body))
     ujson.write(ujson.Obj("task" -> task, "status" -> answer.statusCode, "answer" -> body))
   }

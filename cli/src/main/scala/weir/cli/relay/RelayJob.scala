@@ -121,7 +121,9 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
             parallel,
             attempts = Attempts(attempts, backOff, Some(DeadLetters(producer, dead)))
           )(record =>
-            result(record).flatMap(producer.send).onError { case _ => Task.delay(failed.increment()) }
+            result(record).flatMap(producer.send).onError { case _ =>
+              Task.delay(failed.increment())
+            }
           )
       }
 

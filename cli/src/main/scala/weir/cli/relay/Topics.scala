@@ -42,7 +42,8 @@ final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeou
     // Their leaders serve them. A producer that begins earlier may hang: KAFKA-14359.
     names.foreach(ends(_): Unit)
 
-  /** **Fails** with [[BadInput]] where there is no such topic. */
+  /** **Fails** with [[BadInput]] where there is no such topic.
+    */
   def check(option: String, name: String): Unit =
     try partitionsOf(name): Unit
     catch
@@ -52,7 +53,11 @@ final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeou
   /** Those that have a leader. */
   private def partitionsOf(name: String): Seq[TopicPartition] =
     val described = answer(admin.describeTopics(java.util.List.of(name)).allTopicNames.get)
-    described.get(name).partitions.asScala.toSeq
+    described
+      .get(name)
+      .partitions
+      .asScala
+      .toSeq
       .filter(_.leader != null)
       .map(found => TopicPartition(name, found.partition))
 
@@ -68,9 +73,8 @@ final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeou
   def left(group: String, ends: Map[TopicPartition, Long]): Long =
     val committed =
       answer(admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata.get).asScala
-    val starts = ends.keys.headOption.fold(Map.empty)(first =>
-      offsets(first.topic, OffsetSpec.earliest)
-    )
+    val starts =
+      ends.keys.headOption.fold(Map.empty)(first => offsets(first.topic, OffsetSpec.earliest))
     ends.map { (partition, end) =>
       val at = committed.get(partition).filter(_ != null).map(_.offset)
       math.max(0, end - at.getOrElse(starts.getOrElse(partition, 0L)))

@@ -14,7 +14,8 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
   override val munitTimeout: Duration = 4.minutes
 
   private def start(folder: Path, args: String*): ChildJvm =
-    val flags = Seq(s"-Dweir.lab=${sys.props("weir.lab")}", s"-Dweir.relay=${folder.resolve("relay")}")
+    val flags =
+      Seq(s"-Dweir.lab=${sys.props("weir.lab")}", s"-Dweir.relay=${folder.resolve("relay")}")
     ChildJvm.weir(folder.resolve("log.txt"), flags, Redirect.PIPE, "relay" +: args)
 
   /** The process of the broker, or none if it has ended. */

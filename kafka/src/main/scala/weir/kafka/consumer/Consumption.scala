@@ -22,7 +22,8 @@ private[kafka] object Consumption:
 
   def lowOf(settings: ConsumerSettings[?, ?]): Int = settings.bufferRecords / 2
 
-  /** **Waits** for the brokers. **Fails** with [[KafkaFailure]]. */
+  /** **Waits** for the brokers. **Fails** with [[KafkaFailure]].
+    */
   def start[K, V](
       settings: ConsumerSettings[K, V],
       topics: Set[String],
@@ -78,7 +79,8 @@ private[kafka] final class MergedTarget[K, V] extends ChunkTarget[K, V]:
   def added(assignment: Assignment): Unit = ()
   def offer(chunk: Chunk[K, V]): Unit = inbox.offer(chunk)
   def removed(assignment: Assignment): Unit = ()
-  def ended(error: Throwable | Null): Unit = if error == null then inbox.end() else inbox.fail(error)
+  def ended(error: Throwable | Null): Unit =
+    if error == null then inbox.end() else inbox.fail(error)
 
 /** A source that stops the poll thread when it is over. */
 private[kafka] final class StoppingSource[A](elements: Source[A], loop: PollLoop[?, ?])

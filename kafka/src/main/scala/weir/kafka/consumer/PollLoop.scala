@@ -46,7 +46,8 @@ private[kafka] final class PollLoop[K, V](
 
   def start(): Unit = thread.start()
 
-  /** **Waits** until the thread has committed, has left the group and has ended. */
+  /** **Waits** until the thread has committed, has left the group and has ended.
+    */
   def stop(): Unit =
     isStopping = true
     consumer.wakeup()

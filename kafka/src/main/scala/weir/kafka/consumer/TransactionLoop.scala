@@ -89,7 +89,8 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
         isOver = true
       catch case _: TimeoutException if attempt < commitAttempts => attempt += 1
 
-  /** **Waits** for both sides. */
+  /** **Waits** for both sides.
+    */
   def close: Task[Unit] = Task.uninterruptible {
     try client.close(JDuration.ofSeconds(10))
     finally polls.stop()

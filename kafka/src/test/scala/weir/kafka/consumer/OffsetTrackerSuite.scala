@@ -121,7 +121,8 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
       assertEquals(DoneMap.decode(7, text), None, text)
 
   test("a map that claims more undone records than there can be is no map"):
-    val huge = DoneMap.encode(0, 1L << 40, at => if at < (1L << 22) then at else Long.MaxValue, 4096)
+    val huge =
+      DoneMap.encode(0, 1L << 40, at => if at < (1L << 22) then at else Long.MaxValue, 4096)
     assertEquals(DoneMap.decode(0, huge.text), None)
 
   test("a record is done once"):

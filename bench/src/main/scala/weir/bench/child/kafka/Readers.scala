@@ -7,6 +7,7 @@ import java.util.concurrent.{Executors, Future as JFuture}
 import org.apache.kafka.clients.consumer.{ConsumerRecord, KafkaConsumer as Client}
 import org.apache.kafka.common.serialization.ByteArrayDeserializer
 import scala.collection.mutable
+import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
 import weir.Task
 import weir.kafka.{ConsumerSettings, KafkaConsumer, parEvalMapByKey}
@@ -14,8 +15,12 @@ import weir.kafka.{ConsumerSettings, KafkaConsumer, parEvalMapByKey}
 /** Weir's consumer; with no work, each record is marked as done. */
 object WeirReader:
   def apply(reading: Reading, group: String, clock: Clock): Unit =
-    val settings =
-      ConsumerSettings(reading.brokers, ByteArrayDeserializer(), ByteArrayDeserializer())
+    val settings = ConsumerSettings(
+      reading.brokers,
+      ByteArrayDeserializer(),
+      ByteArrayDeserializer(),
+      connectTimeout = 1.minute // the machine may be busy
+    )
     val records = KafkaConsumer(settings).records(Set(reading.topic), group)
     if reading.workMillis == 0 then
       var (count, bytes) = (0L, 0L)
