@@ -25,8 +25,8 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     * A revoke hands out no more records of the partition and waits, up to
     * `ConsumerSettings.revokeDeadline`, for those that are in flight; then it commits.
     *
-    * **Waits** for records. **Cancelled** at once; what is done is committed first. **Fails** with
-    * [[KafkaFailure]], within `ConsumerSettings.connectTimeout`, where no broker answers, a topic
+    * **Waits** for records. **Cancelled** at once; what is done is committed then, for which it waits
+    * up to six seconds where the broker is away. **Fails** with [[KafkaFailure]], within `ConsumerSettings.connectTimeout`, where no broker answers, a topic
     * is not there, or the broker refuses the credentials or the group. A broker that goes away
     * later is waited for. **Order**: that of each partition.
     *

@@ -32,7 +32,7 @@ private[kafka] final class Assignment(
   @volatile private var handed = 0L
 
   /** How many are done and in no commit that succeeded. Written under this lock. */
-  @volatile private var uncommitted = 0
+  @volatile private var uncommitted = 0L
 
   /** Written by the poll thread; pairs with `handed`: see `hasRoom`. */
   @volatile var isPaused = false
@@ -40,6 +40,11 @@ private[kafka] final class Assignment(
   // under this lock
   private val tracker = OffsetTracker(restored)
   private var doneHanded = 0L
+
+  /** How many of those that are done are covered by a commit. Of two commits that end in another
+    * order than they began, the one that covers more counts.
+    */
+  private var doneCommitted = 0L
 
   // poll thread only
   private var delivered = 0L
@@ -86,7 +91,7 @@ private[kafka] final class Assignment(
       if !tracker.done(offset) then false
       else
         doneHanded += 1
-        uncommitted += 1
+        uncommitted = doneHanded - doneCommitted
         uncommitted == math.max(1, uncommittedLimit / 2)
     }
     if isUrgent then poller.commitSoon()
@@ -140,23 +145,25 @@ private[kafka] final class Assignment(
   def toCommit(limitBytes: Int): Option[Assignment.ToCommit] = synchronized {
     tracker.progress(limitBytes) match
       case Some(progress) if progress != committed =>
-        Some(Assignment.ToCommit(this, progress, uncommitted))
+        Some(Assignment.ToCommit(this, progress, doneHanded))
       case _ =>
-        commitCounted(uncommitted) // all of them are in the last commit, or beyond its map
+        countCommitted(doneHanded) // all of them are in the last commit, or beyond its map
         None
   }
 
   def hasCommitted(commit: Assignment.ToCommit): Unit =
     committed = commit.progress
-    synchronized(commitCounted(commit.count))
+    synchronized(countCommitted(commit.done))
 
-  private def commitCounted(count: Int): Unit =
-    uncommitted -= count
-    if count > 0 then notifyAll()
+  private def countCommitted(done: Long): Unit =
+    if done > doneCommitted then
+      doneCommitted = done
+      uncommitted = doneHanded - doneCommitted
+      notifyAll()
 
 private[kafka] object Assignment:
-  /** @param count how many of the records that are done it covers */
-  final case class ToCommit(assignment: Assignment, progress: Progress, count: Int)
+  /** @param done how many of the records that are done it covers */
+  final case class ToCommit(assignment: Assignment, progress: Progress, done: Long)
 
 /** What fibers ask of the poll thread; all of it may be asked by any thread, and waits for nothing.
   */

@@ -14,7 +14,7 @@ private[kafka] object Consumption:
       settings: ConsumerSettings[K, V],
       topics: Set[String],
       group: String
-  ): Task[Source[CommittableRecord[K, V]]] = Task.delay {
+  ): Task[Source[CommittableRecord[K, V]]] = Task.onPlatformThread {
     val target = MergedTarget[K, V]()
     val loop = start(settings, topics, group, target)
     StoppingSource(Chunks(target.inbox, lowOf(settings)), loop)
@@ -122,7 +122,7 @@ private[kafka] object PartitionStreams:
       settings: ConsumerSettings[K, V],
       topics: Set[String],
       group: String
-  ): Task[Source[AssignedPartition[K, V]]] = Task.delay {
+  ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
     val target = PartitionStreams[K, V](Consumption.lowOf(settings))
     StoppingSource(target, Consumption.start(settings, topics, group, target))
   }
