@@ -8,8 +8,8 @@ import weir.kafka.consumer.Assignment
 
 /** A record that a consumer group has read, and that is committed once it is `done`.
   *
-  * A record that is never done is read again by whoever has its partition next, and so are no others
-  * that are done: see [[KafkaConsumer]].
+  * A record that is never done is read again by whoever has its partition next; those that are done
+  * are not, also behind it: see [[KafkaConsumer]].
   */
 final class CommittableRecord[+K, +V] private[kafka] (
     consumed: ConsumerRecord[? <: K, ? <: V],
@@ -31,8 +31,8 @@ final class CommittableRecord[+K, +V] private[kafka] (
   def record: ConsumerRecord[? <: K, ? <: V] = consumed
 
   /** Says that the record has been processed. It is committed soon after, with all others that are
-    * done. Of a partition that was revoked or lost it changes nothing: the new owner reads the record
-    * again.
+    * done. Of a partition that was revoked or lost it changes nothing: the new owner reads the
+    * record again.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").evalTap(r => bill(r.value).andThen(r.done))

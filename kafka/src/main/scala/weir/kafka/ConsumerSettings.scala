@@ -15,9 +15,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param commitInterval
   *   how long what is done may stay uncommitted
   * @param uncommittedLimit
-  *   how many records of a partition may be done and in no commit: so many, and those in flight, are
-  *   what a kill repeats at most. Once half of them are, a commit begins; at the limit the stream
-  *   waits
+  *   how many records of a partition may be done and in no commit: so many, and those in flight,
+  *   are what a kill repeats at most. Once half of them are, a commit begins; at the limit the
+  *   stream waits
   * @param metadataLimitBytes
   *   how long the map of what is done beyond the committed offset may be. It should be no more than
   *   the broker's `offset.metadata.max.bytes`; where that refuses, it is shortened. What no longer

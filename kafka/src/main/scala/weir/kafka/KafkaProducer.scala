@@ -44,7 +44,7 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
     * written.
     *
     * {{{
-    * orders.through(producer.sendEach(1000)(order => ProducerRecord("orders", order.id, order.text)))
+    * orders.through(producer.sendEach(1000)(o => ProducerRecord("orders", o.id, o.text)))
     * }}}
     */
   def sendEach[A](window: Int)(record: A => ProducerRecord[K, V]): Stream[A] => Stream[A] =

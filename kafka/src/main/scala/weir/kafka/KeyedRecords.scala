@@ -6,18 +6,18 @@ import weir.{Semaphore, Stream, Task}
 
 extension [K, V](records: Stream[CommittableRecord[K, V]])
 
-  /** The values of the tasks that `f` makes of the records, at most `parallelism` running at a time,
-    * and one at a time for each key of a partition. Once its task has succeeded, a record is done:
-    * what is to happen with the value before that belongs into the task. Records without a key are
-    * in no order.
+  /** The values of the tasks that `f` makes of the records, at most `parallelism` running at a
+    * time, and one at a time for each key of a partition. Once its task has succeeded, a record is
+    * done: what is to happen with the value before that belongs into the task. Records without a
+    * key are in no order.
     *
-    * A record that fails is tried again as `attempts` says, then goes to its dead letters, and has no
-    * value here. Up to `buffer` records more are taken, which wait for their key or their next
+    * A record that fails is tried again as `attempts` says, then goes to its dead letters, and has
+    * no value here. Up to `buffer` records more are taken, which wait for their key or their next
     * attempt.
     *
     * **Fails** with the first error, which cancels the other tasks; their records are not done.
-    * **Order**: for each key, that of the records; otherwise that in which the tasks end. A key that
-    * is slow, or fails, holds up no other, until `buffer` of its records wait.
+    * **Order**: for each key, that of the records; otherwise that in which the tasks end. A key
+    * that is slow, or fails, holds up no other, until `buffer` of its records wait.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").parEvalMapByKey(256)(order => bill(order.value))

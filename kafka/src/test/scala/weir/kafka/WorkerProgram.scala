@@ -12,8 +12,8 @@ import weir.Task
 /** A member of a group in a process of its own, to be killed. It writes a line for each record that
   * it has done, `micros key value`, in one write each, which a kill does not undo.
   *
-  * Its arguments: what to do (`keyed` or `exactly-once`), brokers, protocol, group, topic, the topic
-  * for results or `-`, a file.
+  * Its arguments: what to do (`keyed` or `exactly-once`), brokers, protocol, group, topic, the
+  * topic for results or `-`, a file.
   */
 object WorkerProgram:
   val parallelism = 8

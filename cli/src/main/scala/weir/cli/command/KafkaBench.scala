@@ -18,8 +18,8 @@ import weir.cli.lab.LabOptions
     "Read topics with Weir's consumer, a loop of Kafka's own client, and Parallel Consumer.",
     "",
     "The records have 100 bytes, in one partition and in eight. First they are only read; then " +
-      "each has a call that blocks for 10 ms, with 1,000 keys and 256 calls at a time. A broker of " +
-      "the program's own is started; each system has a JVM of its own, in turns.",
+      "each has a call that blocks for 10 ms, with 1,000 keys and 256 calls at a time. A broker " +
+      "of the program's own is started; each system has a JVM of its own, in turns.",
     ""
   ),
   footer = Array(

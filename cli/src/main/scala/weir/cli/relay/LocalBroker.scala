@@ -8,8 +8,8 @@ import weir.cli.BadInput
 import weir.cli.lab.LabModule
 import weir.lab.KafkaBroker
 
-/** A Kafka of the program's own, in a JVM of its own. All relays share it, and it ends with the last
-  * of them, however that ends. Its data stays.
+/** A Kafka of the program's own, in a JVM of its own. All relays share it, and it ends with the
+  * last of them, however that ends. Its data stays.
   */
 object LocalBroker:
   private val module = LabModule("broker", "weir.broker.BrokerProgram")

@@ -99,8 +99,8 @@ private[kafka] final class Assignment(
 
   // ---- the poll thread ----
 
-  /** Those of `records` that are to be handed out, or null: the offsets have gone back, so that this
-    * assignment says nothing about them.
+  /** Those of `records` that are to be handed out, or null: the offsets have gone back, so that
+    * this assignment says nothing about them.
     *
     * @param next
     *   the consumer's position after them, or -1

@@ -35,8 +35,8 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
 
   def isUnderWay: Boolean = underWay
 
-  /** Sends what is to be committed; a later poll hears how that went. **Fails** with the error of an
-    * earlier one that no later one could put right.
+  /** Sends what is to be committed; a later poll hears how that went. **Fails** with the error of
+    * an earlier one that no later one could put right.
     */
   def begin(assignments: Collection[Assignment]): Unit =
     if failure != null then throw failure

@@ -11,8 +11,8 @@ import scala.util.Try
   * weir1r BASE64   lengths of runs, as variable-length numbers: undone, done, undone, done …
   * weir1b BASE64   a bit for each offset, 1 if it is done
   * }}}
-  * from the committed offset on. The shorter one is taken. Where neither fits, the map ends earlier:
-  * the one that says more is taken, and what is beyond it counts as undone.
+  * from the committed offset on. The shorter one is taken. Where neither fits, the map ends
+  * earlier: the one that says more is taken, and what is beyond it counts as undone.
   *
   * @param undone
   *   ranges `[from, until)`, ascending

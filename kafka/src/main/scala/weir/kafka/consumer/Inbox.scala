@@ -2,8 +2,8 @@ package weir.kafka.consumer
 
 import java.util.concurrent.LinkedBlockingQueue
 
-/** What the poll thread gives to a stream: elements, then the end or an error. The poll thread never
-  * waits; what it gives is bounded by pausing partitions.
+/** What the poll thread gives to a stream: elements, then the end or an error. The poll thread
+  * never waits; what it gives is bounded by pausing partitions.
   */
 private[kafka] final class Inbox[A]:
   private val queue = LinkedBlockingQueue[Inbox.Message[A]]()

@@ -23,8 +23,8 @@ import weir.kafka.{
 }
 import weir.{Stream, Task}
 
-/** A group's records, and the transactions that consume them. README.md says why a transaction never
-  * consumes records of a partition that was lost.
+/** A group's records, and the transactions that consume them. README.md says why a transaction
+  * never consumes records of a partition that was lost.
   */
 private[kafka] final class TransactionLoop[K, V, L, W] private (
     inbox: Inbox[Chunk[K, V]],

@@ -48,8 +48,8 @@ object WeirReader:
         .drain
         .runSync()
 
-/** Kafka's own client in a loop, with its own automatic commits. With work: a pool for the keys of a
-  * poll, and a commit once all of them are done.
+/** Kafka's own client in a loop, with its own automatic commits. With work: a pool for the keys of
+  * a poll, and a commit once all of them are done.
   */
 object PlainReader:
   def apply(reading: Reading, group: String, clock: Clock): Unit =
