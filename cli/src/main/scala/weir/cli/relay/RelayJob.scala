@@ -92,6 +92,10 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
       StringDeserializer(),
       StringDeserializer(),
       protocol,
+      // What a relay that was killed had is done by the others after ten seconds, not after 45.
+      properties = Option
+        .when(protocol == GroupProtocol.Classic)("session.timeout.ms" -> "10000")
+        .toMap,
       connectTimeout = if brokers.isEmpty then Topics.ownTimeout else Topics.usualTimeout
     )
     val backOff = Schedule.exponential(100.millis).capped(5.seconds)
