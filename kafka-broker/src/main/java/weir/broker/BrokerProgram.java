@@ -71,9 +71,10 @@ public final class BrokerProgram {
     } catch (Throwable error) {
       error.printStackTrace();
     }
+    if (server != null && !temporary) server.shutdown();
+    // Only now: who finds no file starts another one, which needs the data.
     Files.deleteIfExists(folder.resolve("broker"));
     if (temporary) delete(folder);
-    else if (server != null) server.shutdown();
     Runtime.getRuntime().halt(code);
   }
 
