@@ -83,6 +83,7 @@ val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val zstdJni = "1.5.7-28"
+val kafkaVersion = "4.1.1"
 
 // Scaladoc of the API alone: the packages of how it works stay out.
 lazy val apiPages = Def.setting {
@@ -119,6 +120,8 @@ lazy val root = project
     fs2Interop,
     interopTests,
     postgres,
+    kafkaBroker,
+    kafka,
     cli,
     bench,
     benchCe2,
@@ -310,6 +313,38 @@ lazy val postgres = project
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED" // zstd-jni
   )
 
+// Kafka's own broker, for tests and for trying out, in a JVM of its own: its jars need Scala 2.13.
+lazy val kafkaBroker = project
+  .in(file("kafka-broker"))
+  .settings(name := "weir-kafka-broker", publish / skip := true)
+  .settings(autoScalaLibrary := false, crossPaths := false)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.apache.kafka" % "kafka_2.13" % kafkaVersion,
+      "org.slf4j" % "slf4j-nop" % "1.7.36"
+    ),
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "broker")
+  )
+
+lazy val kafka = project
+  .dependsOn(core, lab % Test)
+  .settings(
+    name := "weir-kafka",
+    description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
+  )
+  .settings(testSettings)
+  .settings(startsFast)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.apache.kafka" % "kafka-clients" % kafkaVersion,
+      "org.slf4j" % "slf4j-nop" % "1.7.36" % Test
+    ),
+    Test / javaOptions += {
+      val jars = (kafkaBroker / Runtime / fullClasspathAsJars).value.files
+      s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
+    }
+  )
+
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
 lazy val stageEmbedded = taskKey[File]("Unpacks the Postgres that --db embedded starts")
@@ -330,7 +365,7 @@ lazy val lab = project
   .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core, lab, postgres)
+  .dependsOn(core, lab, postgres, kafka)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(inTwoJvms)
@@ -364,6 +399,7 @@ lazy val cli = project
       val folder = target.value / "lab"
       Stage((bench / measuringJars).value, folder / "bench")
       Stage((benchCe2 / measuringJars).value, folder / "bench-ce2")
+      Stage((kafkaBroker / Runtime / fullClasspathAsJars).value.files, folder / "broker")
       folder
     },
     Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
@@ -378,7 +414,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, cats, fs2Interop, lab, postgres)
+  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
@@ -392,6 +428,8 @@ lazy val bench = project
       "com.softwaremill.ox" %% "core" % "1.0.0",
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
       "io.projectreactor" % "reactor-core" % "3.8.8",
+      "io.confluent.parallelconsumer" % "parallel-consumer-core" % "0.5.3.3",
+      "org.slf4j" % "slf4j-nop" % "2.0.17",
       skunk
     ) ++ http4s,
     stage := Stage(measuringJars.value, state.value / "bench")
@@ -420,7 +458,7 @@ lazy val siteSources = taskKey[Site.Sources]("What the site is made of")
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, csv, json, zstd, cats, fs2Interop, testkit, postgres)
+  .dependsOn(core, slf4j, csv, json, zstd, cats, fs2Interop, testkit, postgres, kafka)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(

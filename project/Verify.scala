@@ -33,6 +33,7 @@ object Verify {
       "fs2Interop",
       "interopTests",
       "postgres",
+      "kafka",
       "cli",
       "bench",
       "benchCe2"

@@ -12,7 +12,7 @@ class DependencySuite extends munit.FunSuite:
     val inner = "(?m)^ *import weir\\.(fiber|runtime|sync|group|task|stream|trace|app)\\b".r
     val wrong =
       for
-        module <- Vector("cli", "lab", "macros", "bench", "bench-ce2", "slf4j")
+        module <- Vector("cli", "lab", "macros", "bench", "bench-ce2", "slf4j", "kafka")
         file <- filesOf(root.resolve(module).resolve("src/main/scala"))
         if inner.findFirstIn(Files.readString(file)).nonEmpty
       yield file.toString

@@ -1,0 +1,186 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, DurationText, OptionValue}
+import weir.cli.clients.PurchaseService
+import weir.cli.relay.RelayJob
+import weir.kafka.{GroupProtocol, KafkaFailure}
+
+/** `weir relay`: its options, and nothing else. */
+@Command(
+  name = "relay",
+  sortOptions = false,
+  description = Array(
+    "Read tasks from a Kafka topic, do them, and write their results to another.",
+    "",
+    "A task is a URL, which is asked for; one without a host is asked of a slow web service in " +
+      "this process. Those of one key are done in their order. Start the command twice, and the " +
+      "two share the partitions. It ends when all is done that was there when it began.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "Without --brokers a broker of the program's own is started, in a JVM of its own, which ends " +
+      "with the last relay; its data is in .weir/relay.",
+    "Exit code: 0, 1 when the run failed, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Relay extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Opt(
+    names = Array("--brokers"),
+    paramLabel = "HOST:PORT[,HOST:PORT]",
+    description = Array("The brokers. Default: one of the program's own.")
+  )
+  private[command] var brokers: String | Null = null
+
+  @Opt(
+    names = Array("--from"),
+    paramLabel = "TOPIC",
+    description = Array("Where the tasks are. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var from: String = "tasks"
+
+  @Opt(
+    names = Array("--to"),
+    paramLabel = "TOPIC",
+    description = Array("Where the results go. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var to: String = "results"
+
+  @Opt(
+    names = Array("--dead"),
+    paramLabel = "TOPIC",
+    description = Array(
+      "Where the tasks go that fail each time, with the error in the headers. Default: " +
+        "$" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var dead: String = "dead"
+
+  @Opt(
+    names = Array("--group"),
+    paramLabel = "NAME",
+    description = Array(
+      "The consumer group, whose members share the tasks. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var group: String = "relay"
+
+  @Opt(
+    names = Array("--protocol"),
+    paramLabel = "classic|consumer",
+    description = Array(
+      "How the members agree on who has which partition; consumer needs a broker from 4.0 on. " +
+        "Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var protocol: String = "classic"
+
+  @Opt(
+    names = Array("--parallel"),
+    paramLabel = "N",
+    description = Array("How many tasks run at a time. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var parallel: String = "64"
+
+  @Opt(
+    names = Array("--attempts"),
+    paramLabel = "N",
+    description = Array("How often a task is tried. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var attempts: String = "3"
+
+  @Opt(
+    names = Array("--exactly-once"),
+    description = Array("Write the results in transactions: each is there exactly once.")
+  )
+  private[command] var isExactlyOnce: Boolean = false
+
+  @Opt(
+    names = Array("--follow"),
+    description = Array("Go on with tasks that come later, until Ctrl-C.")
+  )
+  private[command] var follows: Boolean = false
+
+  @Opt(
+    names = Array("--tasks"),
+    paramLabel = "N",
+    description = Array(
+      "How many tasks the program writes to its own broker first, where none are left there. " +
+        "Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var tasks: String = "2000"
+
+  @Opt(
+    names = Array("--delay"),
+    paramLabel = "DURATION",
+    description = Array(
+      "How long the service in this process takes for an answer. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var delay: String = "100ms"
+
+  @Opt(
+    names = Array("--json"),
+    paramLabel = "FILE",
+    description = Array("Write the results there as JSON, too.")
+  )
+  private[command] var json: String | Null = null
+
+  def call(): Int =
+    val line = spec.commandLine
+    try RelayJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case failure: KafkaFailure =>
+        line.getErr.println(s"weir relay: ${failure.getMessage}".linesIterator.mkString(" "))
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir relay: the run failed: $error".linesIterator.mkString(" "))
+        1
+
+  private def settings: RelayJob.Settings =
+    RelayJob.Settings(
+      brokers = Option(brokers),
+      from = topic("--from", from),
+      to = topic("--to", to),
+      dead = topic("--dead", dead),
+      group = group,
+      protocol = OptionValue.choice(
+        "--protocol",
+        protocol,
+        "classic" -> GroupProtocol.Classic,
+        "consumer" -> GroupProtocol.Consumer
+      ),
+      parallel = OptionValue.count("--parallel", parallel, 1, 100_000),
+      attempts = OptionValue.count("--attempts", attempts, 1, 1_000_000),
+      isExactlyOnce = isExactlyOnce,
+      follows = follows,
+      tasks = OptionValue.count("--tasks", tasks, 0, 10_000_000),
+      delay = DurationText.parse("--delay", delay) match
+        case fine if fine <= PurchaseService.longestDelay => fine
+        case _ => throw BadInput("--delay", s"$delay is out of range.", "It must be up to 1min.")
+      ,
+      json = Option(json).map(OptionValue.target("--json", _))
+    )
+
+  private def topic(option: String, name: String): String =
+    if !name.matches("[a-zA-Z0-9._-]{1,249}") then
+      throw BadInput(
+        option,
+        s"'$name' can be no topic.",
+        "A name has letters, digits, '.', '_' and '-'."
+      )
+    name

@@ -1,0 +1,157 @@
+package weir.cli.kafkabench
+
+import java.io.{File, PrintWriter}
+import java.nio.file.Files
+import scala.collection.mutable
+import scala.concurrent.duration.*
+
+import org.apache.kafka.clients.producer.ProducerRecord
+import org.apache.kafka.common.serialization.ByteArraySerializer
+
+import weir.{Stream, Task}
+import weir.cli.{Foreground, Text}
+import weir.cli.lab.{LabModule, LabOptions, RivalJvm, ResultTable}
+import weir.cli.relay.Topics
+import weir.kafka.{KafkaProducer, ProducerSettings}
+import weir.lab.{Harness, KafkaBroker, Result, Systems}
+import weir.lab.ChildOutput.Message
+
+/** The whole of `weir kafka-bench`: fills topics, and has every system read them, in turns. */
+final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, err: PrintWriter):
+  import KafkaBenchJob.*
+
+  private val results = mutable.ArrayBuffer.empty[Result]
+  private var isComplete = true
+
+  /** The exit code. */
+  def run(): Int =
+    val folder = Files.createTempDirectory("weir-kafka-bench-")
+    try
+      val broker = KafkaBroker.in(
+        folder.resolve("broker"),
+        LabModule("broker", "weir.broker.BrokerProgram").classPath,
+        flags = Seq("-Xms1g", "-Xmx1g"),
+        properties = Map("weir.temporary" -> "true")
+      )
+      try
+        Foreground.run(all(broker.address)) match
+          case Foreground.Ended.Done(code) => code
+          case Foreground.Ended.Stopped(code, _) => code
+      finally
+        broker.close()
+        broker.awaitEnd(20): Unit
+    finally
+      folder.toFile.listFiles.foreach((file: File) => file.delete(): Unit)
+      Files.deleteIfExists(folder): Unit
+
+  private def all(brokers: String): Task[Int] =
+    val steps = for
+      round <- 1 to settings.turns
+      one <- settings.cases
+      system <- one.systems.filter(settings.systems.contains)
+    yield Task.delay(measure(brokers, one, system, round))
+    Task
+      .foreach(settings.cases)(fill(brokers, _))
+      .andThen(Task.foreach(steps)(identity))
+      .andThen(Task.delay(finish()))
+
+  private def fill(brokers: String, one: Case): Task[Unit] =
+    val topics = Topics(brokers, Topics.ownTimeout)
+    try topics.ensure(Seq(one.topic), one.partitions)
+    finally topics.close()
+    say(s"${Text.grouped(one.records)} records of 100 bytes: ${one.name}")
+    val writing = ProducerSettings(
+      brokers,
+      ByteArraySerializer(),
+      ByteArraySerializer(),
+      properties = Map("batch.size" -> "65536", "linger.ms" -> "5")
+    )
+    KafkaProducer
+      .resource(writing)
+      .use { producer =>
+        val value = Array.fill[Byte](100)('x')
+        Stream
+          .range(0, one.records)
+          .map(n => ProducerRecord(one.topic, s"key-${n % keys}".getBytes, value))
+          .through(producer.sendAll(20_000))
+          .drain
+      }
+
+  private def measure(brokers: String, one: Case, system: String, turn: Int): Unit =
+    say(s"$system: ${one.name} ($turn of ${settings.turns})")
+    val jvm = RivalJvm(
+      "kafka",
+      system,
+      options = Seq(
+        "case" -> one.name,
+        "brokers" -> brokers,
+        "topic" -> one.topic,
+        "records" -> one.records,
+        "workMillis" -> one.workMillis,
+        "parallelism" -> parallelism,
+        "rounds" -> settings.rounds
+      ),
+      jvmFlags = Seq("-Xms1g", "-Xmx1g"),
+      deadline = 5.minutes
+    )
+    val isFine = jvm.run(err):
+      case Message.Measured(result) => results += result
+      case _ => ()
+    if !isFine then isComplete = false
+
+  private def finish(): Int =
+    val bounds = settings.cases.filter(_.workMillis > 0).map { one =>
+      Result(one.name, Systems.bound, one.mostPerSecond, "records/s", Result.higher)
+    }
+    val medians = results.toVector.groupBy(result => (result.name, result.system)).values.map {
+      turns => turns.head.copy(value = Harness.median(turns.map(_.value)))
+    }
+    val all = bounds ++ medians.toVector.sortBy(r => (r.name, Systems.order(r.system)))
+    ResultTable
+      .byUnit(all, Vector("records/s" -> "Records a second: the median of the turns"))
+      .foreach(say)
+    settings.lab.hand("kafka-bench", all, isComplete)
+
+  private def say(line: String): Unit =
+    out.println(line)
+    out.flush()
+
+object KafkaBenchJob:
+  /** @param turns
+    *   how many JVMs each system has for a case
+    * @param rounds
+    *   how often each of them reads the topic, after once for the compiler
+    */
+  final case class Settings(
+      systems: Vector[String],
+      cases: Vector[Case],
+      turns: Int,
+      rounds: Int,
+      lab: LabOptions.Checked
+  )
+
+  val systems: Vector[String] = Vector("weir", "kafka-clients", "parallel-consumer")
+  val parallelism = 256
+  val keys = 1000
+
+  final case class Case(name: String, partitions: Int, records: Int, workMillis: Long):
+    def topic: String = name.replaceAll("[^a-z0-9]+", "-")
+
+    /** Parallel Consumer is for work: an executor's task for each record. */
+    def systems: Vector[String] =
+      if workMillis == 0 then KafkaBenchJob.systems.filter(_ != "parallel-consumer")
+      else KafkaBenchJob.systems
+
+    /** What the calls and the keys allow. */
+    def mostPerSecond: Double =
+      val byCalls = parallelism * 1000.0 / workMillis
+      val byKeys = records * 1000.0 / (math.ceil(records.toDouble / keys) * workMillis)
+      math.min(byCalls, byKeys)
+
+  def cases(records: Int, worked: Int): Vector[Case] =
+    for
+      (work, count) <- Vector((0L, records), (10L, worked))
+      partitions <- Vector(1, 8)
+    yield
+      val what = if work == 0 then "no work" else s"$work ms each"
+      Case(s"$what: ${Text.count(partitions, "partition")}", partitions, count, work)

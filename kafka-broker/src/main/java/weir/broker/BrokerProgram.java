@@ -1,0 +1,191 @@
+package weir.broker;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.metadata.storage.Formatter;
+import org.apache.kafka.server.common.MetadataVersion;
+import sun.misc.Signal;
+import sun.misc.SignalHandler;
+
+/**
+ * A Kafka of one node, broker and controller in one, that lives as long as somebody is attached to
+ * it: {@code FOLDER [key=value...]}, where the keys are those of Kafka's own configuration.
+ *
+ * <p>To be attached is to hold a connection to its attachment port, which the system closes when a
+ * process ends, however it ends. So the broker outlives no user, and each user may be killed.
+ *
+ * <p>Its data is in {@code FOLDER/data}. Once it serves, {@code FOLDER/broker} has its port, the
+ * attachment port and its process id. With {@code weir.temporary=true} it deletes the folder.
+ */
+public final class BrokerProgram {
+  private static final int firstSeconds = 60;
+
+  private final ServerSocket attachments;
+  private final CountDownLatch first = new CountDownLatch(1);
+
+  /** Guarded by this; below 0 once no more are taken. */
+  private int attached = 0;
+
+  private BrokerProgram(ServerSocket attachments) {
+    this.attachments = attachments;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    // A terminal sends Ctrl-C to all programs in it; who is attached decides, not the terminal.
+    Signal.handle(new Signal("INT"), SignalHandler.SIG_IGN);
+    Path folder = Path.of(arguments[0]);
+    Properties given = new Properties();
+    for (int at = 1; at < arguments.length; at++) {
+      String[] pair = arguments[at].split("=", 2);
+      given.setProperty(pair[0], pair[1]);
+    }
+    boolean temporary = "true".equals(given.remove("weir.temporary"));
+    int code = 1;
+    KafkaRaftServer server = null;
+    try {
+      Files.createDirectories(folder);
+      int port = free();
+      Properties properties = properties(folder, port, free(), given);
+      format(folder.resolve("data"), properties);
+      server = new KafkaRaftServer(KafkaConfig.fromProps(properties), Time.SYSTEM);
+      server.startup();
+      serve(folder, port);
+      code = 0;
+    } catch (Throwable error) {
+      error.printStackTrace();
+    }
+    if (server != null && !temporary) server.shutdown();
+    // Only now: who finds no file starts another one, which needs the data.
+    Files.deleteIfExists(folder.resolve("broker"));
+    if (temporary) delete(folder);
+    Runtime.getRuntime().halt(code);
+  }
+
+  private static void serve(Path folder, int port) throws Exception {
+    try (ServerSocket socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      BrokerProgram program = new BrokerProgram(socket);
+      Thread.ofVirtual().start(program::accept);
+      String state = port + " " + socket.getLocalPort() + " " + ProcessHandle.current().pid();
+      Path part = folder.resolve("broker.part");
+      Files.writeString(part, state);
+      Files.move(part, folder.resolve("broker"), StandardCopyOption.REPLACE_EXISTING);
+      program.awaitLast();
+    }
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket socket = attachments.accept();
+        Thread.ofVirtual().start(() -> hold(socket));
+      }
+    } catch (IOException closed) {
+      // the program ends
+    }
+  }
+
+  /** Tells the other side that it is attached, and waits for its end. */
+  private void hold(Socket socket) {
+    try (socket) {
+      synchronized (this) {
+        if (attached < 0) return;
+        attached += 1;
+      }
+      first.countDown();
+      try {
+        OutputStream out = socket.getOutputStream();
+        out.write('A');
+        out.flush();
+        while (socket.getInputStream().read() >= 0) {}
+      } finally {
+        synchronized (this) {
+          attached -= 1;
+          notifyAll();
+        }
+      }
+    } catch (IOException gone) {
+      // the other side was killed
+    }
+  }
+
+  private void awaitLast() throws InterruptedException {
+    if (!first.await(firstSeconds, TimeUnit.SECONDS)) return;
+    synchronized (this) {
+      while (attached > 0) wait();
+      attached = -1;
+    }
+  }
+
+  private static Properties properties(Path folder, int port, int controller, Properties given) {
+    Properties all = new Properties();
+    String more = given.containsKey("weir.listeners") ? "," + given.remove("weir.listeners") : "";
+    String moreAdvertised =
+        given.containsKey("weir.advertised") ? "," + given.remove("weir.advertised") : "";
+    all.setProperty("process.roles", "broker,controller");
+    all.setProperty("node.id", "1");
+    all.setProperty("controller.quorum.voters", "1@127.0.0.1:" + controller);
+    String plain = "PLAINTEXT://127.0.0.1:" + port;
+    all.setProperty("listeners", plain + ",CONTROLLER://127.0.0.1:" + controller + more);
+    all.setProperty("advertised.listeners", plain + moreAdvertised);
+    all.setProperty("controller.listener.names", "CONTROLLER");
+    all.setProperty("inter.broker.listener.name", "PLAINTEXT");
+    all.setProperty("log.dirs", folder.resolve("data").toString());
+    all.setProperty("offsets.topic.replication.factor", "1");
+    all.setProperty("offsets.topic.num.partitions", "1");
+    all.setProperty("transaction.state.log.replication.factor", "1");
+    all.setProperty("transaction.state.log.num.partitions", "1");
+    all.setProperty("transaction.state.log.min.isr", "1");
+    all.setProperty("group.initial.rebalance.delay.ms", "0");
+    all.setProperty("auto.create.topics.enable", "false");
+    all.setProperty("num.partitions", "8");
+    all.setProperty("log.cleaner.dedupe.buffer.size", "" + (16 << 20));
+    all.setProperty("log.cleaner.threads", "1");
+    all.setProperty("num.recovery.threads.per.data.dir", "1");
+    all.putAll(given);
+    return all;
+  }
+
+  private static void format(Path data, Properties properties) throws Exception {
+    if (Files.exists(data.resolve("meta.properties"))) return;
+    PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+    new Formatter()
+        .setNodeId(1)
+        .setClusterId(Uuid.randomUuid().toString())
+        .setControllerListenerName("CONTROLLER")
+        .setMetadataLogDirectory(data.toString())
+        .addDirectory(data.toString())
+        .setReleaseVersion(MetadataVersion.latestProduction())
+        .setPrintStream(nowhere)
+        .run();
+  }
+
+  /** A port that was free a moment ago. */
+  private static int free() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (var files = Files.walk(folder)) {
+      files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package weir.kafka
+
+import org.apache.kafka.common.config.ConfigException
+import org.apache.kafka.common.errors.{
+  AuthenticationException,
+  AuthorizationException,
+  FencedInstanceIdException,
+  GroupIdNotFoundException,
+  InconsistentGroupProtocolException,
+  InvalidTopicException,
+  ProducerFencedException,
+  RecordDeserializationException,
+  TimeoutException,
+  UnknownTopicOrPartitionException,
+  UnsupportedVersionException
+}
+
+/** Kafka cannot be used in this way: what happened, the rule, and what to do. */
+final class KafkaFailure(message: String, cause: Throwable | Null = null)
+    extends RuntimeException(message, cause)
+
+private[kafka] object KafkaFailure:
+  def noTopic(brokers: String, topic: String): KafkaFailure = KafkaFailure(
+    s"Kafka at $brokers has no topic '$topic'. Create it first, or check the name."
+  )
+
+  /** What to throw for an error of the client.
+    *
+    * @param who
+    *   as whom it was called, such as "the group 'billing'"
+    */
+  def explain(brokers: String, who: String, topics: Set[String])(error: Throwable): Throwable =
+    val named = topics.toVector.sorted.map(topic => s"'$topic'").mkString(", ")
+    def because(text: String) = KafkaFailure(s"Kafka at $brokers $text", error)
+    def said = Option(error.getMessage).fold(error.toString)(_.stripSuffix("."))
+    error match
+      case failure: KafkaFailure => failure
+      case _: AuthenticationException =>
+        because(s"refused the credentials: $said. Check the properties sasl.* and ssl.*.")
+      case _: AuthorizationException =>
+        because(s"does not allow $who to use $named: $said. Have the rights granted.")
+      case _: (InconsistentGroupProtocolException | GroupIdNotFoundException) =>
+        because(
+          s"refused $who: another program uses it in a way that does not go with this one " +
+            s"($said). Choose another group, or give all members the same group protocol and " +
+            "partition.assignment.strategy."
+        )
+      case _: FencedInstanceIdException =>
+        because(
+          s"refused $who: another member has the same group.instance.id. Give each its own."
+        )
+      case _: ProducerFencedException =>
+        because(
+          s"refused $who: another producer has the same transactional id. Give each its own."
+        )
+      case _: UnsupportedVersionException =>
+        because(s"is too old for this: $said. Use GroupProtocol.Classic, or a newer broker.")
+      case _: InvalidTopicException => because(s"knows no such names of topics: $named. $said.")
+      case _: UnknownTopicOrPartitionException =>
+        because(s"has no topic $named. Create it first, or check the name.")
+      case bad: RecordDeserializationException =>
+        because(
+          s"has a record in ${bad.topicPartition} at offset ${bad.offset} that its deserializer " +
+            "does not understand. Read bytes and decode them in the task to go on after such ones."
+        )
+      case _: TimeoutException =>
+        because(
+          s"did not answer in time ($said). Check the address, and that it speaks this " +
+            "security.protocol."
+        )
+      case _: ConfigException => because(s"cannot be used: $said.")
+      case other if other.getCause.isInstanceOf[ConfigException] =>
+        because(s"cannot be used: ${other.getCause.nn.getMessage.stripSuffix(".")}.")
+      case other => other

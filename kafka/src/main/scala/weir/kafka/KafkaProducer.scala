@@ -1,0 +1,127 @@
+package weir.kafka
+
+import java.time.Duration as JDuration
+import java.util.concurrent.atomic.AtomicReference
+import org.apache.kafka.clients.producer.{
+  Callback,
+  KafkaProducer as Client,
+  Producer,
+  ProducerRecord,
+  RecordMetadata
+}
+import weir.{Resource, Stream, Task}
+
+/** Writes records to topics. Kafka's client sends those together that come close together; so many
+  * fibers may send, or a stream with many on their way (`sendEach`).
+  *
+  * {{{
+  * val settings = ProducerSettings("localhost:9092", StringSerializer(), StringSerializer())
+  * KafkaProducer.resource(settings).use(_.send(ProducerRecord("orders", "alice", "3 apples")))
+  * }}}
+  */
+final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String):
+
+  /** Where the record is in its topic.
+    *
+    * **Waits** until the broker has acknowledged it, and where the client's memory is full
+    * (`buffer.memory`). **Cancelled** while it waits: the record may be written all the same.
+    * **Fails** with [[KafkaFailure]] where the topic is not there, or no broker answers within
+    * `ProducerSettings.connectTimeout`; with the client's error otherwise. **Order**: the sends of
+    * one fiber, to one partition, in their order.
+    *
+    * {{{
+    * producer.send(ProducerRecord("orders", "alice", "3 apples")).map(_.offset)
+    * }}}
+    */
+  def send(record: ProducerRecord[K, V]): Task[RecordMetadata] =
+    Task.defer(begin((), record).acknowledged((_, metadata) => metadata))
+
+  /** The same elements, each once its record has been written, with up to `window` records on their
+    * way.
+    *
+    * **Fails** as `send`, with the first error, in the place of its element; later records may be
+    * written all the same. **Order**: kept, and that in which the records of a partition are
+    * written.
+    *
+    * {{{
+    * orders.through(producer.sendEach(1000)(o => ProducerRecord("orders", o.id, o.text)))
+    * }}}
+    */
+  def sendEach[A](window: Int)(record: A => ProducerRecord[K, V]): Stream[A] => Stream[A] =
+    require(window >= 1, s"KafkaProducer.sendEach: the window was $window. It must be at least 1.")
+    elements =>
+      elements
+        .map(a => begin(a, record(a)))
+        .prefetchN(window)
+        .evalMap(_.acknowledged((a, _) => a))
+
+  /** Where the records are in their topics: a sink. As `sendEach`. */
+  def sendAll(window: Int = 1000): Stream[ProducerRecord[K, V]] => Stream[RecordMetadata] =
+    require(window >= 1, s"KafkaProducer.sendAll: the window was $window. It must be at least 1.")
+    records =>
+      records
+        .map(record => begin((), record))
+        .prefetchN(window)
+        .evalMap(_.acknowledged((_, metadata) => metadata))
+
+  /** Blocks where the client has no room, or does not know the topic yet. */
+  private def begin[A](of: A, record: ProducerRecord[K, V]): KafkaProducer.Pending[A] =
+    val pending = KafkaProducer.Pending(of, failure(record.topic))
+    try client.send(record, pending): Unit
+    catch case error: Exception => throw failure(record.topic)(error)
+    pending
+
+  private def failure(topic: String): Throwable => Throwable =
+    KafkaFailure.explain(brokers, "this producer", Set(topic))
+
+object KafkaProducer:
+  private val closeTime = JDuration.ofSeconds(10)
+
+  /** A producer; in the end it sends what is left. **Fails** with [[KafkaFailure]] where the
+    * settings cannot be used.
+    */
+  def resource[K, V](settings: ProducerSettings[K, V]): Resource[KafkaProducer[K, V]] =
+    Resource
+      .make(Task.delay(open(settings, None)))(client => Task.delay(client.close(closeTime)))
+      .map(client => new KafkaProducer(client, settings.brokers))
+
+  private[kafka] def open[K, V](
+      settings: ProducerSettings[K, V],
+      transactionalId: Option[String]
+  ): Producer[K, V] =
+    try Client(settings.toKafka(transactionalId), settings.key, settings.value)
+    catch
+      case error: Exception =>
+        throw KafkaFailure.explain(settings.brokers, "this producer", Set.empty)(error)
+
+  /** A record on its way. The client's thread says how it ended; one fiber waits for that.
+    *
+    * {{{
+    * state:  null --waits--> the waiter --ended, which resumes it
+    *           +--ended--> Ended
+    * }}}
+    */
+  private final class Pending[A](of: A, failure: Throwable => Throwable) extends Callback:
+    private val state = AtomicReference[AnyRef | Null](null)
+
+    def onCompletion(metadata: RecordMetadata, error: Exception | Null): Unit =
+      val ended = Ended(if error == null then Right(metadata) else Left(failure(error)))
+      state.getAndSet(ended) match
+        case waiter: Waiter => waiter.resume(ended.result)
+        case _ => ()
+
+    def acknowledged[B](use: (A, RecordMetadata) => B): Task[B] =
+      state.get match
+        case Ended(Right(metadata)) => Task.pure(use(of, metadata))
+        case _ =>
+          Task
+            .async[RecordMetadata] { resume =>
+              if !state.compareAndSet(null, Waiter(resume)) then
+                state.get match
+                  case Ended(result) => resume(result)
+                  case _ => resume(Left(IllegalStateException("It is waited for already.")))
+            }
+            .map(use(of, _))
+
+  private final case class Waiter(resume: Either[Throwable, RecordMetadata] => Unit)
+  private final case class Ended(result: Either[Throwable, RecordMetadata])

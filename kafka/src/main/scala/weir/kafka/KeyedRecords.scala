@@ -1,0 +1,98 @@
+package weir.kafka
+
+import java.nio.ByteBuffer
+import org.apache.kafka.common.TopicPartition
+import weir.{Semaphore, Stream, Task}
+
+extension [K, V](records: Stream[CommittableRecord[K, V]])
+
+  /** The values of the tasks that `f` makes of the records, at most `parallelism` running at a
+    * time, and one at a time for each key of a partition. Once its task has succeeded, a record is
+    * done: what is to happen with the value before that belongs into the task. Records without a
+    * key are in no order.
+    *
+    * A record that fails is tried again as `attempts` says, then goes to its dead letters, and has
+    * no value here. Up to `buffer` records more are taken, which wait for their key or their next
+    * attempt.
+    *
+    * **Fails** with the first error, which cancels the other tasks; their records are not done.
+    * **Order**: for each key, that of the records; otherwise that in which the tasks end. A key
+    * that is slow, or fails, holds up no other, until `buffer` of its records wait.
+    *
+    * {{{
+    * consumer.records(Set("orders"), "billing").parEvalMapByKey(256)(order => bill(order.value))
+    * }}}
+    */
+  def parEvalMapByKey[B](
+      parallelism: Int,
+      buffer: Int = 4096,
+      attempts: Attempts[K, V] = Attempts.once[K, V]
+  )(f: CommittableRecord[K, V] => Task[B]): Stream[B] =
+    KeyedRecords(records, parallelism, buffer, attempts, f)
+
+private object KeyedRecords:
+  def apply[K, V, B](
+      records: Stream[CommittableRecord[K, V]],
+      parallelism: Int,
+      buffer: Int,
+      attempts: Attempts[K, V],
+      f: CommittableRecord[K, V] => Task[B]
+  ): Stream[B] =
+    require(
+      parallelism >= 1 && buffer >= 0,
+      s"Stream.parEvalMapByKey: the parallelism was $parallelism and the buffer $buffer. " +
+        "They must be at least 1 and 0."
+    )
+    if attempts.max == 1 && attempts.deadLetters.isEmpty then
+      records.parEvalMapBy(parallelism, buffer)(keyOf) { record =>
+        f(record).map { value =>
+          record.markDone()
+          value
+        }
+      }
+    else
+      Stream.suspend {
+        val permits = Semaphore.unsafe(parallelism)
+        val retried = Retried(permits, attempts, f)
+        // Those that wait for a permit, or for the end of their back-off, are in the buffer.
+        val running = (parallelism + buffer.toLong).min(Int.MaxValue).toInt
+        records.parEvalMapBy(running, buffer = 0)(keyOf)(retried(_)).unNone
+      }
+
+  /** What orders a record among others. It names the partition and not this assignment of it: where
+    * a partition comes back, its first records wait for those that still run.
+    */
+  private[kafka] def keyOf(record: CommittableRecord[?, ?]): AnyRef = record.key match
+    case null => new Object
+    case bytes: Array[Byte] => PartitionKey(record.topicPartition, ByteBuffer.wrap(bytes))
+    case key => PartitionKey(record.topicPartition, key)
+
+  private final case class PartitionKey(partition: TopicPartition, key: Any)
+
+  /** A record's task, as often as it is to be tried. Only while it runs it has a permit. */
+  private final class Retried[K, V, B](
+      permits: Semaphore,
+      attempts: Attempts[K, V],
+      f: CommittableRecord[K, V] => Task[B]
+  ):
+    private val schedule =
+      if attempts.max == Int.MaxValue then attempts.backOff
+      else attempts.backOff.times(attempts.max - 1L)
+
+    /** None for a dead letter. */
+    def apply(record: CommittableRecord[K, V]): Task[Option[B]] = Task.defer {
+      var tried = 0
+      val once = Task.defer {
+        tried += 1
+        f(record)
+      }
+      val value = permits.withPermit(once).retry(schedule).map(Some(_))
+      val ended = attempts.deadLetters match
+        case None => value
+        case Some(letters) =>
+          value.handleErrorWith(error => letters.send(record, error, tried).as(None))
+      ended.map { result =>
+        record.markDone()
+        result
+      }
+    }

@@ -1,0 +1,34 @@
+package weir.kafka.consumer
+
+import java.util.List as JList
+import org.apache.kafka.clients.consumer.ConsumerRecord
+import weir.kafka.CommittableRecord
+import weir.{Source, Task}
+
+/** The records of one partition that one poll has brought. */
+private[kafka] final class Chunk[K, V](
+    val assignment: Assignment,
+    val records: JList[ConsumerRecord[K, V]]
+)
+
+/** The records of the chunks in an inbox, but for those of partitions that have been taken away. */
+private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]], low: Int)
+    extends Source[CommittableRecord[K, V]]:
+  private var chunk: Chunk[K, V] | Null = null
+  private var index = 0
+
+  def next()(using Task.Direct): CommittableRecord[K, V] | Source.End =
+    var found: CommittableRecord[K, V] | Source.End | Null = null
+    while found == null do
+      val current = chunk
+      if current == null then
+        chunk = inbox.take()
+        index = 0
+        if chunk == null then found = Source.End
+      else if index < current.records.size && current.assignment.tryHandOut() then
+        found = CommittableRecord(current.records.get(index), current.assignment)
+        index += 1
+      else
+        chunk = null
+        current.assignment.chunkHandedOut(low)
+    found

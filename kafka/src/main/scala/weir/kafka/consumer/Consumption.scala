@@ -1,0 +1,128 @@
+package weir.kafka.consumer
+
+import java.time.Duration as JDuration
+import org.apache.kafka.clients.consumer.{Consumer, KafkaConsumer as Client}
+import scala.concurrent.duration.FiniteDuration
+import weir.kafka.{AssignedPartition, CommittableRecord, ConsumerSettings, KafkaFailure}
+import weir.{Source, Stream, Task}
+
+/** Begins to read: looks for the topics, then starts the poll thread. */
+private[kafka] object Consumption:
+
+  /** The records of all partitions. */
+  def merged[K, V](
+      settings: ConsumerSettings[K, V],
+      topics: Set[String],
+      group: String
+  ): Task[Source[CommittableRecord[K, V]]] = Task.onPlatformThread {
+    val target = MergedTarget[K, V]()
+    val loop = start(settings, topics, group, target)
+    StoppingSource(Chunks(target.inbox, lowOf(settings)), loop)
+  }
+
+  def lowOf(settings: ConsumerSettings[?, ?]): Int = settings.bufferRecords / 2
+
+  /** **Waits** for the brokers. **Fails** with [[KafkaFailure]].
+    */
+  def start[K, V](
+      settings: ConsumerSettings[K, V],
+      topics: Set[String],
+      group: String,
+      target: ChunkTarget[K, V],
+      commits: Boolean = true
+  ): PollLoop[K, V] =
+    require(topics.nonEmpty, "KafkaConsumer: there was no topic. Give one at least.")
+    require(group.nonEmpty, "KafkaConsumer: the group was empty. Name one.")
+    val explain = KafkaFailure.explain(settings.brokers, s"the group '$group'", topics)
+    val consumer =
+      try Client[K, V](settings.toKafka(group), settings.key, settings.value)
+      catch case error: Exception => throw explain(error)
+    val options = PollOptions(
+      topics = topics,
+      group = group,
+      high = settings.bufferRecords,
+      low = lowOf(settings),
+      commits = commits,
+      commitInterval = toJava(settings.commitInterval),
+      uncommittedLimit = settings.uncommittedLimit,
+      metadataLimitBytes = settings.metadataLimitBytes,
+      revokeDeadline = toJava(settings.revokeDeadline),
+      explain = explain
+    )
+    try
+      topics.foreach(findTopic(consumer, _, settings))
+      val loop = PollLoop(consumer, options, target)
+      loop.start()
+      loop
+    catch
+      case error: Exception =>
+        consumer.close(
+          org.apache.kafka.clients.consumer.CloseOptions.timeout(JDuration.ZERO)
+        )
+        throw explain(error)
+
+  private def findTopic(
+      consumer: Consumer[?, ?],
+      topic: String,
+      settings: ConsumerSettings[?, ?]
+  ): Unit =
+    val partitions = consumer.partitionsFor(topic, toJava(settings.connectTimeout))
+    if partitions == null || partitions.isEmpty then
+      throw KafkaFailure.noTopic(settings.brokers, topic)
+
+  private def toJava(time: FiniteDuration): JDuration = JDuration.ofNanos(time.toNanos)
+
+/** One inbox for all partitions. */
+private[kafka] final class MergedTarget[K, V] extends ChunkTarget[K, V]:
+  val inbox = Inbox[Chunk[K, V]]()
+
+  def added(assignment: Assignment): Unit = ()
+  def offer(chunk: Chunk[K, V]): Unit = inbox.offer(chunk)
+  def removed(assignment: Assignment): Unit = ()
+  def ended(error: Throwable | Null): Unit =
+    if error == null then inbox.end() else inbox.fail(error)
+
+/** A source that stops the poll thread when it is over. */
+private[kafka] final class StoppingSource[A](elements: Source[A], loop: PollLoop[?, ?])
+    extends Source[A]:
+  def next()(using Task.Direct): A | Source.End = elements.next()
+  override def close()(using Task.Direct): Unit = loop.stop()
+
+/** An inbox for each partition, and one for the partitions. */
+private[kafka] final class PartitionStreams[K, V](low: Int)
+    extends ChunkTarget[K, V]
+    with Source[AssignedPartition[K, V]]:
+  private val partitions = Inbox[AssignedPartition[K, V]]()
+
+  /** Of the poll thread. */
+  private val inboxes = java.util.IdentityHashMap[Assignment, Inbox[Chunk[K, V]]]()
+
+  def added(assignment: Assignment): Unit =
+    val inbox = Inbox[Chunk[K, V]]()
+    inboxes.put(assignment, inbox)
+    val records = Stream.fromSource(Task.delay(Chunks(inbox, low)))
+    partitions.offer(AssignedPartition(assignment.partition, records))
+
+  def offer(chunk: Chunk[K, V]): Unit = inboxes.get(chunk.assignment).offer(chunk)
+
+  def removed(assignment: Assignment): Unit =
+    val inbox = inboxes.remove(assignment)
+    if inbox != null then inbox.end()
+
+  def ended(error: Throwable | Null): Unit =
+    inboxes.values.forEach(inbox => if error == null then inbox.end() else inbox.fail(error))
+    if error == null then partitions.end() else partitions.fail(error)
+
+  def next()(using Task.Direct): AssignedPartition[K, V] | Source.End =
+    val taken = partitions.take()
+    if taken == null then Source.End else taken
+
+private[kafka] object PartitionStreams:
+  def open[K, V](
+      settings: ConsumerSettings[K, V],
+      topics: Set[String],
+      group: String
+  ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
+    val target = PartitionStreams[K, V](Consumption.lowOf(settings))
+    StoppingSource(target, Consumption.start(settings, topics, group, target))
+  }

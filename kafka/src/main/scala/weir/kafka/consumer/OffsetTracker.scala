@@ -1,0 +1,196 @@
+package weir.kafka.consumer
+
+import java.lang.Long as JLong
+import java.util.TreeMap
+
+/** Which records of a partition are not done yet, and so what may be committed.
+  *
+  * It keeps a bit for each undone offset, in pages of 1,024 offsets, and no page without one: so
+  * what it keeps grows with the records that are undone, not with how far they are apart. Offsets
+  * that do not exist (compacted ones, the marks of transactions) are as good as done.
+  *
+  *   - **Invariant**: every offset below `position` has been added, was done before, or does not
+  *     exist. So the first undone offset, or else `position`, is the end of the contiguous prefix
+  *     of what is done.
+  *   - What an earlier owner had done beyond its prefix (`restored`) is not undone: its gaps are,
+  *     from the beginning.
+  *
+  * Not safe for several threads: `Assignment` guards it.
+  */
+private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
+  import OffsetTracker.*
+
+  private val pages = TreeMap[JLong, Page]()
+
+  /** The page of the last call: calls are for neighbours. */
+  private var latest = Page(-1)
+
+  /** The offset after all that has been added; -1 before the first. */
+  private var position = -1L
+
+  /** The offset after the last that is known to be done beyond the prefix. */
+  private var doneUntil = -1L
+
+  /** Up to where an earlier owner has said what is done. */
+  private val restoredUntil = restored.fold(-1L)(_.until)
+
+  restored.foreach { map =>
+    map.undone.foreach((from, until) => setRange(from, until))
+    doneUntil = map.until
+  }
+
+  /** The offset after all records that were added, or -1. */
+  def end: Long = position
+
+  /** True if the record is to be processed; false if an earlier owner has done so. In ascending
+    * order.
+    */
+  def add(offset: Long): Boolean =
+    val isNew = offset >= restoredUntil
+    if !isNew then clearRange(position, offset)
+    else if position < restoredUntil then clearRange(position, restoredUntil)
+    position = offset + 1
+    if isNew then
+      set(offset)
+      true
+    else isUndone(offset)
+
+  /** Adds `count` records that follow each other, if none of them was done before: false if one may
+    * have been, and then nothing has changed.
+    */
+  def addRange(from: Long, count: Int): Boolean =
+    if from < restoredUntil || position < restoredUntil then false
+    else
+      setRange(from, from + count)
+      position = from + count
+      true
+
+  /** Nothing that is to be processed comes before `next`, apart from what was added. */
+  def moveTo(next: Long): Unit =
+    if next > position then
+      if position < restoredUntil then clearRange(position, math.min(next, restoredUntil))
+      position = next
+
+  /** False if it was done already. */
+  def done(offset: Long): Boolean =
+    val page = pageOf(offset)
+    if page == null || !page.clear(offset) then false
+    else
+      if page.isEmpty then pages.remove(page.index): Unit
+      if offset >= doneUntil then doneUntil = offset + 1
+      true
+
+  def isUndone(offset: Long): Boolean =
+    val page = pageOf(offset)
+    page != null && page.has(offset)
+
+  /** The end of the contiguous prefix, or -1 where nothing is known yet. */
+  def prefixEnd: Long =
+    val first = pages.firstEntry
+    if first == null then position else first.getValue.firstFrom(0)
+
+  /** What to commit, its map in at most `limitBytes`; none where nothing is known yet. */
+  def progress(limitBytes: Int): Option[Progress] =
+    val prefix = prefixEnd
+    if prefix < 0 then None
+    else if doneUntil <= prefix then Some(Progress(prefix, "", isWhole = true))
+    else
+      val encoded = DoneMap.encode(prefix, doneUntil, undoneFrom, limitBytes)
+      Some(Progress(prefix, encoded.text, encoded.isWhole))
+
+  /** The first undone offset from `offset` on, or `Long.MaxValue`. */
+  private def undoneFrom(offset: Long): Long =
+    var entry = pages.floorEntry(offset >> pageBits)
+    if entry == null then entry = pages.ceilingEntry(offset >> pageBits)
+    var found = Long.MaxValue
+    while found == Long.MaxValue && entry != null do
+      val page = entry.getValue
+      val inPage = page.firstFrom(math.max(0, offset - page.start))
+      if inPage >= 0 then found = inPage
+      else entry = pages.higherEntry(page.index)
+    found
+
+  private def pageOf(offset: Long): Page | Null =
+    val index = offset >> pageBits
+    if latest.index == index && !latest.isEmpty then latest
+    else
+      val found = pages.get(index)
+      if found != null then latest = found
+      found
+
+  private def pageFor(offset: Long): Page =
+    val found = pageOf(offset)
+    if found != null then found
+    else
+      val made = Page(offset >> pageBits)
+      pages.put(made.index, made)
+      latest = made
+      made
+
+  private def set(offset: Long): Unit = pageFor(offset).set(offset)
+
+  private def setRange(from: Long, until: Long): Unit =
+    var at = from
+    while at < until do
+      set(at)
+      at += 1
+
+  /** What an earlier owner had not done, and is not there any more. */
+  private def clearRange(from: Long, until: Long): Unit =
+    var at = undoneFrom(math.max(from, 0))
+    while at < until do
+      done(at): Unit
+      at = undoneFrom(at)
+
+private[kafka] object OffsetTracker:
+  private val pageBits = 10
+  private val wordsInPage = 1 << (pageBits - 6)
+
+  /** What is committed: an offset, and the map of what is done beyond it.
+    *
+    * @param isWhole
+    *   false if the map had to be cut, so that a restart repeats some of what is done
+    */
+  final case class Progress(offset: Long, metadata: String, isWhole: Boolean)
+
+  /** The undone ones of 1,024 offsets. */
+  private final class Page(val index: Long):
+    private val words = new Array[Long](wordsInPage)
+    private var count = 0
+
+    def start: Long = index << pageBits
+    def isEmpty: Boolean = count == 0
+
+    private def wordOf(offset: Long): Int = (offset.toInt & ((1 << pageBits) - 1)) >> 6
+
+    def has(offset: Long): Boolean = (words(wordOf(offset)) & (1L << offset)) != 0
+
+    def set(offset: Long): Unit =
+      val word = wordOf(offset)
+      val before = words(word)
+      val after = before | (1L << offset)
+      if before != after then
+        words(word) = after
+        count += 1
+
+    /** False if it was not set. */
+    def clear(offset: Long): Boolean =
+      val word = wordOf(offset)
+      val before = words(word)
+      val after = before & ~(1L << offset)
+      if before == after then false
+      else
+        words(word) = after
+        count -= 1
+        true
+
+    /** The first undone offset at `from` in the page or after it, or -1. */
+    def firstFrom(from: Long): Long =
+      if from >= (1 << pageBits) then -1
+      else
+        var word = (from >> 6).toInt
+        var bits = words(word) & (-1L << from)
+        while bits == 0 && word + 1 < wordsInPage do
+          word += 1
+          bits = words(word)
+        if bits == 0 then -1 else start + word * 64 + JLong.numberOfTrailingZeros(bits)

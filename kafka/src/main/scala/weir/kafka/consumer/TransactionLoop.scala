@@ -1,0 +1,149 @@
+package weir.kafka.consumer
+
+import java.time.Duration as JDuration
+import java.util.HashMap
+import org.apache.kafka.clients.consumer.OffsetAndMetadata
+import org.apache.kafka.clients.producer.{Producer, ProducerRecord}
+import org.apache.kafka.common.{KafkaException, TopicPartition}
+import org.apache.kafka.common.errors.{
+  AuthorizationException,
+  InvalidProducerEpochException,
+  OutOfOrderSequenceException,
+  ProducerFencedException,
+  TimeoutException,
+  UnsupportedVersionException
+}
+import weir.kafka.{
+  CommittableRecord,
+  ConsumerSettings,
+  KafkaFailure,
+  KafkaProducer,
+  KeyedRecords,
+  ProducerSettings
+}
+import weir.{Stream, Task}
+
+/** A group's records, and the transactions that consume them. README.md says why a transaction
+  * never consumes records of a partition that was lost.
+  */
+private[kafka] final class TransactionLoop[K, V, L, W] private (
+    inbox: Inbox[Chunk[K, V]],
+    low: Int,
+    polls: PollLoop[K, V],
+    client: Producer[L, W],
+    explain: Throwable => Throwable
+):
+  import TransactionLoop.*
+
+  def records: Stream[CommittableRecord[K, V]] =
+    Stream.fromSource(Task.delay(Chunks(inbox, low)))
+
+  /** What the tasks of a batch give, each once. */
+  def outputs(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
+      f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
+  ): Task[Vector[Output[K, V, L, W]]] =
+    Stream
+      .fromIterable(batch)
+      .parEvalMapBy(parallelism, buffer = batch.size)(KeyedRecords.keyOf)(record =>
+        f(record).map(Output(record, _))
+      )
+      .toVector
+
+  /** How many records were consumed: those whose partitions this member still has. */
+  def commit(outputs: Vector[Output[K, V, L, W]]): Task[Int] = Task.uninterruptible {
+    var consumed = -1
+    while consumed < 0 do
+      // Before it is known which partitions are owned: see `PollLoop.groupMetadata`.
+      val group = polls.groupMetadata
+      val live = outputs.filter(_.record.assignment.isOwned)
+      if live.isEmpty || group == null then consumed = 0
+      else
+        try
+          client.beginTransaction()
+          live.foreach(_.records.foreach(record => client.send(record): Unit))
+          client.sendOffsetsToTransaction(offsets(live), group)
+          commitTransaction()
+          live.foreach(_.record.markDone())
+          consumed = live.size
+        catch
+          case error: Exception if isFinal(error) => throw explain(error)
+          case error: KafkaException =>
+            try client.abortTransaction()
+            catch
+              case later: Exception =>
+                error.addSuppressed(later)
+                throw explain(error)
+            if !causes(error).exists(Commits.isOfGroup) then throw explain(error)
+            // The group has changed: again, with its new generation and what is left.
+            Thread.sleep(20)
+    consumed
+  }
+
+  /** A commit that has timed out may only be asked for again. */
+  private def commitTransaction(): Unit =
+    var attempt = 1
+    var isOver = false
+    while !isOver do
+      try
+        client.commitTransaction()
+        isOver = true
+      catch case _: TimeoutException if attempt < commitAttempts => attempt += 1
+
+  /** **Waits** for both sides.
+    */
+  def close: Task[Unit] = Task.uninterruptible {
+    try client.close(JDuration.ofSeconds(10))
+    finally polls.stop()
+  }
+
+private[kafka] object TransactionLoop:
+  private val commitAttempts = 3
+
+  final case class Output[K, V, L, W](
+      record: CommittableRecord[K, V],
+      records: Iterable[ProducerRecord[L, W]]
+  )
+
+  def open[K, V, L, W](
+      reading: ConsumerSettings[K, V],
+      writing: ProducerSettings[L, W],
+      transactionalId: String,
+      topics: Set[String],
+      group: String
+  ): Task[TransactionLoop[K, V, L, W]] = Task.uninterruptible {
+    val explain =
+      KafkaFailure.explain(writing.brokers, s"the transactional id '$transactionalId'", topics)
+    val client = KafkaProducer.open(writing, Some(transactionalId))
+    try
+      client.initTransactions()
+      val target = MergedTarget[K, V]()
+      val unlimited = reading.copy(uncommittedLimit = Int.MaxValue)
+      val polls = Consumption.start(unlimited, topics, group, target, commits = false)
+      new TransactionLoop(target.inbox, Consumption.lowOf(reading), polls, client, explain)
+    catch
+      case error: Exception =>
+        client.close(JDuration.ZERO)
+        throw explain(error)
+  }
+
+  private def offsets(
+      outputs: Vector[Output[?, ?, ?, ?]]
+  ): HashMap[TopicPartition, OffsetAndMetadata] =
+    val last = HashMap[TopicPartition, OffsetAndMetadata]()
+    outputs.foreach { output =>
+      val next = output.record.offset + 1
+      val before = last.get(output.record.topicPartition)
+      if before == null || before.offset < next then
+        last.put(output.record.topicPartition, OffsetAndMetadata(next)): Unit
+    }
+    last
+
+  /** After these a producer is of no more use. */
+  private def isFinal(error: Exception): Boolean = error match
+    case _: (ProducerFencedException | OutOfOrderSequenceException | AuthorizationException |
+          UnsupportedVersionException | InvalidProducerEpochException) =>
+      true
+    case _ => false
+
+  private def causes(error: Throwable): Iterator[Throwable] =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null)

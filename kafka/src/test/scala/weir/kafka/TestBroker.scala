@@ -1,0 +1,157 @@
+package weir.kafka
+
+import java.net.ServerSocket
+import java.nio.file.Files
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import org.apache.kafka.clients.admin.{Admin, AdminClientConfig, NewTopic, OffsetSpec}
+import org.apache.kafka.clients.consumer.OffsetAndMetadata
+import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerConfig, ProducerRecord}
+import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
+import scala.concurrent.duration.DurationInt
+import scala.jdk.CollectionConverters.*
+import scala.util.Try
+import weir.lab.KafkaBroker
+
+/** The broker that all suites of a test JVM share. It ends with the JVM, and leaves no file. */
+object TestBroker:
+  private val folder = Files.createTempDirectory("weir-kafka-test-")
+
+  /** In front of the broker's second listener: what it says to its clients is this proxy's port. */
+  val proxy = TcpProxy()
+  private val (proxied, sasl) = (freePort(), freePort())
+
+  private val broker = KafkaBroker.in(
+    folder.resolve("broker"),
+    sys.props("weir.broker.classpath"),
+    properties = Map(
+      "weir.temporary" -> "true",
+      "weir.listeners" -> s"PROXIED://127.0.0.1:$proxied,SECRET://127.0.0.1:$sasl",
+      "weir.advertised" -> s"PROXIED://127.0.0.1:${proxy.port},SECRET://127.0.0.1:$sasl",
+      "listener.security.protocol.map" ->
+        ("PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT,SECRET:SASL_PLAINTEXT"),
+      "sasl.enabled.mechanisms" -> "PLAIN",
+      "listener.name.secret.plain.sasl.jaas.config" ->
+        ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
+          "user_weir=\"right\";"),
+      "group.min.session.timeout.ms" -> "500",
+      "group.consumer.min.session.timeout.ms" -> "500",
+      "group.consumer.session.timeout.ms" -> "4000",
+      "group.consumer.min.heartbeat.interval.ms" -> "100",
+      "group.consumer.heartbeat.interval.ms" -> "300",
+      "transaction.abort.timed.out.transaction.cleanup.interval.ms" -> "500"
+    )
+  )
+  proxy.forwardTo(proxied)
+  sys.addShutdownHook {
+    broker.close()
+    broker.awaitEnd(10): Unit
+    folder.toFile.listFiles.foreach(_.delete())
+    Files.deleteIfExists(folder): Unit
+  }: Unit
+
+  def address: String = broker.address
+  def proxiedAddress: String = s"127.0.0.1:${proxy.port}"
+  def saslAddress: String = s"127.0.0.1:$sasl"
+
+  val admin: Admin = Admin.create(
+    Map[String, AnyRef](AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG -> address).asJava
+  )
+
+  private val names = AtomicInteger()
+
+  /** A name that no other test uses. */
+  def name(what: String): String = s"$what-${names.incrementAndGet()}"
+
+  def topic(partitions: Int = 4): String =
+    val made = name("topic")
+    admin.createTopics(java.util.List.of(NewTopic(made, partitions, 1: Short))).all.get(): Unit
+    def hasLeaders = Try {
+      admin.describeTopics(java.util.List.of(made)).allTopicNames.get.get(made).partitions.asScala
+    }.toOption.exists(found => found.size == partitions && found.forall(_.leader != null))
+    while !hasLeaders do Thread.sleep(5)
+    // Their leaders serve them. A producer that begins earlier may hang: KAFKA-14359.
+    val asked = (0 until partitions).map(TopicPartition(made, _) -> OffsetSpec.latest)
+    admin.listOffsets(asked.toMap[TopicPartition, OffsetSpec].asJava).all.get(): Unit
+    made
+
+  private lazy val producer = Client[String, String](
+    Map[String, AnyRef](
+      ProducerConfig.BOOTSTRAP_SERVERS_CONFIG -> address,
+      ProducerConfig.LINGER_MS_CONFIG -> "0"
+    ).asJava,
+    StringSerializer(),
+    StringSerializer()
+  )
+
+  /** Writes them, by Kafka's own client, and waits for that. */
+  def write(records: Iterable[ProducerRecord[String, String]]): Unit =
+    val sent = records.map(producer.send(_)).toVector
+    producer.flush()
+    sent.foreach(_.get(30, TimeUnit.SECONDS))
+
+  /** `count` records with the keys `k0` to `k<keys - 1>` in turns; the values are `0` to the last.
+    */
+  def fill(topic: String, count: Int, keys: Int): Unit =
+    write((0 until count).map(n => ProducerRecord(topic, s"k${n % keys}", n.toString)))
+
+  def committed(group: String): Map[TopicPartition, OffsetAndMetadata] =
+    admin
+      .listConsumerGroupOffsets(group)
+      .partitionsToOffsetAndMetadata
+      .get
+      .asScala
+      .toMap
+      .filter(_._2 != null)
+
+  /** How many records of the topic are below what the group has committed. */
+  def committedCount(group: String, topic: String): Long =
+    committed(group).collect { case (tp, at) if tp.topic == topic => at.offset }.sum
+
+  def settings(
+      groupProtocol: GroupProtocol = GroupProtocol.Classic
+  ): ConsumerSettings[String, String] =
+    ConsumerSettings(
+      address,
+      StringDeserializer(),
+      StringDeserializer(),
+      groupProtocol,
+      connectTimeout = 1.minute // the machine may be busy
+    )
+
+  def producerSettings: ProducerSettings[String, String] =
+    ProducerSettings(
+      address,
+      StringSerializer(),
+      StringSerializer(),
+      connectTimeout = 1.minute
+    )
+
+  /** All records that are in the topic now, as one who reads committed ones sees them. */
+  def readAll(topic: String): Vector[(String, String)] =
+    import org.apache.kafka.clients.consumer.KafkaConsumer as Reader
+    val reader = Reader[String, String](
+      Map[String, AnyRef](
+        "bootstrap.servers" -> address,
+        "isolation.level" -> "read_committed"
+      ).asJava,
+      StringDeserializer(),
+      StringDeserializer()
+    )
+    try
+      val partitions =
+        reader.partitionsFor(topic).asScala.map(p => TopicPartition(topic, p.partition)).asJava
+      reader.assign(partitions)
+      reader.seekToBeginning(partitions)
+      val ends = reader.endOffsets(partitions).asScala
+      val found = Vector.newBuilder[(String, String)]
+      while ends.exists((partition, end) => reader.position(partition) < end) do
+        reader.poll(java.time.Duration.ofMillis(50)).forEach(r => found += ((r.key, r.value)))
+      found.result()
+    finally reader.close()
+
+  private def freePort(): Int =
+    val socket = ServerSocket(0)
+    try socket.getLocalPort
+    finally socket.close()

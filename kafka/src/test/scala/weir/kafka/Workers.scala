@@ -1,0 +1,73 @@
+package weir.kafka
+
+import java.nio.file.{Files, Path}
+import scala.jdk.CollectionConverters.*
+
+/** The processes of a test, and what they have done. */
+final class Workers(
+    what: String,
+    protocol: GroupProtocol,
+    group: String,
+    topic: String,
+    results: String = "-",
+    brokers: String = TestBroker.address
+) extends AutoCloseable:
+  private val folder = Files.createTempDirectory("weir-workers-")
+  private var started = Vector.empty[Workers.Worker]
+
+  def start(): Workers.Worker =
+    val file = folder.resolve(s"${started.size}.log")
+    Files.createFile(file): Unit
+    val java = Path.of(sys.props("java.home"), "bin", "java").toString
+    val command = Seq(
+      java,
+      "-Xmx128m",
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
+      "-cp",
+      sys.props("java.class.path"),
+      "weir.kafka.WorkerProgram",
+      what,
+      brokers,
+      protocol.toString,
+      group,
+      topic,
+      results,
+      file.toString
+    )
+    val errors = folder.resolve(s"${started.size}.err").toFile
+    val worker = Workers.Worker(ProcessBuilder(command*).redirectError(errors).start(), file)
+    started :+= worker
+    worker
+
+  /** What all of them have done, in the order in which they did it. */
+  def done: Vector[Workers.Done] =
+    started.flatMap(_.done).sortBy(_.micros)
+
+  /** What those said that ended by themselves. */
+  def failures: String =
+    started.indices
+      .map(n => Files.readString(folder.resolve(s"$n.err")))
+      .filter(_.nonEmpty)
+      .mkString("\n")
+
+  def close(): Unit =
+    started.foreach(_.kill())
+    folder.toFile.listFiles.foreach(_.delete())
+    Files.deleteIfExists(folder): Unit
+
+object Workers:
+  final case class Done(micros: Long, key: String, value: Int)
+
+  final class Worker(process: Process, file: Path):
+    def isAlive: Boolean = process.isAlive
+
+    def done: Vector[Done] =
+      Files.readAllLines(file).asScala.toVector.map(_.split(' ')).collect {
+        case Array(micros, key, value) => Done(micros.toLong, key, value.toInt)
+      }
+
+    def hasDone: Boolean = Files.size(file) > 0
+
+    /** SIGKILL: no finalizer runs. */
+    def kill(): Unit = process.destroyForcibly().waitFor(): Unit

@@ -1,0 +1,100 @@
+package weir.kafka.consumer
+
+import java.util.ArrayList
+import java.util.concurrent.atomic.AtomicInteger
+import munit.FunSuite
+import org.apache.kafka.clients.consumer.ConsumerRecord
+import org.apache.kafka.common.TopicPartition
+import scala.concurrent.duration.*
+import weir.kafka.Tier
+
+/** What the poll thread and the reader of an assignment do at the same time. */
+class AssignmentSuite extends FunSuite:
+  private val partition = TopicPartition("topic", 0)
+
+  private object Nobody extends Poller:
+    def wake(): Unit = ()
+    def commitSoon(): Unit = ()
+    def unpark(): Unit = ()
+
+  private def assignmentWith(records: Int, limit: Int = 1000, poller: Poller = Nobody) =
+    val assignment = Assignment(partition, None, limit, poller)
+    assignment.deliver(recordsFrom(0, records), -1)
+    assignment
+
+  private def recordsFrom(from: Long, count: Int) =
+    val records = ArrayList[ConsumerRecord[String, String]]()
+    for offset <- from until from + count do
+      records.add(ConsumerRecord("topic", 0, offset, "k", "v")): Unit
+    records
+
+  test("no record is handed out once the poll thread has seen how many are in flight"):
+    val random = java.util.SplittableRandom(Tier.seed("weir.kafka.seed"))
+    for round <- 1 to Tier(5000, 200_000) do
+      val assignment = assignmentWith(1000)
+      val handed = AtomicInteger()
+      val reader = Thread
+        .ofVirtual()
+        .start: () =>
+          var count = 0
+          while count < 1000 && assignment.tryHandOut() do count += 1
+          handed.set(count)
+      var spins = random.nextInt(300)
+      while spins > 0 do
+        Thread.onSpinWait()
+        spins -= 1
+      assignment.close()
+      val seen = assignment.inFlight
+      reader.join()
+      assert(handed.get <= seen, s"round $round: ${handed.get} handed out, $seen seen")
+      assertEquals(assignment.inFlight, handed.get.toLong, s"round $round")
+
+  test("a reader that waits for a commit goes on after it, or ends with the assignment"):
+    for closes <- List(false, true) do
+      val assignment = assignmentWith(10, limit = 2)
+      for offset <- 0 until 2 do
+        assert(assignment.tryHandOut())
+        assignment.done(offset)
+      val commit = assignment.toCommit(4096).get
+      var result = Option.empty[Boolean]
+      val reader = Thread.ofPlatform().start(() => result = Some(assignment.tryHandOut()))
+      awaitWait(reader)
+      if closes then assignment.close() else assignment.hasCommitted(commit)
+      reader.join()
+      assertEquals(result, Some(!closes))
+
+  test("two commits that end in the other order leave no room for more"):
+    val assignment = assignmentWith(20, limit = 4)
+    def finish(offsets: Range): Unit = offsets.foreach { offset =>
+      assert(assignment.tryHandOut())
+      assignment.done(offset)
+    }
+    finish(0 until 2)
+    val first = assignment.toCommit(4096).get
+    finish(2 until 4)
+    val second = assignment.toCommit(4096).get
+    assignment.hasCommitted(second)
+    assignment.hasCommitted(first)
+    finish(4 until 8)
+    val reader = Thread.ofPlatform().start(() => assignment.tryHandOut(): Unit)
+    awaitWait(reader)
+    assignment.close()
+    reader.join()
+
+  test("offsets that go back are not taken for what is done"):
+    val assignment = assignmentWith(10)
+    assertEquals(assignment.deliver(recordsFrom(5, 10), -1), null)
+
+  test("a commit that changes nothing is not made again"):
+    val assignment = assignmentWith(10)
+    assert(assignment.tryHandOut())
+    assignment.done(0)
+    assignment.hasCommitted(assignment.toCommit(4096).get)
+    assertEquals(assignment.toCommit(4096), None)
+
+  /** Until the thread waits. */
+  private def awaitWait(thread: Thread): Unit =
+    val deadline = 30.seconds.fromNow
+    while thread.getState != Thread.State.WAITING do
+      assert(deadline.hasTimeLeft(), s"it does not wait, it is ${thread.getState}")
+      Thread.sleep(1)
