@@ -321,7 +321,13 @@ lazy val bench = project
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0",
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
-      "io.projectreactor" % "reactor-core" % "3.8.8"
+      "io.projectreactor" % "reactor-core" % "3.8.8",
+      // `weir jobs`: queues in Postgres.
+      "com.github.kagkarlsson" % "db-scheduler" % "16.7.1",
+      "org.jobrunr" % "jobrunr" % "8.3.0",
+      "com.google.code.gson" % "gson" % "2.13.1",
+      "com.zaxxer" % "HikariCP" % "7.0.2",
+      "org.slf4j" % "slf4j-nop" % "2.0.17"
     ),
     stage := Stage(measuringJars.value, state.value / "bench")
   )

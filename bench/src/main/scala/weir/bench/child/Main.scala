@@ -4,6 +4,7 @@ import weir.bench.tasks.TaskSystems
 import weir.bench.child.burst.Burst
 import weir.bench.child.clients.Clients
 import weir.bench.child.compare.Compare
+import weir.bench.child.jobs.Jobs
 import weir.bench.child.sleepers.Sleepers
 import weir.lab.{ChildProgram, Ping}
 import weir.lab.gather.GatherExperiment
@@ -16,6 +17,7 @@ object Main:
       "burst" -> Burst,
       "clients" -> Clients,
       "compare" -> Compare,
+      "jobs" -> Jobs,
       "sleepers" -> Sleepers,
       "ping" -> Ping
     )
