@@ -429,6 +429,11 @@ lazy val bench = project
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
       "io.projectreactor" % "reactor-core" % "3.8.8",
       "io.confluent.parallelconsumer" % "parallel-consumer-core" % "0.5.3.3",
+      // `weir jobs`: queues in Postgres.
+      "com.github.kagkarlsson" % "db-scheduler" % "16.7.1",
+      "org.jobrunr" % "jobrunr" % "8.3.0",
+      "com.google.code.gson" % "gson" % "2.13.1",
+      "com.zaxxer" % "HikariCP" % "7.0.2",
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       skunk
     ) ++ http4s,

@@ -10,6 +10,8 @@ import weir.WeirSuite
   * split <- input <- protocol <- jobs <- journal <- apply
   * }}}
   *
+  * `queue` stands beside them: it knows none of them, and none knows it.
+  *
   * The types of `weir.postgres` itself, which all may use, are followed: a package must not reach
   * one to its right by way of them either. Outside of `core` only the public packages of weir are
   * used.
@@ -27,7 +29,17 @@ class DependencySuite extends WeirSuite:
     assertEquals(wrong, Vector.empty)
 
   test("each package is in the order"):
-    assertEquals(sources.map(_.folder).toSet - "", order.toSet)
+    assertEquals(sources.map(_.folder).toSet - "", order.toSet + "queue")
+
+  test("queue knows no other package, and no other knows it"):
+    assertEquals(reached("queue").map(_.name), Vector.empty)
+    val ofQueue = "\\bPg[A-Z]|weir\\.postgres\\.queue".r
+    val own = sources.filter(source => ofQueue.findFirstIn(source.name).nonEmpty)
+    assert(own.nonEmpty)
+    val knowing = sources.filter(source =>
+      source.folder != "queue" && !own.contains(source) && ofQueue.findFirstIn(source.code).nonEmpty
+    )
+    assertEquals(knowing.map(_.name), Vector.empty)
 
   test("only public packages of core are used"):
     val inner = "import weir\\.(fiber|runtime|sync|group|task|stream|trace|app)\\b".r

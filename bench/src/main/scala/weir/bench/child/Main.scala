@@ -4,6 +4,7 @@ import weir.bench.tasks.TaskSystems
 import weir.bench.child.burst.Burst
 import weir.bench.child.clients.Clients
 import weir.bench.child.compare.Compare
+import weir.bench.child.jobs.Jobs
 import weir.bench.child.kafka.Kafka
 import weir.bench.child.sleepers.Sleepers
 import weir.bench.child.stack.Stack
@@ -18,6 +19,7 @@ object Main:
       "burst" -> Burst,
       "clients" -> Clients,
       "compare" -> Compare,
+      "jobs" -> Jobs,
       "kafka" -> Kafka,
       "sleepers" -> Sleepers,
       "stack" -> Stack,

@@ -12,7 +12,7 @@ import weir.cli.feeds.{FeedsJob, Settings}
 /** `weir feeds`: its options, and nothing else. */
 @Command(
   name = "feeds",
-  subcommands = Array(classOf[FeedsItems], classOf[FeedsServe]),
+  subcommands = Array(classOf[FeedsItems], classOf[FeedsServe], classOf[FeedsStatus]),
   sortOptions = false,
   description = Array(
     "Fetch every feed in a database that is due, concurrently, and store what is new.",
@@ -20,6 +20,9 @@ import weir.cli.feeds.{FeedsJob, Settings}
     "Without --opml and --urls, an empty database is filled with the 500 feeds of a local site " +
       "that " +
       "this program runs itself: good ones and all kinds of bad ones, and no network is needed.",
+    "",
+    "Any number of processes may run on one database, with Postgres on several machines: they " +
+      "share what is due, and no feed is fetched by two of them at once.",
     ""
   ),
   footer = Array(
@@ -80,7 +83,10 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--per-host"),
     paramLabel = "N",
-    description = Array("At most N of them to one host. Default: 4; for the local site, 100.")
+    description = Array(
+      "At most N of them to one host, over all processes on the database. Default: 4; for the " +
+        "local site, which each process runs for itself, 100."
+    )
   )
   private[command] var perHost: String | Null = null
 
@@ -93,6 +99,16 @@ final class Feeds extends Callable[Int]:
     )
   )
   private[command] var stale: String = "1h"
+
+  @Opt(
+    names = Array("--lease"),
+    paramLabel = "DURATION",
+    description = Array(
+      "For so long a process that was killed on another machine keeps the feeds that it was " +
+        "fetching from the others. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var lease: String = "30s"
 
   @Opt(
     names = Array("--timeout"),
@@ -208,6 +224,7 @@ final class Feeds extends Callable[Int]:
       parallel = OptionValue.count("--parallel", parallel, 1, 100_000),
       perHost = Option(perHost).map(OptionValue.count("--per-host", _, 1, 100_000)),
       stale = DurationText.parse("--stale", stale),
+      lease = OptionValue.positive("--lease", lease),
       timeout = Option(timeout).map(OptionValue.positive("--timeout", _)),
       retries = OptionValue.count("--retries", retries, 0, 20),
       maxBodyBytes = Settings.size("--max-body", maxBody),

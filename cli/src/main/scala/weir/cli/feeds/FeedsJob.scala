@@ -12,7 +12,7 @@ import weir.cli.feeds.input.{FeedList, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
-import weir.cli.feeds.store.{Database, FeedStore, Stages}
+import weir.cli.feeds.store.{Database, FeedStore, Leases, Stages}
 
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
@@ -31,11 +31,14 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       if listed.feeds.nonEmpty then add(store, listed)
       else if store.size() == 0 then addSite(store)
       val site = Option.when(store.countAt(LocalSite.host) > 0)(startSite(store))
-      try fetch(store, site)
+      try
+        val leases = store.lease(settings.lease)
+        try fetch(store, leases, site)
+        finally leases.close()
       finally site.foreach(_.close())
     finally store.close()
 
-  private def fetch(store: FeedStore, site: Option[LocalSite]): Int =
+  private def fetch(store: FeedStore, leases: Leases, site: Option[LocalSite]): Int =
     val isSiteOnly = site.nonEmpty && store.countAt(LocalSite.host) == store.size()
     val timeout =
       settings.timeout.getOrElse(if isSiteOnly then siteTimeout else Settings.usualTimeout)
@@ -47,14 +50,15 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
     val run = FeedRun(
       store,
+      leases,
       fetcher,
       Backoff(settings.retries, backoffBase, seed),
       site.filter(_ => isSiteOnly).fold(Meter.clock)(Meter.planned(_, timeout)),
-      FeedRun.Limits(settings.parallel, perHost),
+      FeedRun.Limits(settings.parallel, perHost, shared),
       monitor
     )
     val places = Option.when(isSiteOnly)(settings.parallel min perHost(LocalSite.host))
-    val session = Session(settings, store, run, places, seed, out, err)
+    val session = Session(settings, store, leases, run, places, seed, out, err)
     try
       Foreground.run(monitor.fold(session.all)(telling(store, _)(session.all))) match
         case Foreground.Ended.Done(_) => 0
@@ -110,6 +114,10 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
   private def perHost(host: String): Int =
     settings.perHost.getOrElse:
       if host == LocalSite.host then Settings.sitePerHost else Settings.usualPerHost
+
+  /** Each process runs a local site of its own. */
+  private def shared(host: String): Option[Int] =
+    Option.when(host != LocalSite.host)(perHost(host))
 
   private def siteTimeout: FiniteDuration = divided(Settings.siteTimeout)
 

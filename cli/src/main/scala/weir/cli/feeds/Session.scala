@@ -9,7 +9,7 @@ import weir.cli.{DurationText, Text}
 import weir.cli.lab.LabReport
 import weir.cli.feeds.report.{Progress, Summary, SummaryResults}
 import weir.cli.feeds.run.{Bound, FeedRun, Tally}
-import weir.cli.feeds.store.{DueQuery, FeedStore}
+import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
 
 /** Fetches what is due, once or again and again, and reports it.
   *
@@ -20,6 +20,7 @@ import weir.cli.feeds.store.{DueQuery, FeedStore}
 final class Session(
     settings: Settings,
     store: FeedStore,
+    leases: Leases,
     run: FeedRun,
     boundPlaces: Option[Int],
     seed: Long,
@@ -30,8 +31,16 @@ final class Session(
 
   /** One pass, or passes for ever with `--watch`. */
   def all: Task[Unit] =
-    if settings.isWatching then pass(isFirst = true).flatMap(_ => watch)
-    else pass(isFirst = true)
+    val first = pass(isFirst = true)
+    val passes = if settings.isWatching then first.flatMap(_ => watch) else first
+    Task.race(passes, stayAlive).void
+
+  /** Others must not take this process for dead. */
+  private def stayAlive: Task[Nothing] =
+    Task
+      .sleep(settings.lease / 3)
+      .flatMap(_ => Task.uncancelable(_ => Task.delay(leases.renew())))
+      .forever
 
   /** Prints what is left after a stop. */
   def sayWhatIsLeft(): Unit =
@@ -67,9 +76,14 @@ final class Session(
 
   private def announce(due: DueQuery, amount: DueQuery.Amount): Unit =
     val size = store.size()
+    val others = leases.others()
+    val shared = others match
+      case 0 => ""
+      case 1 => "; another process fetches them, too"
+      case more => s"; $more other processes fetch them, too"
     out.println(
       s"${Text.grouped(amount.feeds)} of ${Text.count(size, "feed")} in ${store.name} " +
-        s"${if size == 1 then "is" else "are"} due${if amount.feeds > 0 then "" else next(due)}"
+        s"${if size == 1 then "is" else "are"} due${if amount.feeds > 0 then shared else next(due)}"
     )
     out.flush()
 
@@ -87,7 +101,8 @@ final class Session(
     if isFirst then
       out.println()
       summary.print(out)
-    if settings.isWatching then
+    // Passes of which other processes have done all are not worth a line.
+    if settings.isWatching && (isFirst || snapshot.done > 0) then
       val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
       out.println(s"${summary.line}${next(now)}")
     out.flush()

@@ -12,6 +12,8 @@ import weir.cli.feeds.input.ByteSize
   *   nothing but the local site to fetch
   * @param perHost
   *   none means [[Settings.usualPerHost]], or [[Settings.sitePerHost]] for the local site
+  * @param lease
+  *   for how long a process that was killed keeps its feeds from others
   * @param isStrict
   *   whether a single bad line of the input refuses all of it
   * @param allowsPrivate
@@ -25,6 +27,7 @@ final case class Settings(
     parallel: Int,
     perHost: Option[Int],
     stale: FiniteDuration,
+    lease: FiniteDuration,
     timeout: Option[FiniteDuration],
     retries: Int,
     maxBodyBytes: Int,

@@ -12,7 +12,7 @@ final class MortalServer extends AutoCloseable:
   private val data = folder.resolve("data")
   folder.toFile.setWritable(true, false): Unit // Postgres runs as another user if this one is root.
   private var running = start(0)
-  private val port = running.getPort
+  val port: Int = running.getPort
 
   private def start(port: Int): EmbeddedPostgres =
     EmbeddedPostgres
@@ -24,6 +24,7 @@ final class MortalServer extends AutoCloseable:
       .setServerConfig("unix_socket_directories", folder.toString)
       .setServerConfig("log_min_messages", "panic")
       .setServerConfig("fsync", "off") // the machine is not killed
+      .setServerConfig("synchronous_commit", "on") // what is committed is there after a kill
       .start()
 
   /** SIGKILL for the process that makes the others; each of those ends when it sees that, and all

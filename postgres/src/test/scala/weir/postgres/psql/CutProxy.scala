@@ -22,7 +22,11 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
   val sentBytes: AtomicLong = AtomicLong()
 
   Thread.ofPlatform().daemon().name("proxy").start { () =>
-    try while true do join(listening.accept())
+    try
+      while true do
+        val client = listening.accept()
+        try join(client)
+        catch case _: IOException => client.close() // it was cut meanwhile
     catch case _: IOException => ()
   }: Unit
 

@@ -17,6 +17,8 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
     OutcomeTable.lines(tally).foreach(out.println)
     out.println()
     line(out, "items", s"${Text.grouped(total.found)} found, ${Text.grouped(total.fresh)} new")
+    if elsewhere > 0 then
+      line(out, "elsewhere", s"${Text.count(elsewhere, "feed")} checked by other processes")
     if work.retries > 0 then line(out, "tried again", s"${Text.count(work.retries, "time")}")
     line(out, "time taken", DurationText.show(taken))
     bound.foreach: bound =>

@@ -18,7 +18,8 @@ object SummaryResults:
       )
     val items = Vector(
       figure("items found", total.found.toDouble, "items", "higher"),
-      figure("items new", total.fresh.toDouble, "items", "higher")
+      figure("items new", total.fresh.toDouble, "items", "higher"),
+      figure("checked by other processes", elsewhere.toDouble, "feeds", "higher")
     )
     val outcomes = rows.map: (name, row) =>
       figure(s"outcome: $name", row.feeds.toDouble, "feeds", "higher")

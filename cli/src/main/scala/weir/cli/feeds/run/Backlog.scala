@@ -19,7 +19,8 @@ import weir.cli.feeds.store.DueFeed
   *     else is done; a feed that is tried again goes before all others, since it is on its way.
   *   - **The start**: nothing is handed out until each source has delivered a page, or the longest
   *     feeds of a source that is a little late would find all places taken.
-  *   - **Invariant**: a host is in `ready` if and only if it has a waiting feed and a free turn.
+  *   - **Invariant**: a host is in `ready` if and only if it has a waiting feed and a free turn,
+  *     and is not held.
   *   - **The end**: nothing more is offered, nothing waits, nothing is under way.
   *
   * @param perHost
@@ -33,9 +34,11 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
   private final class Host(val limit: Int):
     val waiting = mutable.PriorityQueue.empty[Turn](using Backlog.order)
     var underWay = 0
-    def isReady: Boolean = waiting.nonEmpty && underWay < limit
+    var isHeld = false
+    def isReady: Boolean = waiting.nonEmpty && underWay < limit && !isHeld
 
-  private final case class Later(turn: Turn, atNanos: Long)
+  /** What happens at a time: the turn is tried again, or its host is no longer held. */
+  private final case class Later(what: Turn | Host, atNanos: Long)
 
   private val lock = ReentrantLock()
   private val mayTake = lock.newCondition()
@@ -95,8 +98,21 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
     later.enqueue(Later(turn, System.nanoTime() + wait.toNanos))
     free(turn)
 
+  /** The feed goes back to those that wait, and its host is held for `wait`: other processes have
+    * all of its turns.
+    */
+  def hold(turn: Turn, wait: FiniteDuration): Unit = locked:
+    val host = hosts(turn.feed.url.host)
+    if host.isReady then ready -= host
+    if !host.isHeld then
+      host.isHeld = true
+      later.enqueue(Later(host, System.nanoTime() + wait.toNanos))
+    host.waiting.enqueue(turn)
+    waiting += 1
+    free(turn)
+
   /** How many feeds wait for the end of a back-off. */
-  def backingOff: Int = locked(later.size)
+  def backingOff: Int = locked(later.count(_.what.isInstanceOf[Turn]))
 
   private def hasStarted = isClosed || delivered.size == sources
 
@@ -121,7 +137,12 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
 
   private def wakeLater(): Unit =
     val now = System.nanoTime()
-    while later.headOption.exists(_.atNanos - now <= 0) do add(later.dequeue().turn)
+    while later.headOption.exists(_.atNanos - now <= 0) do
+      later.dequeue().what match
+        case turn: Turn => add(turn)
+        case host: Host =>
+          host.isHeld = false
+          if host.isReady then ready.append(host)
 
   private def locked[A](body: => A): A =
     lock.lockInterruptibly()

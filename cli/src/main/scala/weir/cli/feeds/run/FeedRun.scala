@@ -3,9 +3,9 @@ package weir.cli.feeds.run
 import java.sql.SQLException
 import scala.concurrent.duration.*
 
-import weir.{Stream, StreamMonitor, Task}
+import weir.{Outcome, Stream, StreamMonitor, Task}
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
-import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore}
+import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
 
 /** Checks every feed that is due, once.
   *
@@ -14,9 +14,13 @@ import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore}
   *                                  merge -> backlog -> at most `parallel` in flight -> store
   *  half 1 of the keys -> prefetch /            ^-------- again, after a back-off
   * }}}
+  *
+  * Other processes may do the same: a feed is fetched once it is leased, and one that another
+  * process has is looked at again until that one has checked it, or lost it.
   */
 final class FeedRun(
     feeds: FeedStore,
+    leases: Leases,
     fetcher: Fetcher,
     backoff: Backoff,
     meter: Meter,
@@ -63,7 +67,23 @@ final class FeedRun(
         Stream.eval(page) ++ Stream.repeatEval(page).takeWhile((_, feeds) => feeds.nonEmpty)
       .named("query")
 
+  /** A try of the feed, if it is ours to fetch. */
   private def attempt(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
+    Task
+      .uncancelable(_ =>
+        Task.delay(leases.claim(turn.feed, due, limits.shared(turn.feed.url.host)))
+      )
+      .onError { case _ => Task.delay(backlog.finish(turn)) }
+      .flatMap:
+        case Leases.Claim.Ours => fetch(turn, backlog, due, tally)
+        case Leases.Claim.Done =>
+          Task.delay:
+            tally.countElsewhere(turn)
+            backlog.finish(turn)
+        case Leases.Claim.Leased => Task.delay(backlog.retry(turn, FeedRun.leasedPause))
+        case Leases.Claim.HostBusy => Task.delay(backlog.hold(turn, FeedRun.busyPause))
+
+  private def fetch(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:
       tally.began()
       val took = meter.begin(turn.feed.url)
@@ -83,11 +103,23 @@ final class FeedRun(
       case Answer.Failed(failure) => backoff.waitFor(turn.feed.id, turn.tries, failure)
       case _ => None
     again match
-      case Some(wait) => Task.delay(backlog.retry(turn.afterWait(wait), wait))
+      case Some(wait) =>
+        Task
+          .uncancelable(_ => Task.delay(rest(turn.feed)))
+          .guarantee(Task.delay(backlog.retry(turn.afterWait(wait), wait)))
       case None =>
         outcomeOf(turn.feed, answer)
           .flatMap(end => Task.uncancelable(_ => Task.delay(keep(turn, end, due, tally))))
-          .guarantee(Task.delay(backlog.finish(turn)))
+          .guaranteeCase:
+            // Not ours any more, as after a pause of this process: it is looked at again.
+            case Outcome.Succeeded(false) =>
+              Task.delay(backlog.retry(Turn(turn.feed), FeedRun.leasedPause))
+            case _ => Task.delay(backlog.finish(turn))
+          .void
+
+  /** Other processes may use the turn of the host meanwhile, and so may this one. */
+  private def rest(feed: DueFeed): Unit =
+    if limits.shared(feed.url.host).nonEmpty then leases.rest(feed)
 
   /** How the check ends. The feed that a page names is fetched at once, in the place of the page.
     */
@@ -105,9 +137,10 @@ final class FeedRun(
               case None => fetcher.fetch(named)
             .map(CheckOutcome.behind(page, named, _))
 
-  /** What a database cannot store is the feed's failure; any other failure of the database is ours.
+  /** Whether the check is stored: it is not, if the feed is not ours any more. What a database
+    * cannot store is the feed's failure; any other failure of the database is ours.
     */
-  private def keep(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Unit =
+  private def keep(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Boolean =
     try store(turn, outcome, due, tally)
     catch
       case refused: SQLException if isOfData(refused) =>
@@ -117,10 +150,10 @@ final class FeedRun(
   private def isOfData(refused: SQLException): Boolean =
     Option(refused.getSQLState).exists(state => FeedRun.ofData(state.take(2)))
 
-  private def store(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Unit =
+  private def store(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Boolean =
     val reason = outcome.reason
     val failures = if reason.isFailure then turn.feed.failures + 1 else 0
-    val fresh = feeds.record(
+    val fresh = leases.record(
       Check(
         feed = turn.feed,
         atMillis = System.currentTimeMillis(),
@@ -137,13 +170,22 @@ final class FeedRun(
         found = outcome.found
       )
     )
-    tally.count(turn, reason, outcome.found.fold(0)(_.items.size), fresh)
+    fresh.foreach(tally.count(turn, reason, outcome.found.fold(0)(_.items.size), _))
+    fresh.nonEmpty
 
 object FeedRun:
   /** @param perHost
     *   how many requests to a host may be in flight, by the host's name
+    * @param shared
+    *   how many of all processes together, if that is counted
     */
-  final case class Limits(parallel: Int, perHost: String => Int)
+  final case class Limits(parallel: Int, perHost: String => Int, shared: String => Option[Int])
+
+  /** When to look again at a feed that another process has. */
+  private val leasedPause = 1.second
+
+  /** When to ask again for a turn of a host. */
+  private val busyPause = 100.millis
 
   /** The classes of SQLSTATE for values that a column, or an index, cannot hold. */
   private val ofData = Set("22", "54")

@@ -5,12 +5,13 @@ import scala.concurrent.duration.*
 import weir.cli.feeds.fetch.Reason
 
 /** The progress of a run: written by its fibers, read by the display and the report. */
-final class Tally(val due: Long, val expected: FiniteDuration):
+final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
   // guarded by this
   private var rows = Map.empty[(Reason, String), Tally.Row]
   private var inFlight = 0
   private var fetched = 0L
   private var failed = 0L
+  private var elsewhere = 0L
   private var settled: FiniteDuration = Duration.Zero
   private var work = Tally.Work(0, Duration.Zero, Duration.Zero, Duration.Zero)
 
@@ -32,12 +33,18 @@ final class Tally(val due: Long, val expected: FiniteDuration):
       longestChain = work.longestChain max turn.chain
     )
 
+  /** Counts a feed that another process has checked. */
+  def countElsewhere(turn: Turn): Unit = synchronized:
+    elsewhere += 1
+    settled += turn.feed.expectedMillis.millis
+
   def snapshot(): Tally.Snapshot = synchronized:
     val total = rows.values.foldLeft(Tally.Row(0, 0, 0)): (sum, row) =>
       Tally.Row(sum.feeds + row.feeds, sum.found + row.found, sum.fresh + row.fresh)
     val ordered = rows.toVector.sortBy((key, _) => (key._1.ordinal, key._2))
     Tally.Snapshot(
-      due = due,
+      due = (dueAtFirst - elsewhere).max(fetched + failed),
+      elsewhere = elsewhere,
       fetched = fetched,
       failed = failed,
       inFlight = inFlight,
@@ -61,11 +68,16 @@ object Tally:
   ):
     def oneByOne: FiniteDuration = service + waited
 
-  /** @param doneShare
+  /** @param due
+    *   how many feeds were due, without those that other processes have checked
+    * @param elsewhere
+    *   how many those are
+    * @param doneShare
     *   the share of the expected work that is done, from 0 to 1
     */
   final case class Snapshot(
       due: Long,
+      elsewhere: Long,
       fetched: Long,
       failed: Long,
       inFlight: Int,

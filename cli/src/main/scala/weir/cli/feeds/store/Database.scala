@@ -2,6 +2,9 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
+import weir.cli.BadInput
+import weir.postgres.Secrets
+
 /** Where feeds are kept: what differs between SQLite and Postgres. All queries are the same text.
   */
 trait Database:
@@ -32,6 +35,15 @@ trait Database:
     */
   def connectForReading(): Connection
 
+  /** The database's own time, in milliseconds since 1970, as an expression. */
+  def now: String
+
+  /** Whether several connections may write at the same time. */
+  def hasManyWriters: Boolean
+
+  /** Keeps other transactions that ask for the same `name` waiting until this one ends. */
+  def lock(connection: Connection, name: String): Unit
+
   /** Runs `body`, which only reads, and runs it again where the database had to refuse it for a
     * moment.
     */
@@ -41,10 +53,18 @@ trait Database:
   def transaction[A](connection: Connection)(body: => A): A
 
 object Database:
+  private val scheme = "[a-zA-Z][a-zA-Z0-9+.-]*://".r
+
   /** The database that `--db` names: a `jdbc:postgresql:` URL, or else the path of an SQLite file.
     */
   def of(target: String): Database =
     if target.startsWith("jdbc:postgresql:") then Postgres(target)
+    else if scheme.findPrefixOf(target).nonEmpty then
+      throw BadInput(
+        "--db",
+        s"'${Secrets.mask(target).takeWhile(_ != '?')}' is neither a file nor an address of JDBC.",
+        "Give the path of a file, or jdbc:postgresql://HOST/DATABASE?user=U&password=P."
+      )
     else Sqlite.at(target.stripPrefix("jdbc:sqlite:"))
 
   /** Runs `body` between `begin` and `COMMIT`, or `ROLLBACK` if it throws. */

@@ -22,6 +22,15 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
       )(staleMillis, staleMillis, asOfMillis)(row => Amount(row.getLong(1), row.getLong(2)))
       .head
 
+  /** The parameters of [[DueQuery.isDue]]. */
+  private[store] def values: Seq[Long] = Seq(staleMillis, staleMillis, asOfMillis)
+
+  /** Whether this feed is due. */
+  def includes(connection: Connection, id: Long): Boolean =
+    Sql
+      .query(connection, s"SELECT 1 FROM feed WHERE $isDue AND id = ?")(values :+ id*)(_ => ())
+      .nonEmpty
+
   /** When the next feed falls due, of those that are checked at all. */
   def nextAtMillis(connection: Connection): Option[Long] =
     Sql
@@ -57,4 +66,4 @@ object DueQuery:
   final case class Amount(feeds: Long, expectedMillis: Long)
 
   private val pause = "CASE WHEN hold_off_ms > ? THEN hold_off_ms ELSE ? END"
-  private val isDue = s"disabled = 0 AND (checked_at IS NULL OR checked_at + $pause < ?)"
+  private[store] val isDue = s"disabled = 0 AND (checked_at IS NULL OR checked_at + $pause < ?)"

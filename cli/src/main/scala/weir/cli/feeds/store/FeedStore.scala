@@ -2,6 +2,7 @@ package weir.cli.feeds.store
 
 import java.sql.{Connection, SQLException}
 import java.util.concurrent.locks.ReentrantLock
+import scala.concurrent.duration.FiniteDuration
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
@@ -16,7 +17,8 @@ import weir.cli.feeds.input.{FeedUrl, NewFeed}
   */
 final class FeedStore private (database: Database) extends AutoCloseable:
   private val writer = database.connect()
-  private val lock = ReentrantLock()
+  // Fair, so that a process with much to store can still say that it lives.
+  private val lock = ReentrantLock(true)
 
   def name: String = database.name
 
@@ -77,11 +79,27 @@ final class FeedStore private (database: Database) extends AutoCloseable:
     * Another process may give the new address to another feed at the same moment; then this feed
     * keeps its old one.
     */
-  def record(check: Check): Int =
-    try writing(write(_, check))
+  def record(check: Check): Int = recordIf(check)(_ => true).get
+
+  /** As `record`, if `isAllowed` says so in the same transaction. */
+  private[store] def recordIf(check: Check)(isAllowed: Connection => Boolean): Option[Int] =
+    def attempt(check: Check) = writing: connection =>
+      Option.when(isAllowed(connection))(write(connection, check))
+    try attempt(check)
     catch
       case _: SQLException if check.movedTo.nonEmpty || check.livesAt.nonEmpty =>
-        writing(write(_, check.copy(movedTo = None, livesAt = None)))
+        attempt(check.copy(movedTo = None, livesAt = None))
+
+  /** What this process fetches from now on, for others to see.
+    *
+    * @param life
+    *   for how long a process that was killed keeps its feeds from others
+    */
+  def lease(life: FiniteDuration, process: WorkerProcess = WorkerProcess.current): Leases =
+    val leases = Leases(this, database, life.toMillis, process)
+    leases.sweep()
+    leases.renew()
+    leases
 
   def close(): Unit = writer.close()
 
@@ -147,12 +165,12 @@ final class FeedStore private (database: Database) extends AutoCloseable:
       import item.*
       Seq(check.feed.id, guid, url, title, publishedAt, summary, content, check.atMillis))
 
-  private def writing[A](body: Connection => A): A =
+  private[store] def writing[A](body: Connection => A): A =
     lock.lock()
     try database.transaction(writer)(body(writer))
     finally lock.unlock()
 
-  private def reading[A](body: Connection => A): A =
+  private[store] def reading[A](body: Connection => A): A =
     lock.lock()
     try database.retrying(body(writer))
     finally lock.unlock()
@@ -168,3 +186,6 @@ object FeedStore:
       case None => database.create()
       case Some(version) => if version < Schema.version then database.upgrade()
     FeedStore(database)
+
+  /** Another connection to the database of a store. */
+  private[store] def line(database: Database): FeedStore = FeedStore(database)

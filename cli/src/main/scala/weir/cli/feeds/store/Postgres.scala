@@ -15,10 +15,12 @@ import weir.cli.BadInput
 final class Postgres(url: String) extends Database:
   def name: String = url.takeWhile(_ != '?').replaceFirst("//[^/@]*@", "//")
 
-  def version(): Option[Int] =
+  def version(): Option[Int] = permitted:
     val connection = connect()
     try
-      if Sql.query(connection, Postgres.hasSchema)()(_ => ()).isEmpty then None
+      val usable = Sql.query(connection, Postgres.hasSchema)()(_.getBoolean(1)).headOption
+      if usable.isEmpty then None
+      else if !usable.get then throw refusal(s"permission denied for schema ${Postgres.schema}")
       else
         val isWeirs =
           Sql.query(connection, Postgres.hasMeta)()(_.getBoolean(1)).head &&
@@ -40,7 +42,7 @@ final class Postgres(url: String) extends Database:
     finally connection.close()
 
   /** Under an advisory lock, since two `CREATE ... IF NOT EXISTS` at once may both try. */
-  def create(): Unit =
+  def create(): Unit = permitted:
     val connection = connect()
     try
       transaction(connection):
@@ -49,16 +51,44 @@ final class Postgres(url: String) extends Database:
         Schema.create(connection, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
     finally connection.close()
 
-  def upgrade(): Unit =
+  def upgrade(): Unit = permitted:
     val connection = connect()
     try
       transaction(connection):
         Sql.execute(connection, s"SELECT pg_advisory_xact_lock(${Postgres.lockKey})")
-        if value(connection, "version").forall(_.toInt < Schema.version) then
+        val version = value(connection, "version").fold(1)(_.toInt)
+        if version < 2 then
           Sql.execute(connection, "ALTER TABLE item DROP CONSTRAINT item_feed_id_guid_key")
           Sql.execute(connection, "ALTER TABLE item ADD COLUMN content TEXT")
-          Upgrade.finish(connection)
+          Upgrade.toVersion2(connection)
+        if version < Schema.version then Upgrade.toVersion3(connection)
     finally connection.close()
+
+  /** **Fails** with a [[BadInput]] if the user may not do what `body` does.
+    */
+  private def permitted[A](body: => A): A =
+    try body
+    catch
+      case error: SQLException if error.getSQLState == Postgres.notPermitted =>
+        val said = String.valueOf(error.getMessage).linesIterator.nextOption().getOrElse("")
+        throw refusal(said.stripPrefix("ERROR: "))
+
+  private def refusal(said: String) = BadInput(
+    name,
+    s"its user may not do this ($said).",
+    s"Give the user CREATE on the database, or all rights on the schema ${Postgres.schema} " +
+      "and its tables."
+  )
+
+  val now: String = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+  val hasManyWriters: Boolean = true
+
+  def lock(connection: Connection, name: String): Unit =
+    val _ = Sql.query(connection, "SELECT pg_advisory_xact_lock(?, hashtext(?))")(
+      Postgres.lockKey,
+      name
+    )(_ => ())
 
   def connect(): Connection = connectWith("")
 
@@ -93,10 +123,16 @@ private object Postgres:
   /** The four letters `Weir`: any number will do that no other program is likely to lock. */
   val lockKey = 0x57656972
 
-  val hasSchema = s"SELECT 1 FROM pg_namespace WHERE nspname = '$schema'"
+  /** Whether it may be used, if it is there: otherwise its tables seem not to be. */
+  val hasSchema: String =
+    s"SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = '$schema'"
 
   /** Whether the table exists with both columns, so that reading it cannot fail. */
   val hasMeta: String =
-    s"""SELECT count(*) = 2 FROM information_schema.columns
-       |WHERE table_schema = '$schema' AND table_name = 'meta' AND column_name IN ('name', 'value')
-       |""".stripMargin
+    s"""SELECT count(*) = 2 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+       |JOIN pg_namespace n ON n.oid = c.relnamespace
+       |WHERE n.nspname = '$schema' AND c.relname = 'meta' AND a.attname IN ('name', 'value')
+       |AND NOT a.attisdropped""".stripMargin
+
+  /** SQLSTATE insufficient_privilege. */
+  val notPermitted = "42501"

@@ -14,14 +14,15 @@ private[store] object Schema:
     *
     *   - 2: several items of a feed may have one guid; `item.content`, `feed.ttl_ms`, `former_url`;
     *     indexes by age.
+    *   - 3: `worker`, `lease`.
     */
-  val version = 2
+  val version = 3
 
   /** What the `meta` table says in the row `application`. */
   val application = "weir feeds"
 
   def create(connection: Connection, key: String): Unit =
-    (List(meta, feeds(key), feedIndex, formerUrls, items(key)) ++ itemIndexes)
+    (List(meta, feeds(key), feedIndex, formerUrls, items(key)) ++ itemIndexes ++ sharing)
       .foreach(Sql.execute(connection, _))
     val _ = Sql.updateAll(
       connection,
@@ -64,6 +65,25 @@ private[store] object Schema:
       |  url TEXT PRIMARY KEY,
       |  feed_id BIGINT NOT NULL REFERENCES feed (id)
       |)""".stripMargin
+
+  /** What the processes that share a database tell each other; see [[Leases]]. */
+  val sharing: List[String] = List(
+    """CREATE TABLE IF NOT EXISTS worker (
+      |  id BIGINT PRIMARY KEY,
+      |  name TEXT NOT NULL,
+      |  machine TEXT NOT NULL,
+      |  pid BIGINT NOT NULL,
+      |  since_ms BIGINT NOT NULL,
+      |  until_ms BIGINT NOT NULL
+      |)""".stripMargin,
+    """CREATE TABLE IF NOT EXISTS lease (
+      |  feed_id BIGINT PRIMARY KEY,
+      |  worker_id BIGINT NOT NULL,
+      |  host TEXT,
+      |  since_ms BIGINT NOT NULL
+      |)""".stripMargin,
+    "CREATE INDEX IF NOT EXISTS lease_host ON lease (host)"
+  )
 
   /** Adds the column that version 1 had not. */
   val addTtl = "ALTER TABLE feed ADD COLUMN ttl_ms BIGINT NOT NULL DEFAULT 0"

@@ -88,7 +88,8 @@ final class Sqlite private (file: Path) extends Database:
     val connection = open()
     try
       transaction(connection):
-        if Sql.query(connection, "PRAGMA user_version")()(_.getInt(1)).head < Schema.version then
+        val version = Sql.query(connection, "PRAGMA user_version")()(_.getInt(1)).head
+        if version < 2 then
           Sql.execute(connection, "ALTER TABLE item RENAME TO item_1")
           Sql.execute(connection, Schema.items(Sqlite.key))
           Sql.execute(
@@ -96,7 +97,9 @@ final class Sqlite private (file: Path) extends Database:
             s"INSERT INTO item (${Sqlite.columns1}) SELECT ${Sqlite.columns1} FROM item_1"
           )
           Sql.execute(connection, "DROP TABLE item_1")
-          Upgrade.finish(connection)
+          Upgrade.toVersion2(connection)
+        if version < Schema.version then
+          Upgrade.toVersion3(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 
@@ -119,6 +122,13 @@ final class Sqlite private (file: Path) extends Database:
   /** Begins as a writer at once: a reader that becomes a writer later can fail in the middle. */
   def transaction[A](connection: Connection)(body: => A): A =
     Database.between(connection)(retrying(Sql.execute(connection, "BEGIN IMMEDIATE")))(body)
+
+  val now: String = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+
+  val hasManyWriters: Boolean = false
+
+  /** There is one writer at a time. */
+  def lock(connection: Connection, name: String): Unit = ()
 
   private def open(): Connection =
     val connection = DriverManager.getConnection(s"jdbc:sqlite:${file.toAbsolutePath}")

@@ -5,14 +5,14 @@ import java.sql.Connection
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.parse.{Link, PlausibleDate}
 
-/** Brings the tables of version 1 up to date, once the `item` table has the columns and constraints
-  * of today.
+/** Brings older tables up to date, one version after the other.
   *
+  * **From version 1**, once the `item` table has the columns and constraints of version 2.
   * An entry whose name version 1 made from a relative link, or from a title and a date, gets the
   * name that it has today, or the next check would take it for a new one.
   */
 private[store] object Upgrade:
-  def finish(connection: Connection): Unit =
+  def toVersion2(connection: Connection): Unit =
     Schema.itemIndexes.foreach(Sql.execute(connection, _))
     Sql.execute(connection, Schema.addTtl)
     Sql.execute(connection, Schema.formerUrls)
@@ -20,6 +20,9 @@ private[store] object Upgrade:
     dropImpossibleDates(connection)
     resolveLinks(connection)
     forgetValidators(connection)
+
+  def toVersion3(connection: Connection): Unit =
+    Schema.sharing.foreach(Sql.execute(connection, _))
     Schema.setVersion(connection)
 
   /** So that each feed is read once more, and gives what version 1 dropped of it. */

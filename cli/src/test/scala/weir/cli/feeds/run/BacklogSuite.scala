@@ -52,6 +52,23 @@ class BacklogSuite extends FunSuite:
     waiting.retry(first.afterTry(1.milli), Duration.Zero)
     assertEquals(ids(waiting.take()), List(Some(2)))
 
+  test("a host whose turns others have is held, and its feeds come in the same order later"):
+    val waiting =
+      backlog(2, feed(1, expected = 9), feed(2, expected = 5), feed(3, "b"), feed(4, expected = 7))
+    val first = waiting.take().get
+    assertEquals(first.feed.id, 1L)
+    waiting.hold(first, 20.millis)
+    val other = waiting.take().get
+    assertEquals(other.feed.id, 3L)
+    waiting.finish(other)
+    val rest = List.fill(2)(waiting.take())
+    assertEquals(ids(rest*), List(Some(1), Some(4)))
+    rest.flatten.foreach(waiting.finish)
+    val last = waiting.take()
+    assertEquals(ids(last), List(Some(2)))
+    waiting.finish(last.get)
+    assertEquals(waiting.take(), None)
+
   test("nothing is handed out before every source has delivered"):
     val waiting = Backlog(_ => 9, capacity = 100, sources = 2)
     waiting.offer(0, Vector(feed(1, expected = 1)))

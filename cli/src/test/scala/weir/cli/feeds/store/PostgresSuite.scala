@@ -10,7 +10,7 @@ import munit.FunSuite
 import weir.cli.Main
 import weir.cli.BadInput
 
-class PostgresSuite extends FunSuite with StoreFacts with ReaderFacts:
+class PostgresSuite extends FunSuite with StoreFacts with ReaderFacts with LeaseFacts:
   private lazy val server = EmbeddedPostgres.start()
   private val databases = AtomicInteger()
 

@@ -8,7 +8,7 @@ import munit.FunSuite
 
 import weir.cli.{BadInput, TempFolder}
 
-class SqliteSuite extends FunSuite with StoreFacts with ReaderFacts with TempFolder:
+class SqliteSuite extends FunSuite with StoreFacts with ReaderFacts with LeaseFacts with TempFolder:
   def withDatabase(body: Database => Unit): Unit =
     val folder = Files.createTempDirectory("weir-sqlite")
     try body(Sqlite.at(folder.resolve("feeds.db").toString))

@@ -1,0 +1,54 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.feeds.StatusJob
+
+/** `weir feeds status`: its options, and nothing else. */
+@Command(
+  name = "status",
+  sortOptions = false,
+  description = Array(
+    "Show which processes fetch the feeds of a database, and which feeds each of them has.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "Exit code: 0, also if there is no such process; 1 when reading fails; 2 for bad input.",
+    ""
+  )
+)
+final class FeedsStatus extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var database: FeedsDatabase = new FeedsDatabase
+
+  @Opt(
+    names = Array("--limit"),
+    paramLabel = "N",
+    description = Array("At most N feeds of each process. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var limit: String = "10"
+
+  def call(): Int =
+    val line = spec.commandLine
+    try
+      StatusJob(
+        database.target,
+        OptionValue.count("--limit", limit, 0, 1_000_000),
+        line.getOut
+      ).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir feeds status: it failed: $error".linesIterator.mkString(" "))
+        1

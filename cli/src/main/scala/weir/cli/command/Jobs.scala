@@ -1,0 +1,106 @@
+package weir.cli.command
+
+import java.util.concurrent.Callable
+import scala.concurrent.duration.*
+import scala.util.control.NonFatal
+
+import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
+import picocli.CommandLine.Model.CommandSpec
+
+import weir.cli.{BadInput, OptionValue}
+import weir.cli.jobs.JobsJob
+import weir.cli.lab.LabOptions
+
+/** `weir jobs`: its options, and nothing else. */
+@Command(
+  name = "jobs",
+  sortOptions = false,
+  description = Array(
+    "Measure how many jobs a second queues in Postgres get through, over one process and several.",
+    "",
+    "Weir's PgQueue is measured beside a loop of its bare statements, db-scheduler and JobRunr. " +
+      "The jobs do nothing, and have a payload of 100 bytes. They are in the queue when the " +
+      "processes begin; the first that each does are its warm-up.",
+    ""
+  ),
+  footer = Array(
+    "",
+    "It makes tables in the database, and leaves them there: in the schemas weir_bench and " +
+      "weir_bench_jobs, and, for the rivals, scheduled_tasks and jobrunr_… in the usual one.",
+    "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
+    ""
+  )
+)
+final class Jobs extends Callable[Int]:
+  @Spec
+  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
+
+  @Mixin
+  private[command] var lab: LabOptions = new LabOptions
+
+  @Opt(
+    names = Array("--db"),
+    paramLabel = "URL",
+    required = true,
+    description = Array(
+      "A database for it alone: jdbc:postgresql://HOST/DATABASE?user=U&password=P"
+    )
+  )
+  private[command] var db: String = ""
+
+  @Opt(
+    names = Array("--jobs"),
+    paramLabel = "N",
+    description = Array(
+      "How many jobs; a tenth of them for JobRunr. Default: 200000; with --quick, 20000."
+    )
+  )
+  private[command] var jobs: String | Null = null
+
+  @Opt(
+    names = Array("--processes"),
+    paramLabel = "N[,N]",
+    description = Array("How many processes work at once. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var processes: String = "1,2,4"
+
+  @Opt(
+    names = Array("--parallel"),
+    paramLabel = "N",
+    description = Array("How many jobs a process runs at once. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var parallel: String = "100"
+
+  def call(): Int =
+    val line = spec.commandLine
+    try JobsJob(settings, line.getOut, line.getErr).run()
+    catch
+      case bad: BadInput =>
+        line.getErr.println(bad.getMessage)
+        2
+      case NonFatal(error) =>
+        line.getErr.println(s"weir jobs: the run failed: $error".linesIterator.mkString(" "))
+        1
+
+  private[cli] def settings: JobsJob.Settings =
+    if !db.startsWith("jdbc:postgresql:") then
+      throw BadInput(
+        "--db",
+        "it is no address of Postgres.",
+        "Give jdbc:postgresql://HOST/DATABASE."
+      )
+    val usual = if lab.isQuick then "20000" else "200000"
+    val count = OptionValue.count("--jobs", Option(jobs).getOrElse(usual), 1000, 100_000_000)
+    val numbers = processes.split(",").toVector.map(OptionValue.count("--processes", _, 1, 64))
+    // A tenth for the first compilers, of what each process has of the smallest number of jobs.
+    val warmUp = (count / 10 / numbers.max / 10).max(1)
+    JobsJob.Settings(
+      url = db,
+      systems = lab.systems(JobsJob.systems),
+      processes = numbers,
+      jobs = system => if JobsJob.slow(system) then count / 10 else count,
+      parallelism = OptionValue.count("--parallel", parallel, 1, 10_000),
+      warmUp = warmUp,
+      deadline = 30.minutes,
+      lab = lab.checked()
+    )

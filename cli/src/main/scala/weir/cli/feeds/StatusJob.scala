@@ -1,0 +1,45 @@
+package weir.cli.feeds
+
+import java.io.PrintWriter
+import scala.concurrent.duration.*
+
+import weir.cli.{DurationText, Text}
+import weir.cli.feeds.store.{Database, LeaseQuery, StoreReader}
+
+/** The whole of `weir feeds status`: who fetches what.
+  *
+  * @param limit
+  *   how many feeds of a process are listed
+  */
+final class StatusJob(db: String, limit: Int, out: PrintWriter):
+  /** The exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds. */
+  def run(): Int =
+    val database = Database.of(db)
+    val reader = StoreReader.open(database)
+    try
+      val query = LeaseQuery(database)
+      val workers = reader.read(query.workers)
+      val fetching = workers.filter(_.isAlive).map(_.feeds).sum
+      out.println(
+        s"${Text.count(workers.count(_.isAlive), "run")} of weir feeds on ${reader.name}, " +
+          s"${Text.count(fetching, "feed")} being fetched"
+      )
+      for worker <- workers do
+        out.println(line(worker))
+        for feed <- reader.read(query.feedsOf(_, worker.id, limit)) do
+          out.println(s"  ${feed.url}  for ${show(feed.sinceMillis)}")
+        if worker.feeds > limit then
+          out.println(s"  and ${Text.grouped(worker.feeds - limit)} more")
+      out.flush()
+      0
+    finally reader.close()
+
+  private def line(worker: LeaseQuery.Worker): String =
+    val feeds = Text.count(worker.feeds, "feed")
+    if worker.isAlive then
+      s"${worker.name}  since ${show(worker.sinceMillis)}, has $feeds; if it dies, others can " +
+        s"have them in ${show(worker.leftMillis)}"
+    else if worker.feeds == 0 then s"${worker.name}  gone for ${show(-worker.leftMillis)}"
+    else s"${worker.name}  gone for ${show(-worker.leftMillis)}; others can have its $feeds"
+
+  private def show(millis: Long): String = DurationText.show(millis.max(0).millis)

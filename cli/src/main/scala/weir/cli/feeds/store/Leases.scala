@@ -1,0 +1,172 @@
+package weir.cli.feeds.store
+
+import java.sql.Connection
+import java.util.concurrent.ThreadLocalRandom
+
+/** What this process is fetching, in the database, where the other processes see it.
+  *
+  *   - **A worker** is one run of one process. Its row says until when it can be believed to live,
+  *     by the database's clock; it renews that, so its feeds need no renewal of their own.
+  *   - **A lease** gives a feed to a worker. It holds for as long as the worker lives and has not
+  *     given it up. Storing a check removes the lease in the same transaction, and is refused where
+  *     there is none: so no check is stored twice, also not that of a process that was asleep.
+  *   - **A turn of a host** is a lease with the host's name in it. Claims for a host come one after
+  *     the other, so counting them is safe.
+  *   - **A killed process** is missed when its time is over; on its own machine at once, since its
+  *     number is no longer that of a process.
+  *
+  * @param lifeMillis
+  *   for how long a worker is believed after it has said that it lives
+  */
+final class Leases private[store] (
+    store: FeedStore,
+    database: Database,
+    lifeMillis: Long,
+    process: WorkerProcess
+) extends AutoCloseable:
+  import Leases.*
+
+  private val worker = ThreadLocalRandom.current().nextLong(1, Long.MaxValue)
+  private val now = database.now
+  // Where there are many writers, claims need not wait for checks that are being stored, nor the
+  // sign of life for anything.
+  private val line = if database.hasManyWriters then FeedStore.line(database) else store
+  private val pulse = if database.hasManyWriters then FeedStore.line(database) else store
+  private val living = s"SELECT id FROM worker WHERE until_ms > $now"
+  @volatile private var sweptNanos = System.nanoTime()
+
+  /** Says that this process lives. */
+  def renew(): Unit = pulse.writing: connection =>
+    val _ = Sql.update(
+      connection,
+      s"""INSERT INTO worker (id, name, machine, pid, since_ms, until_ms)
+         |VALUES (?, ?, ?, ?, $now, $now + ?)
+         |ON CONFLICT (id) DO UPDATE SET until_ms = excluded.until_ms""".stripMargin
+    )(worker, process.name, process.machine, process.pid, lifeMillis)
+
+  /** How many other processes are believed to live. */
+  def others(): Int = line.reading: connection =>
+    Sql.query(connection, s"SELECT count(*) FROM ($living AND id <> ?) o")(worker)(_.getInt(1)).head
+
+  /** Asks for the feed, and for a turn of its host.
+    *
+    * @param perHost
+    *   how many turns the host has, over all processes; none if that is not limited here
+    */
+  def claim(feed: DueFeed, due: DueQuery, perHost: Option[Int]): Claim =
+    val isOurs = perHost match
+      case None => line.reading(insert(_, feed, due, None))
+      case Some(_) =>
+        line.writing: connection =>
+          database.lock(connection, s"host ${feed.url.host}")
+          insert(connection, feed, due, perHost)
+    val result =
+      if isOurs then Claim.Ours else line.reading(whyNot(_, feed, due)).getOrElse(Claim.HostBusy)
+    if result == Claim.Leased then sweepSometimes()
+    result
+
+  /** Whether the lease is there now. All that must be so is in the statement. */
+  private def insert(
+      connection: Connection,
+      feed: DueFeed,
+      due: DueQuery,
+      perHost: Option[Int]
+  ): Boolean =
+    val host = perHost.map(_ => feed.url.host)
+    val turns = s"""SELECT count(*) FROM lease t
+      |WHERE t.host = ? AND t.feed_id <> feed.id AND t.worker_id IN ($living)""".stripMargin
+    val (hasTurn, more) = perHost match
+      case None => ("", Seq.empty)
+      case Some(limit) => (s"AND ($turns) < ?", Seq(feed.url.host, limit))
+    1 == Sql.update(
+      connection,
+      s"""INSERT INTO lease (feed_id, worker_id, host, since_ms)
+         |SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), $now FROM feed
+         |WHERE id = ? AND ${DueQuery.isDue}
+         |  AND NOT EXISTS (SELECT 1 FROM lease l
+         |    WHERE l.feed_id = feed.id AND l.worker_id <> ? AND l.worker_id IN ($living))
+         |  $hasTurn
+         |ON CONFLICT (feed_id) DO UPDATE SET worker_id = excluded.worker_id,
+         |  host = excluded.host, since_ms = excluded.since_ms
+         |WHERE lease.worker_id = excluded.worker_id
+         |  OR lease.worker_id NOT IN ($living)""".stripMargin
+    )(Seq(worker, host, feed.id) ++ due.values ++ Seq(worker) ++ more*)
+
+  /** Why the feed could not be claimed; none if there was no turn of its host. */
+  private def whyNot(connection: Connection, feed: DueFeed, due: DueQuery): Option[Claim] =
+    if !due.includes(connection, feed.id) then Some(Claim.Done)
+    else
+      Sql
+        .query(
+          connection,
+          s"SELECT 1 FROM lease WHERE feed_id = ? AND worker_id <> ? AND worker_id IN ($living)"
+        )(feed.id, worker)(_ => Claim.Leased)
+        .headOption
+
+  /** Gives the turn of the feed's host to others, and keeps the feed. */
+  def rest(feed: DueFeed): Unit = line.reading: connection =>
+    val _ = Sql.update(
+      connection,
+      "UPDATE lease SET host = NULL WHERE feed_id = ? AND worker_id = ?"
+    )(feed.id, worker)
+
+  /** Stores the check, as `FeedStore.record` does, and gives the feed up. None if the feed was not
+    * this process's any more: then nothing is stored.
+    */
+  def record(check: Check): Option[Int] = store.recordIf(check)(isOurs(_, check.feed.id))
+
+  private def isOurs(connection: Connection, feedId: Long): Boolean =
+    Sql.update(connection, "DELETE FROM lease WHERE feed_id = ? AND worker_id = ?")(
+      feedId,
+      worker
+    ) == 1
+
+  /** Frees what processes of this machine had that are no more, and what the dead of other machines
+    * had.
+    */
+  def sweep(): Unit =
+    val gone = line
+      .reading(connection =>
+        Sql.query(connection, "SELECT id, pid FROM worker WHERE machine = ? AND id <> ?")(
+          process.machine,
+          worker
+        )(row => (row.getLong(1), row.getLong(2)))
+      )
+      .collect { case (id, pid) if !WorkerProcess.isAlive(pid) => id }
+    line.writing: connection =>
+      database.lock(connection, "workers")
+      gone.foreach(id => Sql.update(connection, "DELETE FROM worker WHERE id = ?")(id))
+      val _ = Sql.update(connection, s"DELETE FROM lease WHERE worker_id NOT IN ($living)")()
+      val _ =
+        Sql.update(connection, s"DELETE FROM worker WHERE until_ms < $now - ?")(rememberMillis)
+
+  private def sweepSometimes(): Unit =
+    if System.nanoTime() - sweptNanos > sweepEveryNanos then
+      sweptNanos = System.nanoTime()
+      sweep()
+
+  /** Gives back what this process has: others can have it at once. */
+  def close(): Unit =
+    line.writing: connection =>
+      val _ = Sql.update(connection, "DELETE FROM lease WHERE worker_id = ?")(worker)
+      val _ = Sql.update(connection, "DELETE FROM worker WHERE id = ?")(worker)
+    for own <- List(line, pulse) if own ne store do own.close()
+
+object Leases:
+  enum Claim:
+    /** The feed is this process's. */
+    case Ours
+
+    /** It is not due any more: another process has checked it. */
+    case Done
+
+    /** Another process has it. */
+    case Leased
+
+    /** Nobody has it, but all turns of its host are taken. */
+    case HostBusy
+
+  /** The name of a worker that died stays to be seen for so long. */
+  private val rememberMillis = 3_600_000L
+
+  private val sweepEveryNanos = 1_000_000_000L

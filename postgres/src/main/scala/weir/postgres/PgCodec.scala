@@ -1,0 +1,39 @@
+package weir.postgres
+
+/** How a value becomes the payload of a job, and is read from it again.
+  *
+  * @param column
+  *   the type of the payload's column, which is chosen when the queue is created
+  */
+final class PgCodec[A] private (
+    val column: PgCodec.Column,
+    private[postgres] val encode: A => AnyRef,
+    private[postgres] val decode: AnyRef => A
+):
+  /** A codec of the same column for another type. What `read` throws fails the job, not the queue.
+    *
+    * {{{
+    * val numbers: PgCodec[Int] = PgCodec.text.imap(_.toInt)(_.toString)
+    * }}}
+    */
+  def imap[B](read: A => B)(write: B => A): PgCodec[B] =
+    new PgCodec(column, b => encode(write(b)), stored => read(decode(stored)))
+
+object PgCodec:
+  /** The types that a payload's column may have. */
+  enum Column(val sql: String):
+    case Bytes extends Column("bytea")
+    case Text extends Column("text")
+    case Jsonb extends Column("jsonb")
+
+  /** Bytes as they are, in a `bytea`. */
+  val bytes: PgCodec[Array[Byte]] =
+    new PgCodec(Column.Bytes, identity, _.asInstanceOf[Array[Byte]])
+
+  /** Text without the character NUL, which Postgres cannot store, in a `text`. */
+  val text: PgCodec[String] = new PgCodec(Column.Text, identity, _.asInstanceOf[String])
+
+  /** JSON as text, in a `jsonb`, which SQL can look into. Postgres drops what is not part of the
+    * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON.
+    */
+  val jsonb: PgCodec[String] = new PgCodec(Column.Jsonb, identity, _.asInstanceOf[String])

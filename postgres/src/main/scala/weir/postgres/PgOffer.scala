@@ -1,0 +1,31 @@
+package weir.postgres
+
+import java.time.Instant
+
+/** A job that is to be put into a [[PgQueue]].
+  *
+  * @param priority
+  *   jobs with a higher one are taken first, whatever else waits
+  * @param runAt
+  *   not before then; none means at once. Among jobs of a priority the one with the earlier time is
+  *   taken first. The server's clock counts
+  * @param key
+  *   while a job with this key is in the queue, waiting or leased, no other with it is added
+  * @param maxAttempts
+  *   how often it may be begun; after that it is dead
+  */
+final case class PgOffer[+A](
+    payload: A,
+    priority: Int = 0,
+    runAt: Option[Instant] = None,
+    key: Option[String] = None,
+    maxAttempts: Int = PgOffer.usualAttempts
+):
+  require(
+    maxAttempts >= 1,
+    s"PgOffer: maxAttempts was $maxAttempts. It must be at least 1: how often the job may be begun."
+  )
+
+object PgOffer:
+  /** How often a job may be begun, if its offer does not say. */
+  val usualAttempts = 10

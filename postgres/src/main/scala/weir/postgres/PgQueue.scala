@@ -1,0 +1,273 @@
+package weir.postgres
+
+import java.sql.Connection
+import java.time.Instant
+import scala.concurrent.duration.*
+
+import weir.{Stream, Task}
+import weir.postgres.queue.{Jdbc, QueueAccess, QueueCalls, QueueTables, QueueWorker}
+
+/** A durable queue of jobs in a Postgres database, for any number of processes: made by
+  * `PgQueue.apply`.
+  *
+  * A job is there from the commit of its offer until it is acknowledged, or dead. Who takes one has
+  * it for the time of a lease; if nothing is said of it by then, as when the process was killed, it
+  * is taken again. So a job is done at least once, and again only where a worker was lost or too
+  * late. A late worker is refused by the job's token.
+  *
+  * Each method takes a connection, runs one transaction, and closes the connection: give it a pool,
+  * such as HikariCP's. A stream keeps two while it runs.
+  */
+final class PgQueue[A] private (
+    connect: () => Connection,
+    tables: QueueTables,
+    codec: PgCodec[A]
+):
+  private val calls = QueueCalls(tables, codec)
+  private val access = QueueAccess(connect, tables, codec.column)
+
+  // ---- the tables ----
+
+  /** The statements that `create` runs, for those who create tables by other means. The schema must
+    * be there.
+    */
+  def ddl: String = tables.create
+
+  /** Nothing, once the queue's tables are there: the schema and two tables, made if there are none.
+    * Several processes may do so at once.
+    *
+    * **Fails** with a [[PgQueueException]] if the user may not create them, or if they are of
+    * another version.
+    */
+  def create: Task[Unit] = access.create
+
+  // ---- offering ----
+
+  /** The number of the new job; none if there is one with its key.
+    *
+    * **Fails** with a [[PgQueueException]], as all methods do, if the tables are not there or may
+    * not be used; with a `SQLException` for other errors.
+    * {{{
+    * val added: Task[Option[Long]] = queue.offer(PgOffer("hello", key = Some("greet")))
+    * }}}
+    */
+  def offer(job: PgOffer[A]): Task[Option[Long]] = offerAll(Vector(job)).map(_.head)
+
+  /** The numbers of the new jobs, in the order of `jobs`; none for those whose key is in the queue.
+    * All are added in one transaction, by one statement.
+    */
+  def offerAll(jobs: Iterable[PgOffer[A]]): Task[Vector[Option[Long]]] =
+    if jobs.isEmpty then Task.pure(Vector.empty)
+    else access.transaction(calls.offer(_, jobs.toVector))
+
+  /** As `offerAll`, in the transaction that is open on `connection`: the jobs are there when that
+    * is committed, and never if it is rolled back.
+    * {{{
+    * def order(connection: Connection, item: String): Task[Unit] =
+    *   Task(insertOrder(connection, item)) >>
+    *     queue.offerWithin(connection)(Vector(PgOffer(item))) >>
+    *     Task(connection.commit())
+    * }}}
+    */
+  def offerWithin(connection: Connection)(jobs: Iterable[PgOffer[A]]): Task[Vector[Option[Long]]] =
+    if jobs.isEmpty then Task.pure(Vector.empty)
+    else access.within(connection)(calls.offer(connection, jobs.toVector))
+
+  // ---- taking, one by one; see also stream ----
+
+  /** Up to `count` jobs that are due, which are the caller's for the time of `lease`. Does not
+    * wait: there may be none.
+    *
+    * **Order**: those with a higher priority first, then those that were due first.
+    *
+    * **Cancelled**: what was taken may be lost to the caller, and can be taken again when its lease
+    * has ended.
+    */
+  def take(count: Int, lease: FiniteDuration): Task[Vector[PgJob[A]]] =
+    require(count >= 1, s"PgQueue.take: count was $count. It must be at least 1.")
+    checkLease("take", lease)
+    access.transaction(calls.take(_, count, lease.toMillis, PgWorker.processName))
+
+  /** Nothing, once the job is done, and so out of the queue.
+    *
+    * **Fails** with a `PgQueueException` of `Kind.LeaseLost` if the job is not the caller's any
+    * more: its lease has ended, and another has taken it. What was done for it may be done again.
+    */
+  def ack(job: PgJob[A]): Task[Unit] = ackAll(Vector(job)).map(refuse(_))
+
+  /** Those of the jobs that were refused; the others are done, and out of the queue. */
+  def ackAll(jobs: Iterable[PgJob[A]]): Task[Vector[PgJob[A]]] =
+    if jobs.isEmpty then Task.pure(Vector.empty)
+    else
+      val all = jobs.toVector
+      access.transaction(calls.ack(_, all)).map(done => all.filterNot(job => done(job.taken)))
+
+  /** As `ack`, in the transaction that is open on `connection`. If the job's effects are in the
+    * same transaction they happen exactly once: roll it back where this fails.
+    */
+  def ackWithin(connection: Connection)(job: PgJob[A]): Task[Unit] =
+    access
+      .within(connection)(calls.ackAmong(connection, Vector(job)))
+      .map(done => refuse(if done.isEmpty then Vector(job) else Vector.empty))
+
+  /** True if the job can be taken again after `delay`; false if this was its last attempt, and it
+    * is dead now. `error` says why, for the next attempt and for people.
+    *
+    * **Fails** as `ack`.
+    */
+  def nack(job: PgJob[A], delay: FiniteDuration, error: String): Task[Boolean] =
+    val failure = QueueCalls.Failure(job, delay.toMillis.max(0L), error)
+    access
+      .transaction(calls.nack(_, Vector(failure)))
+      .map(_.get(job.taken) match
+        case Some(isDead) => !isDead
+        case None => throw leaseLost(job))
+
+  /** Nothing, once the job is in the queue as if it had not been taken: the attempt does not count.
+    *
+    * **Fails** as `ack`.
+    */
+  def giveBack(job: PgJob[A]): Task[Unit] =
+    access.transaction(calls.giveBack(_, Vector(job))).map(done => refuse(missing(job, done)))
+
+  /** Nothing, once the job is the caller's for the time of `lease` from now on. **Fails** as `ack`.
+    */
+  def extend(job: PgJob[A], lease: FiniteDuration): Task[Unit] =
+    checkLease("extend", lease)
+    access
+      .transaction(calls.extend(_, Vector(job), lease.toMillis))
+      .map(done => refuse(missing(job, done)))
+
+  // ---- a worker ----
+
+  /** Runs `work` for the jobs of the queue, as they come, and emits its results once their jobs are
+    * acknowledged. At most `parallelism` run; as many again may be taken ahead, or wait for their
+    * acknowledgement, or for the consumer of the stream. It does not end by itself.
+    *
+    *   - **While a job runs** its lease is renewed, each time a third of it has passed. If it is
+    *     lost all the same, as when the server could not be reached for so long, the job is
+    *     cancelled.
+    *   - **A job that fails** is tried again after `worker.pause`, and is dead after its last
+    *     attempt. The stream goes on.
+    *   - **The end**: when the stream is cancelled or its consumer wants no more, the jobs that run
+    *     are cancelled and given back, so that others take them at once; what was done is
+    *     acknowledged. `worker.stop` ends it without breaking off what runs.
+    *   - **A lost connection** is opened again, for as long as it takes; what runs goes on.
+    *   - **A killed process**: its jobs are taken by others when their leases have ended.
+    *
+    * **Order**: jobs begin in the order of `take`; results come in the order in which the jobs end.
+    * **Fails** if the first connection cannot be opened, and with what the server refuses.
+    * {{{
+    * val sent: Stream[Unit] =
+    *   queue.stream(parallelism = 100, lease = 30.seconds)(job => send(job.payload))
+    * }}}
+    */
+  def stream[B](parallelism: Int, lease: FiniteDuration, worker: PgWorker = PgWorker())(
+      work: PgJob[A] => Task[B]
+  ): Stream[B] =
+    require(
+      parallelism >= 1,
+      s"PgQueue.stream: parallelism was $parallelism. It must be at least 1: how many jobs may run."
+    )
+    checkLease("stream", lease)
+    QueueWorker(
+      calls,
+      tables.channel,
+      () => access.open(),
+      worker,
+      parallelism,
+      lease,
+      access.meaning,
+      work
+    ).results
+
+  // ---- looking ----
+
+  /** How many jobs there are of each kind. Reads the whole table. */
+  def counts: Task[PgQueue.Counts] = access.transaction { connection =>
+    Jdbc
+      .query(
+        connection,
+        s"""SELECT
+           |  count(*) FILTER (WHERE is_due AND (leased_until IS NULL OR leased_until < now())),
+           |  count(*) FILTER (WHERE leased_until >= now()),
+           |  count(*) FILTER (WHERE NOT is_due),
+           |  (SELECT count(*) FROM ${tables.dead})
+           |FROM ${tables.jobs}""".stripMargin
+      )(_ => ())(row =>
+        PgQueue.Counts(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4))
+      )
+      .head
+  }
+
+  /** Up to `limit` dead jobs, the latest first. They stay until they are deleted or revived. */
+  def dead(limit: Int): Task[Vector[PgQueue.Dead[A]]] = access.transaction(calls.dead(_, limit))
+
+  /** How many of the dead jobs with these numbers are in the queue again, as new ones, with new
+    * numbers; those whose key is there already are not.
+    */
+  def revive(ids: Iterable[Long]): Task[Int] = access.transaction(calls.revive(_, ids.toVector))
+
+  private def missing(job: PgJob[A], done: Set[(Long, Int)]): Vector[PgJob[A]] =
+    if done(job.taken) then Vector.empty else Vector(job)
+
+  private def refuse(refused: Vector[PgJob[A]]): Unit =
+    refused.headOption.foreach(job => throw leaseLost(job))
+
+  private def leaseLost(job: PgJob[A]): PgQueueException =
+    PgQueueException(
+      PgQueueException.Kind.LeaseLost,
+      s"PgQueue: ${tables.jobs}: $job is not the caller's any more: its lease had ended, and it " +
+        "was taken by another, or is done or dead. Its effects may happen again. Take longer leases, " +
+        "or extend them."
+    )
+
+  private def checkLease(method: String, lease: FiniteDuration): Unit =
+    require(
+      lease >= PgQueue.shortestLease,
+      s"PgQueue.$method: the lease was $lease. It must be at least ${PgQueue.shortestLease}: for " +
+        "so long a worker that died keeps its jobs from others."
+    )
+
+object PgQueue:
+  private val shortestLease = 100.millis
+
+  /** A queue by the name of `queue`, whose tables are in `schema`. Nothing is done yet: the tables
+    * are made by `create`.
+    *
+    * @param connect
+    *   opens a connection of pgjdbc, or takes one out of a pool; it is closed after use
+    * {{{
+    * val emails: PgQueue[String] = PgQueue(() => dataSource.getConnection, "emails", PgCodec.text)
+    * }}}
+    */
+  def apply[A](
+      connect: () => Connection,
+      queue: String,
+      codec: PgCodec[A],
+      schema: String = "weir_queue"
+  ): PgQueue[A] =
+    new PgQueue(connect, QueueTables(schema, queue, codec.column), codec)
+
+  /** @param ready
+    *   that could be taken now
+    * @param delayed
+    *   that wait for their time
+    */
+  final case class Counts(ready: Long, leased: Long, delayed: Long, dead: Long)
+
+  /** A job that has failed as often as it may.
+    *
+    * @param error
+    *   what its last attempt failed with
+    */
+  final class Dead[+A] private[postgres] (
+      val id: Long,
+      val attempts: Int,
+      val diedAt: Instant,
+      val key: Option[String],
+      val error: String,
+      decoded: () => A
+  ):
+    /** The payload. **Fails** with what the codec throws for it. */
+    lazy val payload: A = decoded()

@@ -1,0 +1,27 @@
+package weir.postgres
+
+/** What is wrong with a queue, in terms of queues; other errors of the server are passed on as they
+  * are.
+  */
+final class PgQueueException private[postgres] (
+    val kind: PgQueueException.Kind,
+    message: String,
+    cause: Throwable | Null = null
+) extends RuntimeException(message, cause)
+
+object PgQueueException:
+  enum Kind:
+    /** The queue's tables are not there. */
+    case NoTable
+
+    /** The tables are those of another version, or of another program. */
+    case OtherVersion
+
+    /** The payload's column is not that of the codec. */
+    case OtherColumn
+
+    /** The user may not do this with the tables. */
+    case NotPermitted
+
+    /** The lease of a job has ended, and somebody else has taken it, or it is done. */
+    case LeaseLost

@@ -1,0 +1,67 @@
+package weir.postgres
+
+import java.lang.ProcessHandle
+import java.net.InetAddress
+import java.util.concurrent.ThreadLocalRandom
+import scala.concurrent.duration.*
+import scala.util.Try
+
+import weir.Task
+
+/** How a [[PgQueue]]'s stream works.
+  *
+  * @param name
+  *   who holds a job, for people who look at the table
+  * @param poll
+  *   how often to look for jobs whose notification got lost, and for leases that have ended
+  * @param listens
+  *   whether to hold a second connection that waits for notifications; without it jobs are found by
+  *   polling alone, as behind a PgBouncer that pools transactions
+  * @param pause
+  *   how long a job waits after its attempt with this number has failed
+  * @param stop
+  *   when this task ends, no more is taken, and the stream ends once what runs has ended
+  * @param listener
+  *   is told what happens to jobs and to the connection
+  */
+final case class PgWorker(
+    name: String = PgWorker.processName,
+    poll: FiniteDuration = 1.second,
+    listens: Boolean = true,
+    pause: Int => FiniteDuration = PgWorker.backOff,
+    stop: Task[Unit] = Task.never,
+    listener: PgWorker.Event => Unit = _ => ()
+):
+  require(
+    poll > Duration.Zero,
+    s"PgWorker: poll was $poll. It must be above 0: how often to look for jobs."
+  )
+
+object PgWorker:
+  /** What happens to the jobs of a stream, and to its connection. */
+  enum Event:
+    /** The attempt has failed; the job waits for `pause`, or is dead. */
+    case Failed(job: PgJob[Any], error: Throwable, pause: Option[FiniteDuration])
+
+    /** Its lease has ended before the job had: somebody else may have it now. It was cancelled, or
+      * its result was refused.
+      */
+    case LeaseLost(job: PgJob[Any])
+
+    /** The connection is lost, or the server does not answer; what runs goes on. */
+    case Disconnected(error: Throwable)
+
+    /** The server answers again. */
+    case Reconnected
+
+  /** The host's name and the number of this process. */
+  lazy val processName: String =
+    val host = Try(InetAddress.getLocalHost.getHostName).getOrElse("localhost")
+    s"$host/${ProcessHandle.current().pid()}"
+
+  /** About 1, 2, 4, 8 seconds and so on, an hour at most; random, so that jobs that failed together
+    * do not come back together.
+    */
+  def backOff(attempt: Int): FiniteDuration =
+    val longest = (1000L << (attempt - 1).max(0).min(12)).min(3_600_000L)
+    ThreadLocalRandom.current().nextLong(longest / 2, longest + 1).millis

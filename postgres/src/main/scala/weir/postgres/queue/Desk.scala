@@ -1,0 +1,215 @@
+package weir.postgres.queue
+
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.ReentrantLock
+import scala.collection.mutable
+
+/** What a worker has taken, and what it has to tell: shared by the fibers of the jobs, the pump
+  * that talks to the server, and the consumer of the results.
+  *
+  * The states of a job, and who moves it:
+  * {{{
+  * (server) --pump: took--> ahead --startable--> running --its fiber: ended--> to report
+  *                            |                    |                          |       ^
+  *                            +---pump: lost-------+--> (dropped)    pump: collect   putBack
+  *                                                                            v       |
+  *                                          unread <--pump: exchanged-- (in the exchange)
+  * }}}
+  *
+  * Waiting is blocking, on one condition: a worker of Weir that blocks costs no thread.
+  *
+  * @param parallelism
+  *   how many jobs may run; twice as many may be held in all, from their take until their result is
+  *   read
+  */
+private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
+  import Desk.*
+
+  private val lock = ReentrantLock()
+  private val changed = lock.newCondition()
+
+  // guarded by lock
+  private val held = mutable.LinkedHashSet.empty[Holding[A]] // running or ahead
+  private val ahead = mutable.ArrayDeque.empty[Holding[A]]
+  private var reports = Vector.empty[Report[A]]
+  private var inExchange = 0
+  private var unread = 0
+  private var phase = Phase.Open
+  private var nextTake = System.nanoTime()
+  private var nextRenewal = Long.MaxValue
+  private var isWoken = false
+  private var isLingering = false
+  private var collectedNanos = System.nanoTime()
+  private var exchangeNanos = 0L
+
+  /** What the pump should do next.
+    *
+    * **Waits** until there is something. What ends within a moment of it is waited for, since an
+    * exchange for one job takes as long as one for twenty.
+    */
+  def next(): Plan[A] = locked:
+    exchangeNanos = System.nanoTime() - collectedNanos
+    while !isTimely do sleep()
+    linger()
+    collect()
+
+  /** Waits for about `nanos`, less if it becomes time to close. */
+  def pause(nanos: Long): Unit = locked:
+    val until = System.nanoTime() + nanos
+    val wasClosing = phase == Phase.Closing
+    while (wasClosing || phase != Phase.Closing) && until - System.nanoTime() > 0 do
+      val _ = changed.awaitNanos(until - System.nanoTime())
+
+  /** Those whose lease is to be renewed. */
+  def toRenew(now: Long): Vector[Holding[A]] = locked:
+    if now - nextRenewal >= 0 then held.toVector else Vector.empty
+
+  def renewAgain(atNanos: Long): Unit = locked { nextRenewal = atNanos }
+
+  /** Those that are to begin now, of the jobs and of what was ahead; none, if no more is to be
+    * taken: then the jobs are given back.
+    */
+  def took(jobs: Vector[Holding[A]], renewal: Long): Vector[Holding[A]] = locked:
+    if phase != Phase.Open then
+      reports ++= jobs.map(Report.GivenBack(_))
+      Vector.empty
+    else
+      if held.isEmpty && jobs.nonEmpty then nextRenewal = renewal
+      held ++= jobs
+      ahead ++= jobs
+      startable()
+
+  /** When to ask for jobs again, if nobody says before that there are some, or has said so since
+    * the plan was made.
+    */
+  def lookAgain(afterNanos: Long): Unit = locked:
+    if !isWoken then nextTake = System.nanoTime() + afterNanos.max(0L).min(pollNanos)
+
+  /** There may be jobs. */
+  def wake(): Unit = locked:
+    isWoken = true
+    nextTake = System.nanoTime()
+    changed.signalAll()
+
+  /** A job's fiber has ended; nobody is told, if its lease was lost before. Those that are to begin
+    * in its place.
+    */
+  def ended(report: Report[A]): Vector[Holding[A]] = locked:
+    if held.remove(report.holding) then reports :+= report
+    if !(isLingering && isWorthWaiting) then changed.signalAll()
+    startable()
+
+  /** The leases of these have ended. Those that were still held are returned. */
+  def lost(holdings: Vector[Holding[A]]): Vector[Holding[A]] = locked:
+    val gone = holdings.filter(held.remove)
+    gone.foreach(_.isLost = true)
+    ahead --= gone
+    if gone.nonEmpty then changed.signalAll()
+    gone
+
+  /** Those held whose lease has ended by our own clock: nobody could renew it. */
+  def expired(now: Long): Vector[Holding[A]] = locked:
+    held.filter(holding => now - holding.endsNanos >= 0).toVector
+
+  /** The reports have not reached the server. */
+  def putBack(unsent: Vector[Report[A]]): Unit = locked:
+    inExchange = 0
+    reports = unsent ++ reports
+
+  /** The reports have reached the server; so many results are about to be given to the consumer. */
+  def exchanged(results: Int): Unit = locked:
+    inExchange = 0
+    unread += results
+
+  /** The consumer has taken a result. */
+  def read(): Unit = locked:
+    unread -= 1
+    if want > 0 then changed.signalAll()
+
+  /** No more is taken, and what has not begun is given back. */
+  def stop(): Unit = locked:
+    if phase == Phase.Open then phase = Phase.Stopping
+    reports ++= ahead.map(Report.GivenBack(_))
+    held --= ahead
+    ahead.clear()
+    changed.signalAll()
+
+  /** The pump is to end when it has told the server all. */
+  def close(): Unit =
+    stop()
+    locked:
+      phase = Phase.Closing
+      changed.signalAll()
+
+  def isClosing: Boolean = locked(phase == Phase.Closing)
+
+  private def running: Int = held.size - ahead.size
+
+  private def startable(): Vector[Holding[A]] =
+    val count = (parallelism - running).min(ahead.size).max(0)
+    Vector.fill(count)(ahead.removeHead())
+
+  private def isOver: Boolean = phase != Phase.Open && held.isEmpty
+
+  private def linger(): Unit =
+    val until = System.nanoTime() + (exchangeNanos / 4).max(shortestLinger).min(longestLinger)
+    isLingering = true
+    while isWorthWaiting && until - System.nanoTime() > 0 do
+      val _ = changed.awaitNanos(until - System.nanoTime())
+    isLingering = false
+
+  /** Whether most of what is held may end in a moment. */
+  private def isWorthWaiting = phase == Phase.Open && reports.nonEmpty && reports.size < held.size
+
+  private def collect(): Plan[A] =
+    val now = System.nanoTime()
+    isWoken = false
+    val sent = reports
+    reports = Vector.empty
+    inExchange = sent.size
+    // What has ended since the exchange before, if that was just now, will end during this one.
+    val soon = if now - collectedNanos < justNow then sent.size.min(parallelism) else 0
+    collectedNanos = now
+    val take = if isOpen then (parallelism + soon - held.size).min(room).max(0) else 0
+    Plan(sent, take, isOver)
+
+  private def isOpen = phase == Phase.Open
+
+  private def room: Int = 2 * parallelism - held.size - reports.size - inExchange - unread
+
+  /** How many there is need for, whatever may end meanwhile. */
+  private def want: Int = if isOpen then (parallelism - held.size).min(room).max(0) else 0
+
+  private def isTimely: Boolean =
+    val now = System.nanoTime()
+    reports.nonEmpty || (want > 0 && now - nextTake >= 0) ||
+    (held.nonEmpty && now - nextRenewal >= 0) || isOver
+
+  private def sleep(): Unit =
+    val now = System.nanoTime()
+    val take = if want > 0 then nextTake - now else Long.MaxValue
+    val renewal = if held.nonEmpty then nextRenewal - now else Long.MaxValue
+    val nanos = take.min(renewal)
+    if nanos == Long.MaxValue then changed.await()
+    else
+      val _ = changed.awaitNanos(nanos.max(1L))
+
+  private def locked[R](body: => R): R =
+    lock.lock()
+    try body
+    finally lock.unlock()
+
+private[queue] object Desk:
+  private val shortestLinger = TimeUnit.MICROSECONDS.toNanos(100)
+  private val longestLinger = TimeUnit.MILLISECONDS.toNanos(2)
+  private val justNow = TimeUnit.MILLISECONDS.toNanos(20)
+
+  enum Phase:
+    case Open, Stopping, Closing
+
+  /** @param want
+    *   how many jobs to take
+    * @param isLast
+    *   whether nothing is held any more, and nothing will be
+    */
+  final case class Plan[A](reports: Vector[Report[A]], want: Int, isLast: Boolean)

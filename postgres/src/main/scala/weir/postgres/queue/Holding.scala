@@ -1,0 +1,20 @@
+package weir.postgres.queue
+
+import scala.concurrent.duration.FiniteDuration
+
+import weir.Fiber
+import weir.postgres.PgJob
+
+/** A job that a worker has taken, until the server has been told what became of it. */
+private[queue] final class Holding[A](val job: PgJob[A], @volatile var endsNanos: Long):
+  /** The fiber that runs it, once it has begun. */
+  @volatile var fiber: Option[Fiber[Any]] = None
+
+  /** Set before the fiber is read for its cancel; read after the fiber is set. */
+  @volatile var isLost: Boolean = false
+
+/** What a worker has to tell the server about a job. */
+private[queue] enum Report[A](val holding: Holding[A]):
+  case Done(of: Holding[A], result: Any) extends Report[A](of)
+  case Failed(of: Holding[A], error: Throwable, pause: FiniteDuration) extends Report[A](of)
+  case GivenBack(of: Holding[A]) extends Report[A](of)

@@ -1,0 +1,27 @@
+package weir.postgres.queue
+
+import java.sql.SQLException
+
+/** Which errors of the server pass by themselves: a lost connection, a restart, no resources, a
+  * deadlock, a limit of time.
+  */
+private[queue] object Outage:
+  private val classes = Set("08", "40", "53", "55", "57", "58")
+
+  /** Those after which the connection can be used. */
+  private val harmless = Set("40001", "40P01", "55P03", "57014")
+
+  def isOne(error: SQLException): Boolean = error.getSQLState match
+    case null => true
+    case state => classes(state.take(2)) || isIo(error)
+
+  def leavesConnection(error: SQLException): Boolean =
+    error.getSQLState match
+      case null => false
+      case state => harmless(state)
+
+  private def isIo(error: Throwable): Boolean =
+    Iterator.iterate(error.getCause)(_.getCause).takeWhile(_ ne null).take(10).exists {
+      case _: java.io.IOException => true
+      case _ => false
+    }

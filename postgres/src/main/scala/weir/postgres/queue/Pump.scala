@@ -1,0 +1,304 @@
+package weir.postgres.queue
+
+import java.sql.{Connection, SQLException}
+import java.util.concurrent.{TimeUnit, TimeoutException}
+import scala.concurrent.duration.*
+import scala.util.control.NonFatal
+
+import weir.Task
+import weir.postgres.{PgJob, PgWorker}
+import weir.postgres.PgWorker.Event
+
+/** Talks to the server for a worker: one fiber, one connection, one exchange after the other.
+  *
+  * An exchange is a transaction: it reports what has ended, renews leases, and takes what there is
+  * room for. So all statements of a worker have an order, and a commit pays for all of them.
+  *
+  * @param lease
+  *   how long a job is the worker's, in milliseconds; it is renewed at each third of that
+  * @param start
+  *   begins to run jobs
+  * @param cancel
+  *   cancels the jobs' fibers, without waiting
+  * @param emit
+  *   gives results to the consumer
+  */
+private[queue] final class Pump[A](
+    calls: QueueCalls[A],
+    connect: () => Connection,
+    desk: Desk[A],
+    worker: PgWorker,
+    lease: Long,
+    start: Vector[Holding[A]] => Task[Unit],
+    cancel: Vector[Holding[A]] => Task[Unit],
+    emit: Vector[Any] => Task[Unit]
+):
+  import Pump.*
+
+  /** How long the server may take to answer before a lease is in danger. */
+  private val patience = (lease / 3).max(shortestPatience).min(longestPatience)
+  private val bare = calls.withoutSettings
+  private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
+
+  // owner only: the fiber of `run`
+  private var uncertain = Set.empty[Holding[A]]
+  private var foundNone = true
+  private var promotedAt = System.nanoTime() - promoteEvery
+
+  /** Done when the desk has been closed or stopped, and all is reported.
+    *
+    * **Fails** with what the server refuses, if trying again would not help.
+    */
+  def run(first: Connection): Task[Unit] = Task.direct:
+    var connection = Option(first)
+    var retry = firstRetry
+    var isDone = false
+    var closingSince = Option.empty[Long]
+    prepare(first)
+    try
+      while !isDone do
+        dropExpired.await
+        connection match
+          case Some(current) =>
+            val plan = desk.next()
+            try
+              exchange(current, plan).await
+              isDone = plan.isLast
+              if retry > firstRetry then tell(Event.Reconnected)
+              retry = firstRetry
+            catch
+              case error: SQLException if Outage.isOne(error) =>
+                desk.putBack(plan.reports)
+                if retry == firstRetry then tell(Event.Disconnected(error))
+                if !Outage.leavesConnection(error) then
+                  discard(current)
+                  connection = None
+                desk.pause(retry)
+                retry = (retry * 2).min(longestRetry)
+          case None =>
+            if desk.isClosing then
+              val since = closingSince.getOrElse(System.nanoTime())
+              closingSince = Some(since)
+              isDone = System.nanoTime() - since > farewell
+            try
+              if !isDone then
+                val fresh = connected.await
+                connection = Some(fresh)
+                prepare(fresh)
+            catch
+              case error: SQLException if Outage.isOne(error) =>
+                desk.pause(retry)
+                retry = (retry * 2).min(longestRetry)
+    finally connection.foreach(restore)
+
+  /** A new connection. A server may accept one and never answer, so this has a limit. */
+  private def connected: Task[Connection] =
+    val limit = patience.max(shortestConnect).millis
+    Task
+      .delay(connect())
+      .timeout(limit)
+      .adaptError { case late: TimeoutException =>
+        SQLException(s"no answer to a new connection within $limit", "08001", late)
+      }
+
+  private def prepare(connection: Connection): Unit =
+    connection.setAutoCommit(true)
+    connection.setNetworkTimeout(_.run(), patience.toInt)
+
+  private def restore(connection: Connection): Unit =
+    try connection.setNetworkTimeout(_.run(), 0)
+    catch case _: SQLException => ()
+    discard(connection)
+
+  private def discard(connection: Connection): Unit =
+    try connection.close()
+    catch case _: SQLException => ()
+
+  private def tell(event: Event): Unit =
+    try worker.listener(event)
+    catch case NonFatal(_) => ()
+
+  /** Jobs whose lease nobody could renew: another worker may have them. */
+  private def dropExpired: Task[Unit] = drop(desk.expired(System.nanoTime()))
+
+  private def drop(holdings: Vector[Holding[A]]): Task[Unit] =
+    val lost = desk.lost(holdings)
+    lost.foreach(holding => tell(Event.LeaseLost(holding.job)))
+    if lost.isEmpty then Task.unit else cancel(lost)
+
+  private def exchange(connection: Connection, plan: Desk.Plan[A]): Task[Unit] =
+    val now = System.nanoTime()
+    val doubted = uncertain
+    val done = plan.reports.collect { case report: Report.Done[A] => report }
+    val failed = plan.reports.collect { case report: Report.Failed[A] => report }
+    val returned = plan.reports.collect { case report: Report.GivenBack[A] => report }
+    val renewing = desk.toRenew(now)
+    val isPlain = done.size == plan.reports.size && done.nonEmpty && renewing.isEmpty &&
+      plan.want > 0 && !mayPromote(now)
+    val answer =
+      if isPlain then ackAndTake(connection, plan, done, doubted)
+      else inSteps(connection, plan, done, failed, returned, renewing, doubted)
+    uncertain --= plan.reports.map(_.holding)
+    for holding <- renewing if answer.renewed(holding.job.taken) do
+      holding.endsNanos = now + 3 * third
+    if renewing.nonEmpty then desk.renewAgain(now + third)
+    failed.foreach(report =>
+      tellFailed(report, answer.nacked.get(report.holding.job.taken), doubted(report.holding))
+    )
+    val (kept, refused) = done.partition(report => answer.acked(report.holding.job.taken))
+    refused.foreach(report => tell(Event.LeaseLost(report.holding.job)))
+    val taken = answer.taken.jobs.map(Holding(_, now + 3 * third))
+    if plan.want > 0 then desk.lookAgain(answer.taken.againNanos)
+    desk.exchanged(kept.size)
+    val begun = desk.took(taken, now + third)
+    drop(renewing.filter(holding => !answer.renewed(holding.job.taken)))
+      .andThen(if begun.isEmpty then Task.unit else start(begun))
+      .andThen(if kept.isEmpty then Task.unit else emit(kept.map(_.result)))
+
+  /** What most exchanges of a busy worker are, in one round trip. */
+  private def ackAndTake(
+      connection: Connection,
+      plan: Desk.Plan[A],
+      done: Vector[Report.Done[A]],
+      doubted: Set[Holding[A]]
+  ): Answer[A] =
+    doubt(plan)
+    val (acked, all) = Jdbc.committed(connection)(
+      calls.ackAndTake(connection, done.map(_.holding.job), plan.want, lease, worker.name)
+    )
+    val (spent, jobs) = all.partition(calls.isSpent)
+    val missing = missingOf(done, acked)
+    foundNone = all.size < plan.want
+    var again = 0L
+    var before = Set.empty[(Long, Int)]
+    if spent.nonEmpty || missing.nonEmpty || foundNone then
+      Jdbc.transaction(connection) {
+        if spent.nonEmpty then calls.bury(connection, spent)
+        before = doneBefore(calls, connection, missing.filter(doubted))
+        if foundNone then again = untilNext(calls, connection)
+      }
+    Answer(acked ++ before, Map.empty, Set.empty, Taken(jobs, again))
+
+  private def inSteps(
+      connection: Connection,
+      plan: Desk.Plan[A],
+      done: Vector[Report.Done[A]],
+      failed: Vector[Report.Failed[A]],
+      returned: Vector[Report.GivenBack[A]],
+      renewing: Vector[Holding[A]],
+      doubted: Set[Holding[A]]
+  ): Answer[A] =
+    Jdbc.transaction(connection, () => doubt(plan)) {
+      val calls = inOneTransaction
+      val acked =
+        if done.isEmpty then Set.empty[(Long, Int)]
+        else calls().ack(connection, done.map(_.holding.job))
+      val missing = missingOf(done, acked)
+      val nacked =
+        if failed.isEmpty then Map.empty[(Long, Int), Boolean]
+        else
+          calls().nack(
+            connection,
+            failed.map(report =>
+              QueueCalls.Failure(report.holding.job, report.pause.toMillis, text(report.error))
+            )
+          )
+      if returned.nonEmpty then calls().giveBack(connection, returned.map(_.holding.job)): Unit
+      val renewed =
+        if renewing.isEmpty then Set.empty[(Long, Int)]
+        else calls().extend(connection, renewing.map(_.job), lease)
+      Answer(
+        acked ++ doneBefore(calls(), connection, missing.filter(doubted)),
+        nacked,
+        renewed,
+        take(calls, connection, plan.want)
+      )
+    }
+
+  /** The settings are sent with the first statement of a transaction, and hold for the others. */
+  private def inOneTransaction: () => QueueCalls[A] =
+    var isFirst = true
+    () => {
+      val result = if isFirst then calls else bare
+      isFirst = false
+      result
+    }
+
+  /** From now on the transaction may be committed, and its answer lost. */
+  private def doubt(plan: Desk.Plan[A]): Unit = uncertain ++= plan.reports.map(_.holding)
+
+  private def missingOf(
+      done: Vector[Report.Done[A]],
+      acked: Set[(Long, Int)]
+  ): Vector[Holding[A]] =
+    done.map(_.holding).filter(holding => !acked(holding.job.taken))
+
+  /** Of these, which are not the worker's any more, and were in an exchange whose answer was lost,
+    * those that it has acknowledged: nobody else has them.
+    */
+  private def doneBefore(
+      calls: => QueueCalls[A],
+      connection: Connection,
+      missing: Vector[Holding[A]]
+  ): Set[(Long, Int)] =
+    val asked = missing.map(_.job)
+    if asked.isEmpty then Set.empty
+    else
+      val present = calls.present(connection, asked)
+      asked.filter(job => !present(job.id)).map(_.taken).toSet
+
+  private def take(calls: () => QueueCalls[A], connection: Connection, want: Int): Taken[A] =
+    if want == 0 then Taken(Vector.empty, 0L)
+    else
+      if mayPromote(System.nanoTime()) then
+        calls().promote(connection): Unit
+        promotedAt = System.nanoTime()
+      val jobs = calls().take(connection, want, lease, worker.name)
+      foundNone = jobs.size < want
+      Taken(jobs, if foundNone then untilNext(calls(), connection) else 0L)
+
+  /** Whether to look for jobs whose time has come. */
+  private def mayPromote(now: Long): Boolean = foundNone || now - promotedAt > promoteEvery
+
+  /** When to look again, if no notification comes before. */
+  private def untilNext(calls: QueueCalls[A], connection: Connection): Long =
+    calls
+      .untilNext(connection)
+      .fold(Long.MaxValue)(millis => TimeUnit.MILLISECONDS.toNanos(millis.max(1L)))
+
+  private def tellFailed(
+      report: Report.Failed[A],
+      isDead: Option[Boolean],
+      isDoubted: Boolean
+  ): Unit =
+    val job = report.holding.job
+    isDead match
+      case Some(dead) =>
+        tell(Event.Failed(job, report.error, Option.when(!dead)(report.pause)))
+      case None if isDoubted =>
+        tell(Event.Failed(job, report.error, Option.when(!job.isLastAttempt)(report.pause)))
+      case None => tell(Event.LeaseLost(job))
+
+  private def text(error: Throwable): String = error.toString
+
+private[queue] object Pump:
+  private final case class Taken[A](jobs: Vector[PgJob[A]], againNanos: Long)
+
+  private final case class Answer[A](
+      acked: Set[(Long, Int)],
+      nacked: Map[(Long, Int), Boolean],
+      renewed: Set[(Long, Int)],
+      taken: Taken[A]
+  )
+
+  private val shortestPatience = 1000L
+  private val longestPatience = 30_000L
+  private val shortestConnect = 3000L
+
+  private val firstRetry = TimeUnit.MILLISECONDS.toNanos(50)
+  private val longestRetry = TimeUnit.SECONDS.toNanos(2)
+
+  /** How long to try to give back what is left, if the server cannot be reached at the end. */
+  private val farewell = TimeUnit.SECONDS.toNanos(5)
+
+  private val promoteEvery = TimeUnit.MILLISECONDS.toNanos(100)

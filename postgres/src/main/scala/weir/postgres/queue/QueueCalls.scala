@@ -1,0 +1,328 @@
+package weir.postgres.queue
+
+import java.sql.{Connection, PreparedStatement, ResultSet}
+
+import weir.postgres.{PgCodec, PgJob, PgOffer, PgQueue}
+
+/** The statements of a queue, each a blocking call on a connection whose transactions are the
+  * caller's.
+  *
+  * Times are the server's: no clock of a worker's machine decides who holds what.
+  */
+private[postgres] final class QueueCalls[A](
+    tables: QueueTables,
+    codec: PgCodec[A],
+    settings: String = Planner.settings
+):
+  import QueueCalls.*
+
+  /** The same for a transaction that has the settings already. */
+  def withoutSettings: QueueCalls[A] = QueueCalls(tables, codec, "")
+
+  private val isBinary = codec.column == PgCodec.Column.Bytes
+  private val arrays = if isBinary then "bytea" else "text"
+
+  private val offerSql =
+    s"""WITH added AS (
+       |  INSERT INTO ${tables.jobs} (payload, priority, run_at, is_due, key, max_attempts)
+       |  SELECT payload::${tables.payload}, priority, coalesce(run_at, now()),
+       |    coalesce(run_at <= now(), true), key, max_attempts
+       |  FROM unnest(?::$arrays[], ?::int[], ?::timestamptz[], ?::text[], ?::int[])
+       |    WITH ORDINALITY AS o(payload, priority, run_at, key, max_attempts, place)
+       |  ORDER BY place
+       |  ON CONFLICT (key) WHERE key IS NOT NULL DO NOTHING
+       |  RETURNING id, key
+       |)
+       |SELECT id, key, (SELECT pg_notify('${tables.channel}', '')::text) FROM added""".stripMargin
+
+  /** The numbers of the jobs added, in the order of `offers`; none for one whose key is there
+    * already.
+    */
+  def offer(connection: Connection, offers: Vector[PgOffer[A]]): Vector[Option[Long]] =
+    val rows = Jdbc.query(connection, offerSql) { statement =>
+      val payloads = offers.map(offer => codec.encode(offer.payload))
+      val stored: Array[? <: AnyRef] = // the driver wants arrays of bytes in an array of those
+        if isBinary then payloads.map(_.asInstanceOf[Array[Byte]]).toArray[Array[Byte]]
+        else payloads.toArray
+      array(statement, 1, arrays, stored.asInstanceOf[Array[AnyRef]])
+      array(statement, 2, "int4", offers.map(offer => Int.box(offer.priority)))
+      array(statement, 3, "text", offers.map(_.runAt.map(_.toString).orNull))
+      array(statement, 4, "text", offers.map(_.key.orNull))
+      array(statement, 5, "int4", offers.map(offer => Int.box(offer.maxAttempts)))
+    }(row => (row.getLong(1), Option(row.getString(2))))
+    // Without a key each is added, in order; with one, the first of its key.
+    val plain = rows.collect { case (id, None) => id }.sorted.iterator
+    val keyed = scala.collection.mutable.Map.from(rows.collect { case (id, Some(key)) =>
+      (key, id)
+    })
+    offers.map(_.key match
+      case None => Some(plain.next())
+      case Some(key) => keyed.remove(key))
+
+  private val takeSql =
+    s"""UPDATE ${tables.jobs} SET leased_until = now() + ?::bigint * interval '1 millisecond',
+       |  attempts = attempts + 1, token = token + 1, worker = ?
+       |WHERE ctid = ANY (ARRAY(
+       |  SELECT ctid FROM ${tables.jobs}
+       |  WHERE is_due AND (leased_until IS NULL OR leased_until < now())
+       |  ORDER BY priority DESC, run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
+       |))
+       |RETURNING id, attempts, max_attempts, priority, run_at, key, error, token,
+       |  payload""".stripMargin
+
+  /** Up to `count` jobs, first those that go first. What has no attempt left was lost with its last
+    * worker, and is buried in this transaction instead.
+    */
+  def take(connection: Connection, count: Int, lease: Long, worker: String): Vector[PgJob[A]] =
+    val taken = Jdbc.query(connection, settings + takeSql) { statement =>
+      statement.setLong(1, lease)
+      statement.setString(2, worker)
+      statement.setInt(3, count)
+    }(job)
+    val (spent, live) = inOrder(taken).partition(isSpent)
+    if spent.nonEmpty then bury(connection, spent)
+    live
+
+  /** The jobs in the order in which they go. An `UPDATE` returns them in any. */
+  private def inOrder(jobs: Vector[PgJob[A]]): Vector[PgJob[A]] =
+    jobs.sortBy(job => (-job.priority, job.runAt, job.id))
+
+  /** Whether it was begun as often as it may be: it is to be buried. */
+  def isSpent(job: PgJob[A]): Boolean = job.attempt > job.maxAttempts
+
+  /** As `ack`, then `take`, then a commit, in one round trip, which is what most exchanges of a
+    * busy worker are. The caller has begun a transaction, and buries what is spent.
+    */
+  def ackAndTake(
+      connection: Connection,
+      done: Vector[PgJob[Any]],
+      count: Int,
+      lease: Long,
+      worker: String
+  ): (Set[(Long, Int)], Vector[PgJob[A]]) =
+    val statement = connection.prepareStatement(ackAndTakeSql)
+    try
+      names(statement, done.sortBy(_.id))
+      statement.setLong(3, lease)
+      statement.setString(4, worker)
+      statement.setInt(5, count)
+      val acked = Set.newBuilder[(Long, Int)]
+      val taken = Vector.newBuilder[PgJob[A]]
+      var resultSets = 0
+      var hasRows = statement.execute()
+      while hasRows || statement.getUpdateCount >= 0 do
+        if hasRows then
+          val rows = statement.getResultSet
+          if resultSets == 0 then while rows.next() do acked += key(rows)
+          else while rows.next() do taken += job(rows)
+          resultSets += 1
+        hasRows = statement.getMoreResults
+      (acked.result(), inOrder(taken.result()))
+    finally statement.close()
+
+  private def payload(row: ResultSet, column: Int): () => A =
+    val stored: AnyRef = if isBinary then row.getBytes(column) else row.getString(column)
+    () => codec.decode(stored)
+
+  private def job(row: ResultSet): PgJob[A] =
+    PgJob(
+      id = row.getLong(1),
+      attempt = row.getInt(2),
+      maxAttempts = row.getInt(3),
+      priority = row.getInt(4),
+      runAt = row.getTimestamp(5).toInstant,
+      key = Option(row.getString(6)),
+      lastError = Option(row.getString(7)),
+      token = row.getInt(8),
+      decoded = payload(row, 9)
+    )
+
+  private val buriedColumns = "id, run_at, priority, attempts, max_attempts, worker, key, payload"
+
+  private val burySql =
+    s"""WITH gone AS (
+       |  DELETE FROM ${tables.jobs} j USING unnest(?::bigint[], ?::int[]) AS a(id, token)
+       |  WHERE j.id = a.id AND j.token = a.token RETURNING j.*
+       |)
+       |INSERT INTO ${tables.dead} ($buriedColumns, error)
+       |SELECT id, run_at, priority, attempts - 1, max_attempts, NULL, key, payload,
+       |  coalesce(error || '; then ', '') || 'the lease of its last attempt ran out'
+       |FROM gone RETURNING id, attempts""".stripMargin
+
+  def bury(connection: Connection, jobs: Vector[PgJob[Any]]): Unit =
+    held(connection, settings + burySql, jobs): Unit
+
+  private val ackSql =
+    s"""DELETE FROM ${tables.jobs} j USING unnest(?::bigint[], ?::int[]) AS a(id, token)
+       |WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token""".stripMargin
+
+  private lazy val ackAndTakeSql = s"$settings$ackSql; $takeSql; COMMIT"
+
+  /** The keys of those that were still the caller's, and are done now. */
+  def ack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
+    held(connection, settings + ackSql, jobs)
+
+  /** As `ack`, in a transaction in which no setting may be changed. */
+  def ackAmong(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
+    held(connection, ackSql, jobs)
+
+  private val nackSql =
+    s"""WITH a AS (
+       |  SELECT * FROM unnest(?::bigint[], ?::int[], ?::bigint[], ?::text[])
+       |    AS a(id, token, delay, error)
+       |), gone AS (
+       |  DELETE FROM ${tables.jobs} j USING a
+       |  WHERE j.id = a.id AND j.token = a.token AND j.attempts >= j.max_attempts
+       |  RETURNING j.id, run_at, priority, attempts, max_attempts, worker, key, payload, a.error,
+       |    j.token
+       |), buried AS (
+       |  INSERT INTO ${tables.dead} ($buriedColumns, error)
+       |  SELECT $buriedColumns, error FROM gone
+       |), again AS (
+       |  UPDATE ${tables.jobs} j SET leased_until = NULL, worker = NULL, error = a.error,
+       |    is_due = a.delay <= 0,
+       |    run_at = CASE WHEN a.delay > 0
+       |      THEN now() + a.delay * interval '1 millisecond' ELSE run_at END
+       |  FROM a WHERE j.id = a.id AND j.token = a.token AND j.attempts < j.max_attempts
+       |  RETURNING j.id, j.token
+       |)
+       |SELECT id, token, true FROM gone UNION ALL SELECT id, token, false FROM again""".stripMargin
+
+  /** Of the jobs that were still the caller's, whether each is dead now. */
+  def nack(connection: Connection, unordered: Vector[Failure]): Map[(Long, Int), Boolean] =
+    val failures = unordered.sortBy(_.job.id)
+    Jdbc
+      .query(connection, settings + nackSql) { statement =>
+        names(statement, failures.map(_.job))
+        array(statement, 3, "int8", failures.map(failure => Long.box(failure.delayMillis)))
+        array(statement, 4, "text", failures.map(failure => storable(failure.error)))
+      }(row => key(row) -> row.getBoolean(3))
+      .toMap
+
+  private val giveBackSql =
+    s"""WITH again AS (
+       |  UPDATE ${tables.jobs} j SET leased_until = NULL, worker = NULL, attempts = attempts - 1
+       |  FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
+       |  WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token
+       |)
+       |SELECT id, token, (SELECT pg_notify('${tables.channel}', '')::text)
+       |FROM again""".stripMargin
+
+  /** The jobs can be taken at once, and the attempt does not count. */
+  def giveBack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
+    held(connection, settings + giveBackSql, jobs)
+
+  private val extendSql =
+    s"""UPDATE ${tables.jobs} j
+       |SET leased_until = now() + ?::bigint * interval '1 millisecond'
+       |FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
+       |WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token""".stripMargin
+
+  /** The keys of those that are still the caller's, for `lease` from now on. */
+  def extend(connection: Connection, jobs: Vector[PgJob[Any]], lease: Long): Set[(Long, Int)] =
+    Jdbc
+      .query(connection, settings + extendSql) { statement =>
+        statement.setLong(1, lease)
+        names(statement, jobs.sortBy(_.id), 2)
+      }(key)
+      .toSet
+
+  private val promoteSql =
+    s"""UPDATE ${tables.jobs} SET is_due = true WHERE ctid = ANY (ARRAY(
+       |  SELECT ctid FROM ${tables.jobs} WHERE NOT is_due AND run_at <= now()
+       |  ORDER BY run_at LIMIT $promotedAtOnce FOR UPDATE SKIP LOCKED
+       |)) RETURNING 1""".stripMargin
+
+  /** Makes jobs ready whose time has come. */
+  def promote(connection: Connection): Int =
+    Jdbc.query(connection, settings + promoteSql)(_ => ())(_ => ()).size
+
+  private val nextSql =
+    s"""SELECT ceil(extract(epoch FROM run_at - clock_timestamp()) * 1000) FROM ${tables.jobs}
+       |WHERE NOT is_due ORDER BY run_at LIMIT 1""".stripMargin
+
+  /** In how many milliseconds the next job is due of those that are not ready. */
+  def untilNext(connection: Connection): Option[Long] =
+    Jdbc.query(connection, settings + nextSql)(_ => ())(_.getLong(1)).headOption
+
+  private val presentSql = s"SELECT id FROM ${tables.jobs} WHERE id = ANY (?::bigint[])"
+
+  /** Those of the jobs that are in the queue, whoever holds them. */
+  def present(connection: Connection, jobs: Vector[PgJob[Any]]): Set[Long] =
+    Jdbc
+      .query(connection, settings + presentSql)(
+        array(_, 1, "int8", jobs.map(job => Long.box(job.id)))
+      )(_.getLong(1))
+      .toSet
+
+  private val deadSql =
+    s"""SELECT id, attempts, died_at, key, error, payload FROM ${tables.dead}
+       |ORDER BY died_at DESC, id DESC LIMIT ?""".stripMargin
+
+  /** The dead jobs, the latest first. */
+  def dead(connection: Connection, limit: Int): Vector[PgQueue.Dead[A]] =
+    Jdbc.query(connection, deadSql)(_.setInt(1, limit))(row =>
+      PgQueue.Dead(
+        id = row.getLong(1),
+        attempts = row.getInt(2),
+        diedAt = row.getTimestamp(3).toInstant,
+        key = Option(row.getString(4)),
+        error = Option(row.getString(5)).getOrElse(""),
+        decoded = payload(row, 6)
+      )
+    )
+
+  private val reviveSql =
+    s"""WITH a AS (SELECT ?::bigint[] AS ids), risen AS (
+       |  DELETE FROM ${tables.dead} d USING a WHERE d.id = ANY (a.ids)
+       |    AND NOT EXISTS (SELECT 1 FROM ${tables.jobs} j WHERE j.key = d.key)
+       |    AND NOT EXISTS (SELECT 1 FROM ${tables.dead} e
+       |      WHERE e.key = d.key AND e.id < d.id AND e.id = ANY (a.ids))
+       |  RETURNING run_at, priority, max_attempts, key, error, payload
+       |), added AS (
+       |  INSERT INTO ${tables.jobs} (run_at, priority, max_attempts, key, error, payload)
+       |  SELECT * FROM risen RETURNING id
+       |)
+       |SELECT id, (SELECT pg_notify('${tables.channel}', '')::text) FROM added""".stripMargin
+
+  /** How many are in the queue again. A new number keeps what was said of the old job away. */
+  def revive(connection: Connection, ids: Vector[Long]): Int =
+    Jdbc.query(connection, reviveSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ()).size
+
+  private def held(
+      connection: Connection,
+      sql: String,
+      jobs: Vector[PgJob[Any]]
+  ): Set[(Long, Int)] =
+    Jdbc.query(connection, sql)(names(_, jobs.sortBy(_.id)))(key).toSet
+
+private[postgres] object QueueCalls:
+  /** An attempt that failed. */
+  final case class Failure(job: PgJob[Any], delayMillis: Long, error: String)
+
+  private def key(row: ResultSet): (Long, Int) = (row.getLong(1), row.getInt(2))
+
+  private val promotedAtOnce = 1000
+
+  private val longestError = 4000
+
+  /** The text as a column can hold it. */
+  private def storable(error: String): String = error.replace('\u0000', ' ').take(longestError)
+
+  /** The jobs with their tokens, as two parameters. They come in the order of their numbers, so
+    * that two transactions with the same jobs are likely to lock them in one order.
+    */
+  private def names(statement: PreparedStatement, jobs: Vector[PgJob[Any]], at: Int = 1): Unit =
+    array(statement, at, "int8", jobs.map(job => Long.box(job.id)))
+    array(statement, at + 1, "int4", jobs.map(job => Int.box(job.token)))
+
+  private def array(statement: PreparedStatement, at: Int, kind: String, values: Seq[Any]): Unit =
+    array(statement, at, kind, values.map(_.asInstanceOf[AnyRef]).toArray[AnyRef])
+
+  private def array(
+      statement: PreparedStatement,
+      at: Int,
+      kind: String,
+      values: Array[AnyRef]
+  ): Unit =
+    statement.setArray(at, statement.getConnection.createArrayOf(kind, values))

@@ -1,0 +1,85 @@
+package weir.postgres.queue
+
+import weir.postgres.PgCodec
+
+/** The tables of a queue: their names and their definition.
+  *
+  * A job is a row from its offer to its end. Taking it changes `leased_until`, `attempts`, `token`
+  * and `worker`, none of which is in an index: with half of each page free at first, Postgres
+  * writes the new version into the same page and touches no index (a HOT update), and the next
+  * visitor of the page removes the old one without a vacuum. Decision 0024 has the figures.
+  */
+private[postgres] final class QueueTables(
+    val schema: String,
+    val queue: String,
+    column: PgCodec.Column
+):
+  import QueueTables.*
+
+  checkName("schema", schema)
+  checkName("queue", queue)
+
+  val jobs: String = s"$schema.$queue"
+  val dead: String = s"$schema.${queue}_dead"
+
+  /** What `NOTIFY` says when jobs were added. */
+  val channel: String = s"${schema}_$queue"
+
+  val payload: String = column.sql
+
+  val createSchema: String = s"CREATE SCHEMA $schema"
+
+  /** The statements that create the tables in a schema that exists. */
+  val create: String =
+    s"""CREATE TABLE $jobs (
+       |  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+       |  run_at timestamptz NOT NULL DEFAULT now(),
+       |  leased_until timestamptz,
+       |  priority integer NOT NULL DEFAULT 0,
+       |  attempts integer NOT NULL DEFAULT 0,
+       |  max_attempts integer NOT NULL DEFAULT 10,
+       |  token integer NOT NULL DEFAULT 0,
+       |  is_due boolean NOT NULL DEFAULT true,
+       |  worker text,
+       |  key text,
+       |  error text,
+       |  payload $payload NOT NULL
+       |) WITH (
+       |  fillfactor = 50,
+       |  autovacuum_vacuum_scale_factor = 0.02,
+       |  autovacuum_vacuum_threshold = 1000,
+       |  autovacuum_vacuum_cost_delay = 0
+       |);
+       |CREATE INDEX ${queue}_ready ON $jobs (priority DESC, run_at, id) WHERE is_due;
+       |CREATE INDEX ${queue}_delayed ON $jobs (run_at) WHERE NOT is_due;
+       |CREATE UNIQUE INDEX ${queue}_key ON $jobs (key) WHERE key IS NOT NULL;
+       |CREATE TABLE $dead (
+       |  id bigint PRIMARY KEY,
+       |  run_at timestamptz NOT NULL,
+       |  died_at timestamptz NOT NULL DEFAULT now(),
+       |  priority integer NOT NULL,
+       |  attempts integer NOT NULL,
+       |  max_attempts integer NOT NULL,
+       |  worker text,
+       |  key text,
+       |  error text,
+       |  payload $payload NOT NULL
+       |);
+       |COMMENT ON TABLE $jobs IS '$mark$version';
+       |""".stripMargin
+
+private[postgres] object QueueTables:
+  /** Raised when a table changes. */
+  val version = 1
+
+  /** What the comment of the table says before the version. */
+  val mark = "weir queue, version "
+
+  private val name = "[a-z_][a-z0-9_]{0,39}".r
+
+  private def checkName(what: String, text: String): Unit =
+    if !name.matches(text) then
+      throw IllegalArgumentException(
+        s"PgQueue: the name of the $what was '$text'. It must have 1 to 40 characters, a small " +
+          "letter or _ first, then small letters, digits and _."
+      )

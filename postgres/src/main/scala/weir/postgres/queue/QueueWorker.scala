@@ -1,0 +1,103 @@
+package weir.postgres.queue
+
+import java.sql.Connection
+import java.util.concurrent.atomic.AtomicReference
+import scala.concurrent.duration.*
+import scala.util.control.NonFatal
+
+import weir.{Channel, Fiber, Outcome, Resource, Stream, Supervisor, Task}
+import weir.postgres.{PgJob, PgWorker}
+
+/** Takes jobs, runs them, and reports what became of them: what `PgQueue.stream` is made of.
+  *
+  * At the end, in this order: nothing more is taken; the fibers of the jobs are cancelled, and have
+  * ended; the pump reports what is done and gives back the rest; the connections are closed.
+  */
+private[postgres] final class QueueWorker[A, B](
+    calls: QueueCalls[A],
+    channel: String,
+    connect: () => Connection,
+    settings: PgWorker,
+    parallelism: Int,
+    lease: FiniteDuration,
+    meaning: Throwable => Throwable,
+    work: PgJob[A] => Task[B]
+):
+  private val desk = Desk[A](parallelism, settings.poll.toNanos)
+
+  /** The results of the jobs that are done, as they are acknowledged. */
+  def results: Stream[B] =
+    Stream
+      .resource(open)
+      .flatMap(_.stream)
+      .map { result =>
+        desk.read()
+        result.asInstanceOf[B]
+      }
+
+  private def open: Resource[Channel[Any]] =
+    for
+      first <- Resource.eval(Task.uninterruptible(connect()))
+      out <- Resource.eval(Channel.unbounded[Any])
+      pumping <- Resource.make(Task(AtomicReference(Option.empty[Fiber[Unit]])))(endPump)
+      jobs <- Supervisor()
+      pump = Pump(calls, connect, desk, settings, lease.toMillis, start(jobs), cancel, emit(out))
+      _ <- Resource.eval(
+        pump.run(first).guaranteeCase(endOf(out)).start.map(f => pumping.set(Some(f)))
+      )
+      _ <- Resource.make(Task.unit)(_ => Task(desk.stop()))
+      _ <- (settings.stop >> Task(desk.stop())).background
+      _ <-
+        if settings.listens then
+          Listening.forever(connect, channel, () => desk.wake()).background.map(_ => ())
+        else Resource.pure(())
+    yield out
+
+  private def endOf(out: Channel[Any])(outcome: Outcome[Unit]): Task[Unit] = outcome match
+    case Outcome.Failed(error) => out.closeWithError(meaning(error)).void
+    case _ => out.close.void
+
+  /** The pump gives up by itself if the server cannot be reached; this is the net below that. */
+  private def endPump(pumping: AtomicReference[Option[Fiber[Unit]]]): Task[Unit] =
+    Task(desk.close()) >>
+      pumping.get.fold(Task.unit)(fiber => fiber.join.timeoutTo(15.seconds, fiber.cancel).void)
+
+  private def start(jobs: Supervisor)(holdings: Vector[Holding[A]]): Task[Unit] =
+    Task.foreach(holdings)(holding =>
+      jobs
+        .supervise(run(jobs, holding))
+        .flatMap { fiber =>
+          holding.fiber = Some(fiber)
+          // The lease may have been lost before there was a fiber to cancel.
+          if holding.isLost then fiber.cancel.startDaemon.void else Task.unit
+        }
+        .recover {
+          case _: IllegalStateException => // the supervisor has ended, so none begins
+            desk.ended(Report.GivenBack(holding)): Unit
+        }
+    )
+
+  private def run(jobs: Supervisor, holding: Holding[A]): Task[Unit] =
+    Task
+      .defer(work(holding.job))
+      .guaranteeCase(outcome =>
+        Task
+          .delay(desk.ended(report(holding, outcome)))
+          .flatMap(next => if next.isEmpty then Task.unit else start(jobs)(next))
+      )
+      .void
+
+  private def report(holding: Holding[A], outcome: Outcome[Any]): Report[A] = outcome match
+    case Outcome.Succeeded(result) => Report.Done(holding, result)
+    case Outcome.Failed(error) => Report.Failed(holding, error, pause(holding.job.attempt))
+    case Outcome.Canceled => Report.GivenBack(holding)
+
+  private def pause(attempt: Int): FiniteDuration =
+    try settings.pause(attempt).max(Duration.Zero)
+    catch case NonFatal(_) => PgWorker.backOff(attempt)
+
+  private def cancel(holdings: Vector[Holding[A]]): Task[Unit] =
+    Task.foreach(holdings.flatMap(_.fiber))(_.cancel.startDaemon)
+
+  private def emit(out: Channel[Any])(results: Vector[Any]): Task[Unit] =
+    Task.foreach(results)(out.send)
