@@ -91,7 +91,9 @@ lazy val apiPages = Def.setting {
   val root = (LocalProject("core") / Compile / sourceDirectory).value / "scaladoc" / "root.md"
   val inside =
     Seq("app", "fiber", "group", "runtime", "stream", "sync", "task", "trace", "testkit.agent") ++
-      Seq("apply", "input", "jobs", "journal", "protocol", "split").map("postgres." + _)
+      Seq("apply", "input", "jobs", "journal", "protocol", "queue", "split")
+        .map("postgres." + _) ++
+      Seq("kafka.consumer")
   val pages = Seq(
     "-project",
     "Weir",
@@ -100,7 +102,7 @@ lazy val apiPages = Def.setting {
     s"-source-links:github://weir-scala/weir/$source",
     "-doc-root-content",
     root.toString
-  ) ++ inside.map("-skip-by-id:weir." + _)
+  ) ++ inside.map("-skip-by-id:weir." + _) :+ "-skip-by-id:fs2"
   // sbt names the project too, and scaladoc warns of the second name.
   (options: Seq[String]) => options.patch(options.indexOf("-project"), Nil, 2) ++ pages
 }
@@ -485,7 +487,7 @@ lazy val docs = project
   )
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
-      inProjects(core, testkit, slf4j, csv, json, zstd, postgres),
+      inProjects(core, testkit, slf4j, csv, json, zstd, cats, fs2Interop, postgres, kafka),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),
     libraryDependencies += "org.webjars.npm" % "lunr" % "2.3.9" % Provided, // the site's search

@@ -5,7 +5,7 @@ import cats.effect.kernel.Async
 import cats.syntax.all.*
 import org.openjdk.jmh.annotations.Benchmark
 import weir.Task
-import weir.cats.given
+import weir.interop.cats.given
 
 /** A program that sees its effect through Cats Effect's type class alone, on both effects. */
 abstract class CatsScenario extends TaskScenario:

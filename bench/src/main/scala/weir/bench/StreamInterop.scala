@@ -2,7 +2,7 @@ package weir.bench
 
 import fs2.Stream as FS2
 import org.openjdk.jmh.annotations.Benchmark
-import weir.cats.given
+import weir.interop.cats.given
 import weir.interop.fs2.*
 import weir.{Stream, Task}
 

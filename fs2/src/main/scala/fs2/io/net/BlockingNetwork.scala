@@ -6,7 +6,7 @@ import fs2.Stream
 import java.net.InetSocketAddress
 import java.util.concurrent.ThreadFactory
 import weir.Task
-import weir.cats.given
+import weir.interop.cats.given
 
 /** TCP over sockets that block; the rest is fs2's own network.
   *

@@ -3,7 +3,7 @@ package weir.interop.fs2
 import _root_.fs2.io.file.Files
 import _root_.fs2.io.net.{BlockingNetwork, Network}
 import weir.Task
-import weir.cats.given
+import weir.interop.cats.given
 
 /** TCP connections that block the fiber's worker, which costs nothing else: http4s, skunk and all
   * that asks for a `Network` run on it. TLS, UDP and Unix sockets are fs2's own, over this `Task`.

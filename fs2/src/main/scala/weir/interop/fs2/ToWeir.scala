@@ -2,7 +2,7 @@ package weir.interop.fs2
 
 import _root_.cats.effect.kernel.Resource.ExitCase
 import _root_.fs2.{Chunk, Stream as Fs2Stream}
-import weir.cats.given
+import weir.interop.cats.given
 import weir.{Fiber, Outcome, Queue, Resource, Stream, Task}
 
 /** One run of a stream of fs2's, on a fiber of its own, that takes turns with its consumer.

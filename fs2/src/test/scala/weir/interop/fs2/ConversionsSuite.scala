@@ -5,7 +5,7 @@ import _root_.fs2.{Chunk, Stream as Fs2Stream}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.cats.given
+import weir.interop.cats.given
 import weir.{Outcome, Stream, Task, WeirSuite}
 
 /** Streams to and from fs2's: elements, errors, cancels, finalizers, chunks; and there and back. */

@@ -7,7 +7,7 @@ import com.comcast.ip4s.{Host, SocketAddress, host, port}
 import java.nio.channels.ClosedChannelException
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
-import weir.cats.given
+import weir.interop.cats.given
 import weir.{Outcome, Task, WeirSuite}
 
 /** Sockets that block: what is read and written, what a cancel does, and what it does not. */

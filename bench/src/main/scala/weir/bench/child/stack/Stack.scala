@@ -7,7 +7,7 @@ import fs2.io.net.Network
 import java.lang.management.ManagementFactory
 import weir.Task
 import weir.bench.Rivals
-import weir.cats.given
+import weir.interop.cats.given
 import weir.interop.fs2.given
 import weir.lab.{ChildOutput, Experiment, Harness, Result}
 

@@ -6,7 +6,7 @@ import fs2.io.net.Network
 import scala.concurrent.duration.*
 import weir.Task
 import weir.bench.Rivals
-import weir.cats.given
+import weir.interop.cats.given
 import weir.interop.fs2.given
 
 /** Every row of `weir stack` that needs no server returns what it says, on both effects. */

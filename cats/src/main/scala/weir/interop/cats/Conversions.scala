@@ -1,0 +1,105 @@
+package weir.interop.cats
+
+import _root_.cats.effect.kernel.{MonadCancel, Resource as CatsResource}
+import _root_.cats.effect.std.{Queue as CatsQueue, Semaphore as CatsSemaphore}
+import _root_.cats.effect.unsafe.IORuntime
+import _root_.cats.effect.{IO, kernel}
+import _root_.cats.~>
+import weir.{Deferred, Outcome, Queue, Ref, Resource, Runtime, Semaphore, Task}
+
+extension [A](task: Task[A])
+
+  /** The same as an `IO`, which runs the task on `runtime`. **Cancelled**: cancels the task, and
+    * waits for its finalizers. A task that cancels itself cancels the `IO`.
+    */
+  def toIO(using runtime: Runtime): IO[A] = BetweenIO.toIO(task, runtime)
+
+extension [A](io: IO[A])
+
+  /** The same as a task, which runs the `IO` on `runtime`. **Cancelled**: cancels the `IO`, and
+    * waits for its finalizers. An `IO` that cancels itself cancels the task's fiber.
+    */
+  def toTask(using runtime: IORuntime): Task[A] = BetweenIO.toTask(io, runtime)
+
+/** `toIO` for any value: with it, `mapK` of Cats Effect makes things of `IO` out of things of
+  * `Task`.
+  */
+def taskToIO(using runtime: Runtime): Task ~> IO = new (Task ~> IO):
+  def apply[A](task: Task[A]): IO[A] = BetweenIO.toIO(task, runtime)
+
+/** `toTask` for any value: with it, `mapK` of Cats Effect makes things of `Task` out of things of
+  * `IO`: a `Ref`, a `Deferred`, a `Queue`, a `Semaphore`, a `Resource`.
+  */
+def ioToTask(using runtime: IORuntime): IO ~> Task = new (IO ~> Task):
+  def apply[A](io: IO[A]): Task[A] = BetweenIO.toTask(io, runtime)
+
+extension [A](resource: Resource[A])
+
+  /** The same as a resource of Cats Effect. The release is told how the use has ended. */
+  def toCats: CatsResource[Task, A] =
+    CatsResource
+      .makeCaseFull[Task, (A, Outcome[Any] => Task[Unit])](poll => poll(resource.allocatedCase))(
+        (acquired, end) => acquired._2(Outcomes.ofExit(end))
+      )(using asyncForTask)
+      .map(_._1)
+
+extension [A](resource: CatsResource[Task, A])
+
+  /** The same as a resource of Weir's. The release is told how the use has ended. */
+  def toWeir: Resource[A] =
+    Resource
+      .makeFull(poll => poll(resource.allocatedCase(using asyncForTask)))((acquired, outcome) =>
+        acquired._2(Outcomes.toExit(outcome))
+      )
+      .map(_._1)
+
+extension [A](ref: Ref[A])
+
+  /** The same reference, as Cats Effect sees it: a change through one is seen through the other. */
+  def toCats: kernel.Ref[Task, A] = RefView(ref)
+
+extension [A](deferred: Deferred[A])
+
+  /** The same deferred value, as Cats Effect sees it. */
+  def toCats: kernel.Deferred[Task, A] = DeferredView(deferred)
+
+extension [A](queue: Queue[A])
+
+  /** The same queue, as Cats Effect sees it. */
+  def toCats: CatsQueue[Task, A] = QueueView(queue)
+
+extension (semaphore: Semaphore)
+
+  /** The same semaphore, as Cats Effect sees it. */
+  def toCats: CatsSemaphore[Task] = SemaphoreView(semaphore)
+
+private[cats] final class QueueView[A](queue: Queue[A]) extends CatsQueue[Task, A]:
+  def take: Task[A] = queue.take
+  def tryTake: Task[Option[A]] = queue.tryTake
+  def offer(value: A): Task[Unit] = queue.offer(value)
+  def tryOffer(value: A): Task[Boolean] = queue.tryOffer(value)
+  def size: Task[Int] = queue.size
+
+private[cats] final class SemaphoreView(semaphore: Semaphore) extends CatsSemaphore[Task]:
+  def available: Task[Long] = semaphore.available
+  def count: Task[Long] = semaphore.count
+  def acquireN(n: Long): Task[Unit] = semaphore.acquireN(n)
+  def tryAcquireN(n: Long): Task[Boolean] = semaphore.tryAcquireN(n)
+  def releaseN(n: Long): Task[Unit] = semaphore.releaseN(n)
+  val permit: CatsResource[Task, Unit] =
+    CatsResource.makeFull[Task, Unit](poll => poll(semaphore.acquire))(_ => semaphore.release)(using
+      asyncForTask
+    )
+
+  def mapK[G[_]](f: Task ~> G)(implicit G: MonadCancel[G, ?]): CatsSemaphore[G] =
+    val here = this
+    new CatsSemaphore[G]:
+      def available: G[Long] = f(here.available)
+      def count: G[Long] = f(here.count)
+      def acquireN(n: Long): G[Unit] = f(here.acquireN(n))
+      def tryAcquireN(n: Long): G[Boolean] = f(here.tryAcquireN(n))
+      def releaseN(n: Long): G[Unit] = f(here.releaseN(n))
+      val permit: CatsResource[G, Unit] =
+        CatsResource.makeFull[G, Unit](poll => poll(acquireN(1)))(_ => releaseN(1))
+      def mapK[H[_]](g: G ~> H)(implicit H: MonadCancel[H, ?]): CatsSemaphore[H] =
+        here.mapK(f.andThen(g))

@@ -1,0 +1,33 @@
+package weir.interop.cats
+
+import _root_.cats.effect.kernel
+import weir.{Fiber, Outcome, Poll, Task}
+
+/** A fiber of Weir's as Cats Effect sees it. */
+private[cats] final class TaskFiberView[A](val fiber: Fiber[A])
+    extends kernel.Fiber[Task, Throwable, A]:
+  def cancel: Task[Unit] = fiber.cancel
+  def join: Task[kernel.Outcome[Task, Throwable, A]] = fiber.join.map(Outcomes.toCats)
+
+/** The two ways of saying how a fiber has ended. */
+private[cats] object Outcomes:
+  def toCats[A](outcome: Outcome[A]): kernel.Outcome[Task, Throwable, A] = outcome match
+    case Outcome.Succeeded(value) => kernel.Outcome.Succeeded(Task.pure(value))
+    case Outcome.Failed(error) => kernel.Outcome.Errored(error)
+    case Outcome.Canceled => kernel.Outcome.Canceled()
+
+  /** What the release of a resource of Weir's is told. */
+  def ofExit(end: kernel.Resource.ExitCase): Outcome[Any] = end match
+    case kernel.Resource.ExitCase.Succeeded => Outcome.Succeeded(())
+    case kernel.Resource.ExitCase.Errored(error) => Outcome.Failed(error)
+    case kernel.Resource.ExitCase.Canceled => Outcome.Canceled
+
+  /** What the release of a resource of Cats Effect's is told. */
+  def toExit(outcome: Outcome[Any]): kernel.Resource.ExitCase = outcome match
+    case Outcome.Succeeded(_) => kernel.Resource.ExitCase.Succeeded
+    case Outcome.Failed(error) => kernel.Resource.ExitCase.Errored(error)
+    case Outcome.Canceled => kernel.Resource.ExitCase.Canceled
+
+/** A poll of Weir's as a natural transformation. */
+private[cats] final class PollView(poll: Poll) extends kernel.Poll[Task]:
+  def apply[A](task: Task[A]): Task[A] = poll(task)

@@ -1,0 +1,14 @@
+package weir.interop.cats
+
+import _root_.cats.Traverse
+
+/** Puts the results of a traversal back into the shape of what was traversed. */
+private[cats] object InOrder:
+
+  /** `items` with the values of `values` in their places, in the order of the traversal. */
+  def apply[T[_], A, B](items: T[A], values: List[B])(using traverse: Traverse[T]): T[B] =
+    items match
+      case _: List[?] => values.asInstanceOf[T[B]]
+      case _ =>
+        val array = values.toIndexedSeq
+        traverse.mapWithIndex(items)((_, index) => array(index))

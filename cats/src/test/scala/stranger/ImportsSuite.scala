@@ -1,0 +1,13 @@
+package stranger
+
+import weir.*
+import weir.interop.cats.given
+
+import cats.effect.kernel.Async
+
+/** A file of somebody else's, which imports all of Weir first. */
+class ImportsSuite extends munit.FunSuite:
+
+  test("after `import weir.*` the packages cats and fs2 are those of the libraries"):
+    val one: Task[Int] = cats.syntax.functor.toFunctorOps(Async[Task].pure(1)).as(2)
+    assertEquals(one.runSync(), 2)

@@ -1,0 +1,24 @@
+package weir.typelevel
+
+import cats.effect.IO
+import cats.effect.kernel.Async
+import cats.effect.std.Console
+import cats.effect.unsafe.IORuntime
+import _root_.fs2.io.net.Network
+import weir.Task
+import weir.interop.cats.given
+import weir.interop.fs2.given
+
+/** An effect that a program for any effect runs on. */
+final class Backend[F[_]](val name: String)(val run: [A] => F[A] => A)(using
+    val async: Async[F],
+    val network: Network[F]
+):
+  given Console[F] = Console.make
+
+object Backend:
+  val task: Backend[Task] = Backend("Task")([A] => (task: Task[A]) => task.runSync())
+
+  /** The control: what fails on both is no fault of ours. */
+  val io: Backend[IO] =
+    Backend("IO")([A] => (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global))
