@@ -8,10 +8,10 @@ import weir.{Stream, Task}
 /** Consumes, transforms and produces, exactly once in the output topics, for those who read them
   * with `isolation.level=read_committed`.
   *
-  * Records are taken in batches. When the tasks of a batch have succeeded, one transaction writes
-  * what they gave, and the offsets of the batch. A process that is killed, or has lost a partition,
-  * leaves nothing of a batch behind; its tasks then run again somewhere, so what else they do, such
-  * as a call of a service, may happen twice.
+  * Records are taken in batches, and these in pieces, of about half a second at most. When the
+  * tasks of a piece have succeeded, one transaction writes what they gave, and its offsets. A
+  * process that is killed, or has lost a partition, leaves nothing of a piece behind; its tasks
+  * then run again somewhere, so what else they do, such as a call of a service, may happen twice.
   *
   * @param transactionalId
   *   a name for this process, which no other may have at the same time. One that starts again under
@@ -35,7 +35,7 @@ final class ExactlyOnce[K, V, L, W](
       s"'$transactionalId'. They must be at least 1 and 1 ms, and not empty."
   )
 
-  /** How many records each committed transaction has consumed, without an end.
+  /** How many records of each batch were consumed, without an end.
     *
     * **Waits** for records. **Cancelled**: a transaction that has begun is ended first. **Fails**
     * with the first error of a task, whose batch is then left undone; otherwise as
@@ -57,5 +57,5 @@ final class ExactlyOnce[K, V, L, W](
       .flatMap { loop =>
         loop.records
           .groupWithin(batchRecords, batchTime)
-          .evalMap(batch => loop.outputs(batch, parallelism)(f).flatMap(loop.commit))
+          .evalMap(batch => loop.consume(batch, parallelism)(f))
       }

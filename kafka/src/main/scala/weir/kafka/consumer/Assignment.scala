@@ -41,6 +41,9 @@ private[kafka] final class Assignment(
   private val tracker = OffsetTracker(restored)
   private var doneHanded = 0L
 
+  /** Handed out, and given back since this was closed before their work began. */
+  private var givenBack = 0L
+
   /** How many of those that are done are covered by a commit. Of two commits that end in another
     * order than they began, the one that covers more counts.
     */
@@ -97,6 +100,16 @@ private[kafka] final class Assignment(
     if isUrgent then poller.commitSoon()
     if !isOpen then poller.unpark()
 
+  /** Whether no more records are handed out. */
+  def isClosed: Boolean = !isOpen
+
+  /** Once this is closed: a record that was handed out will not be worked on. The next owner has
+    * it.
+    */
+  def giveBack(): Unit =
+    synchronized { givenBack += 1 }
+    poller.unpark()
+
   // ---- the poll thread ----
 
   /** Those of `records` that are to be handed out, or null: the offsets have gone back, so that
@@ -134,7 +147,7 @@ private[kafka] final class Assignment(
     synchronized(notifyAll())
 
   /** Handed out and not done. Exact once this is closed. */
-  def inFlight: Long = synchronized(handed - doneHanded)
+  def inFlight: Long = synchronized(handed - doneHanded - givenBack)
 
   /** Another consumer may have it from now on. */
   def release(): Unit =

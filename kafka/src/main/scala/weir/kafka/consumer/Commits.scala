@@ -43,13 +43,17 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
     val all = toCommit(assignments)
     if all.nonEmpty then
       underWay = true
-      consumer.commitAsync(
-        offsets(all),
-        (_, error) =>
-          underWay = false
-          if error == null then all.foreach(commit => commit.assignment.hasCommitted(commit))
-          else if !isPassing(error) then failure = error
-      )
+      try
+        consumer.commitAsync(
+          offsets(all),
+          (_, error) =>
+            underWay = false
+            if error == null then all.foreach(commit => commit.assignment.hasCommitted(commit))
+            else if !isPassing(error) then failure = error
+        )
+      catch
+        // Where the coordinator is not known, it is looked for, which a wake-up ends.
+        case error: Exception if isPassing(error) => underWay = false
 
   /** Commits, and **waits** for that, at most for `time`. */
   def commitNow(assignments: Collection[Assignment], time: Duration): Unit =

@@ -38,8 +38,36 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   def records: Stream[CommittableRecord[K, V]] =
     Stream.fromSource(Task.delay(Chunks(inbox, low)))
 
-  /** What the tasks of a batch give, each once. */
-  def outputs(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
+  /** How many records are in a transaction: so many that it costs little beside the tasks, and so
+    * few that a revoke, which waits for it, need not wait long.
+    */
+  private var pieceSize = 0
+
+  /** How many records of the batch were consumed. Those of partitions that are revoked meanwhile
+    * are given back, but for those whose tasks run.
+    */
+  def consume(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
+      f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
+  ): Task[Int] = Task.direct {
+    if pieceSize == 0 then pieceSize = parallelism
+    var rest = batch
+    var consumed = 0
+    while rest.nonEmpty do
+      val (closed, open) = rest.partition(_.assignment.isClosed)
+      closed.foreach(_.assignment.giveBack())
+      val (piece, later) = open.splitAt(pieceSize)
+      if piece.nonEmpty then
+        val start = System.nanoTime()
+        consumed += commit(outputs(piece, parallelism)(f).await).await
+        val millis = (System.nanoTime() - start) / 1_000_000
+        if millis < fewestMillis then pieceSize = math.min(pieceSize * 2, mostRecords)
+        else if millis > mostMillis then pieceSize = math.max(parallelism, pieceSize / 2)
+      rest = later
+    consumed
+  }
+
+  /** What the tasks of the records give, each once. */
+  private def outputs(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Task[Vector[Output[K, V, L, W]]] =
     Stream
@@ -50,7 +78,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
       .toVector
 
   /** How many records were consumed: those whose partitions this member still has. */
-  def commit(outputs: Vector[Output[K, V, L, W]]): Task[Int] = Task.uninterruptible {
+  private def commit(outputs: Vector[Output[K, V, L, W]]): Task[Int] = Task.uninterruptible {
     var consumed = -1
     while consumed < 0 do
       // Before it is known which partitions are owned: see `PollLoop.groupMetadata`.
@@ -98,6 +126,9 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
 
 private[kafka] object TransactionLoop:
   private val commitAttempts = 3
+  private val fewestMillis = 100
+  private val mostMillis = 500
+  private val mostRecords = 1 << 20
 
   final case class Output[K, V, L, W](
       record: CommittableRecord[K, V],
