@@ -105,6 +105,7 @@ object SiteLinks {
       target = if (element.hasAttr("href")) element.attr("href") else element.attr("src")
       if target.nonEmpty && !target.matches("(?i)([a-z]+:|//|#).*")
       path = resolve(at, target.takeWhile(c => c != '#' && c != '?'))
-      if !(site / path).exists && (!path.startsWith("api/") || (site / "api").exists)
+      isApi = path == "api" || path.startsWith("api/")
+      if !(site / path).exists && (!isApi || (site / "api").exists)
     } yield s"$at: $target: the site has no $path"
 }
