@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
@@ -72,7 +73,7 @@ final class JavaApiUser {
 
   /** The names of what has run, of a task that is cancelled by its future. */
   static List<Object> cancelled() throws Exception {
-    List<Object> seen = new ArrayList<>();
+    List<Object> seen = new CopyOnWriteArrayList<>();
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch over = new CountDownLatch(1);
     CompletableFuture<Object> future =
