@@ -80,6 +80,17 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
           nextReady()
         case value => value
 
+  /** Up to `limit` elements of what is left of a `Ready`; null if nothing is. */
+  def takeReady(limit: Int): Ready | Null =
+    val from = readyPosition
+    val end = math.min(readyEnd, from + limit)
+    if from >= end then null
+    else
+      val taken = Arrays.copyOfRange(ready.asInstanceOf[Array[AnyRef]], from, end)
+      Arrays.fill(ready.asInstanceOf[Array[AnyRef | Null]], from, end, null)
+      readyPosition = end
+      Ready(taken.asInstanceOf[Array[Any]], taken.length)
+
   private def nextReady(): Any =
     val value = ready(readyPosition)
     ready(readyPosition) = null

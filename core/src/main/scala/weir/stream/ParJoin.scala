@@ -99,6 +99,8 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       inners.addOne(inner): Unit
     }
 
+  override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
+
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(
       Pull.both(closeInners(fiber, outcome), keepErrors(fiber, outcome)),

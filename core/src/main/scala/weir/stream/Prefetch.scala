@@ -37,6 +37,8 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
           failed.rethrow(fiber)
         case value => value
 
+  override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
+
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
 

@@ -239,8 +239,10 @@ class QueueStreamSuite extends QueueFixture:
       .evalMap(payload => Task(emitted.add(payload)))
     def left(condition: String) =
       server.ask(database)(s"SELECT count(*) FROM weir_queue.work WHERE $condition").toInt
-    for round <- 1 to Tier(25, 500); waiting = left("true") if waiting > 0 do
-      if round % 4 == 0 then work.take(1 + random.nextInt(waiting.min(10))).drain.runSync()
+    for round <- 1 to Tier(25, 500) do
+      val waiting = left("true")
+      if round % 4 == 0 && waiting > 0 then
+        work.take(1 + random.nextInt(waiting.min(10))).drain.runSync()
       else
         val running = work.drain.start.runSync()
         Thread.sleep(random.nextInt(40), random.nextInt(900_000)) // any moment
