@@ -53,17 +53,17 @@ lazy val testSettings = Seq(
 )
 
 // The tests of the large modules wait half of the time, for clocks, servers and other JVMs: they
-// run in two JVMs side by side, each with every second suite.
-lazy val inTwoJvms = Seq(
+// run in some JVMs side by side, which share the suites.
+def inJvms(count: Int) = Seq(
   Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
   Test / testForkedParallel := false,
   Test / testGrouping := {
     val options = (Test / forkOptions).value
     val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-    for (half <- Seq(0, 1))
+    for (part <- 0 until count)
       yield Tests.Group(
-        s"half $half",
-        suites.collect { case (suite, at) if at % 2 == half => suite },
+        s"part $part",
+        suites.collect { case (suite, at) if at % count == part => suite },
         Tests.SubProcess(options)
       )
   }
@@ -74,8 +74,9 @@ lazy val startsFast =
   Seq(Test / javaOptions ++= Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"))
 
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors.max(3)),
+  Tags.limit(Tags.CPU, java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 3),
   Tags.exclusiveGroup(Tags.Clean)
 )
 
@@ -155,7 +156,7 @@ lazy val core = project
     Compile / packageSrc / mappings ++= (macros / Compile / packageSrc / mappings).value
   )
   .settings(testSettings)
-  .settings(inTwoJvms)
+  .settings(inJvms(2))
   .settings(Compile / doc / scalacOptions := apiPages.value((Compile / doc / scalacOptions).value))
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
@@ -282,6 +283,7 @@ lazy val interopTests = project
   .dependsOn(fs2Interop, core % "test->test", postgres % "test->test")
   .settings(name := "weir-interop-tests", publish / skip := true)
   .settings(testSettings)
+  .settings(inJvms(2))
   .settings(testkitSettings)
   .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk).map(_ % Test))
 
@@ -293,7 +295,7 @@ lazy val postgres = project
     description := "Splits SQL scripts as psql does, and sends them to Postgres"
   )
   .settings(testSettings)
-  .settings(inTwoJvms)
+  .settings(inJvms(3))
   .settings(startsFast)
   .settings(testkitSettings)
   .settings(
@@ -335,6 +337,7 @@ lazy val kafka = project
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
   )
   .settings(testSettings)
+  .settings(inJvms(2))
   .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(
@@ -370,7 +373,7 @@ lazy val cli = project
   .dependsOn(core, lab, postgres, kafka)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
-  .settings(inTwoJvms)
+  .settings(inJvms(2))
   .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(

@@ -16,8 +16,10 @@ class QueueSizeSuite extends WeirSuite:
   private val waiting = 5000
   private val atOnce = 500
 
-  test("the tables stay as large as what waits, however many jobs go through them"):
-    assume(jobs > 0, "only in the long tier")
+  if jobs > 0 then // in the long tier
+    test("the tables stay as large as what waits, however many jobs go through them")(measure())
+
+  private def measure(): Unit =
     val server = MortalServer()
     try
       val url =
