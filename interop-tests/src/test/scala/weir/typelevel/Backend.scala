@@ -9,16 +9,24 @@ import weir.Task
 import weir.interop.cats.given
 import weir.interop.fs2.given
 
-/** An effect that a program for any effect runs on. */
-final class Backend[F[_]](val name: String)(val run: [A] => F[A] => A)(using
+/** An effect that a program for any effect runs on.
+  *
+  * @param lateSockets
+  *   how many sockets that are closed it may still hold at any time
+  */
+final class Backend[F[_]](val name: String, val lateSockets: Int)(val run: [A] => F[A] => A)(using
     val async: Async[F],
     val network: Network[F]
 ):
   given Console[F] = Console.make
 
 object Backend:
-  val task: Backend[Task] = Backend("Task")([A] => (task: Task[A]) => task.runSync())
+  val task: Backend[Task] = Backend("Task", 0)([A] => (task: Task[A]) => task.runSync())
 
-  /** The control: what fails on both is no fault of ours. */
+  /** The control: what fails on both is no fault of ours. Each of its workers polls a selector, which
+    * lets go of a channel that was closed only when it is polled again.
+    */
   val io: Backend[IO] =
-    Backend("IO")([A] => (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global))
+    Backend("IO", Runtime.getRuntime.availableProcessors)([A] =>
+      (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global)
+    )
