@@ -74,9 +74,8 @@ lazy val startsFast =
   Seq(Test / javaOptions ++= Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"))
 
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors.max(3)),
-  Tags.limit(Tags.CPU, java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.limit(Tags.ForkedTestGroup, 3),
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 2),
   Tags.exclusiveGroup(Tags.Clean)
 )
 
@@ -295,7 +294,7 @@ lazy val postgres = project
     description := "Splits SQL scripts as psql does, and sends them to Postgres"
   )
   .settings(testSettings)
-  .settings(inJvms(3))
+  .settings(inJvms(2))
   .settings(startsFast)
   .settings(testkitSettings)
   .settings(
