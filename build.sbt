@@ -53,17 +53,18 @@ lazy val testSettings = Seq(
 )
 
 // The tests of the large modules wait half of the time, for clocks, servers and other JVMs: they
-// run in some JVMs side by side, which share the suites.
-def inJvms(count: Int) = Seq(
+// run in two JVMs side by side, each with every second suite. Not so those of Kafka and of other
+// libraries: two brokers, or two servers, take longer to start than that saves.
+lazy val inTwoJvms = Seq(
   Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
   Test / testForkedParallel := false,
   Test / testGrouping := {
     val options = (Test / forkOptions).value
     val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-    for (part <- 0 until count)
+    for (half <- Seq(0, 1))
       yield Tests.Group(
-        s"part $part",
-        suites.collect { case (suite, at) if at % count == part => suite },
+        s"half $half",
+        suites.collect { case (suite, at) if at % 2 == half => suite },
         Tests.SubProcess(options)
       )
   }
@@ -155,7 +156,7 @@ lazy val core = project
     Compile / packageSrc / mappings ++= (macros / Compile / packageSrc / mappings).value
   )
   .settings(testSettings)
-  .settings(inJvms(2))
+  .settings(inTwoJvms)
   .settings(Compile / doc / scalacOptions := apiPages.value((Compile / doc / scalacOptions).value))
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
@@ -282,7 +283,6 @@ lazy val interopTests = project
   .dependsOn(fs2Interop, core % "test->test", postgres % "test->test")
   .settings(name := "weir-interop-tests", publish / skip := true)
   .settings(testSettings)
-  .settings(inJvms(2))
   .settings(testkitSettings)
   .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk).map(_ % Test))
 
@@ -294,7 +294,7 @@ lazy val postgres = project
     description := "Splits SQL scripts as psql does, and sends them to Postgres"
   )
   .settings(testSettings)
-  .settings(inJvms(2))
+  .settings(inTwoJvms)
   .settings(startsFast)
   .settings(testkitSettings)
   .settings(
@@ -336,7 +336,6 @@ lazy val kafka = project
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
   )
   .settings(testSettings)
-  .settings(inJvms(2))
   .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(
@@ -372,7 +371,7 @@ lazy val cli = project
   .dependsOn(core, lab, postgres, kafka)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
-  .settings(inJvms(2))
+  .settings(inTwoJvms)
   .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(
