@@ -27,6 +27,7 @@ object Backend:
     * lets go of a channel that was closed only when it is polled again.
     */
   val io: Backend[IO] =
-    Backend("IO", Runtime.getRuntime.availableProcessors)([A] =>
-      (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global)
-    )
+    Backend(
+      "IO",
+      Runtime.getRuntime.availableProcessors
+    )([A] => (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global))

@@ -41,7 +41,7 @@ class Fs2Suite extends WeirSuite:
         values <- Stream
           .range(0, size)
           .covary[F]
-          .parEvalMap(8)(i => running(F.cede.as(i)))
+          .parEvalMap(8)(i => running(F.sleep(1.milli).as(i)))
           .compile
           .toVector
         peak <- running.peak
