@@ -5,14 +5,9 @@ import weir.Task
 /** The laws of Cats Effect's `Async`, under the names that they have there.
   *
   * In `Task.async` the registration is plain code, where it is an effect in Cats Effect: so "async
-  * right is uncancelable sequenced pure" and its like have code in the place of that effect. Not
-  * here, as `Task` has no such operation:
-  *   - `asyncCheckAttempt`: "asyncCheckAttempt immediate is pure", "… suspended right is async
-  *     right", "… suspended left is async left".
-  *   - `evalOn` and `executionContext`, as there is one scheduler and no pool to choose:
-  *     "executionContext commutativity", "evalOn local pure", "evalOn pure identity", "evalOn
-  *     raiseError identity", "evalOn canceled identity", "evalOn never identity".
-  *   - `syncStep`: "syncStep identity".
+  * right is uncancelable sequenced pure" and its like have code in the place of that effect. Those
+  * of `asyncCheckAttempt`, `evalOn`, `executionContext` and `syncStep` are not here: the suites of
+  * `weir-cats` have all laws, through the type class.
   */
 class AsyncLawsSuite extends LawTests:
 
