@@ -132,11 +132,12 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
       assertEquals(form.make(source).drain.attempt.runSync(), Left(first), form.name)
       assertEquals(first.getSuppressed.toList, List(second), form.name)
 
-  test("concurrently: its failure is the stream's, while upstream waits, masked or not"):
+  test("concurrently: its failure is the stream's, while upstream waits"):
     val boom = Boom()
     val log = Log()
-    val background = log.resource("b")(Stream.eval(Task.cede.andThen(Task.fail(boom))))
-    val foreground = log.resource("a")(Stream.never)
+    val waits = Deferred.unsafe[Unit]
+    val background = log.resource("b")(Stream.eval(waits.get.andThen(Task.fail(boom))))
+    val foreground = log.resource("a")(Stream.exec(waits.complete(()).void) ++ Stream.never)
     assertEquals(foreground.concurrently(background).drain.attempt.runSync(), Left(boom))
     assertEquals(log.lines.sorted, List("+a", "+b", "-a", "-b"))
 

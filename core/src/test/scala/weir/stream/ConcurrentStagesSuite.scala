@@ -96,13 +96,13 @@ class ConcurrentStagesSuite extends StreamTests:
 
   test("partition: an error that neither stream comes to is reported, or suppressed"):
     val (boom, first) = (Boom("of the source"), Boom("of the consumer"))
-    val failed = CountDownLatch(1)
-    val fails = Task.uncancelable(_ => Task(failed.countDown()).andThen(Task.fail(boom)))
-    val source = Stream(1, 2) ++ Stream.eval(fails)
-    def use(end: Task[Unit]) = source
-      .partition(_ == 1)
-      .use((odd, _) => odd.take(1).drain.andThen(Task(failed.await())).andThen(end))
-      .attempt
+    def use(end: Task[Unit]) =
+      val failed = CountDownLatch(1)
+      val fails = Task.uncancelable(_ => Task(failed.countDown()).andThen(Task.fail(boom)))
+      (Stream(1, 2) ++ Stream.eval(fails))
+        .partition(_ == 1)
+        .use((odd, _) => odd.take(1).drain.andThen(Task(failed.await())).andThen(end))
+        .attempt
     val text = printed(assertEquals(use(Task.unit).runSync(), Right(())))
     assert(text.contains("Boom: of the source"), text)
     assertEquals(printed(assertEquals(use(Task.fail(first)).runSync(), Left(first))), "")

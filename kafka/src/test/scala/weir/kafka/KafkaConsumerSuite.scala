@@ -113,7 +113,8 @@ class KafkaConsumerSuite extends KafkaSuite:
 
   test("at most so many records are done and in no commit"):
     val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
-    TestBroker.fill(topic, 2000, keys = 1)
+    val count = Tier(500, 2000)
+    TestBroker.fill(topic, count, keys = 1)
     val settings =
       TestBroker.settings().copy(uncommittedLimit = 50, commitInterval = 10.seconds)
     val most = AtomicInteger()
@@ -129,7 +130,7 @@ class KafkaConsumerSuite extends KafkaSuite:
           })
           .andThen(record.done)
       }
-      .take(2000)
+      .take(count)
     read.drain.runSync()
     assert(most.get > 0 && most.get <= 50, s"${most.get}")
 

@@ -130,25 +130,33 @@ object TestBroker:
 
   /** All records that are in the topic now, as one who reads committed ones sees them. */
   def readAll(topic: String): Vector[(String, String)] =
-    import org.apache.kafka.clients.consumer.KafkaConsumer as Reader
-    val reader = Reader[String, String](
-      Map[String, AnyRef](
-        "bootstrap.servers" -> address,
-        "isolation.level" -> "read_committed"
-      ).asJava,
+    withReader("read_uncommitted")(all => withReader("read_committed")(readTo(topic, all, _)))
+
+  /** To the end of all records, not of those that are committed now: the transaction of a member
+    * that was killed holds up what comes after it until the broker ends it.
+    */
+  private def readTo(topic: String, all: Reader, committed: Reader): Vector[(String, String)] =
+    val partitions =
+      all.partitionsFor(topic).asScala.map(p => TopicPartition(topic, p.partition)).asJava
+    val ends = all.endOffsets(partitions).asScala
+    committed.assign(partitions)
+    committed.seekToBeginning(partitions)
+    val found = Vector.newBuilder[(String, String)]
+    while ends.exists((partition, end) => committed.position(partition) < end) do
+      committed.poll(java.time.Duration.ofMillis(50)).forEach(r => found += ((r.key, r.value)))
+    found.result()
+
+  private type Reader = org.apache.kafka.clients.consumer.KafkaConsumer[String, String]
+
+  private def withReader[A](isolation: String)(use: Reader => A): A =
+    val settings =
+      Map[String, AnyRef]("bootstrap.servers" -> address, "isolation.level" -> isolation)
+    val reader = org.apache.kafka.clients.consumer.KafkaConsumer(
+      settings.asJava,
       StringDeserializer(),
       StringDeserializer()
     )
-    try
-      val partitions =
-        reader.partitionsFor(topic).asScala.map(p => TopicPartition(topic, p.partition)).asJava
-      reader.assign(partitions)
-      reader.seekToBeginning(partitions)
-      val ends = reader.endOffsets(partitions).asScala
-      val found = Vector.newBuilder[(String, String)]
-      while ends.exists((partition, end) => reader.position(partition) < end) do
-        reader.poll(java.time.Duration.ofMillis(50)).forEach(r => found += ((r.key, r.value)))
-      found.result()
+    try use(reader)
     finally reader.close()
 
   private def freePort(): Int =
