@@ -37,7 +37,7 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// Tests run in a JVM of their own for each module, one suite after the other; or in two JVMs.
+// Tests run in a JVM of their own for each module, one suite after the other; or in three.
 lazy val testSettings = Seq(
   libraryDependencies ++= Seq(
     "org.scalameta" %% "munit" % "1.3.0" % Test,
@@ -49,36 +49,38 @@ lazy val testSettings = Seq(
     case (key, value) if key.startsWith("weir.") => s"-D$key=$value"
   }.toSeq,
   // Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about.
-  Test / javaOptions += "--sun-misc-unsafe-memory-access=allow"
+  Test / javaOptions += "--sun-misc-unsafe-memory-access=allow",
+  // Most of what tests run is over before the better compiler would pay: that would be a third of
+  // the processors' time. Where time is plenty, the code runs as it does for users.
+  Test / javaOptions ++= (if (Verify.isLong) Nil else Seq("-XX:TieredStopAtLevel=1"))
 )
 
-// The tests of the large modules wait half of the time, for clocks, servers and other JVMs: they
-// run in two JVMs side by side, each with every second suite. Not so those of Kafka and of other
-// libraries: two brokers, or two servers, take longer to start than that saves.
-lazy val inTwoJvms = Seq(
+// The tests of the large modules run in three JVMs side by side, each with its share of the
+// suites: they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and
+// of other libraries: two brokers, or two servers, take longer to start than that saves.
+lazy val inThreeJvms = Seq(
   Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
   Test / testForkedParallel := false,
   Test / testGrouping := {
     val options = (Test / forkOptions).value
     val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-    for (half <- Seq(0, 1))
+    for (part <- 0 until 3)
       yield Tests.Group(
-        s"half $half",
-        suites.collect { case (suite, at) if at % 2 == half => suite },
+        s"part $part",
+        suites.collect { case (suite, at) if at % 3 == part => suite },
         Tests.SubProcess(options)
       )
   }
 )
 
-// What these tests run is over before the better compiler would pay.
-lazy val startsFast =
-  Seq(Test / javaOptions ++= Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"))
+// Tests that do not look at the heap need no more than the simplest collector.
+lazy val startsFast = Seq(Test / javaOptions += "-XX:+UseSerialGC")
 
-Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.limit(Tags.ForkedTestGroup, 2),
-  Tags.exclusiveGroup(Tags.Clean)
-)
+// One JVM of tests more than there are processors: there is always one that waits.
+Global / concurrentRestrictions := {
+  val processors = java.lang.Runtime.getRuntime.availableProcessors
+  Seq(Tags.limitAll(processors + 1), Tags.exclusiveGroup(Tags.Clean))
+}
 
 val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
@@ -156,7 +158,7 @@ lazy val core = project
     Compile / packageSrc / mappings ++= (macros / Compile / packageSrc / mappings).value
   )
   .settings(testSettings)
-  .settings(inTwoJvms)
+  .settings(inThreeJvms)
   .settings(Compile / doc / scalacOptions := apiPages.value((Compile / doc / scalacOptions).value))
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
@@ -294,7 +296,7 @@ lazy val postgres = project
     description := "Splits SQL scripts as psql does, and sends them to Postgres"
   )
   .settings(testSettings)
-  .settings(inTwoJvms)
+  .settings(inThreeJvms)
   .settings(startsFast)
   .settings(testkitSettings)
   .settings(
@@ -371,7 +373,7 @@ lazy val cli = project
   .dependsOn(core, lab, postgres, kafka)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
-  .settings(inTwoJvms)
+  .settings(inThreeJvms)
   .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(

@@ -1,6 +1,7 @@
 import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.concurrent.duration._
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
@@ -10,34 +11,44 @@ import sbt.testing.{Status, TestSelector}
 
 /** The command `verify`, which `./weir test` runs: every check as a step, then the totals.
   *
-  * A failed step does not keep the later ones from running, since whoever has to mend one wants to
-  * know about all. The tests that failed stand at the end once more, since a log may be cut at its
+  * The tests of all modules are one step, since tests wait half of the time: for clocks, for
+  * servers, for other JVMs. The code of the docs is compiled beside them.
+  *
+  * What failed does not keep the rest from running, since whoever has to mend one wants to know
+  * about all. The tests that failed stand at the end once more, since a log may be cut at its
   * front. The last line is `N passed, N failed`, and is left out if it would not be true.
   */
 object Verify {
-  val settings: Seq[Setting[_]] = Seq(
-    Global / commands ++= Seq(verify, step, stepFailed, totals),
-    Global / testListeners += Counts
-  )
 
-  private val modules =
-    Seq(
-      "lab",
-      "core",
-      "testkit",
-      "slf4j",
-      "csv",
-      "json",
-      "zstd",
-      "cats",
-      "fs2Interop",
-      "interopTests",
-      "postgres",
-      "kafka",
-      "cli",
-      "bench",
-      "benchCe2"
-    )
+  /** Set by `./weir test --long`. */
+  def isLong: Boolean = sys.props.get("weir.long").contains("true")
+
+  private val docs = "docs"
+
+  /** What runs side by side, and after it the next: sbt chooses the order within, and would leave
+    * those that take longest to the end, when nothing is left to run beside them.
+    */
+  private val rounds = Seq(
+    Seq("cli", docs, "kafka", "interopTests", "bench", "benchCe2"),
+    Seq("core", "postgres", "testkit", "cats", "fs2Interop", "slf4j", "csv", "json", "zstd", "lab")
+  ).zipWithIndex.map { case (names, index) =>
+    TaskKey[Seq[Result[Unit]]](s"round$index", s"How these ended: ${names.mkString(", ")}") -> names
+  }
+
+  private val modules = rounds.flatMap(_._2).filter(_ != docs)
+
+  private def check(name: String): TaskKey[Unit] =
+    if (name == docs) LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
+    else LocalProject(name) / Test / test
+
+  val settings: Seq[Setting[_]] = Seq(
+    Global / commands ++= Seq(verify, step, stepFailed, allTests, totals),
+    Global / testListeners += Counts
+  ) ++ rounds.map { case (key, names) =>
+    Global / key := names.map(check(_).result).joinWith(_.join).value
+  }
+
+  private val start = System.nanoTime
   private val failedSteps = List.newBuilder[String]
   private val unfinished = List.newBuilder[String]
 
@@ -45,8 +56,10 @@ object Verify {
     val passed, failed, skipped = new AtomicInteger
     val suites = ConcurrentHashMap.newKeySet[String]
     val failures = new ConcurrentLinkedQueue[String]
+    val millis = new ConcurrentHashMap[String, Long]
 
     override def testEvent(event: TestEvent): Unit = event.detail.foreach { test =>
+      millis.put(nameOf(test), test.duration)
       test.status match {
         case Status.Success => passed.incrementAndGet()
         case Status.Failure | Status.Error =>
@@ -59,16 +72,23 @@ object Verify {
     override def startGroup(name: String): Unit = ()
     override def endGroup(name: String, problem: Throwable): Unit = ()
     override def endGroup(name: String, result: TestResult): Unit = suites.add(name)
+
+    /** Those that took longest, for whoever finds the whole too slow. */
+    def slowest: Seq[String] =
+      millis.asScala.toSeq.sortBy(-_._2).take(10).map { case (name, time) =>
+        f"${time / 1000.0}%.0f s $name"
+      }
+  }
+
+  private def nameOf(test: sbt.testing.Event): String = test.selector match {
+    case one: TestSelector => one.testName
+    case _ => test.fullyQualifiedName
   }
 
   /** The name of a test and what it said, without the stack: that stands where it failed. */
   private def described(test: sbt.testing.Event): String = {
-    val name = test.selector match {
-      case one: TestSelector => one.testName
-      case _ => test.fullyQualifiedName
-    }
     val said = if (test.throwable.isDefined) s"${test.throwable.get.getMessage}" else ""
-    (s"failed: $name" +: said.linesIterator.map("  " + _).toSeq).mkString("\n")
+    (s"failed: ${nameOf(test)}" +: said.linesIterator.map("  " + _).toSeq).mkString("\n")
   }
 
   private lazy val verify = Command.args("verify", "<module>...") { (state, chosen) =>
@@ -78,14 +98,11 @@ object Verify {
       case unknown =>
         System.err.println(
           s"weir test: there is no module ${unknown.mkString(", ")}. " +
-            s"The modules are ${known.mkString(", ")}."
+            s"The modules are ${known.sorted.mkString(", ")}."
         )
         state.fail
     }
   }
-
-  /** Set by `./weir test --long`. */
-  private def isLong: Boolean = sys.props.get("weir.long").contains("true")
 
   private def steps(chosen: Seq[String]): Seq[String] =
     if (chosen.isEmpty)
@@ -96,10 +113,10 @@ object Verify {
         "versionPolicyCheck",
         "bench/Jmh/compile",
         "benchCe2/Jmh/compile",
-        if (isLong) "docs/site" else "docs/siteLinks",
+        "cli/stageLab", // so that the longest tests begin with the others
+        "allTests",
         if (isLong) "exampleProjects" else "exampleProjects java"
-      ) ++
-        modules.map(_ + "/test")
+      )
     else
       chosen.flatMap {
         case "docs" => Seq("docs/siteLinks")
@@ -107,18 +124,38 @@ object Verify {
         case module => Seq("scalafmtCheckAll", "Test/compile", "test").map(s"$module/" + _)
       }
 
+  private def elapsed: String = {
+    val time = (System.nanoTime - start).nanos
+    f"${time.toMinutes}:${time.toSeconds % 60}%02d"
+  }
+
   // When a command fails, sbt runs `onFailure` and goes on after the next `resumeFromFailure`.
   private lazy val step = Command.single("step") { (state, command) =>
-    println(s"\n==> sbt $command")
+    println(s"\n==> sbt $command (at $elapsed)")
     val failed = Exec(s"stepFailed $command", None)
     command :: "resumeFromFailure" :: state.copy(onFailure = Some(failed))
   }
 
   private lazy val stepFailed = Command.single("stepFailed") { (state, command) =>
+    failed(state, command)
+    state
+  }
+
+  private def failed(state: State, command: String): Unit = {
     failedSteps += command
     if (command.endsWith("/test"))
       unfinished ++= unfinishedSuites(state, command.stripSuffix("/test"))
-    state
+  }
+
+  private lazy val allTests = Command.command("allTests") { state =>
+    rounds.foldLeft(state) { case (before, (key, names)) =>
+      val (after, results) = Project.extract(before).runTask(Global / key, before)
+      for ((name, Inc(cause)) <- names.zip(results)) {
+        Incomplete.allExceptions(cause).foreach(error => println(s"$name: $error"))
+        failed(after, if (name == docs) name else s"$name/test")
+      }
+      after
+    }
   }
 
   /** The suites that a test JVM that died, or code that does not compile, kept from running. */
@@ -131,6 +168,7 @@ object Verify {
     val (steps, lost) = (failedSteps.result(), unfinished.result())
     println()
     Counts.failures.forEach(println(_))
+    println(s"after $elapsed; the slowest tests: ${Counts.slowest.mkString("\n  ", "\n  ", "")}")
     if (Counts.skipped.get > 0) println(s"${Counts.skipped} skipped")
     val mayNotSkip = sys.env.get("CI").contains("true") && Counts.skipped.get > 0
     if (mayNotSkip)

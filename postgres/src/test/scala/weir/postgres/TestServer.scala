@@ -17,9 +17,8 @@ final class TestServer extends AutoCloseable:
   folder.toFile.setExecutable(true, false): Unit
 
   /** What the server shows, and the one that a client shows as the user `postgres`. */
-  val certificate: TestCertificate =
-    TestCertificate.make(folder, "localhost", Some("dns:localhost"))
-  val clientCertificate: TestCertificate = TestCertificate.make(folder, "postgres", None)
+  val certificate: TestCertificate = TestServer.certificate
+  val clientCertificate: TestCertificate = TestServer.clientCertificate
 
   private val server = EmbeddedPostgres
     .builder()
@@ -89,15 +88,28 @@ final class TestServer extends AutoCloseable:
   def close(): Unit =
     try server.close()
     finally
-      for place <- List(folder, data) if Files.exists(place) do
-        Files
-          .walk(place)
-          .sorted(java.util.Comparator.reverseOrder[Path]())
-          .iterator
-          .asScala
-          .foreach(Files.deleteIfExists(_): Unit)
+      TestServer.delete(folder)
+      TestServer.delete(data)
 
 object TestServer:
+  // Of all servers of this JVM: keytool takes a second for each.
+  private lazy val certificates = Files.createTempDirectory("weir-certificates")
+  private lazy val certificate =
+    TestCertificate.make(certificates, "localhost", Some("dns:localhost"))
+  private lazy val clientCertificate =
+    val made = TestCertificate.make(certificates, "postgres", None)
+    sys.addShutdownHook(delete(certificates)): Unit
+    made
+
+  private def delete(place: Path): Unit =
+    if Files.exists(place) then
+      Files
+        .walk(place)
+        .sorted(java.util.Comparator.reverseOrder[Path]())
+        .iterator
+        .asScala
+        .foreach(Files.deleteIfExists(_): Unit)
+
   /** The server of all suites of this JVM, which ends with it. */
   lazy val shared: TestServer =
     val server = TestServer()

@@ -15,7 +15,7 @@ import weir.cli.feeds.store.Sql
 class SharingSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 8.minutes
 
-  private lazy val postgres = EmbeddedPostgres.start()
+  private lazy val postgres = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
   private var hasPostgres = false
   private def newPostgres(name: String): String =
     hasPostgres = true

@@ -33,7 +33,7 @@ class JobsCommandSuite extends FunSuite:
     test("every system does all of its jobs, over one process and two")(allSystems())
 
   private def allSystems(): Unit =
-    val postgres = EmbeddedPostgres.start()
+    val postgres = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
     try
       val url = postgres.getJdbcUrl("postgres", "postgres")
       val (code, out, err) = weir("--db", url, "--jobs", "3000", "--processes", "1,2")

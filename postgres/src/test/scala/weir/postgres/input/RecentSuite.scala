@@ -3,6 +3,7 @@ package weir.postgres.input
 import java.io.ByteArrayInputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Random
+import weir.Tier
 import weir.postgres.{Position, SourceLine, SqlScript}
 
 class RecentSuite extends munit.FunSuite:
@@ -22,7 +23,7 @@ class RecentSuite extends munit.FunSuite:
   test("every place and every line is as in the file, however it was read"):
     val seed = sys.props.get("weir.seed").fold(Random.nextLong())(_.toLong)
     val random = Random(seed)
-    for _ <- 1 to 20 do
+    for _ <- 1 to Tier(4, 20) do
       val text = ("SELECT 'é€';\r\n\n" * random.nextInt(20) + "x\ty" * random.nextInt(9000))
         .getBytes(UTF_8)
       val recent = read(text, 1 << 20, Iterator.continually(1 + random.nextInt(700)))

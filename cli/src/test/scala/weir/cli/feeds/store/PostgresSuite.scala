@@ -11,7 +11,7 @@ import weir.cli.Main
 import weir.cli.BadInput
 
 class PostgresSuite extends FunSuite with StoreFacts with ReaderFacts with LeaseFacts:
-  private lazy val server = EmbeddedPostgres.start()
+  private lazy val server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
   private val databases = AtomicInteger()
 
   override def afterAll(): Unit = server.close()
