@@ -11,7 +11,7 @@ import sbt.Keys._
 object ExampleProjects {
   val settings: Seq[Setting[_]] = Seq(Global / commands += command)
 
-  private val all = Seq("java", "crawler", "script")
+  private val all = Seq("java", "crawler", "http4s", "script")
 
   private lazy val command = Command.args("exampleProjects", "<name>...") { (state, asked) =>
     val root = Project.extract(state).get(ThisBuild / baseDirectory)
@@ -23,7 +23,7 @@ object ExampleProjects {
       val started = System.nanoTime
       name match {
         case "java" => run.maven()
-        case "crawler" => run.sbt(root / "examples" / name)
+        case "crawler" | "http4s" => run.sbt(root / "examples" / name)
         case "script" => run.script(root / "examples" / name / "ten-pages.scala")
         case other =>
           sys.error(s"there is no example $other. The examples are ${all.mkString(", ")}.")

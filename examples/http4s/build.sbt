@@ -1,0 +1,14 @@
+scalaVersion := "3.8.4"
+
+libraryDependencies ++= Seq(
+  "io.github.weir-scala" %% "weir-fs2" % sys.env.getOrElse("WEIR_VERSION", "0.1.0"),
+  "org.http4s" %% "http4s-ember-server" % "0.23.37",
+  "org.http4s" %% "http4s-dsl" % "0.23.37",
+  "org.http4s" %% "http4s-ember-client" % "0.23.34",
+  "org.tpolecat" %% "doobie-core" % "1.0.0-RC12",
+  "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
+  "org.slf4j" % "slf4j-nop" % "2.0.17"
+)
+
+run / fork := true // a process of its own: Ctrl-C cancels the program, not sbt
+run / javaOptions += "--enable-native-access=ALL-UNNAMED" // sqlite-jdbc
