@@ -25,8 +25,10 @@ private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]
   /** Grows while reads fill it: a connection that is idle needs little, a large body many bytes. */
   private var buffer = new Array[Byte](TaskSocket.firstBuffer)
 
-  /** What a cancelled `readN` has read: the first so many bytes of `buffer`. */
-  private var kept = 0
+  /** What has been read and not been asked for: a protocol that asks for five bytes, and then for
+    * as many as these say, costs one call of the system for what has come, not two a message.
+    */
+  private var start, end = 0
 
   val address: GenSocketAddress =
     SocketAddressHelpers.toGenSocketAddress(socket.getLocalSocketAddress)
@@ -51,29 +53,39 @@ private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]
   def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
 
   private def readSome(most: Int): Option[Chunk[Byte]] =
-    if kept == 0 then
-      val wanted = math.min(most, buffer.length)
-      val count = input.read(buffer, 0, wanted)
-      if count < 0 then None
-      else
-        val bytes = Chunk.array(Arrays.copyOf(buffer, count))
-        if count == buffer.length && buffer.length < TaskSocket.largestBuffer then
-          buffer = new Array[Byte](buffer.length * 2)
-        Some(bytes)
-    else Some(takeKept(math.min(most, kept)))
+    val isOpen = start < end || fill()
+    if isOpen then Some(taken(math.min(most, end - start))) else None
 
   private def readAll(wanted: Int): Chunk[Byte] =
-    if buffer.length < wanted then buffer = Arrays.copyOf(buffer, wanted)
-    var count = 0
-    while kept < wanted && count >= 0 do
-      count = input.read(buffer, kept, wanted - kept)
-      if count > 0 then kept += count
-    takeKept(math.min(wanted, kept))
+    while end - start < wanted && fill(wanted) do ()
+    taken(math.min(wanted, end - start))
 
-  private def takeKept(count: Int): Chunk[Byte] =
-    val bytes = Arrays.copyOf(buffer, count)
-    kept -= count
-    System.arraycopy(buffer, count, buffer, 0, kept)
+  /** Reads what there is, at least a byte, into a buffer that has room for `wanted` bytes. False at
+    * the end of the input.
+    */
+  private def fill(wanted: Int = 1): Boolean =
+    if start == end then
+      start = 0
+      end = 0
+    if buffer.length - start < wanted then makeRoom(wanted)
+    val count = input.read(buffer, end, buffer.length - end)
+    if count > 0 then end += count
+    count >= 0
+
+  private def makeRoom(wanted: Int): Unit =
+    val larger = if buffer.length < wanted then new Array[Byte](wanted) else buffer
+    System.arraycopy(buffer, start, larger, 0, end - start)
+    end -= start
+    start = 0
+    buffer = larger
+
+  private def taken(count: Int): Chunk[Byte] =
+    val bytes = Arrays.copyOfRange(buffer, start, start + count)
+    start += count
+    if start == end && end == buffer.length && end < TaskSocket.largestBuffer then
+      buffer = new Array[Byte](math.min(end * 2, TaskSocket.largestBuffer))
+      start = 0
+      end = 0
     Chunk.array(bytes)
 
   private inline def locked[A](lock: ReentrantLock)(inline body: A): A =
