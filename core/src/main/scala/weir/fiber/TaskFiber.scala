@@ -241,22 +241,6 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   current = if shouldCancel then CancelSelf else flatMap.f(value)
                 else if source.tag == Tag.Cede && cedesInPlace() then
                   current = if shouldCancel then CancelSelf else flatMap.f(())
-                else if source.tag == Tag.Uncancelable && mayGoOn then
-                  // A body that is ready runs in place, under a mask without a frame: where it
-                  // throws, the catch removes the mask.
-                  val mask = addNewMask()
-                  bare = mask
-                  val made = source.asInstanceOf[Uncancelable[Any]].body(mask)
-                  if isPlainCode(made) && !outOfBudget then
-                    value = runMasked(made)
-                    bare = null
-                    endMask(mask)
-                    current = if shouldCancel then CancelSelf else flatMap.f(value)
-                  else
-                    push(flatMap)
-                    pushMask(mask)
-                    bare = null
-                    current = made
                 else if outOfBudget then
                   if yieldSlice(task, isCede = false, base) then return TaskFiber.Suspended
                 else
@@ -318,9 +302,29 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   current = null
 
               case Tag.Uncancelable =>
+                // A body that is plain code, or begins with it and then is ready, runs in place,
+                // under a mask without a frame: where it throws, the catch removes the mask.
                 val mask = addNewMask()
-                pushMask(mask)
-                current = task.asInstanceOf[Uncancelable[Any]].body(mask)
+                bare = mask
+                var next = task.asInstanceOf[Uncancelable[Any]].body(mask)
+                var isDone = false
+                if !outOfBudget then
+                  if isPlainCode(next) then
+                    value = runMasked(next)
+                    isDone = true
+                  else if next.tag == Tag.FlatMap then
+                    val flatMap = next.asInstanceOf[FlatMap[Any, Any]]
+                    if isPlainCode(flatMap.source) then next = flatMap.f(runMasked(flatMap.source))
+                  if next.tag == Tag.Pure then
+                    value = next.asInstanceOf[Pure[Any]].value
+                    isDone = true
+                bare = null
+                if isDone then
+                  endMask(mask)
+                  current = null
+                else
+                  pushMask(mask)
+                  current = next
 
               case Tag.Unmasked =>
                 val unmasked = task.asInstanceOf[Unmasked[Any]]
@@ -363,12 +367,11 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
               return TaskFiber.Suspended
             if base > 0 && overflows == TaskFiber.overflowsInARow then throw error
           else overflows = 0
-          if bare ne null then
-            runtime.errorTraces.add(error, this, current)
+          if bare eq null then current = failedIn(current, error)
+          else // still masked; the JVM names what threw
+            current = failedIn(null, error)
             endMask(bare.nn)
             bare = null
-            current = Fail(error)
-          else current = failedIn(current, error)
     null
 
   /** The instruction that follows an error which `current` has thrown. */
