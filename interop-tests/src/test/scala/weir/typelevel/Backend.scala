@@ -23,8 +23,8 @@ final class Backend[F[_]](val name: String, val lateSockets: Int)(val run: [A] =
 object Backend:
   val task: Backend[Task] = Backend("Task", 0)([A] => (task: Task[A]) => task.runSync())
 
-  /** The control: what fails on both is no fault of ours. Each of its workers polls a selector, which
-    * lets go of a channel that was closed only when it is polled again.
+  /** The control: what fails on both is no fault of ours. Each of its workers polls a selector,
+    * which lets go of a channel that was closed only when it is polled again.
     */
   val io: Backend[IO] =
     Backend(

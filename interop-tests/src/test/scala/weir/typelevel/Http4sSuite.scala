@@ -41,6 +41,7 @@ class Http4sSuite extends WeirSuite:
 
     lazy val block = Chunk.array(new Array[Byte](64 * 1024))
     lazy val largeBytes = Tier(4, 100) * 1024 * 1024L
+    lazy val echoed = 1024 * 1024L
     def large: EntityBody[F] = Stream.chunk(block).covary[F].repeatN(largeBytes / block.size)
 
     val served: Resource[F, (Client[F], Uri, Service)] =
@@ -90,14 +91,16 @@ class Http4sSuite extends WeirSuite:
         up <- client.expect[String](
           path(uri, "count").withMethod(Method.POST).withBodyStream(large)
         )
+        // Ember's client reads no answer before it has sent the request: what comes back meanwhile
+        // has to fit into the buffers of the sockets.
         both <- client
-          .stream(path(uri, "echo").withMethod(Method.POST).withBodyStream(large))
+          .stream(path(uri, "echo").withMethod(Method.POST).withBodyStream(large.take(echoed)))
           .flatMap(_.body)
           .chunks
           .map(_.size.toLong)
           .compile
           .foldMonoid
-      yield assertEquals((down, up.toLong, both), (largeBytes, largeBytes, largeBytes))
+      yield assertEquals((down, up.toLong, both), (largeBytes, largeBytes, echoed))
 
     val cancels = Tier(100, 1_000)
     on(s"$cancels requests cancelled in the middle of the answer"): (client, uri, service) =>
