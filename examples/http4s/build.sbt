@@ -6,9 +6,10 @@ libraryDependencies ++= Seq(
   "org.http4s" %% "http4s-dsl" % "0.23.37",
   "org.http4s" %% "http4s-ember-client" % "0.23.34",
   "org.tpolecat" %% "doobie-core" % "1.0.0-RC12",
-  "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
+  "com.h2database" % "h2" % "2.4.240",
   "org.slf4j" % "slf4j-nop" % "2.0.17"
 )
 
 run / fork := true // a process of its own: Ctrl-C cancels the program, not sbt
-run / javaOptions += "--enable-native-access=ALL-UNNAMED" // sqlite-jdbc
+// The library of Scala itself uses sun.misc.Unsafe, which JDK 25 warns about.
+run / javaOptions += "--sun-misc-unsafe-memory-access=allow"

@@ -6,16 +6,16 @@ import java.nio.file.Path
 import weir.Task
 import weir.interop.cats.given
 
-/** What the guests have written, in an SQLite file. JDBC blocks, and may: there is no pool of
-  * threads for it.
+/** What the guests have written, in a file of H2. JDBC blocks, and may: there is no pool of threads
+  * for it. (A driver that waits in native code, as SQLite's does for a lock, is to be called by
+  * `Task.onPlatformThread`.)
   */
 final class Book private (database: Transactor[Task]):
 
   /** Returns the number of the entry. */
   def add(name: String, text: String): Task[Long] =
-    sql"INSERT INTO entry (name, text) VALUES ($name, $text) RETURNING id"
-      .query[Long]
-      .unique
+    sql"INSERT INTO entry (name, text) VALUES ($name, $text)".update
+      .withUniqueGeneratedKeys[Long]("id")
       .transact(database)
 
   /** The newest `limit` entries, the newest first. */
@@ -30,10 +30,11 @@ object Book:
 
   def open(file: Path): Task[Book] =
     val database = Transactor.fromDriverManager[Task](
-      driver = "org.sqlite.JDBC",
-      url = s"jdbc:sqlite:$file?journal_mode=WAL&busy_timeout=10000",
+      driver = "org.h2.Driver",
+      url = s"jdbc:h2:${file.toAbsolutePath};DB_CLOSE_DELAY=-1",
       logHandler = None
     )
-    sql"CREATE TABLE IF NOT EXISTS entry (id INTEGER PRIMARY KEY, name TEXT, text TEXT)".update.run
-      .transact(database)
-      .as(Book(database))
+    val table = sql"""CREATE TABLE IF NOT EXISTS entry (
+      id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name VARCHAR, text VARCHAR
+    )"""
+    table.update.run.transact(database).as(Book(database))

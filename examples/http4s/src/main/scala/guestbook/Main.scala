@@ -19,7 +19,7 @@ object Main extends WeirApp:
       port.toIntOption.flatMap(Port.fromInt) match
         case Some(port) => serve(port, Path.of(file))
         case None => Task(println(s"'$port' is no port: 0 to 65535.")).as(ExitCode(2))
-    case Nil => Task(Files.createTempFile("guests", ".db")).flatMap(hundredGuests)
+    case Nil => Task(Files.createTempDirectory("guests").resolve("book")).flatMap(hundredGuests)
     case _ => Task(println("Give a port and a file, or nothing.")).as(ExitCode(2))
 
   private def server(port: Port, file: Path) =
