@@ -12,6 +12,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param bufferRecords
   *   how many records of a partition may wait for the stream; then the partition is paused. A poll
   *   that began before may bring `max.poll.records` more
+  * @param bufferBytes
+  *   how many bytes their keys and values may have together, by the average of the last poll: where
+  *   records are long, fewer of them wait
   * @param commitInterval
   *   how long what is done may stay uncommitted
   * @param uncommittedLimit
@@ -35,7 +38,8 @@ final case class ConsumerSettings[K, V](
     key: Deserializer[K],
     value: Deserializer[V],
     groupProtocol: GroupProtocol = GroupProtocol.Classic,
-    bufferRecords: Int = 2000,
+    bufferRecords: Int = 20000,
+    bufferBytes: Int = 4 << 20,
     commitInterval: FiniteDuration = 100.millis,
     uncommittedLimit: Int = 20000,
     metadataLimitBytes: Int = 4096,
@@ -50,9 +54,10 @@ final case class ConsumerSettings[K, V](
     )
   }
   require(
-    bufferRecords >= 1 && uncommittedLimit >= 1 && metadataLimitBytes >= 0,
-    s"ConsumerSettings: bufferRecords was $bufferRecords, uncommittedLimit $uncommittedLimit and " +
-      s"metadataLimitBytes $metadataLimitBytes. They must be at least 1, 1 and 0."
+    bufferRecords >= 1 && bufferBytes >= 1 && uncommittedLimit >= 1 && metadataLimitBytes >= 0,
+    s"ConsumerSettings: bufferRecords was $bufferRecords, bufferBytes $bufferBytes, " +
+      s"uncommittedLimit $uncommittedLimit and metadataLimitBytes $metadataLimitBytes. They must " +
+      "be at least 1, 1, 1 and 0."
   )
   require(
     commitInterval.toMillis >= 1 && connectTimeout.toMillis >= 1 && revokeDeadline.length >= 0,

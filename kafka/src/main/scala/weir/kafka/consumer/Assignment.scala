@@ -34,12 +34,14 @@ private[kafka] final class Assignment(
   /** How many are done and in no commit that succeeded. Written under this lock. */
   @volatile private var uncommitted = 0L
 
-  /** Written by the poll thread; pairs with `handed`: see `hasRoom`. */
-  @volatile var isPaused = false
+  /** Written by the poll thread, `paused` last; it pairs with `handed`: see `hasRoom`. */
+  @volatile private var resumeAt = 0L
+  @volatile private var paused = false
 
   // under this lock
   private val tracker = OffsetTracker(restored)
   private var doneHanded = 0L
+  private var commitIsAsked = false
 
   /** Handed out, and given back since this was closed before their work began. */
   private var givenBack = 0L
@@ -51,6 +53,9 @@ private[kafka] final class Assignment(
 
   // poll thread only
   private var delivered = 0L
+
+  /** How long the records of the last poll were, on average. */
+  private var recordBytes = 1L
   private var committed: Progress | Null = null
 
   def isOwned: Boolean = owned
@@ -79,9 +84,12 @@ private[kafka] final class Assignment(
   }
 
   /** After the last record of a chunk. */
-  def chunkHandedOut(low: Int): Unit = if isPaused && buffered <= low then poller.wake()
+  def chunkHandedOut(): Unit = if paused && hasRoom then poller.wake()
 
-  /** Delivered and not handed out. The reader may see too few, but never once `isPaused` is set. */
+  /** Of a paused partition: whether enough has been handed out. */
+  def hasRoom: Boolean = buffered <= resumeAt
+
+  /** Delivered and not handed out. The reader may see too few, but never once `paused` is set. */
   def buffered: Long = deliveredCount - handed
 
   /** A copy of `delivered` for the reader. */
@@ -95,10 +103,18 @@ private[kafka] final class Assignment(
       else
         doneHanded += 1
         uncommitted = doneHanded - doneCommitted
-        uncommitted == math.max(1, uncommittedLimit / 2)
+        asksForCommit()
     }
     if isUrgent then poller.commitSoon()
     if !isOpen then poller.unpark()
+
+  /** Under the lock: whether half of the limit is reached, and nobody has asked since the last
+    * commit began. While one is under way more is done, so that what it leaves may be above half.
+    */
+  private def asksForCommit(): Boolean =
+    val asks = !commitIsAsked && uncommitted >= math.max(1, uncommittedLimit / 2)
+    if asks then commitIsAsked = true
+    asks
 
   /** Whether no more records are handed out. */
   def isClosed: Boolean = !isOpen
@@ -112,6 +128,18 @@ private[kafka] final class Assignment(
 
   // ---- the poll thread ----
 
+  def isPaused: Boolean = paused
+
+  def pauseUntil(buffered: Long): Unit =
+    resumeAt = buffered
+    paused = true
+
+  def resume(): Unit = paused = false
+
+  /** How many records may wait, so that their bytes are not many either. */
+  def mostBuffered(records: Int, bytes: Int): Long =
+    math.max(1, math.min(records.toLong, bytes / recordBytes))
+
   /** Those of `records` that are to be handed out, or null: the offsets have gone back, so that
     * this assignment says nothing about them.
     *
@@ -121,7 +149,14 @@ private[kafka] final class Assignment(
   def deliver[K, V](
       records: JList[ConsumerRecord[K, V]],
       next: Long
-  ): JList[ConsumerRecord[K, V]] | Null = synchronized {
+  ): JList[ConsumerRecord[K, V]] | Null =
+    recordBytes = averageBytes(records)
+    synchronized(add(records, next))
+
+  private def add[K, V](
+      records: JList[ConsumerRecord[K, V]],
+      next: Long
+  ): JList[ConsumerRecord[K, V]] | Null =
     val size = records.size
     val from = records.get(0).offset
     if from < tracker.end then null
@@ -132,7 +167,13 @@ private[kafka] final class Assignment(
       delivered += toHandOut.size
       deliveredCount = delivered
       toHandOut
-  }
+
+  private def averageBytes[K, V](records: JList[ConsumerRecord[K, V]]): Long =
+    var sum = 0L
+    records.forEach { record =>
+      sum += math.max(0, record.serializedKeySize) + math.max(0, record.serializedValueSize)
+    }
+    math.max(1, sum / records.size)
 
   private def undone[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] =
     val chosen = ArrayList[ConsumerRecord[K, V]](records.size)
@@ -156,6 +197,7 @@ private[kafka] final class Assignment(
 
   /** What is to be committed, if that is not what was committed last. */
   def toCommit(limitBytes: Int): Option[Assignment.ToCommit] = synchronized {
+    commitIsAsked = false
     tracker.progress(limitBytes) match
       case Some(progress) if progress != committed =>
         Some(Assignment.ToCommit(this, progress, doneHanded))

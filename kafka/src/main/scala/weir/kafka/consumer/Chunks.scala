@@ -12,7 +12,7 @@ private[kafka] final class Chunk[K, V](
 )
 
 /** The records of the chunks in an inbox, but for those of partitions that have been taken away. */
-private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]], low: Int)
+private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]])
     extends Source[CommittableRecord[K, V]]:
   private var chunk: Chunk[K, V] | Null = null
   private var index = 0
@@ -30,5 +30,5 @@ private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]], low: Int)
         index += 1
       else
         chunk = null
-        current.assignment.chunkHandedOut(low)
+        current.assignment.chunkHandedOut()
     found

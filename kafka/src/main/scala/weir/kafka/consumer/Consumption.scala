@@ -17,10 +17,8 @@ private[kafka] object Consumption:
   ): Task[Source[CommittableRecord[K, V]]] = Task.onPlatformThread {
     val target = MergedTarget[K, V]()
     val loop = start(settings, topics, group, target)
-    StoppingSource(Chunks(target.inbox, lowOf(settings)), loop)
+    StoppingSource(Chunks(target.inbox), loop)
   }
-
-  def lowOf(settings: ConsumerSettings[?, ?]): Int = settings.bufferRecords / 2
 
   /** **Waits** for the brokers. **Fails** with [[KafkaFailure]].
     */
@@ -40,8 +38,8 @@ private[kafka] object Consumption:
     val options = PollOptions(
       topics = topics,
       group = group,
-      high = settings.bufferRecords,
-      low = lowOf(settings),
+      bufferRecords = settings.bufferRecords,
+      bufferBytes = settings.bufferBytes,
       commits = commits,
       commitInterval = toJava(settings.commitInterval),
       uncommittedLimit = settings.uncommittedLimit,
@@ -89,7 +87,7 @@ private[kafka] final class StoppingSource[A](elements: Source[A], loop: PollLoop
   override def close()(using Task.Direct): Unit = loop.stop()
 
 /** An inbox for each partition, and one for the partitions. */
-private[kafka] final class PartitionStreams[K, V](low: Int)
+private[kafka] final class PartitionStreams[K, V]()
     extends ChunkTarget[K, V]
     with Source[AssignedPartition[K, V]]:
   private val partitions = Inbox[AssignedPartition[K, V]]()
@@ -100,7 +98,7 @@ private[kafka] final class PartitionStreams[K, V](low: Int)
   def added(assignment: Assignment): Unit =
     val inbox = Inbox[Chunk[K, V]]()
     inboxes.put(assignment, inbox)
-    val records = Stream.fromSource(Task.delay(Chunks(inbox, low)))
+    val records = Stream.fromSource(Task.delay(Chunks(inbox)))
     partitions.offer(AssignedPartition(assignment.partition, records))
 
   def offer(chunk: Chunk[K, V]): Unit = inboxes.get(chunk.assignment).offer(chunk)
@@ -123,6 +121,6 @@ private[kafka] object PartitionStreams:
       topics: Set[String],
       group: String
   ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
-    val target = PartitionStreams[K, V](Consumption.lowOf(settings))
+    val target = PartitionStreams[K, V]()
     StoppingSource(target, Consumption.start(settings, topics, group, target))
   }

@@ -95,11 +95,12 @@ private[kafka] final class PollLoop[K, V](
     * `isPaused`. So either the poll thread sees that there is room, or the reader wakes it.
     */
   private def pauseAndResume(): Unit = owned.forEach { (partition, assignment) =>
-    if !assignment.isPaused && assignment.buffered >= options.high then
-      assignment.isPaused = true
+    val most = assignment.mostBuffered(options.bufferRecords, options.bufferBytes)
+    if !assignment.isPaused && assignment.buffered >= most then
+      assignment.pauseUntil(most / 2)
       consumer.pause(java.util.List.of(partition))
-    if assignment.isPaused && assignment.buffered <= options.low then
-      assignment.isPaused = false
+    if assignment.isPaused && assignment.hasRoom then
+      assignment.resume()
       consumer.resume(java.util.List.of(partition))
   }
 
@@ -206,8 +207,8 @@ private[kafka] final class PollLoop[K, V](
 private[kafka] final case class PollOptions(
     topics: Set[String],
     group: String,
-    high: Int,
-    low: Int,
+    bufferRecords: Int,
+    bufferBytes: Int,
     commits: Boolean,
     commitInterval: Duration,
     uncommittedLimit: Int,

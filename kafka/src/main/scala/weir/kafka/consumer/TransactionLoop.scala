@@ -28,7 +28,6 @@ import weir.{Stream, Task}
   */
 private[kafka] final class TransactionLoop[K, V, L, W] private (
     inbox: Inbox[Chunk[K, V]],
-    low: Int,
     polls: PollLoop[K, V],
     client: Producer[L, W],
     explain: Throwable => Throwable
@@ -36,7 +35,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   import TransactionLoop.*
 
   def records: Stream[CommittableRecord[K, V]] =
-    Stream.fromSource(Task.delay(Chunks(inbox, low)))
+    Stream.fromSource(Task.delay(Chunks(inbox)))
 
   /** How many records are in a transaction: so many that it costs little beside the tasks, and so
     * few that a revoke, which waits for it, need not wait long.
@@ -150,7 +149,7 @@ private[kafka] object TransactionLoop:
       val target = MergedTarget[K, V]()
       val unlimited = reading.copy(uncommittedLimit = Int.MaxValue)
       val polls = Consumption.start(unlimited, topics, group, target, commits = false)
-      new TransactionLoop(target.inbox, Consumption.lowOf(reading), polls, client, explain)
+      new TransactionLoop(target.inbox, polls, client, explain)
     catch
       case error: Exception =>
         client.close(JDuration.ZERO)

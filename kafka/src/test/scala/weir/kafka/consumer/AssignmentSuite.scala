@@ -19,7 +19,7 @@ class AssignmentSuite extends FunSuite:
 
   private def assignmentWith(records: Int, limit: Int = 1000, poller: Poller = Nobody) =
     val assignment = Assignment(partition, None, limit, poller)
-    assignment.deliver(recordsFrom(0, records), -1)
+    if records > 0 then assignment.deliver(recordsFrom(0, records), -1): Unit
     assignment
 
   private def recordsFrom(from: Long, count: Int) =
@@ -48,6 +48,59 @@ class AssignmentSuite extends FunSuite:
       reader.join()
       assert(handed.get <= seen, s"round $round: ${handed.get} handed out, $seen seen")
       assertEquals(assignment.inFlight, handed.get.toLong, s"round $round")
+
+  test("a commit is asked for at half of the limit, and again while one is under way"):
+    val asked = AtomicInteger()
+    val poller = new Poller:
+      def wake(): Unit = ()
+      def commitSoon(): Unit = asked.incrementAndGet(): Unit
+      def unpark(): Unit = ()
+    val assignment = assignmentWith(100, limit = 20, poller)
+    def done(offsets: Range) =
+      for offset <- offsets do
+        assert(assignment.tryHandOut())
+        assignment.done(offset)
+    done(0 until 9)
+    assertEquals(asked.get, 0)
+    done(9 until 15)
+    assertEquals(asked.get, 1)
+    val first = assignment.toCommit(4096).get
+    done(15 until 20)
+    assertEquals(asked.get, 2)
+    val second = assignment.toCommit(4096).get
+    assignment.hasCommitted(first)
+    done(20 until 28) // 13 are in no commit, and it has been asked for 5 of them
+    assertEquals(asked.get, 3)
+    assignment.hasCommitted(second)
+    done(28 until 39)
+    assertEquals(asked.get, 3) // the third has not begun
+
+  test("of long records fewer may wait"):
+    val assignment = assignmentWith(0)
+    def deliver(bytes: Int, from: Long) =
+      val records = ArrayList[ConsumerRecord[String, String]]()
+      records.add(
+        ConsumerRecord(
+          "topic",
+          0,
+          from,
+          0L,
+          org.apache.kafka.common.record.TimestampType.CREATE_TIME,
+          0,
+          bytes,
+          "k",
+          "v",
+          org.apache.kafka.common.header.internals.RecordHeaders(),
+          java.util.Optional.empty()
+        )
+      )
+      assignment.deliver(records, -1): Unit
+    deliver(100, 0)
+    assertEquals(assignment.mostBuffered(1000, 1_000_000), 1000L)
+    deliver(10_000, 1)
+    assertEquals(assignment.mostBuffered(1000, 1_000_000), 100L)
+    deliver(10_000_000, 2)
+    assertEquals(assignment.mostBuffered(1000, 1_000_000), 1L)
 
   test("a reader that waits for a commit goes on after it, or ends with the assignment"):
     for closes <- List(false, true) do
