@@ -346,7 +346,8 @@ class Fs2CasesSuite extends StreamTests:
         val stopped = AtomicInteger()
         val all = CountDownLatch(n + 1).flatMap { latch =>
           val meet = latch.release.andThen(latch.await)
-          val waits = meet.andThen(Task.never.onCancel(Task(stopped.incrementAndGet()).void))
+          val stop = Task(stopped.incrementAndGet()).void
+          val waits = Task.uncancelable(poll => meet.andThen(poll(Task.never).onCancel(stop)))
           val fails = Stream.constant(meet.andThen(Task.fail(boom))).take(n)
           map(fails ++ Stream.emit(waits), n + 1).drain.attempt
         }
