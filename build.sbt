@@ -463,6 +463,7 @@ lazy val benchCe2 = project
 
 lazy val site = taskKey[Unit]("The pages and scaladoc as a web site, with every link checked")
 lazy val siteLinks = taskKey[Unit]("Compiles the pages' code, and checks every link of the pages")
+lazy val pagesCode = taskKey[Unit]("Compiles and runs the pages' code")
 lazy val siteSources = taskKey[Site.Sources]("What the site is made of")
 
 // Compiles the code in README.md and in every page under docs/.
@@ -501,8 +502,21 @@ lazy val docs = project
       streams.value.log.info(s"the site begins at $to/index.html")
     },
     siteLinks := Site.build(siteSources.value, version.value, target.value / "site"),
+    // Compiled anew where a page, or what its code is compiled with, has changed.
+    pagesCode := Def.taskDyn {
+      val root = (ThisBuild / baseDirectory).value
+      val pages = (root / "README.md") +: (baseDirectory.value ** "*.md").get()
+      val compiled = root / "target" / "mdoc" / "stamp"
+      val now = Site.stamp(pages, (Compile / fullClasspath).value.files)
+      if (compiled.exists && IO.read(compiled) == now) Def.task(())
+      else
+        Def.task {
+          val _ = mdoc.toTask("").value
+          IO.write(compiled, now)
+        }
+    }.value,
     siteSources := {
-      val _ = mdoc.toTask("").value
+      val _ = pagesCode.value
       val root = (ThisBuild / baseDirectory).value
       val lunr = target.value / "lunr.min.js"
       WebJar.file((Compile / managedClasspath).value.files, "lunr", "/lunr.min.js", lunr)

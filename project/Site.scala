@@ -29,6 +29,14 @@ object Site {
     */
   final case class Sources(root: File, compiled: File, extras: Seq[File], api: Option[File])
 
+  /** What changes when the pages, or the classes that their code is compiled with, do. */
+  def stamp(pages: Seq[File], classpath: Seq[File]): String = {
+    val (folders, jars) = classpath.partition(_.isDirectory)
+    val contents = (pages ++ folders.flatMap(folder => (folder ** "*.class").get())).sorted
+      .map(file => s"$file ${Hash.toHex(Hash(file))}")
+    Hash.toHex(Hash((contents ++ jars.map(jar => s"$jar ${jar.length}")).mkString("\n")))
+  }
+
   /** Writes the site to `to`. Fails with the page and line of each link that leads nowhere. */
   def build(sources: Sources, version: String, to: File): Unit = {
     val pages = SitePages(sources.root, sources.compiled)
