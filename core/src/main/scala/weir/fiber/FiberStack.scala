@@ -19,7 +19,8 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
   /** How many masks are on. */
   final private[weir] var masks: Int = 0
 
-  /** The innermost mask that has not been removed, if it is one of `uncancelable`. */
+  /** The innermost mask that has a frame and has not been removed, if it is one of `uncancelable`.
+    */
   final private[fiber] var innermostMask: Mask | Null = null
 
   /** True from the moment at which a cancel begins to unwind the stack. One mask stays on from

@@ -310,11 +310,14 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 var isDone = false
                 if !outOfBudget then
                   if isPlainCode(next) then
+                    current = next // what a trace names, where it throws
                     value = runMasked(next)
                     isDone = true
                   else if next.tag == Tag.FlatMap then
                     val flatMap = next.asInstanceOf[FlatMap[Any, Any]]
-                    if isPlainCode(flatMap.source) then next = flatMap.f(runMasked(flatMap.source))
+                    if isPlainCode(flatMap.source) then
+                      current = flatMap
+                      next = flatMap.f(runMasked(flatMap.source))
                   if next.tag == Tag.Pure then
                     value = next.asInstanceOf[Pure[Any]].value
                     isDone = true
@@ -367,9 +370,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
               return TaskFiber.Suspended
             if base > 0 && overflows == TaskFiber.overflowsInARow then throw error
           else overflows = 0
-          if bare eq null then current = failedIn(current, error)
-          else // still masked; the JVM names what threw
-            current = failedIn(null, error)
+          current = failedIn(current, error)
+          if bare ne null then // only now: the error was thrown masked
             endMask(bare.nn)
             bare = null
     null

@@ -148,18 +148,44 @@ class ErrorTraceSuite extends WeirSuite:
     })
     assert(path(error).contains("child"), path(error).toString)
 
-  test("a function that throws an error which was made elsewhere is named"):
+  for (where, in) <- List[(String, Task[Nothing] => Task[Nothing])](
+      ("", task => task),
+      (" in a mask", task => Task.uncancelable(_ => task))
+    )
+  do
+    test(s"a function that throws an error which was made elsewhere is named$where"):
+      // No line of another function, or of what calls this one, may be next to its own.
+      def thrown(task: IllegalStateException => Task[Nothing]): List[String] =
+        hits.clear()
+        val error = IllegalStateException("made before")
+        assert(failing(Task.cede.flatMap(_ => in(task(error)))) eq error)
+        path(error)
+
+      val byFlatMap = thrown(error =>
+        Task(1).flatMap { _ =>
+          hit("flatMap")
+          throw error
+        }
+      )
+      assert(byFlatMap.contains("flatMap"), byFlatMap.toString)
+      val byCode = thrown(error =>
+        Task {
+          hit("code")
+          throw error
+        }
+      )
+      assert(byCode.contains("code"), byCode.toString)
+
+  test("a mask's function that throws an error which was made elsewhere is named"):
     val error = IllegalStateException("made before")
-    val one = Task(1)
-    // No line of another function, or of what calls this one, may be next to its own.
-    val task = one.flatMap { _ =>
-      hit("throws")
-      throw error
+    val task = Task.cede.flatMap { _ =>
+      Task.uncancelable { _ =>
+        hit("mask")
+        throw error
+      }
     }
-    // So they are apart.
-    val thrown = failing(task)
-    assert(thrown eq error)
-    assert(path(error).contains("throws"), path(error).toString)
+    assert(failing(task) eq error)
+    assert(path(error).contains("mask"), path(error).toString)
 
   test("what waits for the result is named, and not the library"):
     val error = failing(
@@ -293,22 +319,40 @@ class ErrorTraceSuite extends WeirSuite:
         assert(named.contains("second run") && !named.contains("first run"), named.toString)
 
   test("an error object that two places of one fiber throw has the trace of the latest one"):
+    for in <- List[Task[Nothing] => Task[Nothing]](task => task, t => Task.uncancelable(_ => t)) do
+      val error = IllegalStateException("kept")
+      def here = Task.cede.flatMap { _ =>
+        in(Task {
+          hit("here")
+          throw error
+        })
+      }
+      def there = Task.cede.flatMap { _ =>
+        in(Task {
+          hit("there")
+          throw error
+        })
+      }
+      val both = Task.cede.flatMap(_ => here.attempt.andThen(there.attempt))
+      for _ <- 1 to 3 do both.runSync(): Unit
+      assertEquals(fibers(error), 1)
+      assert(path(error).contains("there") && !path(error).contains("here"), path(error).toString)
+
+  test("masked places of one fiber that throw one error object are told apart"):
     val error = IllegalStateException("kept")
-    def here = Task.cede.flatMap { _ =>
+    val here = Task.uncancelable { _ =>
       Task {
         hit("here")
         throw error
       }
     }
-    def there = Task.cede.flatMap { _ =>
+    val there = Task.uncancelable { _ =>
       Task {
         hit("there")
         throw error
       }
     }
-    val both = Task.cede.flatMap(_ => here.attempt.andThen(there.attempt))
-    for _ <- 1 to 3 do both.runSync(): Unit
-    assertEquals(fibers(error), 1)
+    failing(Task.cede.flatMap(_ => here.attempt.flatMap(_ => there))): Unit
     assert(path(error).contains("there") && !path(error).contains("here"), path(error).toString)
 
   test("an error that is joined again and again names the two fibers of the latest join"):
