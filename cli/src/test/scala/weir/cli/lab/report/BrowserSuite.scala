@@ -6,6 +6,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
+import weir.cli.Tier
 import weir.cli.lab.LabReport
 
 /** The page in a real browser, at the width of a desktop and of a phone.
@@ -41,11 +42,8 @@ class BrowserSuite extends FunSuite:
 
   for
     report <- SampleReports.all
-    (screen, width, height) <- List(
-      ("desktop", 1280, 900),
-      ("phone", 390, 844),
-      ("small", 360, 740)
-    )
+    (screen, width, height) <- List(("desktop", 1280, 900), ("small", 360, 740)) ++
+      Tier(Nil, List(("phone", 390, 844)))
   do
     test(s"${report.command}: charts with data, no error, no request, no overflow: $screen"):
       assume(binary.nonEmpty, "there is no Chromium")
