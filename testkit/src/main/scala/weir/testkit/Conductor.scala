@@ -9,11 +9,11 @@ import scala.concurrent.duration.FiniteDuration
   * **The race that we fear**: a wake-up that is under way while everything looks asleep. Between
   * fibers, alarms and locks of `java.util.concurrent` there is none: a thread that wakes a virtual
   * thread has queued it before it can itself stop being carried. There is one if code outside of
-  * the runtime wakes: a callback, a thread of the user's, the JVM, which hands on monitors by a
-  * thread of its own. A wait that may be ended so is given `patience` of real time, once, before
-  * the clock moves; a wait for a monitor is given it each time that any thread has run, since that
-  * may have left the monitor. While a thread waits for a socket or the like, the clock moves no
-  * faster than the real one.
+  * the runtime wakes: a callback, or a thread of the user's. A wait that may be ended so is given
+  * `patience` of real time, once, before the clock moves; a wait for a monitor is given it each
+  * time that any thread has run, since that may have left the monitor. The JVM hands on monitors by
+  * a thread of its own, which is waited for: see `Monitors`. While a thread waits for a socket or
+  * the like, the clock moves no faster than the real one.
   */
 private[testkit] final class Conductor(
     carriers: Carriers,
@@ -34,6 +34,7 @@ private[testkit] final class Conductor(
       else
         val events = carriers.events // before the look, which must see all that these have changed
         val strangers = examine(carriers.takeMoved())
+        if foreign.valuesIterator.exists(Rest.isForMonitor) then Monitors.awaitHandedOn()
         val callbacks = outside.hasNew()
         val changed =
           if strangers || callbacks then carriers.awaitEvent(events, patience.toNanos)

@@ -183,6 +183,15 @@ class VirtualTimeSuite extends munit.FunSuite:
     }
     assertEquals(TestRuntime.timed(Task.parTraverse(1 to 4)(_ => locked))._2, 4.hours)
 
+  test("the clock stands still while the JVM hands a monitor on, however long that takes"):
+    val runtime = TestRuntime(carriers = 2, patience = 1.nano)
+    for _ <- 1 to 200 do
+      val lock = Object()
+      val work = Task(lock.synchronized(Thread.`yield`()))
+      val all = Task.parTraverse(1 to 4)(_ => work).timeout(1.hour).attempt
+      assertEquals(runtime.timed(all)._2, 0.seconds)
+    runtime.close()
+
   test("a nested runSync sleeps on the same clock"):
     val runtime = TestRuntime()
     val nested = Task(Task.sleep(1.hour).as(1).runSync())
