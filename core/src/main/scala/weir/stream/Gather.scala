@@ -34,6 +34,9 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
       add(ready.elements(index), fiber)
       index += 1
 
+  /** After the last `addReady`: what comes next has to be made. */
+  protected def readyAdded(): Unit = ()
+
   /** Under the lock: whether there is something for the consumer; `isFinal` if no element will be
     * added any more.
     */
@@ -84,10 +87,12 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
           add(value, fiber)
           left -= 1
           var ready = upstream.takeReady(math.min(left, Ready.most).toInt)
-          while ready ne null do
-            addReady(ready, fiber)
-            left -= ready.count
-            ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+          if ready ne null then
+            while ready ne null do
+              addReady(ready, fiber)
+              left -= ready.count
+              ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+            readyAdded()
     catch
       case CancelSignal =>
         finish(Producer.canceled)
@@ -134,7 +139,8 @@ private[stream] object Gather:
 /** Groups of `size` elements, or those that have come within `nanos` of the first of them.
   *
   * While a full group waits for the consumer no element is made. Of those that upstream has
-  * already, some more groups are filled.
+  * already, some more groups are filled, and the consumer is woken for several of them at once: to
+  * wake it costs more than to fill one.
   */
 private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Gather(upstream):
@@ -145,6 +151,9 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   /** The producer adds again when so few groups wait. */
   private var addsAt = 0
 
+  /** How many `Ready` the consumer has not been woken for. */
+  private var untold = 0
+
   override def atMost(groups: Long): Unit =
     val elements = if groups > Long.MaxValue / size then Long.MaxValue else groups * size
     demand = math.min(demand, elements)
@@ -153,24 +162,32 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   override protected def hasDue: Boolean = count > 0
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(mayAdd(0))
+    awaitRoom(fiber)(hasRoom(0, 0))
     synchronized {
       append(value, fiber)
       if count <= 1 then wakeConsumer() // a group is full, or its time has begun
     }
 
   override protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(mayAdd(GroupWithinStage.fullGroups))
+    awaitRoom(fiber)(hasRoom(GroupWithinStage.fullGroups, GroupWithinStage.fullGroups / 2))
     synchronized {
       var index = 0
       while index < ready.count do
         append(ready.elements(index), fiber)
         index += 1
-      wakeConsumer()
+      untold += 1
+      if untold == GroupWithinStage.fullGroups || full.size > GroupWithinStage.fullGroups then
+        tell()
     }
 
-  private def mayAdd(waitingGroups: Int): Boolean =
-    addsAt = waitingGroups
+  override protected def readyAdded(): Unit = synchronized(tell())
+
+  private def tell(): Unit =
+    untold = 0
+    wakeConsumer()
+
+  private def hasRoom(waitingGroups: Int, again: Int): Boolean =
+    addsAt = again
     full.size <= waitingGroups
 
   private def append(value: Any, fiber: TaskFiber): Unit =
