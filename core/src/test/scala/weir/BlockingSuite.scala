@@ -211,4 +211,4 @@ class BlockingSuite extends WeirSuite:
     val computing = Task.foreach(1 to 1_000_000)(i => Task(sum.addAndGet(i)))
     val (_, took) = timed(Task.both(sleeping, computing).runSync())
     assertEquals(sum.get, 500_000_500_000L)
-    assert(took < 5.seconds, s"took $took")
+    assert(took < Tier(20.seconds, 5.seconds), s"took $took")

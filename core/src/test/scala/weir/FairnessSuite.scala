@@ -135,7 +135,7 @@ class FairnessSuite extends WeirSuite:
     val (_, took) = timed(Task.cede.as(1).start.flatMap(_.joinOrFail).runSync())
     eventually("every counter has moved")(counters.forall(_.get > 1000))
     Task.parTraverse(loops)(_.cancel).runSync(): Unit
-    assert(took < 1.second, s"a new fiber took $took")
+    assert(took < Tier(5.seconds, 1.second), s"a new fiber took $took")
 
   test(
     "fibers queued behind a thunk that computes for long are run by the carriers that only loop"

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 class KeyedMutexSuite extends StressTests:
   private val operations = Integer.getInteger("weir.stress.operations", 100_000).intValue
 
-  override def limit: FiniteDuration = 10.seconds + (operations / 20_000).seconds
+  override def limit: FiniteDuration = 30.seconds + (operations / 20_000).seconds
 
   /** A task that holds the lock until the deferred is set. */
   private def holding[K](mutex: KeyedMutex[K], key: K, until: Deferred[Unit])(using Runtime) =

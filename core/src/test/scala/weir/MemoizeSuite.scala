@@ -1,6 +1,7 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicInteger
+import weir.testkit.TestRuntime
 
 /** `memoize`: one run for all who ask. */
 class MemoizeSuite extends WeirSuite:
@@ -34,13 +35,16 @@ class MemoizeSuite extends WeirSuite:
   test("a cancel of one who waits harms nobody"):
     val gate = Deferred.unsafe[Unit]
     val counted = Counted(n => gate.get.as(n))
-    val fibers = List.fill(3)(counted.memoized.start.runSync())
-    eventually("it runs")(counted.runs.get == 1)
-    fibers.head.cancel.runSync()
-    assertEquals(fibers.head.join.runSync(), Outcome.Canceled)
-    gate.complete(()).runSync(): Unit
-    assertEquals(fibers.tail.map(_.joinOrFail.runSync()), List(1, 1))
+    val runtime = TestRuntime()
+    val fibers = List.fill(3)(runtime.start(counted.memoized))
+    runtime.awaitQuiet()
+    runtime.run(fibers.head.fiber.cancel)
+    assertEquals(fibers.head.outcome, Some(Outcome.Canceled))
+    runtime.run(gate.complete(())): Unit
+    runtime.awaitQuiet()
+    assertEquals(fibers.tail.map(_.outcome), List.fill(2)(Some(Outcome.Succeeded(1))))
     assertEquals(counted.runs.get, 1)
+    runtime.close()
 
   test(
     "the cancel of the last who waits cancels it, finalizers included, and the next runs it anew"
@@ -49,9 +53,11 @@ class MemoizeSuite extends WeirSuite:
     val counted = Counted(n =>
       if n == 1 then Task.never.onCancel(Task(cleaned.incrementAndGet()).void) else Task.pure(n)
     )
-    val fibers = List.fill(2)(counted.memoized.start.runSync())
-    eventually("it runs")(counted.runs.get == 1)
-    fibers.foreach(_.cancel.runSync())
+    val runtime = TestRuntime()
+    val fibers = List.fill(2)(runtime.start(counted.memoized))
+    runtime.awaitQuiet()
+    fibers.foreach(started => runtime.run(started.fiber.cancel))
     assertEquals(cleaned.get, 1)
-    assertEquals(counted.memoized.runSync(), 2)
-    assertEquals(counted.memoized.runSync(), 2)
+    assertEquals(runtime.run(counted.memoized), 2)
+    assertEquals(runtime.run(counted.memoized), 2)
+    runtime.close()

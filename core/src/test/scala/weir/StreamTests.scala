@@ -20,14 +20,21 @@ trait StreamTests extends WeirSuite:
     */
   def standstill()(using runtime: Runtime): Unit = eventually("quiet")(runtime.isQuiet)
 
-  /** The value that `count` stays at, once it has reached `atLeast`. A worker that waits in a
+  /** The value that `count` stays at, if that is at least `atLeast`. A worker that waits in a
     * stream cannot be told from one that runs: so nothing but time shows that no more comes.
     */
   def steady(atLeast: Int)(count: => Int): Int =
-    eventually(s"at least $atLeast, not $count")(count >= atLeast)
+    var last = count
+    eventually(s"at least $atLeast, not $last") {
+      last = steadyFor(30.millis)(count)
+      last >= atLeast
+    }
+    last
+
+  private def steadyFor(time: FiniteDuration)(count: => Int): Int =
     var last = count
     var since = System.nanoTime()
-    while System.nanoTime() - since < 30_000_000 do
+    while System.nanoTime() - since < time.toNanos do
       Thread.sleep(1)
       val now = count
       if now != last then

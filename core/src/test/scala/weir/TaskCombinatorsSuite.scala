@@ -131,7 +131,7 @@ class TaskCombinatorsSuite extends WeirSuite:
   test("timed tells how long the task took, without what is before"):
     val (took, value) = Task(Thread.sleep(20)).as(1).timed.runSync()
     assertEquals(value, 1)
-    assert(took >= 20.millis && took < 5.seconds, took)
+    assert(took >= 20.millis && took < 20.seconds, took)
 
   test("delayBy waits before the task, each time"):
     val (_, took) = timed(Task.unit.delayBy(10.millis).replicate(3).runSync())

@@ -15,8 +15,9 @@ import weir.fiber.FiberCore
   */
 trait WeirSuite extends munit.FunSuite:
 
-  /** How long a test may take. */
-  def limit: FiniteDuration = 10.seconds
+  /** How long a test may take, also on a machine that does much else: what hangs, hangs for longer.
+    */
+  def limit: FiniteDuration = 30.seconds
 
   /** Only a net below `limit`, which gives a dump. */
   override def munitTimeout: Duration = limit * 2
@@ -50,14 +51,14 @@ trait WeirSuite extends munit.FunSuite:
 
   /** Waits for what nothing tells of, by asking. */
   def eventually(clue: => String)(condition: => Boolean): Unit =
-    val deadline = 5.seconds.fromNow
+    val deadline = 15.seconds.fromNow
     var isSo = condition
     var pauseNanos = 50_000
     while !isSo && deadline.hasTimeLeft() do
       Thread.sleep(0, pauseNanos)
       pauseNanos = (pauseNanos * 2).min(999_999)
       isSo = condition
-    if !isSo then fail(s"Not so after 5 s: $clue\n${WeirSuite.dump()}")
+    if !isSo then fail(s"Not so after 15 s: $clue\n${WeirSuite.dump()}")
 
   /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are
     * still there.

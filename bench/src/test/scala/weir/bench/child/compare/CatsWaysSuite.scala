@@ -20,12 +20,12 @@ class CatsWaysSuite extends munit.FunSuite:
         assertEquals(course.mistake, None)
         assertEquals(course.progress, "1000 of 1000 tasks produced, 1000 consumed")
 
-  test("two consumers that block in a pool of two threads hang, and nothing is consumed") {
+  // How far it comes before both threads block is a matter of chance.
+  test("two consumers that block in a pool of two threads hang") {
     val heard = ConcurrentLinkedQueue[String]()
     SideBySide(CatsWays, tasksPerLetter = 1, Hearing(heard))
       .run(Seq(Load.Balanced), Seq(Way.Hang), _ => plan)
-    val hung = heard.asScala.exists(_.matches("hangs: after .* tasks produced, 0 consumed"))
-    assert(hung, heard.toString)
+    assert(heard.asScala.exists(_.startsWith("hangs: after ")), heard.toString)
   }
 
   /** Notes how each way ends. */
