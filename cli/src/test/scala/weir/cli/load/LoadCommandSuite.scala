@@ -32,7 +32,8 @@ class LoadCommandSuite extends FunSuite with TempFolder:
         Loader.findPsql().map(_ => "psql").toVector ++ Vector("server-copy", "weir") ++
           // The prefetches differ in the value of an option only.
           Tier(Vector("weir-n0"), Vector("weir-n0", "weir-1MB")) :+ "weir-jobs-2"
-      val small = Seq("--rows", "2000", "--rounds", "2", "--only", systems.mkString(","))
+      val rounds = Tier(1, 2)
+      val small = Seq("--rows", "2000", "--rounds", s"$rounds", "--only", systems.mkString(","))
       val ran = weir(small ++ Seq("--json", file.toString)*)
       assertEquals((ran.code, ran.err), (0, ""))
       val results = ujson.read(Files.readString(file))("results").arr.toVector
@@ -40,7 +41,7 @@ class LoadCommandSuite extends FunSuite with TempFolder:
         val own = results.filter(_("case").str == name)
         assertEquals(own.map(_("system").str), systems, ran.out)
         assert(own.forall(r => r("value").num > 0 && r("value").num < 60), own)
-      for system <- systems; round <- 1 to 2 do
+      for system <- systems; round <- 1 to rounds do
         assert(ran.out.contains(s"round $round, $system: "), ran.out)
 
   test("bad input is one line that names the option, exit code 2, and nothing is run"):
