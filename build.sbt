@@ -51,8 +51,12 @@ lazy val testSettings = Seq(
   // Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about.
   Test / javaOptions += "--sun-misc-unsafe-memory-access=allow",
   // Most of what tests run is over before the better compiler would pay: that would be a third of
-  // the processors' time. Where time is plenty, the code runs as it does for users.
-  Test / javaOptions ++= (if (Verify.isLong) Nil else Seq("-XX:TieredStopAtLevel=1"))
+  // the processors' time. Nor has it much in its heap. Where time is plenty, the code runs as it
+  // does for users.
+  Test / javaOptions ++= (
+    if (Verify.isLong) Nil
+    else Seq("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+  )
 )
 
 // The tests of the large modules run in three JVMs side by side, each with its share of the
@@ -73,13 +77,10 @@ lazy val inThreeJvms = Seq(
   }
 )
 
-// Tests that do not look at the heap need no more than the simplest collector.
-lazy val startsFast = Seq(Test / javaOptions += "-XX:+UseSerialGC")
-
-// One JVM of tests more than there are processors: there is always one that waits.
+// Two JVMs of tests for each processor: one of them waits.
 Global / concurrentRestrictions := {
   val processors = java.lang.Runtime.getRuntime.availableProcessors
-  Seq(Tags.limitAll(processors + 1), Tags.exclusiveGroup(Tags.Clean))
+  Seq(Tags.limitAll(2 * processors), Tags.exclusiveGroup(Tags.Clean))
 }
 
 val pgjdbc = "42.7.14"
@@ -297,7 +298,6 @@ lazy val postgres = project
   )
   .settings(testSettings)
   .settings(inThreeJvms)
-  .settings(startsFast)
   .settings(testkitSettings)
   .settings(
     libraryDependencies ++= Seq(
@@ -338,7 +338,6 @@ lazy val kafka = project
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
   )
   .settings(testSettings)
-  .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(
       "org.apache.kafka" % "kafka-clients" % kafkaVersion,
@@ -374,7 +373,6 @@ lazy val cli = project
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(inThreeJvms)
-  .settings(startsFast)
   .settings(
     libraryDependencies ++= Seq(
       "info.picocli" % "picocli" % "4.7.7",
