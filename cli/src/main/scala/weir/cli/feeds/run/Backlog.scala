@@ -3,6 +3,7 @@ package weir.cli.feeds.run
 import java.util.concurrent.locks.ReentrantLock
 import scala.collection.mutable
 import scala.concurrent.duration.*
+import scala.util.hashing.byteswap64
 
 import weir.cli.feeds.store.DueFeed
 
@@ -16,7 +17,9 @@ import weir.cli.feeds.store.DueFeed
   *     blocks costs no thread, and its cancellation is the interrupt of the wait.
   *   - **Fair**: hosts that have something to fetch and a turn free take turns, round robin.
   *   - **Order**: within a host the longest expected first, so that no long one begins when all
-  *     else is done; a feed that is tried again goes before all others, since it is on its way.
+  *     else is done. Those that differ by less than twice are shuffled by `seed`, so that processes
+  *     which share the feeds do not ask for the same one at the same time. A feed that is tried
+  *     again goes before all others, since it is on its way.
   *   - **The start**: nothing is handed out until each source has delivered a page, or the longest
   *     feeds of a source that is a little late would find all places taken.
   *   - **Invariant**: a host is in `ready` if and only if it has a waiting feed and a free turn,
@@ -29,10 +32,16 @@ import weir.cli.feeds.store.DueFeed
   *   how many feeds may wait before `offer` does
   * @param sources
   *   how many sources offer feeds, numbered from 0
+  * @param seed
+  *   another one in each process
   */
-final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
+final class Backlog(perHost: String => Int, capacity: Int, sources: Int, seed: Long):
+  private val order = Ordering.by: (turn: Turn) =>
+    val magnitude = 64 - java.lang.Long.numberOfLeadingZeros(turn.feed.expectedMillis)
+    (turn.tries > 0, magnitude, byteswap64(turn.feed.id ^ seed))
+
   private final class Host(val limit: Int):
-    val waiting = mutable.PriorityQueue.empty[Turn](using Backlog.order)
+    val waiting = mutable.PriorityQueue.empty[Turn](using order)
     var underWay = 0
     var isHeld = false
     def isReady: Boolean = waiting.nonEmpty && underWay < limit && !isHeld
@@ -148,6 +157,3 @@ final class Backlog(perHost: String => Int, capacity: Int, sources: Int):
     lock.lockInterruptibly()
     try body
     finally lock.unlock()
-
-private object Backlog:
-  private val order = Ordering.by((turn: Turn) => (turn.tries > 0, turn.feed.expectedMillis))

@@ -34,7 +34,7 @@ final class FeedRun(
     */
   def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:
-      val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity, sources = 2)
+      val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity, sources = 2, leases.worker)
       val pages = half(due, 0)
         .prefetchN(FeedRun.pagesAhead)
         .merge:

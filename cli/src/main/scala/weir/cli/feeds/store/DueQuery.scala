@@ -25,12 +25,6 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
   /** The parameters of [[DueQuery.isDue]]. */
   private[store] def values: Seq[Long] = Seq(staleMillis, staleMillis, asOfMillis)
 
-  /** Whether this feed is due. */
-  def includes(connection: Connection, id: Long): Boolean =
-    Sql
-      .query(connection, s"SELECT 1 FROM feed WHERE $isDue AND id = ?")(values :+ id*)(_ => ())
-      .nonEmpty
-
   /** When the next feed falls due, of those that are checked at all. */
   def nextAtMillis(connection: Connection): Option[Long] =
     Sql

@@ -26,7 +26,8 @@ final class Leases private[store] (
 ) extends AutoCloseable:
   import Leases.*
 
-  private val worker = ThreadLocalRandom.current().nextLong(1, Long.MaxValue)
+  /** The number of this run. */
+  val worker: Long = ThreadLocalRandom.current().nextLong(1, Long.MaxValue)
   private val now = database.now
   // Where there are many writers, claims need not wait for checks that are being stored, nor the
   // sign of life for anything.
@@ -94,14 +95,17 @@ final class Leases private[store] (
 
   /** Why the feed could not be claimed; none if there was no turn of its host. */
   private def whyNot(connection: Connection, feed: DueFeed, due: DueQuery): Option[Claim] =
-    if !due.includes(connection, feed.id) then Some(Claim.Done)
-    else
-      Sql
-        .query(
-          connection,
-          s"SELECT 1 FROM lease WHERE feed_id = ? AND worker_id <> ? AND worker_id IN ($living)"
-        )(feed.id, worker)(_ => Claim.Leased)
-        .headOption
+    Sql
+      .query(
+        connection,
+        s"""SELECT ${DueQuery.isDue}, EXISTS (SELECT 1 FROM lease
+           |  WHERE feed_id = feed.id AND worker_id <> ? AND worker_id IN ($living))
+           |FROM feed WHERE id = ?""".stripMargin
+      )(due.values ++ Seq(worker, feed.id)*): row =>
+        if !row.getBoolean(1) then Some(Claim.Done)
+        else Option.when(row.getBoolean(2))(Claim.Leased)
+      .headOption
+      .getOrElse(Some(Claim.Done))
 
   /** Gives the turn of the feed's host to others, and keeps the feed. */
   def rest(feed: DueFeed): Unit = line.reading: connection =>

@@ -15,7 +15,7 @@ class BacklogSuite extends FunSuite:
     DueFeed(id.toLong, url, None, None, 0, 0, expected)
 
   private def backlog(perHost: Int, feeds: DueFeed*) =
-    val made = Backlog(_ => perHost, capacity = 100, sources = 1)
+    val made = Backlog(_ => perHost, capacity = 100, sources = 1, seed = 1)
     made.offer(0, feeds.toVector)
     made.close()
     made
@@ -25,6 +25,15 @@ class BacklogSuite extends FunSuite:
   test("the longest expected feed goes first"):
     val waiting = backlog(9, feed(1, expected = 5), feed(2, expected = 50), feed(3, expected = 20))
     assertEquals(ids(waiting.take(), waiting.take(), waiting.take()), List(2, 3, 1).map(Some(_)))
+
+  test("feeds that take about as long go in another order in each process"):
+    val feeds = Vector.tabulate(20)(i => feed(i, expected = 64 + i))
+    val orders =
+      for seed <- 1 to 3 yield
+        val waiting = Backlog(_ => 99, capacity = 100, sources = 1, seed)
+        waiting.offer(0, feeds)
+        ids(List.fill(20)(waiting.take())*)
+    assertEquals(orders.distinct.size, 3)
 
   test("a host has no more under way than its limit, and others go on meanwhile"):
     val waiting = backlog(1, feed(1), feed(2), feed(3, "b"))
@@ -54,7 +63,7 @@ class BacklogSuite extends FunSuite:
 
   test("a host whose turns others have is held, and its feeds come in the same order later"):
     val waiting =
-      backlog(2, feed(1, expected = 9), feed(2, expected = 5), feed(3, "b"), feed(4, expected = 7))
+      backlog(2, feed(1, expected = 20), feed(2, expected = 4), feed(3, "b"), feed(4, expected = 9))
     val first = waiting.take().get
     assertEquals(first.feed.id, 1L)
     waiting.hold(first, 20.millis)
@@ -70,7 +79,7 @@ class BacklogSuite extends FunSuite:
     assertEquals(waiting.take(), None)
 
   test("nothing is handed out before every source has delivered"):
-    val waiting = Backlog(_ => 9, capacity = 100, sources = 2)
+    val waiting = Backlog(_ => 9, capacity = 100, sources = 2, seed = 1)
     waiting.offer(0, Vector(feed(1, expected = 1)))
     val taken = LinkedBlockingQueue[Option[Turn]]()
     Thread.ofVirtual().start(() => taken.put(waiting.take())): Unit
@@ -88,7 +97,7 @@ class BacklogSuite extends FunSuite:
     assertEquals(taken.take(), None)
 
   test("a source waits while the backlog is full"):
-    val waiting = Backlog(_ => 9, capacity = 1, sources = 1)
+    val waiting = Backlog(_ => 9, capacity = 1, sources = 1, seed = 1)
     waiting.offer(0, Vector(feed(1)))
     val offered = CountDownLatch(1)
     Thread.ofVirtual().start { () =>
@@ -100,7 +109,7 @@ class BacklogSuite extends FunSuite:
     assertEquals(ids(waiting.take()), List(Some(2)))
 
   test("a task that waits for a feed can be cancelled"):
-    val waiting = Backlog(_ => 9, capacity = 1, sources = 1)
+    val waiting = Backlog(_ => 9, capacity = 1, sources = 1, seed = 1)
     val ended = LinkedBlockingQueue[Outcome[Option[Turn]]]()
     val cancel = Task.delay(waiting.take()).runAsync(ended.put)
     cancel()
