@@ -106,8 +106,9 @@ class FiberDumpSuite extends WeirSuite:
 
   test("a fiber that blocks says in what, on which thread, and at which line"):
     val fiber = Task(Thread.sleep(60_000)).start.runSync()
-    val entry = once(fiber)(_.state == State.Blocked)
-    assertEquals(entry.awaits, "java.lang.Thread.sleep")
+    // A thread blocks elsewhere, too, while classes are loaded.
+    val entry =
+      once(fiber)(e => e.state == State.Blocked && e.awaits == "java.lang.Thread.sleep")
     assert(entry.thread.startsWith("weir-worker#"), entry.thread)
     assert(files(entry).contains(here), entry.trace.toString)
     stop(fiber)
