@@ -2,34 +2,43 @@ package weir.kafka.consumer
 
 import java.util.ArrayList
 import java.util.List as JList
+import java.util.Optional
 import java.util.concurrent.locks.LockSupport
-import org.apache.kafka.clients.consumer.ConsumerRecord
+import org.apache.kafka.clients.consumer.{ConsumerRecord, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
 import weir.kafka.consumer.OffsetTracker.Progress
 
 /** A partition, from when this consumer gets it until it is revoked or lost. README.md has its
   * states.
   *
-  * The poll thread delivers records and commits; one reader at a time hands them out; any fiber
-  * says that one is done.
+  * The poll thread delivers records and commits; one reader at a time hands them out; one fiber at
+  * a time, mostly the reader, starts them; any fiber says that one is done.
+  *
+  * @param before
+  *   what an earlier owner has committed
+  * @param uncommittedLimit
+  *   how many records may be done and in no commit
   */
 private[kafka] final class Assignment(
     val partition: TopicPartition,
-    restored: Option[DoneMap],
-    uncommittedLimit: Int,
+    before: Option[OffsetAndMetadata],
+    uncommittedLimit: Long,
     poller: Poller
 ):
   // shared
-  /** False as soon as no more records may be handed out. Written by the poll thread; pairs with
-    * `handed`: see `tryHandOut`.
+  /** False as soon as no more records may be started. Written by the poll thread; pairs with
+    * `started`: see `tryStart`.
     */
   @volatile private var isOpen = true
 
   /** False once another consumer may have the partition. Written by the poll thread. */
   @volatile private var owned = true
 
-  /** How many records have been handed out. Written by the reader. */
+  /** How many records were in chunks that have been handed out. Written by the reader. */
   @volatile private var handed = 0L
+
+  /** Of how many records the work has begun. Written by who starts them. */
+  @volatile private var started = 0L
 
   /** How many are done and in no commit that succeeded. Written under this lock. */
   @volatile private var uncommitted = 0L
@@ -39,12 +48,11 @@ private[kafka] final class Assignment(
   @volatile private var paused = false
 
   // under this lock
-  private val tracker = OffsetTracker(restored)
-  private var doneHanded = 0L
-  private var commitIsAsked = false
-
-  /** Handed out, and given back since this was closed before their work began. */
-  private var givenBack = 0L
+  private val tracker =
+    OffsetTracker(before.flatMap(commit => DoneMap.decode(commit.offset, commit.metadata)))
+  private val leaderEpochs = LeaderEpochs()
+  before.foreach(commit => leaderEpochs.add(commit.offset, commit.leaderEpoch))
+  private var doneCount = 0L
 
   /** How many of those that are done are covered by a commit. Of two commits that end in another
     * order than they began, the one that covers more counts.
@@ -54,28 +62,28 @@ private[kafka] final class Assignment(
   // poll thread only
   private var delivered = 0L
 
-  /** How long the records of the last poll were, on average. */
-  private var recordBytes = 1L
+  /** What a record of the last poll takes, on average. */
+  private var recordBytes = Assignment.objectBytes
   private var committed: Progress | Null = null
 
   def isOwned: Boolean = owned
 
-  // ---- the reader ----
+  // ---- the reader, and who starts records ----
 
-  /** Whether the reader may hand out the next record. **Waits** while too many records are done and
-    * not committed.
+  /** Whether the next record may be worked on; it is in flight then. **Waits** while too many
+    * records are done and not committed.
     *
     * The record counts before `isOpen` is read again; the poll thread writes `isOpen` before it
-    * reads the count. So it is either not handed out, or waited for.
+    * reads the count. So it is either not started, or waited for.
     */
-  def tryHandOut(): Boolean =
+  def tryStart(): Boolean =
     if uncommitted >= uncommittedLimit then awaitCommit()
     if !isOpen then false
     else
-      handed += 1
+      started += 1
       if isOpen then true
       else
-        handed -= 1
+        started -= 1
         poller.unpark()
         false
 
@@ -84,47 +92,44 @@ private[kafka] final class Assignment(
   }
 
   /** After the last record of a chunk. */
-  def chunkHandedOut(): Unit = if paused && hasRoom then poller.wake()
+  def handedOut(records: Int): Unit =
+    handed += records
+    if paused && hasRoom then poller.wake()
 
   /** Of a paused partition: whether enough has been handed out. */
   def hasRoom: Boolean = buffered <= resumeAt
 
-  /** Delivered and not handed out. The reader may see too few, but never once `paused` is set. */
+  /** How many records are in chunks that were delivered and have not been handed out. The reader
+    * may see too few, but never once `paused` is set.
+    */
   def buffered: Long = deliveredCount - handed
 
   /** A copy of `delivered` for the reader. */
   @volatile private var deliveredCount = 0L
 
-  // ---- any fiber ----
-
-  def done(offset: Long): Unit =
-    val isUrgent = synchronized {
-      if !tracker.done(offset) then false
-      else
-        doneHanded += 1
-        uncommitted = doneHanded - doneCommitted
-        asksForCommit()
-    }
-    if isUrgent then poller.commitSoon()
-    if !isOpen then poller.unpark()
-
-  /** Under the lock: whether half of the limit is reached, and nobody has asked since the last
-    * commit began. While one is under way more is done, so that what it leaves may be above half.
-    */
-  private def asksForCommit(): Boolean =
-    val asks = !commitIsAsked && uncommitted >= math.max(1, uncommittedLimit / 2)
-    if asks then commitIsAsked = true
-    asks
-
-  /** Whether no more records are handed out. */
+  /** Whether no more records are started. */
   def isClosed: Boolean = !isOpen
 
-  /** Once this is closed: a record that was handed out will not be worked on. The next owner has
-    * it.
+  // ---- any fiber ----
+
+  /** Half of the limit is reached once on the way up. While more than that are uncommitted, the
+    * poll thread goes on to commit without being woken: it asks for `wantsCommit` in every turn.
     */
-  def giveBack(): Unit =
-    synchronized { givenBack += 1 }
-    poller.unpark()
+  def done(offset: Long): Unit =
+    val reachesHalf = synchronized {
+      if !tracker.done(offset) then false
+      else
+        doneCount += 1
+        uncommitted = doneCount - doneCommitted
+        uncommitted == halfOfLimit
+    }
+    if reachesHalf then poller.wake()
+    if !isOpen then poller.unpark()
+
+  private def halfOfLimit: Long = math.max(1, uncommittedLimit / 2)
+
+  /** Whether a commit is due since many records are done. */
+  def wantsCommit: Boolean = uncommitted >= halfOfLimit
 
   // ---- the poll thread ----
 
@@ -142,53 +147,53 @@ private[kafka] final class Assignment(
 
   /** Those of `records` that are to be handed out, or null: the offsets have gone back, so that
     * this assignment says nothing about them.
-    *
-    * @param next
-    *   the consumer's position after them, or -1
     */
-  def deliver[K, V](
-      records: JList[ConsumerRecord[K, V]],
-      next: Long
-  ): JList[ConsumerRecord[K, V]] | Null =
+  def deliver[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] | Null =
     recordBytes = averageBytes(records)
-    synchronized(add(records, next))
+    synchronized(add(records))
 
-  private def add[K, V](
-      records: JList[ConsumerRecord[K, V]],
-      next: Long
-  ): JList[ConsumerRecord[K, V]] | Null =
+  private def add[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] | Null =
     val size = records.size
     val from = records.get(0).offset
     if from < tracker.end then null
     else
       val isRun = records.get(size - 1).offset - from == size - 1
       val toHandOut = if isRun && tracker.addRange(from, size) then records else undone(records)
-      tracker.moveTo(next)
+      addLeaderEpochs(records)
       delivered += toHandOut.size
       deliveredCount = delivered
       toHandOut
+
+  private def addLeaderEpochs(records: JList[? <: ConsumerRecord[?, ?]]): Unit =
+    val (first, last) = (records.get(0), records.get(records.size - 1))
+    if first.leaderEpoch == last.leaderEpoch then leaderEpochs.add(first.offset, first.leaderEpoch)
+    else records.forEach(record => leaderEpochs.add(record.offset, record.leaderEpoch))
 
   private def averageBytes[K, V](records: JList[ConsumerRecord[K, V]]): Long =
     var sum = 0L
     records.forEach { record =>
       sum += math.max(0, record.serializedKeySize) + math.max(0, record.serializedValueSize)
     }
-    math.max(1, sum / records.size)
+    Assignment.objectBytes + sum / records.size
 
   private def undone[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] =
     val chosen = ArrayList[ConsumerRecord[K, V]](records.size)
     records.forEach(record => if tracker.add(record.offset) then chosen.add(record): Unit)
     chosen
 
-  def moveTo(next: Long): Unit = synchronized(tracker.moveTo(next))
+  /** To the consumer's position after all that was delivered. */
+  def moveTo(next: OffsetAndMetadata): Unit = synchronized {
+    tracker.moveTo(next.offset)
+    leaderEpochs.add(next.offset, next.leaderEpoch)
+  }
 
-  /** From now on no more is handed out. */
+  /** From now on no more is started. */
   def close(): Unit =
     isOpen = false
     synchronized(notifyAll())
 
-  /** Handed out and not done. Exact once this is closed. */
-  def inFlight: Long = synchronized(handed - doneHanded - givenBack)
+  /** Started and not done. Exact once this is closed. */
+  def inFlight: Long = synchronized(started - doneCount)
 
   /** Another consumer may have it from now on. */
   def release(): Unit =
@@ -197,12 +202,12 @@ private[kafka] final class Assignment(
 
   /** What is to be committed, if that is not what was committed last. */
   def toCommit(limitBytes: Int): Option[Assignment.ToCommit] = synchronized {
-    commitIsAsked = false
     tracker.progress(limitBytes) match
       case Some(progress) if progress != committed =>
-        Some(Assignment.ToCommit(this, progress, doneHanded))
+        val leaderEpoch = leaderEpochs.of(progress.offset)
+        Some(Assignment.ToCommit(this, progress, leaderEpoch, doneCount))
       case _ =>
-        countCommitted(doneHanded) // all of them are in the last commit, or beyond its map
+        countCommitted(doneCount) // all of them are in the last commit, or beyond its map
         None
   }
 
@@ -213,21 +218,26 @@ private[kafka] final class Assignment(
   private def countCommitted(done: Long): Unit =
     if done > doneCommitted then
       doneCommitted = done
-      uncommitted = doneHanded - doneCommitted
+      uncommitted = doneCount - doneCommitted
       notifyAll()
 
 private[kafka] object Assignment:
+  /** About what the objects of a record take, apart from its key and its value. */
+  private val objectBytes = 200L
+
   /** @param done how many of the records that are done it covers */
-  final case class ToCommit(assignment: Assignment, progress: Progress, done: Long)
+  final case class ToCommit(
+      assignment: Assignment,
+      progress: Progress,
+      leaderEpoch: Optional[Integer],
+      done: Long
+  )
 
 /** What fibers ask of the poll thread; all of it may be asked by any thread, and waits for nothing.
   */
 private[kafka] trait Poller:
-  /** Ends a wait for records. */
+  /** Ends a wait for records, so that it looks for what is due. */
   def wake(): Unit
-
-  /** Has it commit before the interval is over. */
-  def commitSoon(): Unit
 
   /** Ends a wait for records that are in flight. */
   def unpark(): Unit

@@ -11,8 +11,12 @@ private[kafka] final class Chunk[K, V](
     val records: JList[ConsumerRecord[K, V]]
 )
 
-/** The records of the chunks in an inbox, but for those of partitions that have been taken away. */
-private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]])
+/** The records of the chunks in an inbox, but for those of partitions that have been taken away.
+  *
+  * @param startsThem
+  *   whether a record that is handed out is in flight; otherwise whoever works on it starts it
+  */
+private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]], startsThem: Boolean = true)
     extends Source[CommittableRecord[K, V]]:
   private var chunk: Chunk[K, V] | Null = null
   private var index = 0
@@ -25,10 +29,13 @@ private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]])
         chunk = inbox.take()
         index = 0
         if chunk == null then found = Source.End
-      else if index < current.records.size && current.assignment.tryHandOut() then
+      else if index < current.records.size && mayBegin(current.assignment) then
         found = CommittableRecord(current.records.get(index), current.assignment)
         index += 1
       else
         chunk = null
-        current.assignment.chunkHandedOut()
+        current.assignment.handedOut(current.records.size)
     found
+
+  private def mayBegin(assignment: Assignment): Boolean =
+    if startsThem then assignment.tryStart() else !assignment.isClosed

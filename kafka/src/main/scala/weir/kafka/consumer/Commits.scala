@@ -21,39 +21,82 @@ import org.apache.kafka.common.errors.{
 }
 import scala.jdk.CollectionConverters.*
 
-/** The commits of a poll thread, which alone calls this.
+/** The commits of a poll thread, which alone calls this, and when they are due.
   *
   * A commit that fails because the group has changed, or the broker is away, changes nothing: what
-  * it said is said again by a later one, or by nobody, if the partition is lost.
+  * it said is said again by the next one, a moment later, or by nobody, if the partition is lost.
+  *
+  * @param interval
+  *   how long what is done may stay uncommitted where no reader waits for a commit
   */
-private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
+private[kafka] final class Commits(
+    consumer: Consumer[?, ?],
+    limitBytes: Int,
+    interval: Duration,
+    isStopping: () => Boolean
+):
   import Assignment.ToCommit
 
   private var metadataLimit = limitBytes
-  private var underWay = false
   private var failure: Throwable | Null = null
 
+  private var underWay = false
+  private var begunNanos = 0L
+
+  /** When the next one is due by the interval. */
+  private var nextNanos = System.nanoTime() + interval.toNanos
+
+  /** None begins earlier: the last one has failed. */
+  private var notBeforeNanos = System.nanoTime()
+
   def isUnderWay: Boolean = underWay
+
+  /** For how long the one that is under way has been so. */
+  def age: Duration = Duration.ofNanos(System.nanoTime() - begunNanos)
+
+  /** Whether the interval is over, or a reader waits for a commit, or may have to soon. It is asked
+    * again and again, so it makes no difference whether the last one has failed, or did not cover
+    * enough.
+    */
+  private def isDue(assignments: Collection[Assignment]): Boolean =
+    val now = System.nanoTime()
+    now - notBeforeNanos >= 0 &&
+    (now - nextNanos >= 0 || assignments.asScala.exists(_.wantsCommit))
 
   /** Sends what is to be committed; a later poll hears how that went. **Fails** with the error of
     * an earlier one that no later one could put right.
     */
-  def begin(assignments: Collection[Assignment]): Unit =
+  def beginIfDue(assignments: Collection[Assignment]): Unit =
     if failure != null then throw failure
-    val all = toCommit(assignments)
-    if all.nonEmpty then
-      underWay = true
-      try
-        consumer.commitAsync(
-          offsets(all),
-          (_, error) =>
+    if !underWay && isDue(assignments) then
+      begunNanos = System.nanoTime()
+      nextNanos = begunNanos + interval.toNanos
+      val all = toCommit(assignments)
+      if all.nonEmpty then
+        underWay = true
+        try
+          consumer.commitAsync(
+            offsets(all),
+            (_, error) =>
+              underWay = false
+              if error == null then hasCommitted(all)
+              else if isPassing(error) then beginAgainAfter(Commits.retryTime)
+              else failure = error
+          )
+        catch
+          // Where the coordinator is not known, it is looked for, which a wake-up ends.
+          case _: WakeupException =>
             underWay = false
-            if error == null then all.foreach(commit => commit.assignment.hasCommitted(commit))
-            else if !isPassing(error) then failure = error
-        )
-      catch
-        // Where the coordinator is not known, it is looked for, which a wake-up ends.
-        case error: Exception if isPassing(error) => underWay = false
+            beginAgainAfter(Duration.ZERO)
+          case error: Exception if isPassing(error) =>
+            underWay = false
+            beginAgainAfter(Commits.retryTime)
+
+  /** As `commitNow`, if one is due. */
+  def commitIfDue(assignments: Collection[Assignment], time: Duration): Unit =
+    if isDue(assignments) then
+      nextNanos = System.nanoTime() + interval.toNanos
+      commitNow(assignments, time)
 
   /** Commits, and **waits** for that, at most for `time`. */
   def commitNow(assignments: Collection[Assignment], time: Duration): Unit =
@@ -66,28 +109,39 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
       else
         try
           consumer.commitSync(offsets(all), Duration.ofNanos(left))
-          all.foreach(commit => commit.assignment.hasCommitted(commit))
+          hasCommitted(all)
           isOver = true
         catch
           case _: WakeupException => () // it was for the poll
           case _: OffsetMetadataTooLarge => shorten()
-          case error: Exception if isPassing(error) => isOver = true
+          case error: Exception if isPassing(error) =>
+            beginAgainAfter(Commits.retryTime)
+            isOver = true
 
   /** What was committed of the partitions, as far as that can be found out. */
   def committed(partitions: Collection[TopicPartition]): JMap[TopicPartition, OffsetAndMetadata] =
     val deadline = System.nanoTime() + Commits.readTime.toNanos
     var found: JMap[TopicPartition, OffsetAndMetadata] | Null = null
     while found == null do
-      try found = consumer.committed(HashSet(partitions), Commits.readTime)
-      catch
-        case _: WakeupException => ()
-        case error: Exception if isPassing(error) =>
-          // Without the map, what is done beyond the offset is done again.
-          if System.nanoTime() - deadline < 0 then Thread.sleep(5) else found = JMap.of()
+      val left = deadline - System.nanoTime()
+      // Without the map, what is done beyond the offset is done again.
+      if left <= 0 || isStopping() then found = JMap.of()
+      else
+        try found = consumer.committed(HashSet(partitions), Duration.ofNanos(left))
+        catch
+          case _: WakeupException => ()
+          case error: Exception if isPassing(error) => Thread.sleep(5)
     found
 
   private def toCommit(assignments: Collection[Assignment]): Vector[ToCommit] =
     assignments.asScala.iterator.filter(_.isOwned).flatMap(_.toCommit(metadataLimit)).toVector
+
+  private def hasCommitted(all: Vector[ToCommit]): Unit =
+    all.foreach(commit => commit.assignment.hasCommitted(commit))
+
+  private def beginAgainAfter(time: Duration): Unit =
+    notBeforeNanos = System.nanoTime() + time.toNanos
+    if nextNanos - notBeforeNanos > 0 then nextNanos = notBeforeNanos
 
   private def offsets(all: Vector[ToCommit]): HashMap[TopicPartition, OffsetAndMetadata] =
     val offsets = HashMap[TopicPartition, OffsetAndMetadata](all.size * 2)
@@ -95,7 +149,7 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
       val progress = commit.progress
       offsets.put(
         commit.assignment.partition,
-        OffsetAndMetadata(progress.offset, progress.metadata)
+        OffsetAndMetadata(progress.offset, commit.leaderEpoch, progress.metadata)
       ): Unit
     }
     offsets
@@ -113,6 +167,9 @@ private[kafka] final class Commits(consumer: Consumer[?, ?], limitBytes: Int):
 
 private[kafka] object Commits:
   private val readTime: Duration = Duration.ofSeconds(5)
+
+  /** After a commit that failed. A broker that is away is not asked all the time. */
+  private val retryTime: Duration = Duration.ofMillis(100)
 
   /** Whether the group refuses since this member is not what it was: its turn has passed. */
   def isOfGroup(error: Throwable): Boolean = error match

@@ -109,6 +109,7 @@ private[kafka] final class PartitionStreams[K, V]()
 
   def ended(error: Throwable | Null): Unit =
     inboxes.values.forEach(inbox => if error == null then inbox.end() else inbox.fail(error))
+    inboxes.clear() // what is removed later has its end
     if error == null then partitions.end() else partitions.fail(error)
 
   def next()(using Task.Direct): AssignedPartition[K, V] | Source.End =

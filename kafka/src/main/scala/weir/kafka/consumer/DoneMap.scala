@@ -4,7 +4,8 @@ import java.io.ByteArrayOutputStream
 import java.util.Base64
 import scala.util.Try
 
-/** Which offsets beyond a committed one are done: all up to `until`, but for those of `undone`.
+/** Which offsets beyond a committed one are done: all from `from` up to `until`, but for those of
+  * `undone`.
   *
   * It travels in the metadata of the commit, as text:
   * {{{
@@ -14,12 +15,12 @@ import scala.util.Try
   * from the committed offset on. The shorter one is taken. Where neither fits, the map ends
   * earlier: the one that says more is taken, and what is beyond it counts as undone.
   *
+  * @param from
+  *   the committed offset. Of what comes before it the map says nothing
   * @param undone
-  *   ranges `[from, until)`, ascending
+  *   ranges, without their ends, ascending
   */
-private[kafka] final case class DoneMap(undone: Vector[(Long, Long)], until: Long):
-  def isDone(offset: Long): Boolean =
-    offset < until && !undone.exists((from, end) => offset >= from && offset < end)
+private[kafka] final case class DoneMap(from: Long, undone: Vector[(Long, Long)], until: Long)
 
 private[kafka] object DoneMap:
   final case class Encoded(text: String, isWhole: Boolean)
@@ -122,7 +123,7 @@ private[kafka] object DoneMap:
       total += length
       at += length + number()
       require(at >= from)
-    Option.when(total <= mostUndone && at > from)(DoneMap(undone.result(), at))
+    Option.when(total <= mostUndone && at > from)(DoneMap(from, undone.result(), at))
 
   private def decodeBits(from: Long, bytes: Array[Byte]): Option[DoneMap] =
     val undone = Vector.newBuilder[(Long, Long)]
@@ -137,7 +138,7 @@ private[kafka] object DoneMap:
         if at > start then undone += ((from + start, from + at))
         while at < end && isDone(at) do at += 1
         until = at
-    Option.when(until > 0)(DoneMap(undone.result(), from + until))
+    Option.when(until > 0)(DoneMap(from, undone.result(), from + until))
 
   private def writeNumber(out: ByteArrayOutputStream, number: Long): Unit =
     var rest = number

@@ -25,8 +25,10 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
   /** The page of the last call: calls are for neighbours. */
   private var latest = Page(-1)
 
-  /** The offset after all that has been added; -1 before the first. */
-  private var position = -1L
+  /** The offset after all that has been added; before the first, what was committed with a map, or
+    * -1.
+    */
+  private var position = restored.fold(-1L)(_.from)
 
   /** The offset after the last that is known to be done beyond the prefix. */
   private var doneUntil = -1L
@@ -39,7 +41,7 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
     doneUntil = map.until
   }
 
-  /** The offset after all records that were added, or -1. */
+  /** No record before this one is still to be added. -1: nothing is known yet. */
   def end: Long = position
 
   /** True if the record is to be processed; false if an earlier owner has done so. In ascending

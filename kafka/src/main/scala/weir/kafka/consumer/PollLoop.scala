@@ -9,7 +9,8 @@ import org.apache.kafka.clients.consumer.{
   Consumer,
   ConsumerGroupMetadata,
   ConsumerRebalanceListener,
-  ConsumerRecords
+  ConsumerRecords,
+  OffsetAndMetadata
 }
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.errors.{RetriableException, WakeupException}
@@ -22,7 +23,7 @@ import scala.util.control.NonFatal
   * {{{
   * run:  pause, resume -> commit what is due -> poll -> deliver -> again
   *                                               +-- callbacks: assigned, revoked, lost
-  * stop: hand out no more -> commit -> leave the group
+  * stop: start no more -> commit -> leave the group
   * }}}
   */
 private[kafka] final class PollLoop[K, V](
@@ -32,14 +33,15 @@ private[kafka] final class PollLoop[K, V](
 ) extends Poller:
   // shared
   @volatile private var isStopping = false
-  @volatile private var commitIsUrgent = false
   @volatile private var metadata: ConsumerGroupMetadata | Null = null
+
+  /** Whether somebody has asked for a turn since the last one began. */
   private val isWoken = AtomicBoolean()
 
   // poll thread only
   private val owned = HashMap[TopicPartition, Assignment]()
-  private val commits = Commits(consumer, options.metadataLimitBytes)
-  private var lastCommitNanos = System.nanoTime()
+  private val commits =
+    Commits(consumer, options.metadataLimitBytes, options.commitInterval, () => isStopping)
 
   private val thread =
     Thread.ofPlatform().daemon().name(s"weir-kafka-poll-${options.group}").unstarted(() => run())
@@ -50,78 +52,86 @@ private[kafka] final class PollLoop[K, V](
     */
   def stop(): Unit =
     isStopping = true
-    consumer.wakeup()
+    isWoken.set(true)
+    consumer.wakeup() // not only `wake`: the last one may have ended a call that began again
     unpark()
     thread.join()
 
-  /** Of the group as it was when the last poll ended. An assignment that was `isOwned` after this
-    * was read belongs to it.
+  /** Of the group as it was when the last poll ended, or a revoke began. An assignment that was
+    * `isOwned` after this was read belongs to it.
     */
   def groupMetadata: ConsumerGroupMetadata | Null = metadata
 
+  /** The next turn begins soon: `wakeup` ends the poll, or else a call that comes before it; then
+    * the poll sees `isWoken`, and does not wait.
+    */
   def wake(): Unit = if isWoken.compareAndSet(false, true) then consumer.wakeup()
-
-  def commitSoon(): Unit =
-    commitIsUrgent = true
-    wake()
 
   def unpark(): Unit = Poller.unpark(thread)
 
   // ---- the poll thread ----
 
   private def run(): Unit =
+    var error: Throwable | Null = null
     try
       consumer.subscribe(options.topics.asJava, listener)
       while !isStopping do turn()
-      finish(commitsFirst = true)
-      target.ended(null)
-    catch
-      case error: Throwable =>
-        try finish(commitsFirst = NonFatal(error))
-        catch case later: Throwable => if later ne error then error.addSuppressed(later)
-        target.ended(options.explain(error))
+    catch case thrown: Throwable => error = thrown
+    finish(error)
 
   private def turn(): Unit =
+    isWoken.set(false) // What was asked for before has its turn: pairs with `wake`
     pauseAndResume()
-    if options.commits then commitIfDue()
-    try deliver(consumer.poll(options.pollTime))
+    if options.commits then commits.beginIfDue(owned.values)
+    try deliver(consumer.poll(pollTime))
     catch
       case _: WakeupException => ()
       case _: RetriableException => Thread.sleep(options.pollTime)
-    isWoken.set(false)
     metadata = consumer.groupMetadata
+
+  /** A commit that ends does not end a poll, so while one is under way a poll takes no longer than
+    * a part of the time that the commit has taken.
+    */
+  private def pollTime: Duration =
+    if isWoken.get then Duration.ZERO
+    else if commits.isUnderWay then
+      val part = commits.age.dividedBy(4)
+      val least = Duration.ofMillis(1)
+      if part.compareTo(least) < 0 then least
+      else if part.compareTo(options.pollTime) < 0 then part
+      else options.pollTime
+    else options.pollTime
 
   /** `isPaused` is written before what is buffered is read again; the reader counts before it reads
     * `isPaused`. So either the poll thread sees that there is room, or the reader wakes it.
     */
-  private def pauseAndResume(): Unit = owned.forEach { (partition, assignment) =>
-    val most = assignment.mostBuffered(options.bufferRecords, options.bufferBytes)
-    if !assignment.isPaused && assignment.buffered >= most then
-      assignment.pauseUntil(most / 2)
-      consumer.pause(java.util.List.of(partition))
-    if assignment.isPaused && assignment.hasRoom then
-      assignment.resume()
-      consumer.resume(java.util.List.of(partition))
-  }
+  private def pauseAndResume(): Unit =
+    val bytes = options.bufferBytes / math.max(1, owned.size)
+    owned.forEach { (partition, assignment) =>
+      val most = assignment.mostBuffered(options.bufferRecords, bytes)
+      if !assignment.isPaused && assignment.buffered >= most then
+        assignment.pauseUntil(most / 2)
+        consumer.pause(java.util.List.of(partition))
+      if assignment.isPaused && assignment.hasRoom then
+        assignment.resume()
+        consumer.resume(java.util.List.of(partition))
+    }
 
   private def deliver(records: ConsumerRecords[K, V]): Unit =
-    val next = records.nextOffsets
     records.partitions.forEach { partition =>
       val chunk = records.records(partition)
-      val position = next.get(partition)
-      val after = if position == null then -1L else position.offset
       Option(owned.get(partition)).foreach { assignment =>
         var current = assignment
-        var toHandOut = current.deliver(chunk, after)
+        var toHandOut = current.deliver(chunk)
         if toHandOut == null then // the broker has lost records, or the offsets were reset
           current = replace(assignment)
-          toHandOut = current.deliver(chunk, after)
+          toHandOut = current.deliver(chunk)
         if toHandOut != null && !toHandOut.isEmpty then target.offer(Chunk(current, toHandOut))
       }
     }
-    next.forEach { (partition, position) =>
+    records.nextOffsets.forEach { (partition, position) =>
       val assignment = owned.get(partition)
-      if assignment != null then assignment.moveTo(position.offset)
+      if assignment != null then assignment.moveTo(position)
     }
 
   private def replace(assignment: Assignment): Assignment =
@@ -129,32 +139,29 @@ private[kafka] final class PollLoop[K, V](
     target.removed(assignment)
     add(assignment.partition, None)
 
-  private def add(partition: TopicPartition, restored: Option[DoneMap]): Assignment =
-    val assignment = Assignment(partition, restored, options.uncommittedLimit, this)
+  private def add(partition: TopicPartition, before: Option[OffsetAndMetadata]): Assignment =
+    // Where transactions commit, no commit of this thread would ever end the wait for one.
+    val limit = if options.commits then options.uncommittedLimit.toLong else Long.MaxValue
+    val assignment = Assignment(partition, before, limit, this)
     owned.put(partition, assignment)
     target.added(assignment)
     assignment
 
-  private def commitIfDue(): Unit =
-    val now = System.nanoTime()
-    if !commits.isUnderWay &&
-      (commitIsUrgent || now - lastCommitNanos >= options.commitInterval.toNanos)
-    then
-      commitIsUrgent = false
-      lastCommitNanos = now
-      commits.begin(owned.values)
-
+  /** Each callback ends its poll: the calls in it may have used up a wake-up, and what was asked for
+    * meanwhile has its turn.
+    */
   private object listener extends ConsumerRebalanceListener:
     def onPartitionsAssigned(partitions: Collection[TopicPartition]): Unit =
       if !partitions.isEmpty then
         val committed = commits.committed(partitions)
-        partitions.forEach { partition =>
-          val before = Option(committed.get(partition))
-          add(partition, before.flatMap(at => DoneMap.decode(at.offset, at.metadata))): Unit
-        }
+        partitions.forEach(partition => add(partition, Option(committed.get(partition))): Unit)
       metadata = consumer.groupMetadata
+      consumer.wakeup()
 
     def onPartitionsRevoked(partitions: Collection[TopicPartition]): Unit =
+      // With the classic protocol the group is in its next generation by now, and refuses the one
+      // before: without this, what is in flight could not be consumed.
+      if !isStopping then metadata = consumer.groupMetadata
       val leaving = assignmentsOf(partitions)
       leaving.foreach { assignment =>
         assignment.close()
@@ -163,6 +170,7 @@ private[kafka] final class PollLoop[K, V](
       awaitInFlight(leaving)
       if options.commits then commits.commitNow(leaving.asJava, options.commitTime)
       forget(leaving)
+      consumer.wakeup()
 
     override def onPartitionsLost(partitions: Collection[TopicPartition]): Unit =
       val lost = assignmentsOf(partitions)
@@ -183,21 +191,23 @@ private[kafka] final class PollLoop[K, V](
   /** Meanwhile what is done is committed, of the partitions that stay too: their streams go on. */
   private def awaitInFlight(leaving: Vector[Assignment]): Unit =
     val deadline = System.nanoTime() + options.revokeDeadline.toNanos
-    var nextCommit = System.nanoTime() + options.commitInterval.toNanos
     while !isStopping && leaving.exists(_.inFlight > 0) && System.nanoTime() - deadline < 0 do
       LockSupport.parkNanos(5_000_000)
-      if options.commits && (commitIsUrgent || System.nanoTime() - nextCommit >= 0) then
-        commitIsUrgent = false
-        commits.commitNow(owned.values, options.commitInterval)
-        nextCommit = System.nanoTime() + options.commitInterval.toNanos
+      if options.commits then commits.commitIfDue(owned.values, options.commitTime)
 
-  /** Nothing is waited for: the streams are over. */
-  private def finish(commitsFirst: Boolean): Unit =
+  /** Nothing is waited for: the streams are over, or hear of the error before their partitions end.
+    */
+  private def finish(error: Throwable | Null): Unit =
     isStopping = true
     owned.values.forEach(_.close())
+    target.ended(if error == null then null else options.explain(error))
     try
-      if commitsFirst && options.commits then commits.commitNow(owned.values, options.commitTime)
-    finally consumer.close(CloseOptions.timeout(options.commitTime))
+      try
+        if options.commits && (error == null || NonFatal(error)) then
+          commits.commitNow(owned.values, options.commitTime)
+      finally consumer.close(CloseOptions.timeout(options.commitTime))
+    catch
+      case later: Throwable => if error != null && later != error then error.addSuppressed(later)
 
 /** @param pollTime
   *   how long a poll waits for records

@@ -35,15 +35,15 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   import TransactionLoop.*
 
   def records: Stream[CommittableRecord[K, V]] =
-    Stream.fromSource(Task.delay(Chunks(inbox)))
+    Stream.fromSource(Task.delay(Chunks(inbox, startsThem = false)))
 
   /** How many records are in a transaction: so many that it costs little beside the tasks, and so
     * few that a revoke, which waits for it, need not wait long.
     */
   private var pieceSize = 0
 
-  /** How many records of the batch were consumed. Those of partitions that are revoked meanwhile
-    * are given back, but for those whose tasks run.
+  /** How many records of the batch were consumed. Only the records of a piece are in flight: those
+    * of partitions that are revoked meanwhile are not started.
     */
   def consume(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
@@ -52,9 +52,8 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
     var rest = batch
     var consumed = 0
     while rest.nonEmpty do
-      val (closed, open) = rest.partition(_.assignment.isClosed)
-      closed.foreach(_.assignment.giveBack())
-      val (piece, later) = open.splitAt(pieceSize)
+      val (next, later) = rest.splitAt(pieceSize)
+      val piece = next.filter(_.assignment.tryStart())
       if piece.nonEmpty then
         val start = System.nanoTime()
         consumed += commit(outputs(piece, parallelism)(f).await).await
@@ -147,8 +146,7 @@ private[kafka] object TransactionLoop:
     try
       client.initTransactions()
       val target = MergedTarget[K, V]()
-      val unlimited = reading.copy(uncommittedLimit = Int.MaxValue)
-      val polls = Consumption.start(unlimited, topics, group, target, commits = false)
+      val polls = Consumption.start(reading, topics, group, target, commits = false)
       new TransactionLoop(target.inbox, polls, client, explain)
     catch
       case error: Exception =>
@@ -161,10 +159,11 @@ private[kafka] object TransactionLoop:
   ): HashMap[TopicPartition, OffsetAndMetadata] =
     val last = HashMap[TopicPartition, OffsetAndMetadata]()
     outputs.foreach { output =>
-      val next = output.record.offset + 1
+      val record = output.record.record
+      val next = OffsetAndMetadata(record.offset + 1, record.leaderEpoch, "")
       val before = last.get(output.record.topicPartition)
-      if before == null || before.offset < next then
-        last.put(output.record.topicPartition, OffsetAndMetadata(next)): Unit
+      if before == null || before.offset < next.offset then
+        last.put(output.record.topicPartition, next): Unit
     }
     last
 

@@ -1,12 +1,16 @@
 package weir.kafka.consumer
 
-import java.util.ArrayList
+import java.util.{ArrayList, Optional}
 import java.util.concurrent.atomic.AtomicInteger
 import munit.FunSuite
-import org.apache.kafka.clients.consumer.ConsumerRecord
+import org.apache.kafka.clients.consumer.{ConsumerRecord, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.header.internals.RecordHeaders
+import org.apache.kafka.common.record.TimestampType
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 import weir.kafka.Tier
+import weir.{Stream, Task}
 
 /** What the poll thread and the reader of an assignment do at the same time. */
 class AssignmentSuite extends FunSuite:
@@ -14,21 +18,34 @@ class AssignmentSuite extends FunSuite:
 
   private object Nobody extends Poller:
     def wake(): Unit = ()
-    def commitSoon(): Unit = ()
     def unpark(): Unit = ()
 
   private def assignmentWith(records: Int, limit: Int = 1000, poller: Poller = Nobody) =
     val assignment = Assignment(partition, None, limit, poller)
-    if records > 0 then assignment.deliver(recordsFrom(0, records), -1): Unit
+    if records > 0 then assignment.deliver(recordsFrom(0, records)): Unit
     assignment
 
-  private def recordsFrom(from: Long, count: Int) =
+  private def recordsFrom(from: Long, count: Int, leaderEpoch: Int = 0) =
     val records = ArrayList[ConsumerRecord[String, String]]()
     for offset <- from until from + count do
-      records.add(ConsumerRecord("topic", 0, offset, "k", "v")): Unit
+      records.add(recordOf(offset, bytes = 1, leaderEpoch)): Unit
     records
 
-  test("no record is handed out once the poll thread has seen how many are in flight"):
+  private def recordOf(offset: Long, bytes: Int, leaderEpoch: Int = 0) = ConsumerRecord(
+    "topic",
+    0,
+    offset,
+    0L,
+    TimestampType.CREATE_TIME,
+    0,
+    bytes,
+    "k",
+    "v",
+    RecordHeaders(),
+    Optional.of(Integer.valueOf(leaderEpoch))
+  )
+
+  test("no record is started once the poll thread has seen how many are in flight"):
     val random = java.util.SplittableRandom(Tier.seed("weir.kafka.seed"))
     for round <- 1 to Tier(5000, 200_000) do
       val assignment = assignmentWith(1000)
@@ -37,7 +54,7 @@ class AssignmentSuite extends FunSuite:
         .ofVirtual()
         .start: () =>
           var count = 0
-          while count < 1000 && assignment.tryHandOut() do count += 1
+          while count < 1000 && assignment.tryStart() do count += 1
           handed.set(count)
       var spins = random.nextInt(300)
       while spins > 0 do
@@ -49,68 +66,80 @@ class AssignmentSuite extends FunSuite:
       assert(handed.get <= seen, s"round $round: ${handed.get} handed out, $seen seen")
       assertEquals(assignment.inFlight, handed.get.toLong, s"round $round")
 
-  test("a commit is asked for at half of the limit, and again while one is under way"):
-    val asked = AtomicInteger()
+  test("the poll thread is woken at half of the limit, and not while more are uncommitted"):
+    val woken = AtomicInteger()
     val poller = new Poller:
-      def wake(): Unit = ()
-      def commitSoon(): Unit = asked.incrementAndGet(): Unit
+      def wake(): Unit = woken.incrementAndGet(): Unit
       def unpark(): Unit = ()
     val assignment = assignmentWith(100, limit = 20, poller)
     def done(offsets: Range) =
       for offset <- offsets do
-        assert(assignment.tryHandOut())
+        assert(assignment.tryStart())
         assignment.done(offset)
     done(0 until 9)
-    assertEquals(asked.get, 0)
+    assertEquals((woken.get, assignment.wantsCommit), (0, false))
     done(9 until 15)
-    assertEquals(asked.get, 1)
+    assertEquals((woken.get, assignment.wantsCommit), (1, true))
     val first = assignment.toCommit(4096).get
     done(15 until 20)
-    assertEquals(asked.get, 2)
-    val second = assignment.toCommit(4096).get
-    assignment.hasCommitted(first)
-    done(20 until 28) // 13 are in no commit, and it has been asked for 5 of them
-    assertEquals(asked.get, 3)
-    assignment.hasCommitted(second)
-    done(28 until 39)
-    assertEquals(asked.get, 3) // the third has not begun
+    assertEquals(woken.get, 1)
+    assignment.hasCommitted(first) // it leaves 5
+    assert(!assignment.wantsCommit)
+    done(20 until 26)
+    assertEquals((woken.get, assignment.wantsCommit), (2, true))
+
+  test("a record that was handed out is in flight once it is started"):
+    val inbox = Inbox[Chunk[String, String]]()
+    val assignment = assignmentWith(0)
+    inbox.offer(Chunk(assignment, assignment.deliver(recordsFrom(0, 10))))
+    val read = Stream.fromSource(Task.delay(Chunks(inbox, startsThem = false))).take(5)
+    val records = read.toVector.runSync()
+    assertEquals((records.size, assignment.inFlight), (5, 0L))
+    assert(assignment.tryStart())
+    assertEquals(assignment.inFlight, 1L)
+    assignment.close()
+    assert(!assignment.tryStart())
+    records.head.markDone()
+    assertEquals(assignment.inFlight, 0L)
 
   test("of long records fewer may wait"):
     val assignment = assignmentWith(0)
     def deliver(bytes: Int, from: Long) =
-      val records = ArrayList[ConsumerRecord[String, String]]()
-      records.add(
-        ConsumerRecord(
-          "topic",
-          0,
-          from,
-          0L,
-          org.apache.kafka.common.record.TimestampType.CREATE_TIME,
-          0,
-          bytes,
-          "k",
-          "v",
-          org.apache.kafka.common.header.internals.RecordHeaders(),
-          java.util.Optional.empty()
-        )
-      )
-      assignment.deliver(records, -1): Unit
+      assignment.deliver(java.util.List.of(recordOf(from, bytes))): Unit
+    // 200 bytes more are for the objects of a record.
     deliver(100, 0)
     assertEquals(assignment.mostBuffered(1000, 1_000_000), 1000L)
-    deliver(10_000, 1)
+    deliver(9_800, 1)
     assertEquals(assignment.mostBuffered(1000, 1_000_000), 100L)
     deliver(10_000_000, 2)
     assertEquals(assignment.mostBuffered(1000, 1_000_000), 1L)
+
+  test("a commit has the leader epoch of its offset"):
+    val before = OffsetAndMetadata(10, Optional.of(Integer.valueOf(1)), "")
+    val assignment = Assignment(partition, Some(before), 1000, Nobody)
+    assignment.deliver(recordsFrom(10, 5, leaderEpoch = 1)): Unit
+    assignment.deliver(recordsFrom(20, 5, leaderEpoch = 3)): Unit
+    def commitAfter(done: Iterable[Long]) =
+      done.foreach(assignment.done)
+      val commit = assignment.toCommit(4096).get
+      (commit.progress.offset, commit.leaderEpoch.get.intValue)
+    assertEquals(commitAfter(Nil), (10L, 1))
+    assertEquals(commitAfter(10L until 14), (14L, 1))
+    assertEquals(commitAfter(List(14L)), (20L, 3))
+    assertEquals(commitAfter(20L until 25), (25L, 3))
+    // The marks of transactions, which another leader has written
+    assignment.moveTo(OffsetAndMetadata(27, Optional.of(Integer.valueOf(4)), ""))
+    assertEquals(commitAfter(Nil), (27L, 4))
 
   test("a reader that waits for a commit goes on after it, or ends with the assignment"):
     for closes <- List(false, true) do
       val assignment = assignmentWith(10, limit = 2)
       for offset <- 0 until 2 do
-        assert(assignment.tryHandOut())
+        assert(assignment.tryStart())
         assignment.done(offset)
       val commit = assignment.toCommit(4096).get
       var result = Option.empty[Boolean]
-      val reader = Thread.ofPlatform().start(() => result = Some(assignment.tryHandOut()))
+      val reader = Thread.ofPlatform().start(() => result = Some(assignment.tryStart()))
       awaitWait(reader)
       if closes then assignment.close() else assignment.hasCommitted(commit)
       reader.join()
@@ -119,7 +148,7 @@ class AssignmentSuite extends FunSuite:
   test("two commits that end in the other order leave no room for more"):
     val assignment = assignmentWith(20, limit = 4)
     def finish(offsets: Range): Unit = offsets.foreach { offset =>
-      assert(assignment.tryHandOut())
+      assert(assignment.tryStart())
       assignment.done(offset)
     }
     finish(0 until 2)
@@ -129,18 +158,31 @@ class AssignmentSuite extends FunSuite:
     assignment.hasCommitted(second)
     assignment.hasCommitted(first)
     finish(4 until 8)
-    val reader = Thread.ofPlatform().start(() => assignment.tryHandOut(): Unit)
+    val reader = Thread.ofPlatform().start(() => assignment.tryStart(): Unit)
     awaitWait(reader)
     assignment.close()
     reader.join()
 
   test("offsets that go back are not taken for what is done"):
     val assignment = assignmentWith(10)
-    assertEquals(assignment.deliver(recordsFrom(5, 10), -1), null)
+    assertEquals(assignment.deliver(recordsFrom(5, 10)), null)
+
+  test("offsets before what an earlier owner has committed are not taken for what is done"):
+    val map = DoneMap.encode(100, 200, at => if at < 105 then at else Long.MaxValue, 4096)
+    val before = OffsetAndMetadata(100, map.text)
+    assertEquals(
+      Assignment(partition, Some(before), 1000, Nobody).deliver(recordsFrom(0, 150)),
+      null
+    )
+    val here = Assignment(partition, Some(before), 1000, Nobody).deliver(recordsFrom(100, 150))
+    assertEquals(
+      here.asScala.map(_.offset).toVector,
+      (100L until 105).toVector ++ (200L until 250)
+    )
 
   test("a commit that changes nothing is not made again"):
     val assignment = assignmentWith(10)
-    assert(assignment.tryHandOut())
+    assert(assignment.tryStart())
     assignment.done(0)
     assignment.hasCommitted(assignment.toCommit(4096).get)
     assertEquals(assignment.toCommit(4096), None)

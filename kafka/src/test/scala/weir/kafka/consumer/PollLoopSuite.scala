@@ -1,0 +1,182 @@
+package weir.kafka.consumer
+
+import java.time.Duration
+import java.util.{Map as JMap, Set as JSet}
+import java.util.concurrent.{CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+import munit.FunSuite
+import org.apache.kafka.clients.consumer.{
+  CloseOptions,
+  ConsumerGroupMetadata,
+  OffsetAndMetadata,
+  OffsetCommitCallback,
+  RetriableCommitFailedException
+}
+import org.apache.kafka.common.{KafkaException, TopicPartition}
+import org.apache.kafka.common.errors.{TimeoutException, WakeupException}
+import scala.jdk.CollectionConverters.*
+import weir.{Stream, Task}
+
+/** What the poll thread does when, with a consumer that fails as it is told. */
+class PollLoopSuite extends FunSuite:
+  private val pollTime = Duration.ofMillis(100)
+
+  private def options = PollOptions(
+    topics = Set(PollingConsumer.topic),
+    group = "group",
+    bufferRecords = 1000,
+    bufferBytes = 1 << 20,
+    commits = true,
+    commitInterval = Duration.ofHours(1),
+    uncommittedLimit = 10,
+    metadataLimitBytes = 4096,
+    revokeDeadline = Duration.ofMinutes(1),
+    explain = identity
+  )
+
+  private def running[A](
+      consumer: PollingConsumer,
+      options: PollOptions = options,
+      target: ChunkTarget[String, String] = MergedTarget[String, String]()
+  )(body: PollLoop[String, String] => A): A =
+    val loop = PollLoop(consumer, options, target)
+    loop.start()
+    try body(loop)
+    finally loop.stop()
+
+  /** Reads `count` records of one partition, each of them done at once. Fails where it stops. */
+  private def readAll(target: MergedTarget[String, String], count: Int): Unit =
+    val read = AtomicInteger()
+    val reader = Thread
+      .ofVirtual()
+      .start: () =>
+        while read.get < count do
+          val chunk = target.inbox.take()
+          chunk.records.forEach: record =>
+            if chunk.assignment.tryStart() then
+              chunk.assignment.done(record.offset)
+              read.incrementAndGet(): Unit
+    assert(reader.join(Duration.ofSeconds(20)), s"the reader waits after ${read.get} of $count")
+
+  private def eventually(what: => String)(condition: => Boolean): Unit =
+    val deadline = System.nanoTime() + 20_000_000_000L
+    while !condition do
+      assert(System.nanoTime() - deadline < 0, what)
+      Thread.sleep(1)
+
+  for (how, ends) <- List("fails for a moment" -> false, "is ended by a wake-up" -> true) do
+    test(s"a commit that $how is made again, though the interval is long"):
+      val consumer = new PollingConsumer(1, 40):
+        private var isFirst = true
+        override def commitAsync(
+            offsets: JMap[TopicPartition, OffsetAndMetadata],
+            callback: OffsetCommitCallback
+        ): Unit =
+          if !isFirst then super.commitAsync(offsets, callback)
+          else
+            isFirst = false
+            if ends then throw WakeupException()
+            endLater(offsets, callback, RetriableCommitFailedException("not now"))
+      val target = MergedTarget[String, String]()
+      running(consumer, target = target)(_ => readAll(target, 40))
+
+  test("while a commit is under way, polls are short"):
+    val consumer = PollingConsumer(1, 200)
+    val target = MergedTarget[String, String]()
+    running(consumer, target = target)(_ => readAll(target, 200))
+    val under = consumer.polls.asScala.collect { case (time, true) => time }
+    assert(under.size >= 10 && under.forall(_.compareTo(pollTime) < 0), s"$under")
+
+  test("what transactions commit has no limit"):
+    val target = MergedTarget[String, String]()
+    running(PollingConsumer(1, 40), options.copy(commits = false), target)(_ => readAll(target, 40))
+
+  test("a wake-up that ends another call ends the poll after it"):
+    var loop: PollLoop[String, String] | Null = null
+    var before = 0
+    val consumer = new PollingConsumer(1, 20):
+      override def commitAsync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          callback: OffsetCommitCallback
+      ): Unit =
+        if before == 0 then
+          loop.wake()
+          before = polls.size
+          woken.acquire() // as the search for a coordinator would
+        super.commitAsync(offsets, callback)
+    val target = MergedTarget[String, String]()
+    running(consumer, target = target): running =>
+      loop = running
+      readAll(target, 20)
+    assertEquals(consumer.polls.asScala.toVector(before)._1, Duration.ZERO)
+
+  test("a log that is shorter than what was committed is read from its beginning"):
+    val map =
+      DoneMap.encode(100, 200, at => if at < 105 then math.max(at, 100) else Long.MaxValue, 99)
+    val consumer = new PollingConsumer(1, 150):
+      override def committed(
+          partitions: JSet[TopicPartition],
+          timeout: Duration
+      ): JMap[TopicPartition, OffsetAndMetadata] =
+        JMap.of(all.head, OffsetAndMetadata(100, map.text))
+    val target = MergedTarget[String, String]()
+    running(consumer, target = target)(_ => readAll(target, 150))
+
+  test("during a revoke the group's new generation is known"):
+    @volatile var generation = 1
+    val consumer = new PollingConsumer(1, 1):
+      override def groupMetadata(): ConsumerGroupMetadata =
+        ConsumerGroupMetadata("group", generation, "member", java.util.Optional.empty)
+    val target = MergedTarget[String, String]()
+    running(consumer, options.copy(commits = false), target): loop =>
+      val assignment = target.inbox.take().assignment
+      assert(assignment.tryStart())
+      consumer.schedulePollTask: () =>
+        generation = 2
+        consumer.rebalance(java.util.List.of())
+      eventually("no revoke has begun")(assignment.isClosed)
+      assertEquals(loop.groupMetadata.generationId, 2)
+      assert(assignment.isOwned, "the revoke does not wait")
+      assignment.done(0)
+      eventually("the revoke does not end")(!assignment.isOwned)
+
+  test("an error of the consumer is that of the streams of the partitions"):
+    val isClosed = CountDownLatch(1)
+    val consumer = new PollingConsumer(1, 1):
+      override def close(options: CloseOptions): Unit =
+        rebalance(java.util.List.of()) // leaving the group revokes
+        super.close(options)
+        isClosed.countDown()
+    consumer.schedulePollTask(() => throw KafkaException("broken"))
+    val target = PartitionStreams[String, String]()
+    running(consumer, target = target)(_ => isClosed.await())
+    val read = Stream.fromSource(Task.delay(target)).take(1).evalMap(_.records.drain).drain
+    assertEquals(intercept[KafkaException](read.runSync()).getMessage, "broken")
+
+  test("a stop while it is asked what was committed waits for no answer"):
+    val isAsked = CountDownLatch(1)
+    val consumer = new PollingConsumer(1, 1):
+      override def committed(
+          partitions: JSet[TopicPartition],
+          timeout: Duration
+      ): JMap[TopicPartition, OffsetAndMetadata] =
+        isAsked.countDown()
+        if woken.tryAcquire(timeout.toNanos, TimeUnit.NANOSECONDS) then throw WakeupException()
+        throw TimeoutException("no answer")
+    val begun = running(consumer): _ =>
+      isAsked.await()
+      System.nanoTime()
+    val took = Duration.ofNanos(System.nanoTime() - begun)
+    assert(took.toMillis < 3000, s"$took")
+
+  test("the partitions share the bytes that may wait"):
+    // 200 bytes for each of the 30 records of a partition: 6,000 of it, 24,000 of four.
+    for (partitions, isPaused) <- List(1 -> false, 4 -> true) do
+      val consumer = PollingConsumer(partitions, 30)
+      val target = MergedTarget[String, String]()
+      running(consumer, options.copy(bufferBytes = 8000), target): loop =>
+        for _ <- 1 to partitions do target.inbox.take(): Unit
+        val before = consumer.polls.size
+        loop.wake()
+        eventually("it does not poll")(consumer.polls.size >= before + 2)
+        assertEquals(consumer.paused.asScala.toSet, if isPaused then consumer.all.toSet else Set())

@@ -1,0 +1,67 @@
+package weir.kafka.consumer
+
+import java.time.Duration
+import java.util.concurrent.{ConcurrentLinkedQueue, Semaphore, TimeUnit}
+import java.util.Map as JMap
+import org.apache.kafka.clients.consumer.{
+  ConsumerRecord,
+  ConsumerRecords,
+  MockConsumer,
+  OffsetAndMetadata,
+  OffsetCommitCallback
+}
+import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.errors.WakeupException
+import scala.jdk.CollectionConverters.*
+
+/** Kafka's mock of a consumer, with partitions of one topic and `records` in each. It differs in
+  * that a poll without records waits, until it is woken, and that it is a later poll that hears of
+  * a commit.
+  */
+private class PollingConsumer(partitions: Int, records: Int)
+    extends MockConsumer[String, String]("earliest"):
+  val all: Vector[TopicPartition] =
+    Vector.tabulate(partitions)(TopicPartition(PollingConsumer.topic, _))
+  val woken = Semaphore(0)
+
+  /** How long each poll was asked to wait, and whether a commit was under way. */
+  val polls = ConcurrentLinkedQueue[(Duration, Boolean)]()
+  private var underWay = 0
+
+  updateBeginningOffsets(all.map(_ -> java.lang.Long.valueOf(0)).toMap.asJava)
+  schedulePollTask { () =>
+    rebalance(all.asJava)
+    for partition <- all; offset <- 0 until records do addRecord(recordOf(partition, offset))
+  }
+
+  private def recordOf(partition: TopicPartition, offset: Long) =
+    ConsumerRecord(partition.topic, partition.partition, offset, "k", "v")
+
+  override def poll(timeout: Duration): ConsumerRecords[String, String] =
+    polls.add((timeout, underWay > 0))
+    val found = super.poll(timeout)
+    if found.isEmpty && woken.tryAcquire(timeout.toNanos, TimeUnit.NANOSECONDS) then
+      woken.drainPermits()
+      throw WakeupException()
+    found
+
+  override def wakeup(): Unit = woken.release()
+
+  override def commitAsync(
+      offsets: JMap[TopicPartition, OffsetAndMetadata],
+      callback: OffsetCommitCallback
+  ): Unit = endLater(offsets, callback, null)
+
+  protected def endLater(
+      offsets: JMap[TopicPartition, OffsetAndMetadata],
+      callback: OffsetCommitCallback,
+      error: Exception | Null
+  ): Unit =
+    underWay += 1
+    schedulePollTask { () =>
+      underWay -= 1
+      callback.onComplete(offsets, error)
+    }
+
+private object PollingConsumer:
+  val topic = "topic"
