@@ -20,7 +20,9 @@ class KafkaConsumerSuite extends KafkaSuite:
         assertEquals(ofIt.map(_.offset), ofIt.indices.map(_.toLong).toVector, s"$partition")
       assertEquals(read.map(_.value.toInt).sorted, (0 until 1000).toVector)
       assertEquals(TestBroker.committedCount(group, topic), 1000L)
-      assert(TestBroker.committed(group).values.forall(_.metadata.isEmpty))
+      val committed = TestBroker.committed(group).values
+      assert(committed.forall(_.metadata.isEmpty))
+      assert(committed.forall(_.leaderEpoch.isPresent), s"$committed")
 
   test("what is not done is read again, and what is done beyond it is not"):
     val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
