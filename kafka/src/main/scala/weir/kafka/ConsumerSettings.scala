@@ -13,14 +13,17 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   how many records of a partition may wait for the stream; then the partition is paused. A poll
   *   that began before may bring `max.poll.records` more
   * @param bufferBytes
-  *   how many bytes their keys and values may have together, by the average of the last poll: where
-  *   records are long, fewer of them wait
+  *   how many bytes the records of all partitions may take that wait so, by the average of the last
+  *   polls. The partitions of this member have equal parts: where there are many of them, or records
+  *   are long, fewer records of each wait
   * @param commitInterval
   *   how long what is done may stay uncommitted
   * @param uncommittedLimit
   *   how many records of a partition may be done and in no commit: so many, and those in flight,
   *   are what a kill repeats at most. Once half of them are, a commit begins; at the limit the
-  *   stream waits
+  *   stream waits. With the defaults that is only where a partition has more than a million records
+  *   a second; otherwise the commitInterval decides, and a kill repeats what was done in it.
+  *   [[ExactlyOnce]] has no use for it
   * @param metadataLimitBytes
   *   how long the map of what is done beyond the committed offset may be. It should be no more than
   *   the broker's `offset.metadata.max.bytes`; where that refuses, it is shortened. What no longer
@@ -31,7 +34,10 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param connectTimeout
   *   how long the brokers may take to say, at the start, that they have the topics
   * @param properties
-  *   more of Kafka's own, such as those for TLS and SASL
+  *   more of Kafka's own, such as those for TLS and SASL. A group that has committed nothing begins
+  *   with the first record of each partition. With `auto.offset.reset=latest` it begins with those
+  *   that come once it reads; of a partition that has brought none yet nothing is committed, so a
+  *   restart skips what has come meanwhile
   */
 final case class ConsumerSettings[K, V](
     brokers: String,
@@ -39,9 +45,9 @@ final case class ConsumerSettings[K, V](
     value: Deserializer[V],
     groupProtocol: GroupProtocol = GroupProtocol.Classic,
     bufferRecords: Int = 20000,
-    bufferBytes: Int = 4 << 20,
+    bufferBytes: Int = 64 << 20,
     commitInterval: FiniteDuration = 100.millis,
-    uncommittedLimit: Int = 20000,
+    uncommittedLimit: Int = 200000,
     metadataLimitBytes: Int = 4096,
     revokeDeadline: FiniteDuration = 10.seconds,
     connectTimeout: FiniteDuration = 8.seconds,

@@ -18,7 +18,7 @@ import weir.{Stream, Task}
   *   its name ends what it had left open at once; otherwise the broker does so after
   *   `transaction.timeout.ms`, which is 10 s here
   * @param batchRecords
-  *   how many records are in a transaction at most
+  *   how many records are in a transaction at most. A revoke waits for a piece of the batch
   * @param batchTime
   *   how long a batch waits for more
   */
