@@ -13,9 +13,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   how many records of a partition may wait for the stream; then the partition is paused. A poll
   *   that began before may bring `max.poll.records` more
   * @param bufferBytes
-  *   how many bytes the records of all partitions may take that wait so, by the average of the last
-  *   polls. The partitions of this member have equal parts: where there are many of them, or records
-  *   are long, fewer records of each wait
+  *   how many bytes the records that wait may take, of all partitions of this member together, by
+  *   the average of the last polls. Each partition has an equal part: where there are many, or
+  *   records are long, fewer of each wait
   * @param commitInterval
   *   how long what is done may stay uncommitted
   * @param uncommittedLimit

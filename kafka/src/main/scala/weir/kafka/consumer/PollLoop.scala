@@ -147,7 +147,7 @@ private[kafka] final class PollLoop[K, V](
     target.added(assignment)
     assignment
 
-  /** Each callback ends its poll: the calls in it may have used up a wake-up, and what was asked for
+  /** A callback ends its poll: the calls in it may have used up a wake-up, and what was asked for
     * meanwhile has its turn.
     */
   private object listener extends ConsumerRebalanceListener:
