@@ -77,10 +77,10 @@ lazy val inThreeJvms = Seq(
   }
 )
 
-// Two JVMs of tests for each processor: one of them waits.
+// Three JVMs of tests for each processor: those of postgres and kafka mostly wait.
 Global / concurrentRestrictions := {
   val processors = java.lang.Runtime.getRuntime.availableProcessors
-  Seq(Tags.limitAll(2 * processors), Tags.exclusiveGroup(Tags.Clean))
+  Seq(Tags.limitAll(3 * processors), Tags.exclusiveGroup(Tags.Clean))
 }
 
 val pgjdbc = "42.7.14"
@@ -160,6 +160,9 @@ lazy val core = project
   )
   .settings(testSettings)
   .settings(inThreeJvms)
+  // Tests look at the heap, and with that collector System.gc() does nothing while native code
+  // holds an array.
+  .settings(Test / javaOptions -= "-XX:+UseSerialGC")
   .settings(Compile / doc / scalacOptions := apiPages.value((Compile / doc / scalacOptions).value))
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
