@@ -37,7 +37,7 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// Tests run in a JVM of their own for each module, one suite after the other; or in three.
+// Tests run in a JVM of their own for each module, one suite after the other; or in several.
 lazy val testSettings = Seq(
   libraryDependencies ++= Seq(
     "org.scalameta" %% "munit" % "1.3.0" % Test,
@@ -59,29 +59,30 @@ lazy val testSettings = Seq(
   )
 )
 
-// The tests of the large modules run in three JVMs side by side, each with its share of the
-// suites: they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and
-// of other libraries: two brokers, or two servers, take longer to start than that saves.
-lazy val inThreeJvms = Seq(
+// The tests of a large module run in several JVMs side by side, each with its share of the suites:
+// they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and of
+// other libraries: two brokers, or two servers, take longer to start than that saves.
+def inJvms(count: Int) = Seq(
   Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
   Test / testForkedParallel := false,
   Test / testGrouping := {
     val options = (Test / forkOptions).value
     val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-    for (part <- 0 until 3)
+    for (part <- 0 until count)
       yield Tests.Group(
         s"part $part",
-        suites.collect { case (suite, at) if at % 3 == part => suite },
+        suites.collect { case (suite, at) if at % count == part => suite },
         Tests.SubProcess(options)
       )
   }
 )
 
-// Three JVMs of tests for each processor: those of postgres and kafka mostly wait.
-Global / concurrentRestrictions := {
-  val processors = java.lang.Runtime.getRuntime.availableProcessors
-  Seq(Tags.limitAll(3 * processors), Tags.exclusiveGroup(Tags.Clean))
-}
+// Two JVMs of tests for each processor, one of which waits: `Verify` has the tests of several
+// modules side by side. With more the whole takes as long, and what has short timeouts fails.
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(2 * java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.exclusiveGroup(Tags.Clean)
+)
 
 val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
@@ -159,7 +160,7 @@ lazy val core = project
     Compile / packageSrc / mappings ++= (macros / Compile / packageSrc / mappings).value
   )
   .settings(testSettings)
-  .settings(inThreeJvms)
+  .settings(inJvms(3))
   // Tests look at the heap, and with that collector System.gc() does nothing while native code
   // holds an array.
   .settings(Test / javaOptions -= "-XX:+UseSerialGC")
@@ -300,7 +301,7 @@ lazy val postgres = project
     description := "Splits SQL scripts as psql does, and sends them to Postgres"
   )
   .settings(testSettings)
-  .settings(inThreeJvms)
+  .settings(inJvms(4))
   .settings(testkitSettings)
   .settings(
     libraryDependencies ++= Seq(
@@ -375,7 +376,7 @@ lazy val cli = project
   .dependsOn(core, lab, postgres, kafka)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
-  .settings(inThreeJvms)
+  .settings(inJvms(3))
   .settings(
     libraryDependencies ++= Seq(
       "info.picocli" % "picocli" % "4.7.7",

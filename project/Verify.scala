@@ -25,12 +25,13 @@ object Verify {
 
   private val docs = "docs"
 
-  /** What runs side by side, and after it the next: sbt chooses the order within, and would leave
-    * those that take longest to the end, when nothing is left to run beside them.
+  /** What runs side by side, and after it the next. The tests of cli and those of core use all
+    * processors; beside each of them are some that mostly wait.
     */
   private val rounds = Seq(
-    Seq("cli", docs, "kafka", "interopTests", "bench", "benchCe2"),
-    Seq("core", "postgres", "testkit", "cats", "fs2Interop", "slf4j", "csv", "json", "zstd", "lab")
+    Seq("cli", docs, "kafka"),
+    Seq("core", "postgres", "testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2") ++
+      Seq("slf4j", "csv", "json", "zstd", "lab")
   ).zipWithIndex.map { case (names, index) =>
     TaskKey[Seq[Result[Unit]]](s"round$index", s"How these ended: ${names.mkString(", ")}") -> names
   }
