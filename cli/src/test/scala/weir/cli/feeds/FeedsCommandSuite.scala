@@ -4,6 +4,7 @@ import java.io.{PrintWriter, StringWriter}
 import java.nio.file.{Files, Path}
 import java.sql.DriverManager
 import java.util.Comparator
+import scala.concurrent.duration.*
 
 import munit.FunSuite
 
@@ -12,6 +13,8 @@ import weir.cli.feeds.store.Sql
 
 /** The command as a user runs it: its exit code, what it prints, what is in the database after. */
 class FeedsCommandSuite extends FunSuite with TempFolder:
+  override def munitTimeout: Duration = 2.minutes
+
   private case class Result(code: Int, out: String, err: String)
 
   private def weir(args: String*): Result =
@@ -31,7 +34,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     val page: Path = folder.resolve("out.html")
     val result: Result =
       val files = Seq("--json", json.toString, "--report", page.toString)
-      site(folder, Seq("--timeout", "6s", "--seed", "5") ++ files*)
+      site(folder, Seq("--timeout", "15s", "--seed", "5") ++ files*)
 
   private lazy val firstRun = Run(Files.createTempDirectory("weir"))
   private var hasRun = false
@@ -92,7 +95,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
       second.out
     )
     val before = number(folder, "SELECT count(*) FROM item")
-    val third = site(folder, "--stale", "0s", "--timeout", "3s")
+    val third = site(folder, "--stale", "0s", "--timeout", "8s")
     assertEquals(row(third, "total"), Some(59), third.out)
     assert(row(third, "not modified").exists(_ > 10), third.out)
     assertEquals(number(folder, "SELECT count(*) FROM item"), before)
