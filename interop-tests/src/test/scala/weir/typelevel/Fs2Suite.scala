@@ -115,12 +115,15 @@ class Fs2Suite extends WeirSuite:
     on("groupWithin by size, and by time"):
       for
         bySize <- Stream.range(0, 100).covary[F].groupWithin(8, 1.hour).map(_.size).compile.toList
-        byTime <- (Stream(1, 2).covary[F] ++ Stream.sleep_(100.millis) ++ Stream(3))
-          .groupWithin(8, 10.millis)
+        byTime <- (Stream(1, 2).covary[F] ++ Stream.sleep_(1.second) ++ Stream(3))
+          .groupWithin(8, 100.millis)
           .map(_.toList)
           .compile
           .toList
-      yield assertEquals((bySize, byTime), (List.fill(12)(8) :+ 4, List(List(1, 2), List(3))))
+      yield
+        assertEquals(bySize, List.fill(12)(8) :+ 4)
+        // On a busy machine the time may be over between the first two.
+        assertEquals((byTime.flatten, byTime.last), (List(1, 2, 3), List(3)))
 
     on("Topic: each of three subscribers has all, in order"):
       for

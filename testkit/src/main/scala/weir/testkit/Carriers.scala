@@ -89,8 +89,10 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
         notifyAll()
       }
 
-  /** True once nothing can run; false if that takes longer than `nanos`. */
-  def awaitIdle(nanos: Long): Boolean = synchronized(await(nanos)(isIdle))
+  /** How many had been queued so far when nothing could run; below 0 if that takes longer than
+    * `nanos`. One number for both: what is queued by code outside a moment later is not in it.
+    */
+  def awaitIdle(nanos: Long): Long = synchronized(if await(nanos)(isIdle) then queuedEver else -1)
 
   private def isIdle = queued.isEmpty && carried == 0
 

@@ -30,9 +30,9 @@ private[testkit] final class Conductor(
     val deadline = System.nanoTime() + nanos
     var calm: Calm | Null = null
     while calm eq null do
-      if !carriers.awaitIdle(deadline - System.nanoTime()) then calm = Calm.Busy
+      val events = carriers.awaitIdle(deadline - System.nanoTime())
+      if events < 0 then calm = Calm.Busy
       else
-        val events = carriers.events // before the look, which must see all that these have changed
         val strangers = examine(carriers.takeMoved())
         if foreign.valuesIterator.exists(Rest.isForMonitor) then Monitors.awaitHandedOn()
         val callbacks = outside.hasNew()

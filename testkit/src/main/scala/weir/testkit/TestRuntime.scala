@@ -18,7 +18,8 @@ import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
   * The thread that calls it drives it, one at a time. docs/testing.md tells more.
   *
   * @param patience how long, in real time, the clock is kept from moving by a wait that code
-  * outside of the runtime may end: once for each wait for a callback, a Java lock, queue or latch
+  * outside of the runtime may end: once for each wait for a callback, a Java lock, queue or latch;
+  * and before a test is called stuck
   * @param limit the real time after which a test that is still busy fails
   */
 final class TestRuntime private (
@@ -127,8 +128,9 @@ final class TestRuntime private (
           conductor.follow(events, slice(until))
         case Calm.Quiet(events, mayBeWoken) =>
           if !conductor.jump(Long.MaxValue) then
-            if !mayBeWoken || !conductor.awaitEvent(events, until - System.nanoTime()) then
-              throw stuck(test)
+            // Nobody fails for a wake-up of the JVM's that is on its way.
+            val nanos = if mayBeWoken then until - System.nanoTime() else patience.toNanos
+            if !conductor.awaitEvent(events, nanos) then throw stuck(test)
 
   private def stillBusy(until: Long): Boolean = conductor.settle(slice(until)) match
     case Calm.Quiet(_, _) => false
