@@ -53,11 +53,24 @@ lazy val testSettings = Seq(
   // Most of what tests run is over before the better compiler would pay: that would be a third of
   // the processors' time. Nor has it much in its heap. Where time is plenty, the code runs as it
   // does for users.
-  Test / javaOptions ++= (
-    if (Verify.isLong) Nil
-    else Seq("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-  )
+  Test / javaOptions ++= (if (Verify.isLong) Nil else "-Xmx1g" +: quickStart),
+  Test / javaOptions ++= archiving((Test / target).value / "test.jsa"),
+  Test / javaOptions += {
+    val flags = quickStart ++ archived((Test / target).value / "test.jsa")
+    s"-Dweir.child=${flags.mkString(" ")}"
+  },
+  // With folders in its class path a JVM has no archive.
+  Test / fullClasspath := (Test / fullClasspathAsJars).value
 )
+
+val quickStart = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+// The classes of a JVM that has ended before, as they were in its memory: a third less for a start.
+// An archive that is not there, or does not fit, is ignored without a word.
+def archived(file: File) = Seq(s"-XX:SharedArchiveFile=$file", "-Xlog:cds=off", "-Xlog:aot=off")
+
+// The first such JVM that ends writes it.
+def archiving(file: File) = "-XX:+AutoCreateSharedArchive" +: archived(file)
 
 // The tests of a large module run in several JVMs side by side, each with its share of the suites:
 // they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and of
@@ -350,7 +363,9 @@ lazy val kafka = project
     Test / javaOptions += {
       val jars = (kafkaBroker / Runtime / fullClasspathAsJars).value.files
       s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
-    }
+    },
+    Test / javaOptions +=
+      s"-Dweir.broker.flags=${archiving((kafkaBroker / target).value / "test.jsa").mkString(" ")}"
   )
 
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
@@ -411,7 +426,8 @@ lazy val cli = project
     },
     Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
     // What tests measure means nothing, so the JVMs that measure need not compile it well.
-    Test / javaOptions += "-Dweir.lab.flags=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    Test / javaOptions += "-Dweir.lab.flags=" +
+      (quickStart ++ archiving(target.value / "lab" / "%m.jsa")).mkString(" "),
     stageEmbedded := PostgresBinaries.unpack(
       state.value / "embedded" / "postgres",
       dependencyResolution.value,

@@ -124,9 +124,10 @@ object WeirSuite:
     val tasks = java.io.File("/proc/self/task").list()
     if tasks != null then tasks.length else ManagementFactory.getThreadMXBean.getThreadCount
 
-  /** What makes a JVM start fast, and leave the processors to others. */
-  val quickStart: Seq[String] =
-    Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+  /** What makes a JVM with the class path of the tests start fast, and leave the processors to
+    * others.
+    */
+  val quickStart: Seq[String] = sys.props.get("weir.child").toSeq.flatMap(_.split(" "))
 
   /** Runs `main` of `program` in a JVM of its own, for 20 s at most. Its output, and its exit code.
     */

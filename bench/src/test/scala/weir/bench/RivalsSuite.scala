@@ -2,22 +2,22 @@ package weir.bench
 
 import java.io.File
 import java.lang.reflect.{Field, Modifier}
+import java.util.jar.JarFile
 import org.openjdk.jmh.annotations.{Benchmark, Param}
 import scala.concurrent.duration.{Duration, DurationInt}
+import scala.jdk.CollectionConverters.*
+import scala.util.Using
 
 /** Every rival of every scenario gives the answer that the scenario declares. */
 class RivalsSuite extends munit.FunSuite:
   override def munitTimeout: Duration = 1.minute
 
-  // Found in the folder of the compiled classes, so that none can be forgotten.
+  // Found among the compiled classes, so that none can be forgotten.
   private val scenarios: List[Class[?]] =
-    val folder = File(classOf[Scenario].getProtectionDomain.getCodeSource.getLocation.toURI)
-    File(folder, "weir/bench")
-      .list()
-      .toList
+    compiled
+      .filter(_.matches("weir/bench/[^/]*[.]class"))
       .sorted
-      .filter(_.endsWith(".class"))
-      .map(name => Class.forName(s"weir.bench.${name.stripSuffix(".class")}"))
+      .map(name => Class.forName(name.stripSuffix(".class").replace('/', '.')))
       .filter(c => classOf[Scenario].isAssignableFrom(c) && !Modifier.isAbstract(c.getModifiers))
 
   test("the scenarios are found"):
@@ -42,6 +42,13 @@ class RivalsSuite extends munit.FunSuite:
         case values: Iterable[?] => Rivals.total(values.asInstanceOf[Iterable[Int]])
         case number: Number => number.longValue
       assertEquals(returned, instance.expected)
+
+  /** The files of the jar or of the folder. */
+  private def compiled: List[String] =
+    val place = File(classOf[Scenario].getProtectionDomain.getCodeSource.getLocation.toURI)
+    if place.isDirectory then
+      Option(File(place, "weir/bench").list()).toList.flatten.map("weir/bench/" + _)
+    else Using.resource(JarFile(place))(_.stream.map(_.getName).toList.asScala.toList)
 
   /** Every way to choose the parameters of a scenario that are not its size. */
   private def choices(scenario: Class[?]): List[List[(Field, String)]] =

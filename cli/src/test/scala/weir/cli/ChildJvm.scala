@@ -48,7 +48,7 @@ final class ChildJvm private (process: Process, log: Path):
 object ChildJvm:
   private val longestMinutes = 4
 
-  private val startsFast = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+  private val startsFast = sys.props.get("weir.child").toSeq.flatMap(_.split(" "))
 
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)

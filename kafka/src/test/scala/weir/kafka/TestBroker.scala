@@ -25,6 +25,7 @@ object TestBroker:
   private val broker = KafkaBroker.in(
     folder.resolve("broker"),
     sys.props("weir.broker.classpath"),
+    KafkaBroker.usualFlags ++ sys.props.get("weir.broker.flags").toSeq.flatMap(_.split(" ")),
     properties = Map(
       "weir.temporary" -> "true",
       "weir.listeners" -> s"PROXIED://127.0.0.1:$proxied,SECRET://127.0.0.1:$sasl",

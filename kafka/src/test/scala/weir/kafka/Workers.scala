@@ -19,11 +19,8 @@ final class Workers(
     val file = folder.resolve(s"${started.size}.log")
     Files.createFile(file): Unit
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val command = Seq(
-      java,
-      "-Xmx128m",
-      "-XX:TieredStopAtLevel=1",
-      "-XX:+UseSerialGC",
+    val quickStart = sys.props.get("weir.child").toSeq.flatMap(_.split(" "))
+    val command = (Seq(java, "-Xmx128m") ++ quickStart) ++ Seq(
       "-cp",
       sys.props("java.class.path"),
       "weir.kafka.WorkerProgram",

@@ -28,7 +28,7 @@ final class JmhModule(module: LabModule):
   def ask(arguments: Seq[String], print: String => Unit): Int = start(arguments, print)
 
   private def start(arguments: Seq[String], print: String => Unit): Int =
-    val flags = "--sun-misc-unsafe-memory-access=allow" +: LabModule.flags
+    val flags = "--sun-misc-unsafe-memory-access=allow" +: module.flags
     val command =
       Seq(Children.java) ++ flags ++ Seq("-cp", module.classPath) ++
         Seq("weir.lab.Attached", "org.openjdk.jmh.Main") ++ arguments

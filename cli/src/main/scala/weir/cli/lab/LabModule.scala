@@ -21,12 +21,15 @@ final case class LabModule(name: String, mainClass: String):
     val jars = Files.readAllLines(list).asScala.map(folder.resolve("lib").resolve(_))
     jars.mkString(File.pathSeparator)
 
+  /** More options for each of its JVMs, `%m` in them being its name: the tests have theirs start
+    * fast.
+    */
+  def flags: Seq[String] =
+    sys.props.get("weir.lab.flags").toSeq.flatMap(_.replace("%m", name).split(" "))
+
 object LabModule:
   val bench = LabModule("bench", "weir.bench.child.Main")
   val benchCe2 = LabModule("bench-ce2", "weir.bench.ce2.Main")
-
-  /** More options for every such JVM: the tests have theirs start fast. */
-  def flags: Seq[String] = sys.props.get("weir.lab.flags").toSeq.flatMap(_.split(" "))
 
   private def folder: Path =
     Path.of(

@@ -62,7 +62,7 @@ final case class RivalJvm(
 
   /** None where the experiment chooses a collector: they may name one, too, and a JVM takes one. */
   private def startFlags: Seq[String] =
-    if jvmFlags.exists(_.endsWith("GC")) then Nil else LabModule.flags
+    if jvmFlags.exists(_.endsWith("GC")) then Nil else module.flags
 
   private def module: LabModule =
     if Systems.onCatsEffect2(system) then LabModule.benchCe2 else LabModule.bench

@@ -31,7 +31,7 @@ object LocalBroker:
     try
       val data = Files.createDirectories(folder).resolve("broker")
       if !Files.exists(data.resolve("broker")) then starts()
-      KafkaBroker.in(data, module.classPath)
+      KafkaBroker.in(data, module.classPath, KafkaBroker.usualFlags ++ module.flags)
     catch
       case error: IOException =>
         throw BadInput("weir relay", s"${error.getMessage}.", "Give --brokers instead.")

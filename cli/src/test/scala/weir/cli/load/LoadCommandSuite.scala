@@ -14,7 +14,7 @@ class LoadCommandSuite extends FunSuite with TempFolder:
 
   // As the launcher does, which says what weir sql is started with.
   override def beforeAll(): Unit =
-    sys.props("weir.sql.flags") = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    sys.props("weir.sql.flags") = sys.props("weir.child")
 
   override def afterAll(): Unit = sys.props -= "weir.sql.flags": Unit
 

@@ -14,8 +14,8 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
   override val munitTimeout: Duration = 8.minutes
 
   private def start(folder: Path, args: String*): ChildJvm =
-    val flags =
-      Seq(s"-Dweir.lab=${sys.props("weir.lab")}", s"-Dweir.relay=${folder.resolve("relay")}")
+    val inherited = Seq("weir.lab", "weir.lab.flags").map(key => s"-D$key=${sys.props(key)}")
+    val flags = inherited :+ s"-Dweir.relay=${folder.resolve("relay")}"
     ChildJvm.weir(folder.resolve("log.txt"), flags, Redirect.PIPE, "relay" +: args)
 
   /** The process of the broker, or none if it has ended. */

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
-import weir.Tier
+import weir.{Tier, WeirSuite}
 
 /** A program that is killed at random moments, and started again until it ends:
   * `-Dweir.sql.kills=50` for many.
@@ -60,7 +60,7 @@ class KillSuite extends ResumeSuite:
 
   private def start(database: String, file: Path, jobs: Int, place: Option[String]): Process =
     val java = ProcessHandle.current().info().command().orElse("java")
-    val options = List("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx200m")
+    val options = "-Xmx200m" :: WeirSuite.quickStart.toList
     val program =
       List("-cp", System.getProperty("java.class.path"), "weir.postgres.journal.ResumeProgram")
     val args = List(server.unix(database), file.toString, s"$jobs") ++ place

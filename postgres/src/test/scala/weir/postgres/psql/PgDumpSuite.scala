@@ -29,8 +29,8 @@ class PgDumpSuite extends NeedsPrograms:
     fill("source", "dumped.sql")
 
   private def fill(database: String, resource: String): Unit =
-    val script = Path.of(getClass.getResource(resource).toURI)
-    assertEquals(model(script, database, Mode.Stop), None)
+    val script = Using.resource(getClass.getResourceAsStream(resource))(_.readAllBytes())
+    ScriptRunner.withFile(script)(file => assertEquals(model(file, database, Mode.Stop), None))
 
   private def dumpTo(file: Path, database: String, options: Seq[String]): Unit =
     val command = Vector(s"${pgDump.get}", "-d", database, "-f", s"$file") ++ options
