@@ -26,8 +26,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** As `open`, and with `end` at its end where there is a class for that: `Pull.hasEnd`. */
   private[weir] def openUntil(end: Step.End): Pull =
-    end: Unit
-    open()
+    val pull = open()
+    val fused = FusedShapes.open(pull, Array(end), this)
+    if fused ne null then fused else pull
 
   private def step[B](step: Step): Stream[B] = Staged(this, step)
 

@@ -85,6 +85,14 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
         items = null
         Pull.End
 
+  /** The iterator of the part that is pulled now, for a loop that takes the elements by itself, or
+    * null where none may do so: the part is no collection, elements are counted, or a handler would
+    * have to get the error of the iterator. Where it ends, `next` goes on.
+    */
+  def lent: Iterator[Any] | Null =
+    val frame = frames
+    if left == Long.MaxValue && ((frame eq null) || !frame.isHandled) then items else null
+
   override private[stream] def takeReady(limit: Int): Ready | Null =
     val most = math.min(limit, left).toInt
     val iterator = items

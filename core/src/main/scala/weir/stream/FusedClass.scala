@@ -46,7 +46,7 @@ private[stream] object FusedClass:
       .of()
       .build(
         self,
-        builder => FusedClass(source.isInstanceOf[IteratorSource[?]], steps).write(builder)
+        builder => FusedClass(SourceKind.of(source), steps).write(builder)
       )
     MethodHandles.lookup
       .defineHiddenClass(bytes, true)
@@ -54,6 +54,18 @@ private[stream] object FusedClass:
       .getDeclaredConstructor()
       .newInstance()
       .asInstanceOf[FusedPull]
+
+  /** How elements are got from the source: from its iterator, which is asked for in the first
+    * `next`; from the iterators that a composite lends, one after the other; or by `next`.
+    */
+  private[stream] enum SourceKind:
+    case Iterated, Composed, Pulled
+
+  private[stream] object SourceKind:
+    def of(source: Pull): SourceKind = source match
+      case _: IteratorSource[?] => Iterated
+      case _: CompositePull => Composed
+      case _ => Pulled
 
   private val self = ClassDesc.of("weir.stream.Fused")
 
@@ -63,6 +75,7 @@ private[stream] object FusedClass:
   private val pull = described(classOf[Pull])
   private val step = described(classOf[Step])
   private val iteratorSource = described(classOf[IteratorSource[?]])
+  private val compositePull = described(classOf[CompositePull])
   private val fiber = described(classOf[TaskFiber])
   private val task = described(classOf[Task[?]])
   private val delay = described(classOf[Delay[?]])
@@ -118,8 +131,10 @@ private[stream] object FusedClass:
       }
     specialized.getOrElse(Call(owner, "apply", List.fill(arity)(Kind.Ref), Kind.Ref))
 
-private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
+private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]):
   import FusedClass.*
+
+  private val hasItems = source != SourceKind.Pulled
 
   private val last = steps.lastOption.collect { case end: Step.End => end }
 
@@ -168,7 +183,7 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
       functionType(index).foreach(field(f(index), _))
       stateKind(index).foreach((desc, _) => field(state(index), desc))
       if hasFlag(index) then field(s"flag$index", CD_boolean)
-    if isIterated then field("items", iterator)
+    if hasItems then field("items", iterator)
     def method(name: String, result: ClassDesc, parameters: ClassDesc*)(code: CodeBuilder => Unit) =
       builder.withMethodBody(
         name,
@@ -270,7 +285,7 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
     private val states = if isWhole then local(stateKind(_).map(_._1)) else Array.empty[Int]
     private val flags =
       if isWhole then local(index => Option.when(hasFlag(index))(CD_boolean)) else Array.empty[Int]
-    private val items = if isWhole && isIterated then code.allocateLocal(TypeKind.REFERENCE) else -1
+    private val items = if isWhole && hasItems then code.allocateLocal(TypeKind.REFERENCE) else -1
 
     private def local(desc: Int => Option[ClassDesc]): Array[Int] =
       Array.tabulate(steps.length)(desc(_).fold(-1)(d => code.allocateLocal(TypeKind.from(d))))
@@ -346,31 +361,80 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
       kind = entry.kind
       slot = entry.slot
 
-    private def pullSource(): Unit =
-      if isIterated then
-        val begun = code.newLabel()
-        checkCancel()
-        loadItems()
-        code.ifnonnull(begun): Unit
-        if !isWhole then code.aload(0): Unit
-        code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull)): Unit
-        code.checkcast(iteratorSource): Unit
-        code.invokevirtual(iteratorSource, "started", MethodTypeDesc.of(iterator)): Unit
-        if isWhole then code.astore(items): Unit
-        else code.putfield(self, "items", iterator): Unit
-        code.labelBinding(begun): Unit
-        loadItems()
-        code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)).ifeq(over): Unit
-        loadItems()
-        code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
-        store(Kind.Ref)
-      else
-        code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull)).aload(1): Unit
-        code.invokevirtual(pull, "next", MethodTypeDesc.of(CD_Object, fiber)): Unit
+    private def putItems(value: => Unit): Unit =
+      if !isWhole then code.aload(0): Unit
+      value
+      if isWhole then code.astore(items): Unit
+      else code.putfield(self, "items", iterator): Unit
+
+    private def pullSource(): Unit = source match
+      case SourceKind.Iterated => pullIterated()
+      case SourceKind.Composed => pullComposed()
+      case SourceKind.Pulled =>
+        nextOfSource()
         store(Kind.Ref)
         load(Kind.Ref)
         loadEnd(code)
         code.if_acmpeq(over): Unit
+
+    private def loadSource(): Unit =
+      code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull)): Unit
+
+    private def nextOfSource(): Unit =
+      loadSource()
+      code.aload(1).invokevirtual(pull, "next", MethodTypeDesc.of(CD_Object, fiber)): Unit
+
+    /** Asks the iterator on the stack whether it has more. */
+    private def hasNext(): Unit =
+      code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)): Unit
+
+    /** Takes the next of the iterator on the stack. */
+    private def nextOfIterator(): Unit =
+      code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
+
+    /** What `method` of the source, which is one of `owner`, returns is the iterator from now on. */
+    private def putItemsOfSource(owner: ClassDesc, method: String): Unit = putItems {
+      loadSource()
+      code.checkcast(owner).invokevirtual(owner, method, MethodTypeDesc.of(iterator)): Unit
+    }
+
+    private def pullIterated(): Unit =
+      val begun = code.newLabel()
+      checkCancel()
+      loadItems()
+      code.ifnonnull(begun): Unit
+      putItemsOfSource(iteratorSource, "started")
+      code.labelBinding(begun): Unit
+      loadItems()
+      hasNext()
+      code.ifeq(over): Unit
+      loadItems()
+      nextOfIterator()
+      store(Kind.Ref)
+
+    /** The composite goes on where the iterator that it has lent ends: it asks that once more. */
+    private def pullComposed(): Unit =
+      val ended, none, done = code.newLabel()
+      val element = code.allocateLocal(TypeKind.REFERENCE)
+      loadItems()
+      code.ifnull(none): Unit
+      checkCancel()
+      loadItems()
+      hasNext()
+      code.ifeq(ended): Unit
+      loadItems()
+      nextOfIterator()
+      code.astore(element).goto_(done).labelBinding(ended): Unit
+      putItems(code.aconst_null(): Unit)
+      code.labelBinding(none): Unit
+      nextOfSource()
+      code.astore(element).aload(element): Unit
+      loadEnd(code)
+      code.if_acmpeq(over): Unit
+      putItemsOfSource(compositePull, "lent")
+      code.labelBinding(done): Unit
+      kind = Kind.Ref
+      slot = element
 
     private def checkCancel(): Unit =
       code.aload(1).invokevirtual(fiber, "checkpoint", checkpoint): Unit
@@ -399,9 +463,10 @@ private final class FusedClass(isIterated: Boolean, steps: Array[Step]):
         code.ifnull(none): Unit
         checkCancel()
         loadState(index)
-        code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)).ifeq(ended): Unit
+        hasNext()
+        code.ifeq(ended): Unit
         loadState(index)
-        code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
+        nextOfIterator()
         code.astore(entry.slot).goto_w(entry.label).labelBinding(ended): Unit
         putState(index)(code.aconst_null(): Unit)
         code.labelBinding(none): Unit

@@ -17,6 +17,10 @@ private sealed abstract class StreamFrame(
 ) extends PlainSource:
   final def next(fiber: TaskFiber): Any = Pull.End
 
+  /** Whether this frame or one outside of it is a `handleErrorWith`. */
+  final val isHandled: Boolean =
+    isInstanceOf[StreamFrame.Handler] || ((outer ne null) && outer.isHandled)
+
 private object StreamFrame:
   /** The second stream of `++`. */
   final class Following(val stream: () => Stream[Any], outer: StreamFrame | Null)

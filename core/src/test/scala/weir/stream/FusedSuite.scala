@@ -51,7 +51,10 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
     val steps = Array.from(program.ops.flatMap(_.steps(Log(), program.failsAt)))
     val said = ListBuffer[String]()
     val strict = IteratorSource(() => program.source.iterator, isStrict = true, classOf[List[?]])
-    val source: Pull = if program.isIterated then strict else Asked(strict, said)
+    val source: Pull = program.from match
+      case From.Iterator => strict
+      case From.Pull => Asked(strict, said)
+      case From.Composite => Stream.fromIterable(program.groups).flatMap(part(_, said)).open()
     val task = weir.fiber.DirectCode { fiber =>
       val pull = way(source, steps)
       if program.wanted != Int.MaxValue then pull.atMost(program.wanted)
@@ -66,6 +69,13 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
     try task.runSync()
     catch case error: Failed => said += error.getMessage
     said.toList
+
+  private def part(items: List[Int], said: ListBuffer[String]): Stream[Int] =
+    val plain = Stream.fromIterable(items)
+    if items.forall(_ % 3 != 0) then plain
+    else
+      new Stream[Int]:
+        private[weir] def open(): Pull = Asked(plain.open(), said)
 
   /** The result or the error of a run, the calls of functions, and how its source was closed. */
   private def observe(program: Program, end: Ending, way: (Pull, Array[Step]) => Pull) =
@@ -82,7 +92,10 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
           isStrict = false,
           classOf[List[?]]
         )
-        val source = if program.isIterated then iterated else Closing(iterated, closed)
+        val source = program.from match
+          case From.Iterator => iterated
+          case From.Pull => Closing(iterated, closed)
+          case From.Composite => composite(program, log, closed).open()
         // The chain has no end: the loop in `RunStream` does that.
         openRun(way, source, steps, end)
     val task =
@@ -91,7 +104,8 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
     val result =
       try Right(task.runSync().toString)
       catch case error: Failed => Left(error.getMessage)
-    (result, log.lines, if program.isIterated then List("Succeeded(())") else closed.toList)
+    val isIterated = program.from == From.Iterator
+    (result, log.lines, if isIterated then List("Succeeded(())") else closed.toList)
 
   private def openRun(
       open: (Pull, Array[Step]) => Pull,
@@ -308,13 +322,33 @@ object FusedSuite:
       )
       .flatMap(make => Gen.choose(0, 4).map(make))
 
+  /** Of what kind the pull is from which a run gets its elements. */
+  enum From:
+    case Iterator, Pull, Composite
+
   final case class Program(
       source: List[Int],
       ops: List[Op],
       wanted: Int,
       failsAt: Int,
-      isIterated: Boolean
-  )
+      from: From
+  ):
+    /** The source in parts, of which some have no element. */
+    def groups: List[List[Int]] = source.grouped(3).flatMap(List(Nil, _)).toList
+
+  /** A stream whose parts are collections and others, and which notes how it is closed. */
+  private def composite(program: Program, log: Log, closed: ListBuffer[String]): Stream[Int] =
+    val note = log.value("source", program.failsAt)
+    def items(of: List[Int]) = new Iterable[Int]:
+      def iterator = of.iterator.map(note)
+    val parts = Stream.fromIterable(program.groups).flatMap { group =>
+      if group.headOption.exists(_ % 3 == 0) then Stream.fromIterable(group).map(note)
+      else Stream.fromIterable(items(group.take(2))) ++ Stream.fromIterable(items(group.drop(2)))
+    }
+    val handled =
+      if program.failsAt % 2 == 0 then parts
+      else parts.handleErrorWith(error => Stream(-7) ++ Stream.fail(error))
+    Finalized(handled, outcome => Task { closed += outcome.toString }.void)
 
   private val program: Gen[Program] =
     for
@@ -323,8 +357,8 @@ object FusedSuite:
       ops <- Gen.listOfN(count, op)
       wanted <- Gen.frequency(2 -> Gen.const(Int.MaxValue), 1 -> Gen.choose(0, 10))
       failsAt <- Gen.frequency(2 -> Gen.const(-1), 1 -> Gen.choose(1, 60))
-      isIterated <- Gen.oneOf(true, false)
-    yield Program(source, ops, wanted, failsAt, isIterated)
+      from <- Gen.oneOf(From.values.toSeq)
+    yield Program(source, ops, wanted, failsAt, from)
 
   /** What is made of the stream. */
   final case class Ending(name: String, of: (Stream[Any], Log) => Task[Any])
