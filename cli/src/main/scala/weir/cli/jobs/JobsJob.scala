@@ -37,8 +37,8 @@ final class JobsJob(settings: JobsJob.Settings, out: PrintWriter, err: PrintWrit
     execute("DROP TABLE IF EXISTS weir_bench.ready; CREATE TABLE weir_bench.ready (n serial)")
     val filled = child(system, "fill", processes)(_ => ())
     val ends = ConcurrentLinkedQueue[JobsJob.End]()
-    val workers = List.fill(processes)(
-      Task.delay(
+    val workers = List.fill(processes)( // to read what a process says holds a carrier
+      Task.onPlatformThread(
         child(system, "work", processes)(event =>
           ends.add(
             JobsJob.End(
@@ -64,7 +64,9 @@ final class JobsJob(settings: JobsJob.Settings, out: PrintWriter, err: PrintWrit
       // All work at the same pace, so what each did before is its warm-up.
       val seconds = (ends.map(_.lastMicros).max - ends.map(_.begunMicros).min) / 1e6
       val counted = done - ends.size * settings.warmUp
-      results += Result(name, system, counted / seconds, "jobs/s", Result.higher)
+      val result = Result(name, system, counted / seconds, "jobs/s", Result.higher)
+      results += result
+      say(ResultTable.line(result))
 
   private def fail(system: String, why: String): Unit =
     err.println(s"$system: no result, since $why")

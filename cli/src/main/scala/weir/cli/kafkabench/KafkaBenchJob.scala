@@ -95,7 +95,9 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
       deadline = 5.minutes
     )
     val isFine = jvm.run(err):
-      case Message.Measured(result) => results += result
+      case Message.Measured(result) =>
+        results += result
+        say(ResultTable.line(result))
       case _ => ()
     if !isFine then isComplete = false
 

@@ -24,6 +24,10 @@ object ResultTable:
       line <- Seq("", title) ++ lines(part)
     yield line
 
+  /** What is said as soon as a figure is there, since the table comes only at the end. */
+  def line(result: Result): String =
+    s"  ${result.system}, ${result.name}: ${number(result.value)} ${result.unit}"
+
   /** The number with as many digits as say something. */
   def number(value: Double): String =
     val size = value.abs

@@ -61,7 +61,9 @@ final class StackJob(settings: StackJob.Settings, out: PrintWriter, err: PrintWr
       deadline = StackJob.deadline
     )
     val isFine = jvm.run(err):
-      case Message.Measured(result) => results += result
+      case Message.Measured(result) =>
+        results += result
+        say(ResultTable.line(result))
       case _ => ()
     if !isFine then isComplete = false
 
