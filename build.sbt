@@ -67,7 +67,8 @@ val quickStart = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 // The classes of a JVM that has ended before, as they were in its memory: a third less for a start.
 // An archive that is not there, or does not fit, is ignored without a word.
-def archived(file: File) = Seq(s"-XX:SharedArchiveFile=$file", "-Xlog:cds=off", "-Xlog:aot=off")
+def archived(file: File) = s"-XX:SharedArchiveFile=$file" +:
+  Seq("cds", "cds+dynamic", "aot").map(tag => s"-Xlog:$tag=off")
 
 // The first such JVM that ends writes it.
 def archiving(file: File) = "-XX:+AutoCreateSharedArchive" +: archived(file)
