@@ -19,7 +19,7 @@ class HeapSlopeSuite extends StreamTests:
   private def slope(task: Task[Any]): Long =
     def times(left: Long): Task[Unit] =
       if left == 0 then Task.unit else task.flatMap(_ => times(left - 1))
-    val half = times(operations / 2).andThen(Task(heap()))
+    val half = times(operations / 2).andThen(Task(Heap.used()))
     half.flatMap(before => half.map(_ - before)).runSync()
 
   private val never = Deferred.unsafe[Unit]
@@ -91,8 +91,8 @@ class HeapSlopeSuite extends StreamTests:
       val count = pipe(numbers)
         .map { _ =>
           elements += 1
-          if elements == operations / 2 then before = heap()
-          else if elements == operations then grown = heap() - before
+          if elements == operations / 2 then before = Heap.used()
+          else if elements == operations then grown = Heap.used() - before
         }
         .take(operations)
         .count

@@ -92,7 +92,7 @@ class PrimitiveStressSuite extends StreamTests:
     def keptPerCancel(): Double =
       val marks = for _ <- 1 to rounds yield
         round(rounds)
-        (heap(), cancels)
+        (Heap.used(), cancels)
       val slopes =
         for ((heapBefore, before), (heapAfter, after)) <- marks.zip(marks.tail)
         yield (heapAfter - heapBefore - noise).max(0) / (after - before).toDouble

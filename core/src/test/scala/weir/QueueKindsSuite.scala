@@ -9,12 +9,12 @@ class QueueKindsSuite extends StreamTests:
 
   test("an unbounded queue takes all that comes, in order, and gives its memory back"):
     def grown(): Long =
-      val before = heap()
+      val before = Heap.used()
       val queue = Queue.unbounded[Array[Byte]].runSync()
       Task.foreach(1 to 100_000)(_ => queue.offer(new Array[Byte](16))).runSync()
       assertEquals(queue.size.runSync(), 100_000)
       assertEquals(Task.traverse(1 to 100_000)(_ => queue.take).runSync().size, 100_000)
-      val after = heap()
+      val after = Heap.used()
       assertEquals(queue.size.runSync(), 0) // it is alive
       after - before
     // What other tests leave to be loaded, or running, may disturb some.

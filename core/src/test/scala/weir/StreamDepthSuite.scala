@@ -28,8 +28,8 @@ class StreamDepthSuite extends StreamTests:
       var early, late = 0L
       val count = stream
         .map { i =>
-          if i == elements / 10 then early = heap()
-          else if i == elements then late = heap()
+          if i == elements / 10 then early = Heap.used()
+          else if i == elements then late = Heap.used()
         }
         .take(elements + 1L)
         .count

@@ -1,6 +1,5 @@
 package weir
 
-import java.lang.management.ManagementFactory
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
@@ -59,20 +58,15 @@ trait StreamTests extends WeirSuite:
       case core: weir.fiber.FiberCore => eventually("asked to cancel")(core.cancelRequested)
     cancel
 
-  /** Bytes of the heap in use, garbage left out. */
-  def heap(): Long =
-    for _ <- 1 to 2 do System.gc()
-    ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
-
   /** By how many bytes the heap has grown, once `work` has run, from one time to the next: the
     * least of two, since the JVM or another thread may have grown something of its own meanwhile.
     */
   def growth(work: => Unit): Long =
     work
-    val first = heap()
+    val first = Heap.used()
     val marks = first :: List.fill(2):
       work
-      heap()
+      Heap.used()
     marks.zip(marks.tail).map((before, after) => after - before).min
 
   val megabyte = 1024L * 1024

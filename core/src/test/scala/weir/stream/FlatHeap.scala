@@ -76,19 +76,11 @@ object FlatHeap:
   private def show(name: String, source: Stream[Long], pipe: Pipe): Unit =
     var middle, grown = 0L
     val measured = source.map { i =>
-      if i == count / 2 then middle = used()
-      else if i == count - 1 then grown = used() - middle
+      if i == count / 2 then middle = Heap.used()
+      else if i == count - 1 then grown = Heap.used() - middle
       i
     }
     val start = System.nanoTime()
     pipe(measured).drain.runSync()
     if middle == 0 then grown = Long.MaxValue
     println(s"$name: $grown bytes, ${(System.nanoTime() - start) / 1_000_000} ms")
-
-  /** The least of several looks: what the other fibers make meanwhile is not yet garbage. */
-  private def used(): Long =
-    val runtime = java.lang.Runtime.getRuntime
-    val looks = for _ <- 1 to 3 yield
-      System.gc()
-      runtime.totalMemory - runtime.freeMemory
-    looks.min

@@ -67,14 +67,14 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
 
   test("a million keys leave nothing behind"):
     val n = weir.Tier(100_000, 3_000_000)
-    val before = heap()
+    val before = Heap.used()
     var after = 0L
     val all = Stream
       .unfold(0)(i => Some((i, i + 1)))
       .take(n)
       .parEvalMapBy(4)(identity)(Task.pure)
       .zipWithIndex
-      .evalMap((_, i) => if i == n - 1 then Task { after = heap() } else Task.unit)
+      .evalMap((_, i) => if i == n - 1 then Task { after = Heap.used() } else Task.unit)
     all.drain.runSync()
     assert(after - before < 4 * megabyte, s"${after - before} bytes")
 

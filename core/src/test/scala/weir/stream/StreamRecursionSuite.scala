@@ -131,7 +131,7 @@ class StreamRecursionSuite extends StreamTests:
     test(s"constant stack and constant heap: go = $name"):
       var early, late = 0L
       val stream = recursion(turn, turns) { n =>
-        if n == turns / 10 then early = heap() else if n == turns then late = heap()
+        if n == turns / 10 then early = Heap.used() else if n == turns then late = Heap.used()
       }
       assertEquals(last(stream), turns)
       assert(

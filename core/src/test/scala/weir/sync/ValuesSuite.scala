@@ -29,12 +29,12 @@ class ValuesSuite extends CollectedTests, StreamTests:
       for _ <- 1 to 1_000_000 do values.append(this)
       for _ <- 1 to 1_000_000 do values.removeOldest(): Unit
     }
-    val before = heap()
+    val before = Heap.used()
     for _ <- 1 to 1_000_000 do values.append(this)
-    val full = heap() - before
+    val full = Heap.used() - before
     assert(full > megabyte, s"$full bytes for a million values")
     for _ <- 1 to 1_000_000 do values.removeOldest(): Unit
-    val left = heap() - before
+    val left = Heap.used() - before
     assert(grown < megabyte && left < megabyte, s"$grown and $left bytes are left")
 
   test("a value that is removed is not kept, though others are"):

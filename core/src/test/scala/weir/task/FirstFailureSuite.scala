@@ -76,10 +76,6 @@ class FirstFailureSuite extends WeirSuite:
   test(
     "a million elements, eight at a time: at most eight are begun, and they cost the heap of eight"
   ):
-    def used(): Long =
-      System.gc()
-      val runtime = java.lang.Runtime.getRuntime
-      runtime.totalMemory - runtime.freeMemory
     def grown(): Long =
       val gauge = Gauge()
       val ended = AtomicInteger()
@@ -90,8 +86,8 @@ class FirstFailureSuite extends WeirSuite:
           Task(gauge.enter())
             .andThen(if i % 100 == 0 then Task.cede else Task.unit)
             .andThen(Task {
-              if i == 10_000 then early = used()
-              if i == 990_000 then late = used()
+              if i == 10_000 then early = Heap.used()
+              if i == 990_000 then late = Heap.used()
               gauge.leave()
               ended.incrementAndGet()
             })

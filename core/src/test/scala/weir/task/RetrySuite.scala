@@ -148,10 +148,7 @@ class RepeatSuite extends WeirSuite:
       val heap = AtomicInteger()
       val many = Tier(150_000, 1_000_000)
       val left = AtomicInteger(many)
-      def used(): Int =
-        System.gc()
-        val runtime = java.lang.Runtime.getRuntime
-        ((runtime.totalMemory - runtime.freeMemory) >> 10).toInt
+      def used(): Int = (Heap.used() >> 10).toInt
       val step = Task.defer {
         val now = left.decrementAndGet()
         if now == many - 1000 then heap.set(used())

@@ -13,18 +13,13 @@ object FiberHeap:
   def main(args: Array[String]): Unit =
     val fibers = new Array[AnyRef](count)
     def bytesOf(what: String)(start: Int => Fiber[Any]): Unit =
-      val before = used()
+      val before = Heap.used()
       for i <- 0 until count do fibers(i) = start(i)
       while !Runtime.default.scheduler.isQuiet do Thread.sleep(10)
-      println(s"$what ${(used() - before) / count}")
+      println(s"$what ${(Heap.used() - before) / count}")
     val sleep = Task.sleep(1.hour).start
     bytesOf("sleeping")(_ => sleep.runSync())
     val goesOn = Task.sleep(1.hour).map(_ => 1).flatMap(Task.pure).start
     bytesOf("sleeping, to go on")(_ => goesOn.runSync())
     val never = Deferred.unsafe[Unit].get.start
     bytesOf("waiting")(_ => never.runSync())
-
-  private def used(): Long =
-    for _ <- 1 to 3 do System.gc()
-    val runtime = java.lang.Runtime.getRuntime
-    runtime.totalMemory - runtime.freeMemory
