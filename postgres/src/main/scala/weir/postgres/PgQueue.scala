@@ -141,7 +141,7 @@ final class PgQueue[A] private (
   // ---- a worker ----
 
   /** Runs `work` for the jobs of the queue, as they come, and emits its results once their jobs are
-    * acknowledged. At most `parallelism` run; as many again may be taken ahead, or wait for their
+    * acknowledged. At most `parallelism` run; twice as many may be taken ahead, or wait for their
     * acknowledgement, or for the consumer of the stream. It does not end by itself.
     *
     *   - **While a job runs** its lease is renewed, each time a third of it has passed. If it is
@@ -155,8 +155,10 @@ final class PgQueue[A] private (
     *   - **A lost connection** is opened again, for as long as it takes; what runs goes on.
     *   - **A killed process**: its jobs are taken by others when their leases have ended.
     *
-    * **Order**: jobs begin in the order of `take`; results come in the order in which the jobs end.
-    * **Fails** if the first connection cannot be opened, and with what the server refuses.
+    * **Order**: jobs begin in the order of `take`. While more wait than it has room for, it looks
+    * each 100 ms for what goes before them: a job of a higher priority that is offered then may
+    * begin so much later. Results come in the order in which the jobs end. **Fails** if the first
+    * connection cannot be opened, and with what the server refuses.
     * {{{
     * val sent: Stream[Unit] =
     *   queue.stream(parallelism = 100, lease = 30.seconds)(job => send(job.payload))

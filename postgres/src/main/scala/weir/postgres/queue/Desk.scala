@@ -19,8 +19,8 @@ import scala.collection.mutable
   * Waiting is blocking, on one condition: a worker of Weir that blocks costs no thread.
   *
   * @param parallelism
-  *   how many jobs may run; twice as many may be held in all, from their take until their result is
-  *   read
+  *   how many jobs may run; three times as many may be held in all, from their take until their
+  *   result is read
   */
 private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
   import Desk.*
@@ -175,7 +175,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
 
   private def isOpen = phase == Phase.Open
 
-  private def room: Int = 2 * parallelism - held.size - reports.size - inExchange - unread
+  private def room: Int = 3 * parallelism - held.size - reports.size - inExchange - unread
 
   /** How many there is need for, whatever may end meanwhile. */
   private def want: Int = if isOpen then (parallelism - held.size).min(room).max(0) else 0

@@ -13,6 +13,10 @@ private[queue] final class Holding[A](val job: PgJob[A], @volatile var endsNanos
   /** Set before the fiber is read for its cancel; read after the fiber is set. */
   @volatile var isLost: Boolean = false
 
+  // owner only: the pump
+  /** Whether its report was in an exchange that may have been committed, but was not answered. */
+  var isDoubted: Boolean = false
+
 /** What a worker has to tell the server about a job. */
 private[queue] enum Report[A](val holding: Holding[A]):
   case Done(of: Holding[A], result: Any) extends Report[A](of)

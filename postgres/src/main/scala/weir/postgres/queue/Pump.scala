@@ -41,9 +41,10 @@ private[queue] final class Pump[A](
   private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
 
   // owner only: the fiber of `run`
-  private var uncertain = Set.empty[Holding[A]]
+  private var mayBeCommitted = false
   private var foundNone = true
   private var promotedAt = System.nanoTime() - promoteEvery
+  private var takeFrom = Option.empty[PgJob[A]]
 
   /** Done when the desk has been closed or stopped, and all is reported.
     *
@@ -61,6 +62,7 @@ private[queue] final class Pump[A](
         connection match
           case Some(current) =>
             val plan = desk.next()
+            mayBeCommitted = false
             try
               exchange(current, plan).await
               isDone = plan.isLast
@@ -68,6 +70,8 @@ private[queue] final class Pump[A](
               retry = firstRetry
             catch
               case error: SQLException if Outage.isOne(error) =>
+                foundNone = true // what is thought of the queue may be wrong
+                if mayBeCommitted then plan.reports.foreach(_.holding.isDoubted = true)
                 desk.putBack(plan.reports)
                 if retry == firstRetry then tell(Event.Disconnected(error))
                 if !Outage.leavesConnection(error) then
@@ -128,7 +132,6 @@ private[queue] final class Pump[A](
 
   private def exchange(connection: Connection, plan: Desk.Plan[A]): Task[Unit] =
     val now = System.nanoTime()
-    val doubted = uncertain
     val done = plan.reports.collect { case report: Report.Done[A] => report }
     val failed = plan.reports.collect { case report: Report.Failed[A] => report }
     val returned = plan.reports.collect { case report: Report.GivenBack[A] => report }
@@ -136,15 +139,12 @@ private[queue] final class Pump[A](
     val isPlain = done.size == plan.reports.size && done.nonEmpty && renewing.isEmpty &&
       plan.want > 0 && !mayPromote(now)
     val answer =
-      if isPlain then ackAndTake(connection, plan, done, doubted)
-      else inSteps(connection, plan, done, failed, returned, renewing, doubted)
-    uncertain --= plan.reports.map(_.holding)
+      if isPlain then ackAndTake(connection, plan, done)
+      else inSteps(connection, plan, done, failed, returned, renewing)
     for holding <- renewing if answer.renewed(holding.job.taken) do
       holding.endsNanos = now + 3 * third
     if renewing.nonEmpty then desk.renewAgain(now + third)
-    failed.foreach(report =>
-      tellFailed(report, answer.nacked.get(report.holding.job.taken), doubted(report.holding))
-    )
+    failed.foreach(report => tellFailed(report, answer.nacked.get(report.holding.job.taken)))
     val (kept, refused) = done.partition(report => answer.acked(report.holding.job.taken))
     refused.foreach(report => tell(Event.LeaseLost(report.holding.job)))
     val taken = answer.taken.jobs.map(Holding(_, now + 3 * third))
@@ -159,23 +159,25 @@ private[queue] final class Pump[A](
   private def ackAndTake(
       connection: Connection,
       plan: Desk.Plan[A],
-      done: Vector[Report.Done[A]],
-      doubted: Set[Holding[A]]
+      done: Vector[Report.Done[A]]
   ): Answer[A] =
-    doubt(plan)
+    mayBeCommitted = true
+    val from = takeFrom
     val (acked, all) = Jdbc.committed(connection)(
-      calls.ackAndTake(connection, done.map(_.holding.job), plan.want, lease, worker.name)
+      calls.ackAndTake(connection, done.map(_.holding.job), from, plan.want, lease, worker.name)
     )
-    val (spent, jobs) = all.partition(calls.isSpent)
+    takeFrom = nextFrom(all)
+    val (spent, jobs) = all.partition(QueueCalls.isSpent)
     val missing = missingOf(done, acked)
     foundNone = all.size < plan.want
     var again = 0L
     var before = Set.empty[(Long, Int)]
-    if spent.nonEmpty || missing.nonEmpty || foundNone then
+    val isAll = foundNone && from.isEmpty // otherwise all of the queue is looked at next, at once
+    if spent.nonEmpty || missing.nonEmpty || isAll then
       Jdbc.transaction(connection) {
         if spent.nonEmpty then calls.bury(connection, spent)
-        before = doneBefore(calls, connection, missing.filter(doubted))
-        if foundNone then again = untilNext(calls, connection)
+        before = doneBefore(calls, connection, missing.filter(_.isDoubted))
+        if isAll then again = untilNext(calls, connection)
       }
     Answer(acked ++ before, Map.empty, Set.empty, Taken(jobs, again))
 
@@ -185,10 +187,9 @@ private[queue] final class Pump[A](
       done: Vector[Report.Done[A]],
       failed: Vector[Report.Failed[A]],
       returned: Vector[Report.GivenBack[A]],
-      renewing: Vector[Holding[A]],
-      doubted: Set[Holding[A]]
+      renewing: Vector[Holding[A]]
   ): Answer[A] =
-    Jdbc.transaction(connection, () => doubt(plan)) {
+    Jdbc.transaction(connection, () => mayBeCommitted = true) {
       val calls = inOneTransaction
       val acked =
         if done.isEmpty then Set.empty[(Long, Int)]
@@ -208,7 +209,7 @@ private[queue] final class Pump[A](
         if renewing.isEmpty then Set.empty[(Long, Int)]
         else calls().extend(connection, renewing.map(_.job), lease)
       Answer(
-        acked ++ doneBefore(calls(), connection, missing.filter(doubted)),
+        acked ++ doneBefore(calls(), connection, missing.filter(_.isDoubted)),
         nacked,
         renewed,
         take(calls, connection, plan.want)
@@ -223,9 +224,6 @@ private[queue] final class Pump[A](
       isFirst = false
       result
     }
-
-  /** From now on the transaction may be committed, and its answer lost. */
-  private def doubt(plan: Desk.Plan[A]): Unit = uncertain ++= plan.reports.map(_.holding)
 
   private def missingOf(
       done: Vector[Report.Done[A]],
@@ -253,11 +251,21 @@ private[queue] final class Pump[A](
       if mayPromote(System.nanoTime()) then
         calls().promote(connection): Unit
         promotedAt = System.nanoTime()
-      val jobs = calls().take(connection, want, lease, worker.name)
-      foundNone = jobs.size < want
+      val all = calls().takeWithSpent(connection, want, lease, worker.name)
+      takeFrom = nextFrom(all)
+      foundNone = all.size < want
+      val (spent, jobs) = all.partition(QueueCalls.isSpent)
+      if spent.nonEmpty then calls().bury(connection, spent)
       Taken(jobs, if foundNone then untilNext(calls(), connection) else 0L)
 
-  /** Whether to look for jobs whose time has come. */
+  /** Where the next take may begin, as long as it finds enough: nothing that goes before these jobs
+    * was to be had. What is given back there meanwhile, or offered, is found by the next look at
+    * all of the queue, within `promoteEvery`.
+    */
+  private def nextFrom(jobs: Vector[PgJob[A]]): Option[PgJob[A]] =
+    jobs.headOption.filter(job => job.priority == jobs.last.priority && QueueCalls.isPlace(job))
+
+  /** Whether to look for jobs whose time has come, and at all of the queue. */
   private def mayPromote(now: Long): Boolean = foundNone || now - promotedAt > promoteEvery
 
   /** When to look again, if no notification comes before. */
@@ -268,14 +276,13 @@ private[queue] final class Pump[A](
 
   private def tellFailed(
       report: Report.Failed[A],
-      isDead: Option[Boolean],
-      isDoubted: Boolean
+      isDead: Option[Boolean]
   ): Unit =
     val job = report.holding.job
     isDead match
       case Some(dead) =>
         tell(Event.Failed(job, report.error, Option.when(!dead)(report.pause)))
-      case None if isDoubted =>
+      case None if report.holding.isDoubted =>
         tell(Event.Failed(job, report.error, Option.when(!job.isLastAttempt)(report.pause)))
       case None => tell(Event.LeaseLost(job))
 

@@ -1,6 +1,7 @@
 package weir.postgres.queue
 
 import java.sql.{Connection, PreparedStatement, ResultSet}
+import java.time.{Instant, ZoneOffset}
 
 import weir.postgres.{PgCodec, PgJob, PgOffer, PgQueue}
 
@@ -59,53 +60,72 @@ private[postgres] final class QueueCalls[A](
       case None => Some(plain.next())
       case Some(key) => keyed.remove(key))
 
-  private val takeSql =
+  private def takeSql(among: String): String =
     s"""UPDATE ${tables.jobs} SET leased_until = now() + ?::bigint * interval '1 millisecond',
        |  attempts = attempts + 1, token = token + 1, worker = ?
        |WHERE ctid = ANY (ARRAY(
        |  SELECT ctid FROM ${tables.jobs}
-       |  WHERE is_due AND (leased_until IS NULL OR leased_until < now())
+       |  WHERE is_due AND (leased_until IS NULL OR leased_until < now())$among
        |  ORDER BY priority DESC, run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
        |))
        |RETURNING id, attempts, max_attempts, priority, run_at, key, error, token,
        |  payload""".stripMargin
 
+  private val takeFirstSql = takeSql("")
+
   /** Up to `count` jobs, first those that go first. What has no attempt left was lost with its last
     * worker, and is buried in this transaction instead.
     */
   def take(connection: Connection, count: Int, lease: Long, worker: String): Vector[PgJob[A]] =
-    val taken = Jdbc.query(connection, settings + takeSql) { statement =>
+    val (spent, live) = takeWithSpent(connection, count, lease, worker).partition(isSpent)
+    if spent.nonEmpty then bury(connection, spent)
+    live
+
+  /** As `take`, those with no attempt left among them: the caller buries them. */
+  def takeWithSpent(
+      connection: Connection,
+      count: Int,
+      lease: Long,
+      worker: String
+  ): Vector[PgJob[A]] =
+    val taken = Jdbc.query(connection, settings + takeFirstSql) { statement =>
       statement.setLong(1, lease)
       statement.setString(2, worker)
       statement.setInt(3, count)
     }(job)
-    val (spent, live) = inOrder(taken).partition(isSpent)
-    if spent.nonEmpty then bury(connection, spent)
-    live
+    inOrder(taken)
 
   /** The jobs in the order in which they go. An `UPDATE` returns them in any. */
   private def inOrder(jobs: Vector[PgJob[A]]): Vector[PgJob[A]] =
-    jobs.sortBy(job => (-job.priority, job.runAt, job.id))
-
-  /** Whether it was begun as often as it may be: it is to be buried. */
-  def isSpent(job: PgJob[A]): Boolean = job.attempt > job.maxAttempts
+    jobs.sorted(using order)
 
   /** As `ack`, then `take`, then a commit, in one round trip, which is what most exchanges of a
     * busy worker are. The caller has begun a transaction, and buries what is spent.
+    *
+    * @param from
+    *   if there is one, takes only jobs of its priority that do not go before it. A take of all
+    *   walks over what is leased, and over what the index still has of jobs that are done: with a
+    *   million of them since the last vacuum that takes longer than all the rest
     */
   def ackAndTake(
       connection: Connection,
       done: Vector[PgJob[Any]],
+      from: Option[PgJob[Any]],
       count: Int,
       lease: Long,
       worker: String
   ): (Set[(Long, Int)], Vector[PgJob[A]]) =
-    val statement = connection.prepareStatement(ackAndTakeSql)
+    val sql = if from.isEmpty then ackAndTakeFirstSql else ackAndTakeFromSql
+    val statement = connection.prepareStatement(sql)
     try
       names(statement, done.sortBy(_.id))
       statement.setLong(3, lease)
       statement.setString(4, worker)
-      statement.setInt(5, count)
+      for job <- from do
+        statement.setInt(5, job.priority)
+        statement.setObject(6, job.runAt.atOffset(ZoneOffset.UTC))
+        statement.setLong(7, job.id)
+      statement.setInt(if from.isEmpty then 5 else 8, count)
       val acked = Set.newBuilder[(Long, Int)]
       val taken = Vector.newBuilder[PgJob[A]]
       var resultSets = 0
@@ -156,7 +176,10 @@ private[postgres] final class QueueCalls[A](
     s"""DELETE FROM ${tables.jobs} j USING unnest(?::bigint[], ?::int[]) AS a(id, token)
        |WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token""".stripMargin
 
-  private lazy val ackAndTakeSql = s"$settings$ackSql; $takeSql; COMMIT"
+  private lazy val ackAndTakeFirstSql = s"$settings$ackSql; $takeFirstSql; COMMIT"
+  private lazy val ackAndTakeFromSql =
+    val takeFromSql = takeSql(" AND priority = ? AND (run_at, id) >= (?, ?)")
+    s"$settings$ackSql; $takeFromSql; COMMIT"
 
   /** The keys of those that were still the caller's, and are done now. */
   def ack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
@@ -300,7 +323,26 @@ private[postgres] object QueueCalls:
   /** An attempt that failed. */
   final case class Failure(job: PgJob[Any], delayMillis: Long, error: String)
 
+  /** Whether it was begun as often as it may be: it is to be buried. */
+  def isSpent(job: PgJob[Any]): Boolean = job.attempt > job.maxAttempts
+
+  /** Whether a take may begin at the job: its time goes to the server as it came from there. What
+    * is before the Gregorian calendar does not, nor does infinity.
+    */
+  def isPlace(job: PgJob[Any]): Boolean =
+    job.runAt.isAfter(firstPlace) && job.runAt.isBefore(lastPlace)
+
+  private val firstPlace = Instant.parse("1600-01-01T00:00:00Z")
+  private val lastPlace = Instant.parse("9999-01-01T00:00:00Z")
+
   private def key(row: ResultSet): (Long, Int) = (row.getLong(1), row.getInt(2))
+
+  /** That in which jobs go, as the index has it. */
+  private val order: Ordering[PgJob[Any]] = (one, other) =>
+    if one.priority != other.priority then Integer.compare(other.priority, one.priority)
+    else
+      val byTime = one.runAt.compareTo(other.runAt)
+      if byTime != 0 then byTime else java.lang.Long.compare(one.id, other.id)
 
   private val promotedAtOnce = 1000
 
