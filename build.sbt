@@ -102,7 +102,7 @@ val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val zstdJni = "1.5.7-28"
-val kafkaVersion = "4.1.1"
+val kafkaVersion = "4.4.0"
 
 // Scaladoc of the API alone: the packages of how it works stay out.
 lazy val apiPages = Def.setting {

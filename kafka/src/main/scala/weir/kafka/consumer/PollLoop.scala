@@ -153,7 +153,10 @@ private[kafka] final class PollLoop[K, V](
   private object listener extends ConsumerRebalanceListener:
     def onPartitionsAssigned(partitions: Collection[TopicPartition]): Unit =
       if !partitions.isEmpty then
-        val committed = commits.committed(partitions)
+        // Transactions commit no map. Two who read what was committed while a transaction is open
+        // kept older clients from ever finding their positions (KAFKA-20765).
+        val committed =
+          if options.commits then commits.committed(partitions) else java.util.Map.of()
         partitions.forEach(partition => add(partition, Option(committed.get(partition))): Unit)
       metadata = consumer.groupMetadata
       consumer.wakeup()

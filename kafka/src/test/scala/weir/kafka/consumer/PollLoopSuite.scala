@@ -125,6 +125,7 @@ class PollLoopSuite extends FunSuite:
   test("during a revoke the group's new generation is known"):
     @volatile var generation = 1
     val consumer = new PollingConsumer(1, 1):
+      @annotation.nowarn("cat=deprecation") // there is no other way to make one
       override def groupMetadata(): ConsumerGroupMetadata =
         ConsumerGroupMetadata("group", generation, "member", java.util.Optional.empty)
     val target = MergedTarget[String, String]()

@@ -56,7 +56,8 @@ object Jobs extends Experiment:
     JobSystem.withConnection(url): connection =>
       while left > 0 do
         LockSupport.parkNanos(pause.toNanos)
-        if micros() - lastMicros.get > idle.toMicros then left = JobSystem.ask(connection, jobs.left)
+        if micros() - lastMicros.get > idle.toMicros then
+          left = JobSystem.ask(connection, jobs.left)
     worker.close()
     out.event(
       ujson.Obj(
