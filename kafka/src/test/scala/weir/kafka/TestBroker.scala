@@ -1,5 +1,6 @@
 package weir.kafka
 
+import java.io.IOException
 import java.net.ServerSocket
 import java.nio.file.Files
 import java.util.concurrent.TimeUnit
@@ -20,30 +21,8 @@ object TestBroker:
 
   /** In front of the broker's second listener: what it says to its clients is this proxy's port. */
   val proxy = TcpProxy()
-  private val (proxied, sasl) = (freePort(), freePort())
+  private val (broker, proxied, sasl) = started(attempts = 3)
 
-  private val broker = KafkaBroker.in(
-    folder.resolve("broker"),
-    sys.props("weir.broker.classpath"),
-    KafkaBroker.usualFlags ++ sys.props.get("weir.broker.flags").toSeq.flatMap(_.split(" ")),
-    properties = Map(
-      "weir.temporary" -> "true",
-      "weir.listeners" -> s"PROXIED://127.0.0.1:$proxied,SECRET://127.0.0.1:$sasl",
-      "weir.advertised" -> s"PROXIED://127.0.0.1:${proxy.port},SECRET://127.0.0.1:$sasl",
-      "listener.security.protocol.map" ->
-        ("PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT,SECRET:SASL_PLAINTEXT"),
-      "sasl.enabled.mechanisms" -> "PLAIN",
-      "listener.name.secret.plain.sasl.jaas.config" ->
-        ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
-          "user_weir=\"right\";"),
-      "group.min.session.timeout.ms" -> "500",
-      "group.consumer.min.session.timeout.ms" -> "500",
-      "group.consumer.session.timeout.ms" -> "4000",
-      "group.consumer.min.heartbeat.interval.ms" -> "100",
-      "group.consumer.heartbeat.interval.ms" -> "300",
-      "transaction.abort.timed.out.transaction.cleanup.interval.ms" -> "500"
-    )
-  )
   proxy.forwardTo(proxied)
   sys.addShutdownHook {
     broker.close()
@@ -159,6 +138,35 @@ object TestBroker:
     )
     try use(reader)
     finally reader.close()
+
+  /** A port that is free may be taken before the broker has it, also by the broker itself. */
+  private def started(attempts: Int): (KafkaBroker, Int, Int) =
+    val (proxied, sasl) = (freePort(), freePort())
+    try (start(proxied, sasl), proxied, sasl)
+    catch case _: IOException if attempts > 1 => started(attempts - 1)
+
+  private def start(proxied: Int, sasl: Int): KafkaBroker = KafkaBroker.in(
+    folder.resolve("broker"),
+    sys.props("weir.broker.classpath"),
+    KafkaBroker.usualFlags ++ sys.props.get("weir.broker.flags").toSeq.flatMap(_.split(" ")),
+    properties = Map(
+      "weir.temporary" -> "true",
+      "weir.listeners" -> s"PROXIED://127.0.0.1:$proxied,SECRET://127.0.0.1:$sasl",
+      "weir.advertised" -> s"PROXIED://127.0.0.1:${proxy.port},SECRET://127.0.0.1:$sasl",
+      "listener.security.protocol.map" ->
+        ("PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT,SECRET:SASL_PLAINTEXT"),
+      "sasl.enabled.mechanisms" -> "PLAIN",
+      "listener.name.secret.plain.sasl.jaas.config" ->
+        ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
+          "user_weir=\"right\";"),
+      "group.min.session.timeout.ms" -> "500",
+      "group.consumer.min.session.timeout.ms" -> "500",
+      "group.consumer.session.timeout.ms" -> "4000",
+      "group.consumer.min.heartbeat.interval.ms" -> "100",
+      "group.consumer.heartbeat.interval.ms" -> "300",
+      "transaction.abort.timed.out.transaction.cleanup.interval.ms" -> "500"
+    )
+  )
 
   private def freePort(): Int =
     val socket = ServerSocket(0)
