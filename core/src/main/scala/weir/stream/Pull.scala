@@ -46,10 +46,15 @@ private[weir] abstract class Pull extends HoldsUserCode:
   /** True if there is nothing to close, whether elements are left or not. */
   def holdsNothing: Boolean = false
 
-  /** True if elements come from fibers of this pull's own, or of one upstream, as far as is known
-    * before the first `next`.
+  /** True if elements come from fibers of this pull's own, or of one upstream, or may do so, as far
+    * as is known before the first `next`.
     */
   def hasFibers: Boolean = false
+
+  /** True if this has one element, by an effect: what a `flatMap` makes of it is often the rest of
+    * a program, such as `Stream.eval(Topic[Int]).flatMap(…)`, and may have fibers.
+    */
+  def isOneEffect: Boolean = false
 
 private[weir] object Pull:
   object End

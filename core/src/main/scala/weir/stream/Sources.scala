@@ -98,6 +98,7 @@ private[weir] final class EvalSource(task: Task[Any]) extends PlainSource:
       spent = true
       fiber.await(task)
   override def isSpent: Boolean = spent
+  override def isOneEffect: Boolean = true
 
 /** The values of a task, run again and again. */
 private[weir] final class RepeatEvalSource(task: Task[Any]) extends PlainSource:
@@ -116,6 +117,8 @@ private[weir] final class ResourceSource[R](resource: Resource[R]) extends Pull:
     else
       spent = true
       fiber.await(resource.allocate(finalizers))
+
+  override def isOneEffect: Boolean = true
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     fiber.await(finalizers.release(outcome))

@@ -30,7 +30,7 @@ private object StreamFrame:
   final class Mapping(val pull: Pull, val f: Any => Stream[Any], outer: StreamFrame | Null)
       extends StreamFrame(outer, continues = true):
     override def holdsNothing: Boolean = pull.holdsNothing
-    override def hasFibers: Boolean = pull.hasFibers
+    override def hasFibers: Boolean = pull.hasFibers || pull.isOneEffect
     override def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = pull.close(fiber, outcome)
 
   /** A `handleErrorWith`. */
