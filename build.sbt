@@ -443,6 +443,8 @@ lazy val bench = project
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
   .settings(measuringSettings)
+  // With a newer client Parallel Consumer polls, and works on nothing.
+  .settings(dependencyOverrides += "org.apache.kafka" % "kafka-clients" % "4.1.1")
   .settings(
     libraryDependencies ++= Seq(
       "org.typelevel" %% "cats-effect" % catsEffect,
