@@ -72,7 +72,7 @@ private[kafka] object Consumption:
 
 /** One inbox for all partitions. */
 private[kafka] final class MergedTarget[K, V] extends ChunkTarget[K, V]:
-  val inbox = Inbox[Chunk[K, V]]()
+  val inbox = Inbox[Chunk[K, V]](_.assignment.partition)
 
   def added(assignment: Assignment): Unit = ()
   def offer(chunk: Chunk[K, V]): Unit = inbox.offer(chunk)

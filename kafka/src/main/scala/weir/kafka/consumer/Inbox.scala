@@ -1,29 +1,57 @@
 package weir.kafka.consumer
 
-import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.locks.ReentrantLock
+import java.util.{ArrayDeque, LinkedHashMap}
 
 /** What the poll thread gives to a stream: elements, then the end or an error. The poll thread
   * never waits; what it gives is bounded by pausing partitions.
+  *
+  * Elements of one lane come in their order, those of several lanes in turns. A fetch has some
+  * thousand records of one partition, and only then those of the next: one after the other, all
+  * that a stream looks at would have the few keys of one partition.
   */
-private[kafka] final class Inbox[A]:
-  private val queue = LinkedBlockingQueue[Inbox.Message[A]]()
+private[kafka] final class Inbox[A](laneOf: A => Any = Inbox.one):
+  private val lock = ReentrantLock()
+  private val changed = lock.newCondition()
 
-  def offer(value: A): Unit = queue.add(Inbox.Value(value)): Unit
+  // guarded by lock
+  /** Those with elements, the one whose turn is next first. */
+  private val lanes = LinkedHashMap[Any, ArrayDeque[A]]()
+  private var isEnded = false
+  private var error: Throwable | Null = null
 
-  def end(): Unit = queue.add(Inbox.Ended(null)): Unit
+  def offer(value: A): Unit = locked:
+    lanes.computeIfAbsent(laneOf(value), _ => ArrayDeque[A]()).add(value): Unit
+    changed.signal()
 
-  def fail(error: Throwable): Unit = queue.add(Inbox.Ended(error)): Unit
+  def end(): Unit = endWith(null)
+
+  def fail(error: Throwable): Unit = endWith(error)
+
+  private def endWith(cause: Throwable | Null): Unit = locked:
+    if !isEnded then
+      isEnded = true
+      error = cause
+      changed.signal()
 
   /** The next element, or null at the end. **Waits** for it; an interrupt ends the wait. **Fails**
     * with the error, as often as it is called.
     */
-  def take(): A | Null = queue.take() match
-    case Inbox.Value(value) => value
-    case last @ Inbox.Ended(error) =>
-      queue.add(last)
-      if error == null then null else throw error
+  def take(): A | Null = locked:
+    while lanes.isEmpty && !isEnded do changed.await()
+    val next = lanes.pollFirstEntry()
+    if next != null then
+      val (lane, elements) = (next.getKey, next.getValue)
+      val value = elements.remove()
+      if !elements.isEmpty then lanes.put(lane, elements): Unit
+      value
+    else if error == null then null
+    else throw error.nn
+
+  private def locked[R](body: => R): R =
+    lock.lock()
+    try body
+    finally lock.unlock()
 
 private[kafka] object Inbox:
-  sealed trait Message[+A]
-  final case class Value[A](value: A) extends Message[A]
-  final case class Ended(error: Throwable | Null) extends Message[Nothing]
+  private val one: Any => Any = _ => ()
