@@ -3,8 +3,8 @@ package weir.cli
 import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters.*
 
-/** Outside of `core` and its test kit only the public packages of weir are used; the launcher builds
-  * what a command depends on.
+/** Outside of `core` and its test kit only the public packages of weir are used; the launcher
+  * builds what a command depends on.
   */
 class DependencySuite extends munit.FunSuite:
   private val root =

@@ -392,7 +392,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
     private def nextOfIterator(): Unit =
       code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
 
-    /** What `method` of the source, which is one of `owner`, returns is the iterator from now on. */
+    /** What `method` of the source, an `owner`, returns is the iterator from now on. */
     private def putItemsOfSource(owner: ClassDesc, method: String): Unit = putItems {
       loadSource()
       code.checkcast(owner).invokevirtual(owner, method, MethodTypeDesc.of(iterator)): Unit
