@@ -58,7 +58,7 @@ class Runtime private[weir] (
 
   /** Calls `report`, once, for each piece of a task that computes for over 200 ms without yielding,
     * on a thread of the runtime's own. Until this is called, the reports are printed to the
-    * standard error.
+    * standard error. The runtime of a test has none.
     */
   def onSpin(report: Spin => Unit): Unit = scheduler.spinListener = SpinReports(report)
 

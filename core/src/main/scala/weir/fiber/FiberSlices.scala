@@ -161,7 +161,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     val direct = base > 0
     val executionThread = this.executionThread
     wait.cancelable = unmasked
-    wait.since = executionThread.scheduler.watch.ticks
+    wait.since = executionThread.scheduler.ticks
     if (registryEntry eq null) && !direct && !wait.isFound then
       registryEntry = runtime.scheduler.fiberRegistry.add(this, executionThread.preferredShard)
     if direct then wait.thread = Thread.currentThread()

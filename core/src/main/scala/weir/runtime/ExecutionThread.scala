@@ -85,7 +85,7 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   /** How many instructions a slice that begins now may run before it asks `moreBudget`. */
   def beginSlice(): Int =
     slices += 1
-    begun = scheduler.watch.ticks
+    begun = scheduler.ticks
     sliceInstructions = 0
     Tuning.clockInstructions
 

@@ -45,7 +45,12 @@ private[weir] class Scheduler(
   /** Reports of fibers that compute for long. */
   @volatile var spinListener: SpinListener = SpinListener.Silent
 
-  val watch: Watch = Watch(() => activeThreads, Spins(spinListener, processorTime))
+  val watch: Watch = newWatch()
+
+  protected def newWatch(): Watch = Watch(() => activeThreads, Spins(spinListener, processorTime))
+
+  /** The coarse time: see `Watch.nanosSince`. */
+  def ticks: Int = watch.ticks
 
   /** Fibers that wait, for dumps. */
   val fiberRegistry: FiberRegistry = FiberRegistry()

@@ -1,6 +1,8 @@
 package weir.runtime
 
+import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.locks.LockSupport
+import scala.annotation.static
 
 /** A thread that samples the execution threads: it keeps a coarse clock, and finds spins.
   *
@@ -10,9 +12,12 @@ import java.util.concurrent.locks.LockSupport
   *                 +------- wake, or progress ---------+-------- wake -----------+
   * }}}
   *
-  *   - **Shared**: `mode`, written under the lock. An execution thread that begins to run makes
-  *     that visible, then reads `mode` in `wake`; the watch writes `Slow` or `Asleep`, then looks
-  *     which threads run. So at least one of the two sees the other.
+  *   - **Shared**: `mode`, changed by CAS; from `Gone` under the lock. An execution thread that
+  *     begins to run makes that visible, then reads `mode` in `wake`; the watch writes `Slow` or
+  *     `Asleep`, then looks which threads run. So at least one of the two sees the other. After
+  *     `Gone` it does not look: a CAS that fails is tried again.
+  *   - **No lock between the two**: a worker that had to wait for the watch would give up its turn,
+  *     and with it the order that a seed of the test kit decides.
   *   - **Slow**: if all execution threads are blocked or have been reported, it looks once a
   *     second, and a thread that begins to run wakes it.
   *   - A calling thread of `runSync` is listed by an opaque write, which a look may miss: that
@@ -31,7 +36,7 @@ private[weir] final class Watch(
   /** The time of the last look, in units of 2^24 ns (17 ms). Wraps around after two years. */
   @volatile private var coarse = Watch.now
 
-  // shared, under this object's lock
+  // shared, under this object's lock; read after a mode that its thread has written
   private var thread: Thread | Null = null
 
   private val threadShortage = ThreadShortage()
@@ -54,27 +59,26 @@ private[weir] final class Watch(
   /** To be called on a thread that begins to run fibers, once `threads` includes it. */
   def wake(): Unit = if mode != Watch.Fast then wakeUp()
 
-  private def wakeUp(): Unit = synchronized {
-    if mode == Watch.Gone then start()
-    else if mode != Watch.Fast then
-      coarse = Watch.now
-      mode = Watch.Fast
-      LockSupport.unpark(thread)
-  }
+  private def wakeUp(): Unit =
+    coarse = Watch.now // before the mode: who reads Fast reads this too
+    var seen = mode
+    while (seen == Watch.Slow || seen == Watch.Asleep) && !change(seen, Watch.Fast) do seen = mode
+    if seen == Watch.Gone then start()
+    else if seen != Watch.Fast then LockSupport.unpark(thread)
 
-  private def start(): Unit =
-    if threadShortage.mayStart then
+  private def start(): Unit = synchronized {
+    if mode == Watch.Gone && threadShortage.mayStart then
       try
-        coarse = Watch.now
-        mode = Watch.Fast
         val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
-        begin(created)
         thread = created
-        threadShortage.started()
+        mode = Watch.Fast
+        threadShortage.started() // not after it: whatever is thrown then, the thread runs
+        begin(created)
       catch
         case _: Throwable => // the caller has a fiber to run
           mode = Watch.Gone
           threadShortage.failed()
+  }
 
   private def watch(): Unit =
     var goesOn = true
@@ -83,6 +87,7 @@ private[weir] final class Watch(
         this,
         if mode == Watch.Fast then Tuning.lookNanos else Tuning.slowLookNanos
       )
+      Thread.interrupted(): Unit // or each park would return at once
       try
         val now = System.nanoTime()
         val nanos = now - lastLook
@@ -99,26 +104,27 @@ private[weir] final class Watch(
 
   private def look(nanos: Long): Unit =
     // Before it reads which threads run: the other half of wake.
-    if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow)
+    if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow): Unit
     val busy = spins.look(threads(), nanos)
     idleLooks = if busy then 0 else idleLooks + 1
-    if busy then change(Watch.Slow, Watch.Fast)
+    if busy then change(Watch.Slow, Watch.Fast): Unit
 
   /** False once no execution thread has run for a while: then the watch's thread ends. */
   private def isNeeded: Boolean =
-    if mode == Watch.Slow && threads().isEmpty then
-      change(Watch.Slow, Watch.Asleep)
-      if threads().nonEmpty then change(Watch.Asleep, Watch.Slow) // the other half of wake
+    if mode != Watch.Fast && threads().isEmpty then
+      change(Watch.Slow, Watch.Asleep): Unit
+      if threads().nonEmpty then change(Watch.Asleep, Watch.Slow): Unit // the other half of wake
       else if mode == Watch.Asleep then LockSupport.parkNanos(this, Tuning.timerKeepAliveNanos)
-      synchronized {
-        if mode == Watch.Asleep then mode = Watch.Gone
-        mode != Watch.Gone
-      }
+      !change(Watch.Asleep, Watch.Gone)
     else true
 
-  private def change(from: Int, to: Int): Unit = synchronized { if mode == from then mode = to }
+  private def change(from: Int, to: Int): Boolean =
+    mode == from && Watch.Mode.compareAndSet(this, from, to)
 
 private[weir] object Watch:
+  @static private val Mode: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[Watch], "mode", classOf[Int])
+
   private inline val Gone = 0
   private inline val Asleep = 1
   private inline val Slow = 2

@@ -49,6 +49,7 @@ private final class SeededWorker(
 
   override def beginSlice(): Int =
     if carriers.hasQueued && choices.oneIn(2) then Thread.`yield`()
+    begun = scheduler.ticks
     choices.sliceInstructions()
 
   override def moreBudget(): Int = 0

@@ -1,7 +1,7 @@
 package weir.testkit
 
 import java.util.concurrent.ThreadFactory
-import weir.runtime.{Scheduler, Tuning, Worker}
+import weir.runtime.{Scheduler, SpinListener, Spins, Tuning, Watch, Worker}
 
 /** The core's scheduler, with its workers on the carriers of a test. A `runSync` never runs on the
   * calling thread, which may be unknown to the carriers.
@@ -15,6 +15,15 @@ private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
 
   /** False: a seed orders the queue alone, and a fiber that is dropped would look as if it hung. */
   override def spawns: Boolean = false
+
+  /** One without a thread: whoever reads the stack of a virtual thread suspends it for that long.
+    * If its turn comes meanwhile, it gives that up, and is queued again a moment later; until then
+    * the conductor takes it for asleep.
+    */
+  override protected def newWatch(): Watch =
+    Watch(() => Iterator.empty, Spins(SpinListener.Silent), begin = _ => ())
+
+  override def ticks: Int = Watch.now
 
   override protected def newWorker(): Worker = TestWorker(this, threads)
 

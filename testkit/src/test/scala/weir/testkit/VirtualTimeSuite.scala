@@ -121,6 +121,15 @@ class VirtualTimeSuite extends munit.FunSuite:
     val (seen, took) = TestRuntime.timed(Task.both(busy, Task.sleep(1.hour)).map(_._1))
     assertEquals((seen, took), (true, 1.hour))
 
+  test("nothing reads the stack of a task that computes for long, which might change its order"):
+    val runtime = TestRuntime()
+    val reported = AtomicBoolean()
+    runtime.runtime.onSpin(_ => reported.set(true))
+    val begun = System.nanoTime()
+    try runtime.run(Task { while System.nanoTime() - begun < 400.millis.toNanos do () })
+    finally runtime.close()
+    assert(!reported.get)
+
   test("a task that waits for a socket keeps the clock at the pace of the real one"):
     val server = java.net.ServerSocket(0)
     Thread.ofPlatform().daemon().start { () =>
