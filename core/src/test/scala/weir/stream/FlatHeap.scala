@@ -4,7 +4,8 @@ package stream
 import scala.concurrent.duration.*
 
 /** Sends `-Delements=…` elements through each concurrent operator, and prints by how many bytes the
-  * heap has grown from the middle of them to the end, garbage left out.
+  * heap has grown from the middle of them to the end, garbage left out. Arguments name the
+  * operators; all of them if there are none.
   */
 object FlatHeap:
   private val count = java.lang.Long.getLong("elements", 10_000_000L).longValue
@@ -66,11 +67,16 @@ object FlatHeap:
       Stream.resource(topic.subscription(16)).flatMap(_.concurrently(publisher))
     }
 
+  private val recursion = "emit(n) ++ go(n + 1)"
+
   private def go(n: Long): Stream[Long] = Stream.emit(n) ++ go(n + 1)
 
   def main(args: Array[String]): Unit =
-    for (name, pipe) <- pipes do show(name, numbers, pipe)
-    show("emit(n) ++ go(n + 1)", go(0).take(count), identity)
+    val unknown = args.toSet -- pipes.map(_._1) - recursion
+    require(unknown.isEmpty, s"no such operators: $unknown")
+    def isMeant(name: String) = args.isEmpty || args.contains(name)
+    for (name, pipe) <- pipes if isMeant(name) do show(name, numbers, pipe)
+    if isMeant(recursion) then show(recursion, go(0).take(count), identity)
     println("complete")
 
   private def show(name: String, source: Stream[Long], pipe: Pipe): Unit =
