@@ -1,5 +1,6 @@
 package weir.cli.compare
 
+import com.sun.tools.attach.VirtualMachine
 import java.io.{PrintWriter, StringWriter}
 import java.nio.file.Files
 import scala.concurrent.duration.*
@@ -90,15 +91,16 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
       LabOptions.Checked(seed = 5, isQuick = false, json = None, report = None)
     )
     val (out, err) = (new StringWriter, new StringWriter)
-    // The arguments would name it, but a class path may be longer than what is told of them.
-    def javas = ProcessHandle.current.children.iterator.asScala.filter: child =>
-      child.info.command.orElse("").endsWith("/java")
-    val before = javas.toSet
+    // By its command alone, a copy of this JVM might be killed that is about to become the rival's.
+    def jvms =
+      val all = VirtualMachine.list.asScala.map(_.id).toSet
+      ProcessHandle.current.children.iterator.asScala.filter(child => all(child.pid.toString))
+    val before = jvms.toSet
     val killer = Thread.startVirtualThread: () =>
       var rival = Option.empty[ProcessHandle]
       while rival.isEmpty do
-        Thread.onSpinWait()
-        rival = javas.find(!before(_))
+        Thread.sleep(5)
+        rival = jvms.find(!before(_))
       rival.get.destroyForcibly(): Unit
     val code =
       CompareJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
