@@ -1,9 +1,11 @@
 package weir.cli.kafkabench
 
-import java.io.{File, PrintWriter}
-import java.nio.file.Files
+import java.io.{IOException, PrintWriter, UncheckedIOException}
+import java.nio.file.{Files, Path}
+import java.util.Comparator
 import scala.collection.mutable
 import scala.concurrent.duration.*
+import scala.util.Using
 
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.ByteArraySerializer
@@ -40,9 +42,17 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
       finally
         broker.close()
         broker.awaitEnd(20): Unit
-    finally
-      folder.toFile.listFiles.foreach((file: File) => file.delete(): Unit)
-      Files.deleteIfExists(folder): Unit
+    finally delete(folder)
+
+  /** The broker has deleted its data, unless a Ctrl-C has ended it too. */
+  private def delete(folder: Path): Unit =
+    try
+      Using.resource(Files.walk(folder))(
+        _.sorted(Comparator.reverseOrder).forEach(path => Files.deleteIfExists(path): Unit)
+      )
+    catch
+      case error: (IOException | UncheckedIOException) =>
+        err.println(s"$folder is left, since it could not be deleted: ${error.getMessage}")
 
   private def all(brokers: String): Task[Int] =
     val steps = for
