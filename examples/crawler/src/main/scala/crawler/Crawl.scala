@@ -14,8 +14,8 @@ enum Fetched:
   case Refused(status: Int)
   case Failed(error: Throwable)
 
-/** Fetches all pages that can be reached from the first ones, many at a time, but each host politely:
-  * few requests of one host at a time, and not too many a second.
+/** Fetches all pages that can be reached from the first ones, many at a time, but each host
+  * politely: few requests of one host at a time, and not too many a second.
   */
 final class Crawl private (
     client: HttpClient,
@@ -67,8 +67,8 @@ final class Crawl private (
   }
 
 object Crawl:
-  /** How much at a time, of all hosts and of one; how long one attempt may take; how many more there
-    * are after the first.
+  /** How much at a time, of all hosts and of one; how long one attempt may take; how many more
+    * there are after the first.
     */
   final case class Limits(
       pages: Int,

@@ -29,7 +29,8 @@ object Main extends WeirApp:
         _ <- Task(println(s"at most $most requests at one host at a time"))
         // Of each host: the start, 60 pages and the busy one; the silent one; the missing one.
         expected = Map("pages" -> 124, "failed" -> 2, "status 404" -> 2)
-      yield if kinds(fetched) == expected && most <= limits.perHost then ExitCode.Success else ExitCode(1)
+        isRight = kinds(fetched) == expected && most <= limits.perHost
+      yield if isRight then ExitCode.Success else ExitCode(1)
     }
 
   private def kinds(fetched: Map[URI, Fetched]): Map[String, Int] =

@@ -6,8 +6,8 @@ import java.util.concurrent.{ConcurrentHashMap, Executors}
 import java.util.concurrent.atomic.AtomicInteger
 import weir.*
 
-/** A host on this machine with pages that link to each other and to another host, and with the usual
-  * faults: a page that is busy at first, one that does not exist, one that never answers.
+/** A host on this machine with pages that link to each other and to another host, and with the
+  * usual faults: a page that is busy at first, one that does not exist, one that never answers.
   */
 final class TestSite(server: HttpServer, pages: Int):
   private val running, most = AtomicInteger()
@@ -37,7 +37,8 @@ final class TestSite(server: HttpServer, pages: Int):
         case _ => answer(exchange, 404, "")
     finally running.decrementAndGet(): Unit
 
-  private def html(links: Seq[String]) = links.map(link => s"""<a href="$link">$link</a>""").mkString
+  private def html(links: Seq[String]) =
+    links.map(link => s"""<a href="$link">$link</a>""").mkString
 
   private def answer(exchange: HttpExchange, status: Int, body: String): Unit =
     val bytes = body.getBytes("UTF-8")

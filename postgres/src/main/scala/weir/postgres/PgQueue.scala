@@ -220,8 +220,8 @@ final class PgQueue[A] private (
     PgQueueException(
       PgQueueException.Kind.LeaseLost,
       s"PgQueue: ${tables.jobs}: $job is not the caller's any more: its lease had ended, and it " +
-        "was taken by another, or is done or dead. Its effects may happen again. Take longer leases, " +
-        "or extend them."
+        "was taken by another, or is done or dead. Its effects may happen again. Take longer " +
+        "leases, or extend them."
     )
 
   private def checkLease(method: String, lease: FiniteDuration): Unit =

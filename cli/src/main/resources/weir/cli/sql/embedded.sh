@@ -23,8 +23,8 @@ init() {
 }
 
 # A server that has not come up yet cannot be stopped: so it waits for that, which the program finds
-# out by itself, sooner. No machine lacks the locale C. With the server's own small buffers two COPYs
-# at once wait for each other to write the log.
+# out by itself, sooner. No machine lacks the locale C. With the server's own small buffers two
+# COPYs at once wait for each other to write the log.
 start() {
   init C.UTF-8 || init C || return 1
   $as "$postgres/bin/pg_ctl" start -w -s -D "$folder/data" -l "$folder/server.log" \

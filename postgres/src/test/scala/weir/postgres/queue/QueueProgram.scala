@@ -7,8 +7,8 @@ import weir.Task
 import weir.postgres.*
 
 /** A worker in a JVM that a test kills: `URL PARALLELISM LEASE_MILLIS`. The effect of a job is a
-  * row of the table `effect`, on a connection of its own, so that it is there although the job's end
-  * was never reported.
+  * row of the table `effect`, on a connection of its own, so that it is there although the job's
+  * end was never reported.
   */
 object QueueProgram:
   def main(args: Array[String]): Unit =
