@@ -14,7 +14,7 @@ final class HandTimers(suite: WeirSuite) extends Timers:
 
   def nanoTime: Long = synchronized(now)
   def realTime: Instant = Instant.ofEpochSecond(0, nanoTime)
-  def add(alarm: Alarm): Unit = synchronized(alarms.add(alarm): Unit)
+  def add(alarm: Alarm): Unit = synchronized(alarms.add(alarm))
   def remove(alarm: Alarm): Boolean = synchronized(alarms.remove(alarm))
   def size: Int = synchronized(alarms.size)
 

@@ -22,8 +22,7 @@ private[weir] final class AlarmHeap:
   /** All alarms, in no order. */
   def all: Array[Alarm | Null] = java.util.Arrays.copyOf(heap, count)
 
-  /** True if the alarm is now the first. */
-  def add(alarm: Alarm): Boolean =
+  def add(alarm: Alarm): Unit =
     if count == heap.length then
       // Both arrays or none: there may be memory for only one.
       val longerHeap = java.util.Arrays.copyOf(heap, count * 2)
@@ -32,7 +31,6 @@ private[weir] final class AlarmHeap:
       times = longerTimes
     count += 1
     up(count - 1, alarm, alarm.dueNanos)
-    alarm.index == 0
 
   /** False if the alarm is not in the heap. */
   def remove(alarm: Alarm): Boolean =

@@ -6,7 +6,9 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
 /** A timer that goes by the machine's clock: a heap of alarms, and one thread that rings them.
   *
   *   - **Shared, under `lock`**: the heap, so that a cancelled alarm is removed at once, and not
-  *     kept alive until it is due.
+  *     kept alive until it is due; and `looksAt`, when the thread looks at the heap next, at the
+  *     latest. It is woken for an alarm that is due before that, and for no other: most limits of
+  *     time are removed before they are due, and a wake-up for each costs more than they do.
   *   - **The thread** is a platform thread, so that alarms ring while every carrier is busy. It
   *     starts with an alarm, and ends when there has been none for `keepAliveNanos`, 5 s. If it
   *     cannot be started, `add` throws.
@@ -22,6 +24,7 @@ private[weir] final class SystemTimers(
   // shared, under lock
   private val alarms = AlarmHeap()
   private var thread: Thread | Null = null
+  private var looksAt = 0L
 
   def nanoTime: Long = System.nanoTime()
 
@@ -29,17 +32,20 @@ private[weir] final class SystemTimers(
 
   def add(alarm: Alarm): Unit =
     val wake = locked:
-      val isFirst = alarms.add(alarm)
+      alarms.add(alarm)
       if thread eq null then
         try
           val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
           begin(created)
           thread = created
+          looksAt = nanoTime
         catch
           case error: Throwable => // the system has no thread to spare
             alarms.remove(alarm): Unit
             throw error
-      isFirst
+      val isSooner = alarm.dueNanos - looksAt < 0
+      if isSooner then looksAt = alarm.dueNanos
+      isSooner
     if wake then LockSupport.unpark(thread)
 
   def remove(alarm: Alarm): Boolean = locked(alarms.remove(alarm))
@@ -71,7 +77,8 @@ private[weir] final class SystemTimers(
     */
   private def ringOnce(due: Array[Alarm | Null]): Boolean =
     ringAll(due)
-    var wait = Long.MaxValue
+    var mayEnd = false
+    var look = 0L
     val count = locked:
       val now = nanoTime
       var count = 0
@@ -79,23 +86,30 @@ private[weir] final class SystemTimers(
         due(count) = alarms.first
         alarms.remove(due(count).nn): Unit
         count += 1
-      wait = nanosToFirst(now)
+      mayEnd = setLook(now, count > 0)
+      look = looksAt
       count
     if count > 0 then true
-    else if wait == Long.MaxValue then
-      LockSupport.parkNanos(this, keepAliveNanos)
-      !endIfUnused()
     else
-      LockSupport.parkNanos(this, wait)
-      true
+      LockSupport.parkNanos(this, look - nanoTime)
+      !mayEnd || !endIfUnused()
 
-  /** How long until the first alarm is due; `Long.MaxValue` if there is none. A method of its own,
-    * since the caller parks: a local variable there would keep an alarm that is removed meanwhile,
-    * and its fiber, until the next one is due.
+  /** Sets `looksAt`. It stays where it was set for an alarm that has been removed: another such one
+    * is likely to follow, and would wake the thread again. True if it is the end of the time for
+    * which a thread is kept without alarms.
+    *
+    * A method of its own, since the caller parks: a local variable there would keep an alarm that
+    * is removed meanwhile, and its fiber, until the next one is due.
     */
-  private def nanosToFirst(now: Long): Long =
+  private def setLook(now: Long, atOnce: Boolean): Boolean =
     val first = alarms.first
-    if first eq null then Long.MaxValue else first.dueNanos - now
+    val next =
+      if atOnce then now
+      else if first ne null then first.dueNanos
+      else now + keepAliveNanos
+    val changes = looksAt - now <= 0 || next - looksAt < 0
+    if changes then looksAt = next
+    changes && (first eq null) && !atOnce
 
   private def ringAll(due: Array[Alarm | Null]): Unit =
     var i = 0
@@ -114,6 +128,7 @@ private[weir] final class SystemTimers(
 
   private def endIfUnused(): Boolean =
     locked:
-      val unused = alarms.size == 0
+      // An alarm that has been removed may have woken it before the time was over.
+      val unused = alarms.size == 0 && looksAt - nanoTime <= 0
       if unused then thread = null // the next alarm starts another
       unused

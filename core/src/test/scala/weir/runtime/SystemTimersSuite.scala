@@ -1,6 +1,7 @@
 package weir.runtime
 
 import java.io.{ByteArrayOutputStream, PrintStream}
+import java.lang.management.ManagementFactory
 import java.lang.ref.WeakReference
 import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
@@ -178,6 +179,34 @@ class SystemTimersSuite extends CollectedTests:
       timers.add(Bell(1.milli, _ => rung.countDown()))
       await(rung)
     assertEquals(timers.size, 1)
+
+  test("limits of time that are removed in time do not wake the thread, and do not end it"):
+    for other <- List(None, Some(3.hours)) do
+      val started = ConcurrentLinkedQueue[Thread]()
+      val begin = (thread: Thread) =>
+        thread.start()
+        started.add(thread): Unit
+      val timers = SystemTimers(begin, keepAliveNanos = 1.hour.toNanos)
+      def setAndRemove(): Unit =
+        val limit = Bell(30.seconds)
+        timers.add(limit)
+        assert(timers.remove(limit))
+      other.foreach(delay => timers.add(Bell(delay)))
+      setAndRemove()
+      eventually("the thread waits")(started.element.getState == Thread.State.TIMED_WAITING)
+      def waits() =
+        ManagementFactory.getThreadMXBean.getThreadInfo(started.element.threadId).getWaitedCount
+      val before = waits()
+      for _ <- 1 to 100 do
+        setAndRemove()
+        Thread.sleep(0, 100_000)
+      // It may have looked before the first limit was there, and then is woken for the next.
+      val woken = waits() - before
+      assert(woken <= 3, s"woken $woken times")
+      assertEquals(started.size, 1)
+      val rung = CountDownLatch(1)
+      timers.add(Bell(1.milli, _ => rung.countDown()))
+      await(rung)
 
   test("row 4: an alarm rings while code that computes holds every carrier"):
     val stop = CountDownLatch(1)

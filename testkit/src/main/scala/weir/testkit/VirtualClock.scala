@@ -23,7 +23,7 @@ private[weir] final class VirtualClock extends Timers:
 
   def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
 
-  def add(alarm: Alarm): Unit = lock { alarms.add(alarm): Unit }
+  def add(alarm: Alarm): Unit = lock { alarms.add(alarm) }
 
   def remove(alarm: Alarm): Boolean = lock(alarms.remove(alarm))
 
