@@ -787,7 +787,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def groupWithin(size: Int, time: FiniteDuration): Stream[Vector[A]] =
     require(size >= 1, s"Stream.groupWithin: the size was $size. It must be at least 1.")
     Stream.positive("groupWithin", "time", time)
-    Stream.of(() => GroupWithinStage(open(), size, time.toNanos))
+    Stream.of(() => GroupWithinStage.groups(open(), size, time.toNanos))
 
   /** The same elements, no two of them within `interval`. The first one comes at once; an element
     * that is late does not bring the next ones closer together.

@@ -45,7 +45,7 @@ private[weir] final class FedStage(
     pull.next(fiber)
 
   private def elementsOf(channel: Channel[Any]): Stream[Any] =
-    Stream.of(() => ReadyStage(channel.stream.open())).handleErrorWith { error =>
+    Stream.of(() => ReadyStage(channel.stream.open(), isShared = true)).handleErrorWith { error =>
       failureSeen = true
       Stream.fail(error)
     }

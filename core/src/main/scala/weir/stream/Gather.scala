@@ -138,18 +138,15 @@ private[stream] object Gather:
 
 /** Groups of `size` elements, or those that have come within `nanos` of the first of them.
   *
-  * While a full group waits for the consumer no element is made. Of those that upstream has
-  * already, some more groups are filled, and the consumer is woken for several of them at once: to
-  * wake it costs more than to fill one.
+  * While a full group waits to be taken no element is made. Of those that upstream has already,
+  * some more groups are filled, and the consumer is woken for several of them at once: to wake it
+  * costs more than to fill one. It takes all that are full, as a `Ready`.
   */
 private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Gather(upstream):
   private val full = ArrayDeque[Vector[Any]]()
   private var group = Vector.newBuilder[Any]
   private var count = 0
-
-  /** The producer adds again when so few groups wait. */
-  private var addsAt = 0
 
   /** How many `Ready` the consumer has not been woken for. */
   private var untold = 0
@@ -162,14 +159,14 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   override protected def hasDue: Boolean = count > 0
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(hasRoom(0, 0))
+    awaitRoom(fiber)(full.isEmpty)
     synchronized {
       append(value, fiber)
       if count <= 1 then wakeConsumer() // a group is full, or its time has begun
     }
 
   override protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(hasRoom(GroupWithinStage.fullGroups, GroupWithinStage.fullGroups / 2))
+    awaitRoom(fiber)(full.size <= GroupWithinStage.fullGroups)
     synchronized {
       var index = 0
       while index < ready.count do
@@ -185,10 +182,6 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   private def tell(): Unit =
     untold = 0
     wakeConsumer()
-
-  private def hasRoom(waitingGroups: Int, again: Int): Boolean =
-    addsAt = again
-    full.size <= waitingGroups
 
   private def append(value: Any, fiber: TaskFiber): Unit =
     group.addOne(value): Unit
@@ -206,11 +199,17 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
     full.nonEmpty || count > 0 && (isFinal || isDue(fiber))
 
   protected def take(): Any =
-    val result = if full.isEmpty then endGroup() else full.removeHead()
-    if full.size == addsAt then roomMade()
-    result
+    if full.isEmpty then endGroup()
+    else
+      val groups = full.toArray[Any]
+      full.clear()
+      roomMade()
+      if groups.length == 1 then groups(0) else Ready(groups, groups.length)
 
 private[weir] object GroupWithinStage:
+  def groups(upstream: Pull, size: Int, nanos: Long): Pull =
+    ReadyStage(GroupWithinStage(upstream, size, nanos), isShared = false)
+
   /** As many groups wait, at most, when those of another `Ready` are added. */
   private inline val fullGroups = 8
 

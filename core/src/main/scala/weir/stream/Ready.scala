@@ -25,15 +25,23 @@ private[stream] object Ready:
         count += 1
       Ready(elements, count)
 
-/** The elements of upstream, some of which come as a `Ready`. Others may read the same one. */
-private[stream] final class ReadyStage(upstream: Pull) extends Stage(upstream):
+/** The elements of upstream, some of which come as a `Ready`.
+  *
+  * @param isShared
+  *   whether others may read the same `Ready`; otherwise an element is not kept once it is used
+  */
+private[stream] final class ReadyStage(upstream: Pull, isShared: Boolean) extends Stage(upstream):
   private var ready: Ready | Null = null
   private var position = 0
+
+  override def atMost(count: Long): Unit = upstream.atMost(count)
 
   def next(fiber: TaskFiber): Any =
     val current = ready
     if current ne null then
+      fiber.checkpoint()
       val value = current.elements(position)
+      if !isShared then current.elements(position) = null
       position += 1
       if position == current.count then ready = null
       value
