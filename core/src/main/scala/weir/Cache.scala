@@ -200,16 +200,16 @@ object Cache:
     @volatile var loader: TaskFiber | Null = null
 
     def join(fiber: TaskFiber): WaitList.Entry =
-      val caller = Caller(fiber, this, cache)
-      callers.add(caller)
-      caller
+      val waiter = LoadWaiter(fiber, this, cache)
+      callers.add(waiter)
+      waiter
 
     def awaitedAs: String = s"Cache.get, for the load of the key $key"
     override def holders: Iterator[TaskFiber] = Iterator(loader).collect { case fiber: TaskFiber =>
       fiber
     }
 
-  private final class Caller(fiber: TaskFiber, pending: Load, cache: Cache[?, ?])
+  private final class LoadWaiter(fiber: TaskFiber, pending: Load, cache: Cache[?, ?])
       extends WaitList.Entry(fiber, pending.callers, cache):
     private var isLast = false
     override def abandon(): Unit = isLast = cache.leave(this, pending)

@@ -189,7 +189,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
         Seq("--db", "jdbc:mysql://localhost/x") -> "--db:",
         Seq("--db", "jdbc:postgresql://127.0.0.1:1/x") -> "jdbc:postgresql://127.0.0.1:1/x:",
         Seq("--bogus") -> "weir feeds:",
-        Seq("stray") -> "weir feeds:"
+        Seq("extra") -> "weir feeds:"
       )
     do
       val before = Files.list(folder).toList

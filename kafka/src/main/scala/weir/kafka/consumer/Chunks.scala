@@ -11,12 +11,12 @@ private[kafka] final class Chunk[K, V](
     val records: JList[ConsumerRecord[K, V]]
 )
 
-/** The records of the chunks in an inbox, but for those of partitions that have been taken away.
+/** The records of the chunks in a queue, but for those of partitions that have been taken away.
   *
   * @param startsThem
   *   whether a record that is handed out is in flight; otherwise whoever works on it starts it
   */
-private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]], startsThem: Boolean = true)
+private[kafka] final class Chunks[K, V](queue: FairQueue[Chunk[K, V]], startsThem: Boolean = true)
     extends Source[CommittableRecord[K, V]]:
   private var chunk: Chunk[K, V] | Null = null
   private var index = 0
@@ -26,7 +26,7 @@ private[kafka] final class Chunks[K, V](inbox: Inbox[Chunk[K, V]], startsThem: B
     while found == null do
       val current = chunk
       if current == null then
-        chunk = inbox.take()
+        chunk = queue.take()
         index = 0
         if chunk == null then found = Source.End
       else if index < current.records.size && mayBegin(current.assignment) then

@@ -17,7 +17,7 @@ private[kafka] object Consumption:
   ): Task[Source[CommittableRecord[K, V]]] = Task.onPlatformThread {
     val target = MergedTarget[K, V]()
     val loop = start(settings, topics, group, target)
-    StoppingSource(Chunks(target.inbox), loop)
+    StoppingSource(Chunks(target.queue), loop)
   }
 
   /** **Waits** for the brokers. **Fails** with [[KafkaFailure]].
@@ -70,15 +70,15 @@ private[kafka] object Consumption:
 
   private def toJava(time: FiniteDuration): JDuration = JDuration.ofNanos(time.toNanos)
 
-/** One inbox for all partitions. */
+/** One queue for all partitions. */
 private[kafka] final class MergedTarget[K, V] extends ChunkTarget[K, V]:
-  val inbox = Inbox[Chunk[K, V]](_.assignment.partition)
+  val queue = FairQueue[Chunk[K, V]](_.assignment.partition)
 
   def added(assignment: Assignment): Unit = ()
-  def offer(chunk: Chunk[K, V]): Unit = inbox.offer(chunk)
+  def offer(chunk: Chunk[K, V]): Unit = queue.offer(chunk)
   def removed(assignment: Assignment): Unit = ()
   def ended(error: Throwable | Null): Unit =
-    if error == null then inbox.end() else inbox.fail(error)
+    if error == null then queue.end() else queue.fail(error)
 
 /** A source that stops the poll thread when it is over. */
 private[kafka] final class StoppingSource[A](elements: Source[A], loop: PollLoop[?, ?])
@@ -86,30 +86,30 @@ private[kafka] final class StoppingSource[A](elements: Source[A], loop: PollLoop
   def next()(using Task.Direct): A | Source.End = elements.next()
   override def close()(using Task.Direct): Unit = loop.stop()
 
-/** An inbox for each partition, and one for the partitions. */
+/** A queue for each partition, and one for the partitions. */
 private[kafka] final class PartitionStreams[K, V]()
     extends ChunkTarget[K, V]
     with Source[AssignedPartition[K, V]]:
-  private val partitions = Inbox[AssignedPartition[K, V]]()
+  private val partitions = FairQueue[AssignedPartition[K, V]]()
 
   /** Of the poll thread. */
-  private val inboxes = java.util.IdentityHashMap[Assignment, Inbox[Chunk[K, V]]]()
+  private val queues = java.util.IdentityHashMap[Assignment, FairQueue[Chunk[K, V]]]()
 
   def added(assignment: Assignment): Unit =
-    val inbox = Inbox[Chunk[K, V]]()
-    inboxes.put(assignment, inbox)
-    val records = Stream.fromSource(Task.delay(Chunks(inbox)))
+    val queue = FairQueue[Chunk[K, V]]()
+    queues.put(assignment, queue)
+    val records = Stream.fromSource(Task.delay(Chunks(queue)))
     partitions.offer(AssignedPartition(assignment.partition, records))
 
-  def offer(chunk: Chunk[K, V]): Unit = inboxes.get(chunk.assignment).offer(chunk)
+  def offer(chunk: Chunk[K, V]): Unit = queues.get(chunk.assignment).offer(chunk)
 
   def removed(assignment: Assignment): Unit =
-    val inbox = inboxes.remove(assignment)
-    if inbox != null then inbox.end()
+    val queue = queues.remove(assignment)
+    if queue != null then queue.end()
 
   def ended(error: Throwable | Null): Unit =
-    inboxes.values.forEach(inbox => if error == null then inbox.end() else inbox.fail(error))
-    inboxes.clear() // what is removed later has its end
+    queues.values.forEach(queue => if error == null then queue.end() else queue.fail(error))
+    queues.clear() // what is removed later has its end
     if error == null then partitions.end() else partitions.fail(error)
 
   def next()(using Task.Direct): AssignedPartition[K, V] | Source.End =

@@ -10,7 +10,7 @@ import java.util.{ArrayDeque, LinkedHashMap}
   * thousand records of one partition, and only then those of the next: one after the other, all
   * that a stream looks at would have the few keys of one partition.
   */
-private[kafka] final class Inbox[A](laneOf: A => Any = Inbox.one):
+private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
   private val lock = ReentrantLock()
   private val changed = lock.newCondition()
 
@@ -53,5 +53,5 @@ private[kafka] final class Inbox[A](laneOf: A => Any = Inbox.one):
     try body
     finally lock.unlock()
 
-private[kafka] object Inbox:
+private[kafka] object FairQueue:
   private val one: Any => Any = _ => ()

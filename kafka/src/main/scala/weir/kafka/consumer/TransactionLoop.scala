@@ -27,7 +27,7 @@ import weir.{Stream, Task}
   * never consumes records of a partition that was lost.
   */
 private[kafka] final class TransactionLoop[K, V, L, W] private (
-    inbox: Inbox[Chunk[K, V]],
+    queue: FairQueue[Chunk[K, V]],
     polls: PollLoop[K, V],
     client: Producer[L, W],
     explain: Throwable => Throwable
@@ -35,7 +35,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   import TransactionLoop.*
 
   def records: Stream[CommittableRecord[K, V]] =
-    Stream.fromSource(Task.delay(Chunks(inbox, startsThem = false)))
+    Stream.fromSource(Task.delay(Chunks(queue, startsThem = false)))
 
   /** How many records are in a transaction: so many that it costs little beside the tasks, and so
     * few that a revoke, which waits for it, need not wait long.
@@ -147,7 +147,7 @@ private[kafka] object TransactionLoop:
       client.initTransactions()
       val target = MergedTarget[K, V]()
       val polls = Consumption.start(reading, topics, group, target, commits = false)
-      new TransactionLoop(target.inbox, polls, client, explain)
+      new TransactionLoop(target.queue, polls, client, explain)
     catch
       case error: Exception =>
         client.close(JDuration.ZERO)

@@ -89,10 +89,10 @@ class AssignmentSuite extends FunSuite:
     assertEquals((woken.get, assignment.wantsCommit), (2, true))
 
   test("a record that was handed out is in flight once it is started"):
-    val inbox = Inbox[Chunk[String, String]]()
+    val queue = FairQueue[Chunk[String, String]]()
     val assignment = assignmentWith(0)
-    inbox.offer(Chunk(assignment, assignment.deliver(recordsFrom(0, 10))))
-    val read = Stream.fromSource(Task.delay(Chunks(inbox, startsThem = false))).take(5)
+    queue.offer(Chunk(assignment, assignment.deliver(recordsFrom(0, 10))))
+    val read = Stream.fromSource(Task.delay(Chunks(queue, startsThem = false))).take(5)
     val records = read.toVector.runSync()
     assertEquals((records.size, assignment.inFlight), (5, 0L))
     assert(assignment.tryStart())

@@ -51,7 +51,7 @@ class PollLoopSuite extends FunSuite:
       .ofVirtual()
       .start: () =>
         while read.get < count do
-          val chunk = target.inbox.take()
+          val chunk = target.queue.take()
           chunk.records.forEach: record =>
             if chunk.assignment.tryStart() then
               chunk.assignment.done(record.offset)
@@ -130,7 +130,7 @@ class PollLoopSuite extends FunSuite:
         ConsumerGroupMetadata("group", generation, "member", java.util.Optional.empty)
     val target = MergedTarget[String, String]()
     running(consumer, options.copy(commits = false), target): loop =>
-      val assignment = target.inbox.take().assignment
+      val assignment = target.queue.take().assignment
       assert(assignment.tryStart())
       consumer.schedulePollTask: () =>
         generation = 2
@@ -176,7 +176,7 @@ class PollLoopSuite extends FunSuite:
       val consumer = PollingConsumer(partitions, 30)
       val target = MergedTarget[String, String]()
       running(consumer, options.copy(bufferBytes = 8000), target): loop =>
-        for _ <- 1 to partitions do target.inbox.take(): Unit
+        for _ <- 1 to partitions do target.queue.take(): Unit
         val before = consumer.polls.size
         loop.wake()
         eventually("it does not poll")(consumer.polls.size >= before + 2)

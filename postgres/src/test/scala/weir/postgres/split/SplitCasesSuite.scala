@@ -88,7 +88,7 @@ class SplitCasesSuite extends WeirSuite:
     "SELECT 1"
   )
   splits("18: BEGIN of a transaction", "BEGIN;SELECT 1;END;", "BEGIN", "SELECT 1", "END")
-  splits("30: a stray parenthesis", "SELECT 1));SELECT 2;", "SELECT 1))", "SELECT 2")
+  splits("30: a lone parenthesis", "SELECT 1));SELECT 2;", "SELECT 1))", "SELECT 2")
   splits("28: a byte-order mark", "\ufeffSELECT 1;", "SELECT 1")
   fails("28: a byte-order mark is no column", "\ufeff'", "1:1: unterminated")
   fails("28: nor is it one later in its line", "\ufeffSELECT 1;'", "1:10: unterminated")

@@ -70,18 +70,16 @@ final class FeedRun(
   /** A try of the feed, if it is ours to fetch. */
   private def attempt(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
     Task
-      .uncancelable(_ =>
-        Task.delay(leases.claim(turn.feed, due, limits.shared(turn.feed.url.host)))
-      )
+      .uncancelable(_ => Task.delay(leases.take(turn.feed, due, limits.shared(turn.feed.url.host))))
       .onError { case _ => Task.delay(backlog.finish(turn)) }
       .flatMap:
-        case Leases.Claim.Ours => fetch(turn, backlog, due, tally)
-        case Leases.Claim.Done =>
+        case Leases.Answer.Ours => fetch(turn, backlog, due, tally)
+        case Leases.Answer.Done =>
           Task.delay:
             tally.countElsewhere(turn)
             backlog.finish(turn)
-        case Leases.Claim.Leased => Task.delay(backlog.retry(turn, FeedRun.leasedPause))
-        case Leases.Claim.HostBusy => Task.delay(backlog.hold(turn, FeedRun.busyPause))
+        case Leases.Answer.Leased => Task.delay(backlog.retry(turn, FeedRun.leasedPause))
+        case Leases.Answer.HostBusy => Task.delay(backlog.hold(turn, FeedRun.busyPause))
 
   private def fetch(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
     Task.defer:

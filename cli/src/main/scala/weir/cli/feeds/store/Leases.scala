@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom
   *   - **A lease** gives a feed to a worker. It holds for as long as the worker lives and has not
   *     given it up. Storing a check removes the lease in the same transaction, and is refused where
   *     there is none: so no check is stored twice, also not that of a process that was asleep.
-  *   - **A turn of a host** is a lease with the host's name in it. Claims for a host come one after
+  *   - **A turn of a host** is a lease with the host's name in it. Takes for a host come one after
   *     the other, so counting them is safe.
   *   - **A killed process** is missed when its time is over; on its own machine at once, since its
   *     number is no longer that of a process.
@@ -29,7 +29,7 @@ final class Leases private[store] (
   /** The number of this run. */
   val worker: Long = ThreadLocalRandom.current().nextLong(1, Long.MaxValue)
   private val now = database.now
-  // Where there are many writers, claims need not wait for checks that are being stored, nor the
+  // Where there are many writers, takes need not wait for checks that are being stored, nor the
   // sign of life for anything.
   private val line = if database.hasManyWriters then FeedStore.line(database) else store
   private val pulse = if database.hasManyWriters then FeedStore.line(database) else store
@@ -54,7 +54,7 @@ final class Leases private[store] (
     * @param perHost
     *   how many turns the host has, over all processes; none if that is not limited here
     */
-  def claim(feed: DueFeed, due: DueQuery, perHost: Option[Int]): Claim =
+  def take(feed: DueFeed, due: DueQuery, perHost: Option[Int]): Answer =
     val isOurs = perHost match
       case None => line.reading(insert(_, feed, due, None))
       case Some(_) =>
@@ -62,8 +62,8 @@ final class Leases private[store] (
           database.lock(connection, s"host ${feed.url.host}")
           insert(connection, feed, due, perHost)
     val result =
-      if isOurs then Claim.Ours else line.reading(whyNot(_, feed, due)).getOrElse(Claim.HostBusy)
-    if result == Claim.Leased then sweepSometimes()
+      if isOurs then Answer.Ours else line.reading(whyNot(_, feed, due)).getOrElse(Answer.HostBusy)
+    if result == Answer.Leased then sweepSometimes()
     result
 
   /** Whether the lease is there now. All that must be so is in the statement. */
@@ -93,8 +93,8 @@ final class Leases private[store] (
          |  OR lease.worker_id NOT IN ($living)""".stripMargin
     )(Seq(worker, host, feed.id) ++ due.values ++ Seq(worker) ++ more*)
 
-  /** Why the feed could not be claimed; none if there was no turn of its host. */
-  private def whyNot(connection: Connection, feed: DueFeed, due: DueQuery): Option[Claim] =
+  /** Why the feed could not be taken; none if there was no turn of its host. */
+  private def whyNot(connection: Connection, feed: DueFeed, due: DueQuery): Option[Answer] =
     Sql
       .query(
         connection,
@@ -102,10 +102,10 @@ final class Leases private[store] (
            |  WHERE feed_id = feed.id AND worker_id <> ? AND worker_id IN ($living))
            |FROM feed WHERE id = ?""".stripMargin
       )(due.values ++ Seq(worker, feed.id)*): row =>
-        if !row.getBoolean(1) then Some(Claim.Done)
-        else Option.when(row.getBoolean(2))(Claim.Leased)
+        if !row.getBoolean(1) then Some(Answer.Done)
+        else Option.when(row.getBoolean(2))(Answer.Leased)
       .headOption
-      .getOrElse(Some(Claim.Done))
+      .getOrElse(Some(Answer.Done))
 
   /** Gives the turn of the feed's host to others, and keeps the feed. */
   def rest(feed: DueFeed): Unit = line.reading: connection =>
@@ -157,7 +157,7 @@ final class Leases private[store] (
     for own <- List(line, pulse) if own ne store do own.close()
 
 object Leases:
-  enum Claim:
+  enum Answer:
     /** The feed is this process's. */
     case Ours
 

@@ -121,7 +121,7 @@ class ItemsCommandSuite extends FunSuite with TempFolder:
           Seq("items", "--db", db, "--limit", "0") -> "--limit:",
           Seq("items", "--db", db, "--limit", "x") -> "--limit:",
           Seq("items", "--db", db, "--bogus") -> "weir feeds items:",
-          Seq("items", "--db", db, "stray") -> "weir feeds items:",
+          Seq("items", "--db", db, "extra") -> "weir feeds items:",
           Seq("--parallel", "3", "items", "--db", db) -> "--parallel:",
           Seq("--watch", "serve", "--db", db) -> "--watch:"
         )

@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
-import weir.cli.feeds.store.Leases.Claim
+import weir.cli.feeds.store.Leases.Answer
 
 /** What must hold of several processes on one database, whichever it is. */
 trait LeaseFacts:
@@ -20,8 +20,8 @@ trait LeaseFacts:
     // Each on a machine of its own, where this test's process is none of theirs.
     val leases: Leases =
       store.lease(life, WorkerProcess(s"m$number/7", s"machine $number", 7))
-    def claim(feed: DueFeed, perHost: Option[Int] = None): Claim =
-      leases.claim(feed, due, perHost)
+    def take(feed: DueFeed, perHost: Option[Int] = None): Answer =
+      leases.take(feed, due, perHost)
 
   /** `count` feeds of one host, and as many processes as `body` asks for. */
   private def shared(count: Int)(
@@ -59,23 +59,23 @@ trait LeaseFacts:
     shared(1): (start, feeds) =>
       val (one, two) = (start(1, 1.hour), start(2, 1.hour))
       assertEquals(one.leases.others(), 1)
-      assertEquals(one.claim(feeds(0)), Claim.Ours)
-      assertEquals(one.claim(feeds(0)), Claim.Ours)
-      assertEquals(two.claim(feeds(0)), Claim.Leased)
+      assertEquals(one.take(feeds(0)), Answer.Ours)
+      assertEquals(one.take(feeds(0)), Answer.Ours)
+      assertEquals(two.take(feeds(0)), Answer.Leased)
       assertEquals(two.leases.record(check(feeds(0))), None)
       assertEquals(one.leases.record(check(feeds(0))), Some(0))
-      assertEquals(two.claim(feeds(0)), Claim.Done)
+      assertEquals(two.take(feeds(0)), Answer.Done)
       assertEquals(one.leases.record(check(feeds(0))), None)
 
   test("a process that says no more loses its feeds when its time is over, and stores nothing"):
     shared(2): (start, feeds) =>
       val (dead, two) = (start(1, 1.milli), start(2, 1.hour))
-      dead.claim(feeds(0)): Unit
+      dead.take(feeds(0)): Unit
       Thread.sleep(5) // its time
-      assertEquals(two.claim(feeds(0)), Claim.Ours)
+      assertEquals(two.take(feeds(0)), Answer.Ours)
       assertEquals(dead.leases.record(check(feeds(0))), None)
       // It was only asleep, and lives again.
-      dead.claim(feeds(1)): Unit
+      dead.take(feeds(1)): Unit
       dead.leases.renew()
       assertEquals(dead.leases.record(check(feeds(1))), Some(0))
       assertEquals(two.leases.record(check(feeds(0))), Some(0))
@@ -83,9 +83,9 @@ trait LeaseFacts:
   test("a process that ends gives back what it has at once"):
     shared(1): (start, feeds) =>
       val (one, two) = (start(1, 1.hour), start(2, 1.hour))
-      one.claim(feeds(0)): Unit
+      one.take(feeds(0)): Unit
       one.leases.close()
-      assertEquals(two.claim(feeds(0)), Claim.Ours)
+      assertEquals(two.take(feeds(0)), Answer.Ours)
       assertEquals(two.leases.others(), 0)
 
   test("a process of this machine that is no more has lost its feeds, whatever its time"):
@@ -97,41 +97,41 @@ trait LeaseFacts:
       cursors.foreach(_.close())
       val machine = WorkerProcess.current.machine
       val dead = store.lease(1.hour, WorkerProcess("dead", machine, Int.MaxValue))
-      assertEquals(dead.claim(feed, due, None), Claim.Ours)
+      assertEquals(dead.take(feed, due, None), Answer.Ours)
       val own = store.lease(1.hour)
-      assertEquals(own.claim(feed, due, None), Claim.Ours)
+      assertEquals(own.take(feed, due, None), Answer.Ours)
       store.close()
 
   test("the turns of a host are counted over all processes; a feed that rests has none"):
     shared(4): (start, feeds) =>
       val (one, two) = (start(1, 1.hour), start(2, 1.hour))
-      assertEquals(one.claim(feeds(0), Some(2)), Claim.Ours)
-      assertEquals(two.claim(feeds(1), Some(2)), Claim.Ours)
-      assertEquals(two.claim(feeds(2), Some(2)), Claim.HostBusy)
-      assertEquals(one.claim(feeds(0), Some(2)), Claim.Ours)
+      assertEquals(one.take(feeds(0), Some(2)), Answer.Ours)
+      assertEquals(two.take(feeds(1), Some(2)), Answer.Ours)
+      assertEquals(two.take(feeds(2), Some(2)), Answer.HostBusy)
+      assertEquals(one.take(feeds(0), Some(2)), Answer.Ours)
       one.leases.rest(feeds(0))
-      assertEquals(two.claim(feeds(2), Some(2)), Claim.Ours)
-      assertEquals(two.claim(feeds(0), Some(2)), Claim.Leased)
-      assertEquals(one.claim(feeds(0), Some(2)), Claim.HostBusy)
+      assertEquals(two.take(feeds(2), Some(2)), Answer.Ours)
+      assertEquals(two.take(feeds(0), Some(2)), Answer.Leased)
+      assertEquals(one.take(feeds(0), Some(2)), Answer.HostBusy)
       two.leases.record(check(feeds(1))): Unit
-      assertEquals(one.claim(feeds(0), Some(2)), Claim.Ours)
+      assertEquals(one.take(feeds(0), Some(2)), Answer.Ours)
       // Those of a dead process do not count.
       two.leases.close()
-      assertEquals(one.claim(feeds(3), Some(2)), Claim.Ours)
+      assertEquals(one.take(feeds(3), Some(2)), Answer.Ours)
 
-  test("claimed by many at once, a feed is one's, and a host has no turn too many"):
+  test("taken by many at once, a feed is one's, and a host has no turn too many"):
     shared(30): (start, feeds) =>
       val processes = (1 to 3).map(start(_, 1.hour))
-      val claims = java.util.concurrent.ConcurrentLinkedQueue[(Long, Claim)]()
+      val answers = java.util.concurrent.ConcurrentLinkedQueue[(Long, Answer)]()
       val threads = processes.map(process =>
         Thread.ofPlatform().start { () =>
-          for feed <- feeds do claims.add((feed.id, process.claim(feed, Some(20)))): Unit
+          for feed <- feeds do answers.add((feed.id, process.take(feed, Some(20)))): Unit
         }
       )
       threads.foreach(_.join())
       val ours =
-        claims.toArray(Array.empty[(Long, Claim)]).toList.collect { case (id, Claim.Ours) => id }
-      assertEquals(claims.size, 90)
+        answers.toArray(Array.empty[(Long, Answer)]).toList.collect { case (id, Answer.Ours) => id }
+      assertEquals(answers.size, 90)
       assertEquals(ours.size, 20)
       assertEquals(ours.toSet.size, 20)
 
