@@ -10,8 +10,8 @@ import java.util.concurrent.locks.{LockSupport, ReentrantLock}
   *     latest. It is woken for an alarm that is due before that, and for no other: most limits of
   *     time are removed before they are due, and a wake-up for each costs more than they do.
   *   - **The thread** is a platform thread, so that alarms ring while every carrier is busy. It
-  *     starts with an alarm, and ends when there has been none for `keepAliveNanos`, 5 s. If it
-  *     cannot be started, `add` throws.
+  *     starts with an alarm, and ends when there has been none for `keepAliveNanos`, 5 s, counted
+  *     from when the last was due, also if that was removed. If it cannot be started, `add` throws.
   *   - **Ringing** happens outside of the lock, and should neither block nor throw.
   */
 private[weir] final class SystemTimers(

@@ -58,7 +58,7 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any])
     if holds then permits.give(fiber, n)
     else if entry ne null then
       permits.leave(entry)
-      // Served before `leave`: the fiber was cancelled before it ran again, or before it suspended.
+      // Served before `leave`: the fiber was cancelled before it suspended.
       if entry.isDone then permits.give(fiber, n)
 
 private object Holding:
