@@ -172,7 +172,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Stream[B] =
     handleErrorWith(e => f.andThen[Stream[B]](b => Stream.emit(b)).applyOrElse(e, Stream.fail))
 
-  /** The same elements; `finalizer` runs once when the stream is over, however it ends.
+  /** The same elements; `finalizer` runs once when the stream is over, however it ends, also where
+    * an operator such as `take(0)` or `scan` has ended before it asked for an element.
     * {{{
     * val lines = Stream.linesOf(path).onFinalize(Task(log(s"$path is closed")))
     * }}}
