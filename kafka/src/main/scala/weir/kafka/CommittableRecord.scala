@@ -42,4 +42,10 @@ final class CommittableRecord[+K, +V] private[kafka] (
 
   private[kafka] def markDone(): Unit = assignment.done(consumed.offset)
 
+  /** It waits for its turn, until `begin`: a revoke does not wait for it. */
+  private[kafka] def holdBack(): Unit = assignment.holdBack(consumed.offset)
+
+  /** False if its partition has gone meanwhile: the new owner reads it again. */
+  private[kafka] def begin(): Boolean = assignment.begin(consumed.offset)
+
   override def toString: String = s"CommittableRecord($topic-$partition@$offset)"

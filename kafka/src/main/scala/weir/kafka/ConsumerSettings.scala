@@ -29,8 +29,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   the broker's `offset.metadata.max.bytes`; where that refuses, it is shortened. What no longer
   *   fits is repeated after a restart
   * @param revokeDeadline
-  *   how long a revoke waits for the records that are in flight. It must be less than
-  *   `max.poll.interval.ms`, within which the group waits for this member
+  *   how long a revoke waits for the records that are in flight, and for the commit of what is
+  *   done. It must be less than `max.poll.interval.ms`, within which the group waits for this
+  *   member
   * @param connectTimeout
   *   how long the brokers may take to say, at the start, that they have the topics
   * @param properties

@@ -23,7 +23,8 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
   /** The records of the partitions that this member of the group gets, without an end.
     *
     * A revoke hands out no more records of the partition and waits, up to
-    * `ConsumerSettings.revokeDeadline`, for those that are in flight; then it commits.
+    * `ConsumerSettings.revokeDeadline`, for those that are in flight: handed out, and not done (of
+    * those that `parEvalMapByKey` has taken, the ones whose task runs). Then it commits.
     *
     * **Waits** for records. **Cancelled** at once; what is done is committed then, for which it
     * waits up to six seconds where the broker is away. **Fails** with [[KafkaFailure]], within

@@ -43,21 +43,35 @@ private object KeyedRecords:
       s"Stream.parEvalMapByKey: the parallelism was $parallelism and the buffer $buffer. " +
         "They must be at least 1 and 0."
     )
+    val held = records.map { record =>
+      record.holdBack()
+      record
+    }
     if attempts.max == 1 && attempts.deadLetters.isEmpty then
-      records.parEvalMapBy(parallelism, buffer)(keyOf) { record =>
-        f(record).map { value =>
-          record.markDone()
-          value
-        }
-      }
+      held
+        .parEvalMapBy(parallelism, buffer)(keyOf)(record => ifBegun(record)(f(record)))
+        .unNone
     else
       Stream.suspend {
         val permits = Semaphore.unsafe(parallelism)
         val retried = Retried(permits, attempts, f)
         // Those that wait for a permit, or for the end of their back-off, are in the buffer.
         val running = (parallelism + buffer.toLong).min(Int.MaxValue).toInt
-        records.parEvalMapBy(running, buffer = 0)(keyOf)(retried(_)).unNone
+        held.parEvalMapBy(running, buffer = 0)(keyOf)(retried(_)).unNone
       }
+
+  /** The value of `task`, after which the record is done; none if its partition has gone before its
+    * turn.
+    */
+  private def ifBegun[B](record: CommittableRecord[?, ?])(task: => Task[B]): Task[Option[B]] =
+    Task.defer {
+      if !record.begin() then Task.pure(None)
+      else
+        task.map { value =>
+          record.markDone()
+          Some(value)
+        }
+    }
 
   /** What orders a record among others. It names the partition and not this assignment of it: where
     * a partition comes back, its first records wait for those that still run.
@@ -79,20 +93,19 @@ private object KeyedRecords:
       if attempts.max == Int.MaxValue then attempts.backOff
       else attempts.backOff.times(attempts.max - 1L)
 
-    /** None for a dead letter. */
+    /** None for a dead letter, and for one whose partition has gone before its turn. */
     def apply(record: CommittableRecord[K, V]): Task[Option[B]] = Task.defer {
       var tried = 0
-      val once = Task.defer {
+      // It is held back but while it runs: see `begin`.
+      val once = ifBegun(record) {
         tried += 1
         f(record)
-      }
-      val value = permits.withPermit(once).retry(schedule).map(Some(_))
-      val ended = attempts.deadLetters match
+      }.onError { case _ => Task.delay(record.holdBack()) }
+      val value = permits.withPermit(once).retry(schedule)
+      attempts.deadLetters match
         case None => value
         case Some(letters) =>
-          value.handleErrorWith(error => letters.send(record, error, tried).as(None))
-      ended.map { result =>
-        record.markDone()
-        result
-      }
+          value.handleErrorWith { error =>
+            ifBegun(record)(letters.send(record, error, tried)).as(None)
+          }
     }

@@ -6,7 +6,7 @@ import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.TopicPartition
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.Task
+import weir.{Schedule, Task}
 
 /** What happens to a member when others come, go, or cannot be reached. */
 class RebalanceSuite extends KafkaSuite:
@@ -49,6 +49,33 @@ class RebalanceSuite extends KafkaSuite:
         during(member):
           eventually("all is committed")(TestBroker.committedCount(group, topic) == count)
       assertEquals(done.asScala.toVector.sorted, (0 until count).toVector)
+
+  for (what, fails) <- List("their key" -> false, "their next attempt" -> true) do
+    test(s"a revoke does not wait for records that wait for $what"):
+      val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))
+      val count = 2000
+      TestBroker.write((0 until count).map(n => ProducerRecord(topic, n % 2, "k", n.toString)))
+      val settings = WorkerProgram.settings(TestBroker.address, GroupProtocol.Consumer)
+      val rarely = Attempts[String, String](Int.MaxValue, Schedule.spaced(1.hour))
+      val hasBegun = CountDownLatch(2)
+      val (done, others) = (ConcurrentLinkedQueue[Int](), ConcurrentLinkedQueue[Int]())
+      // One key in each partition: all of one would take 20 seconds.
+      val first = KafkaConsumer(settings.copy(revokeDeadline = 3.minutes))
+        .records(Set(topic), group)
+        .parEvalMapByKey(8, attempts = if fails then rarely else Attempts.once) { record =>
+          hasBegun.countDown()
+          if fails then Task.fail(RuntimeException("poison"))
+          else Task.sleep(20.millis).map(_ => done.add(record.value.toInt): Unit)
+        }
+      val other = KafkaConsumer(settings)
+        .records(Set(topic), group)
+        .parEvalMapByKey(8)(record => Task.delay(others.add(record.value.toInt): Unit))
+      during(first.drain):
+        hasBegun.await()
+        during(other.drain):
+          eventually(s"the other one has half of a partition", 1.minute)(others.size >= 500)
+      val all = (done.asScala ++ others.asScala).toVector
+      assertEquals(all.diff(all.distinct), Vector())
 
   test("a revoke waits no longer than its deadline, and commits what is done by then"):
     val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))

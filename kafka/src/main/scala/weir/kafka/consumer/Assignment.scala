@@ -1,8 +1,7 @@
 package weir.kafka.consumer
 
-import java.util.ArrayList
-import java.util.List as JList
-import java.util.Optional
+import java.lang.Long as JLong
+import java.util.{ArrayList, HashSet, List as JList, Optional}
 import java.util.concurrent.locks.LockSupport
 import org.apache.kafka.clients.consumer.{ConsumerRecord, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
@@ -53,6 +52,9 @@ private[kafka] final class Assignment(
   private val leaderEpochs = LeaderEpochs()
   before.foreach(commit => leaderEpochs.add(commit.offset, commit.leaderEpoch))
   private var doneCount = 0L
+
+  /** Those that are started and not done, and wait in an operator for their turn. */
+  private val heldBack = HashSet[JLong]()
 
   /** How many of those that are done are covered by a commit. Of two commits that end in another
     * order than they began, the one that covers more counts.
@@ -112,6 +114,22 @@ private[kafka] final class Assignment(
 
   // ---- any fiber ----
 
+  /** The record waits for its turn: it is not in flight until `begin`. */
+  def holdBack(offset: Long): Unit =
+    synchronized(if tracker.isUndone(offset) then heldBack.add(offset): Unit)
+    if !isOpen then poller.unpark()
+
+  /** Whether the record that was held back may be worked on; it is in flight again then. Otherwise
+    * it is for the next owner.
+    *
+    * The poll thread writes `isOpen` before it takes this lock to count.
+    */
+  def begin(offset: Long): Boolean = synchronized {
+    val mayBegin = isOpen
+    if mayBegin then heldBack.remove(offset): Unit
+    mayBegin
+  }
+
   /** Half of the limit is reached once on the way up. While more than that are uncommitted, the
     * poll thread goes on to commit without being woken: it asks for `wantsCommit` in every turn.
     */
@@ -119,6 +137,7 @@ private[kafka] final class Assignment(
     val reachesHalf = synchronized {
       if !tracker.done(offset) then false
       else
+        heldBack.remove(offset): Unit
         doneCount += 1
         uncommitted = doneCount - doneCommitted
         uncommitted == halfOfLimit
@@ -192,13 +211,16 @@ private[kafka] final class Assignment(
     isOpen = false
     synchronized(notifyAll())
 
-  /** Started and not done. Exact once this is closed. */
-  def inFlight: Long = synchronized(started - doneCount)
+  /** Started, not held back, and not done. Exact once this is closed. */
+  def inFlight: Long = synchronized(started - heldBack.size - doneCount)
 
   /** Another consumer may have it from now on. */
   def release(): Unit =
     close()
     owned = false
+
+  /** Nothing before it is undone; -1 where nothing is known. */
+  def prefixEnd: Long = synchronized(tracker.prefixEnd)
 
   /** What is to be committed, if that is not what was committed last. */
   def toCommit(limitBytes: Int): Option[Assignment.ToCommit] = synchronized {

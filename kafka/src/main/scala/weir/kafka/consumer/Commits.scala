@@ -21,7 +21,8 @@ import org.apache.kafka.common.errors.{
 }
 import scala.jdk.CollectionConverters.*
 
-/** The commits of a poll thread, which alone calls this, and when they are due.
+/** The commits of a poll thread, which alone calls this, and when they are due; and what was
+  * committed before.
   *
   * A commit that fails because the group has changed, or the broker is away, changes nothing: what
   * it said is said again by the next one, a moment later, or by nobody, if the partition is lost.
@@ -48,6 +49,9 @@ private[kafka] final class Commits(
 
   /** None begins earlier: the last one has failed. */
   private var notBeforeNanos = System.nanoTime()
+
+  /** When all waiting is over, once this stops; -1 before. */
+  private var stopNanos = -1L
 
   def isUnderWay: Boolean = underWay
 
@@ -98,40 +102,58 @@ private[kafka] final class Commits(
       nextNanos = System.nanoTime() + interval.toNanos
       commitNow(assignments, time)
 
-  /** Commits, and **waits** for that, at most for `time`. */
+  /** Commits, and **waits** for that, at most for `time`; once this stops, at most for `stopTime`,
+    * with all such calls together.
+    */
   def commitNow(assignments: Collection[Assignment], time: Duration): Unit =
     val deadline = System.nanoTime() + time.toNanos
     var isOver = false
     while !isOver do
       val all = toCommit(assignments)
-      val left = deadline - System.nanoTime()
-      if all.isEmpty || left <= 0 then isOver = true
+      // A stop that comes later ends the call by its wake-up.
+      val left = Duration.ofNanos(endOf(deadline) - System.nanoTime())
+      if all.isEmpty then isOver = true
+      else if left.toNanos <= 0 then
+        beginAgainAfter(Commits.retryTime)
+        isOver = true
       else
         try
-          consumer.commitSync(offsets(all), Duration.ofNanos(left))
+          consumer.commitSync(offsets(all), Commits.least(left, Commits.tryTime))
           hasCommitted(all)
           isOver = true
         catch
-          case _: WakeupException => () // it was for the poll
+          case _: WakeupException => () // it was for the poll, or a stop
           case _: OffsetMetadataTooLarge => shorten()
+          case _: RetriableException => Thread.sleep(Commits.least(left, Commits.retryTime))
           case error: Exception if isPassing(error) =>
             beginAgainAfter(Commits.retryTime)
             isOver = true
 
-  /** What was committed of the partitions, as far as that can be found out. */
-  def committed(partitions: Collection[TopicPartition]): JMap[TopicPartition, OffsetAndMetadata] =
-    val deadline = System.nanoTime() + Commits.readTime.toNanos
+  private def endOf(deadline: Long): Long =
+    if !isStopping() then deadline
+    else
+      if stopNanos == -1 then stopNanos = System.nanoTime() + Commits.stopTime.toNanos
+      if stopNanos - deadline < 0 then stopNanos else deadline
+
+  /** What was committed of the partitions; none if the brokers do not say it within `time`. */
+  def committed(
+      partitions: Collection[TopicPartition],
+      time: Duration
+  ): Option[JMap[TopicPartition, OffsetAndMetadata]] =
+    val deadline = System.nanoTime() + time.toNanos
     var found: JMap[TopicPartition, OffsetAndMetadata] | Null = null
-    while found == null do
+    var isOver = false
+    while !isOver do
       val left = deadline - System.nanoTime()
-      // Without the map, what is done beyond the offset is done again.
-      if left <= 0 || isStopping() then found = JMap.of()
+      if left <= 0 || isStopping() then isOver = true
       else
-        try found = consumer.committed(HashSet(partitions), Duration.ofNanos(left))
+        try
+          found = consumer.committed(HashSet(partitions), Duration.ofNanos(left))
+          isOver = true
         catch
-          case _: WakeupException => ()
-          case error: Exception if isPassing(error) => Thread.sleep(5)
-    found
+          case _: WakeupException => () // it was for the poll, or a stop
+          case error: Exception if isPassing(error) => isOver = true
+    Option(found)
 
   private def toCommit(assignments: Collection[Assignment]): Vector[ToCommit] =
     assignments.asScala.iterator.filter(_.isOwned).flatMap(_.toCommit(metadataLimit)).toVector
@@ -166,10 +188,20 @@ private[kafka] final class Commits(
   private def shorten(): Unit = metadataLimit = if metadataLimit > 64 then metadataLimit / 2 else 0
 
 private[kafka] object Commits:
-  private val readTime: Duration = Duration.ofSeconds(5)
+  /** How long commits may take from a stop on. */
+  val stopTime: Duration = Duration.ofSeconds(3)
+
+  /** How long one try may take: what a wake-up has ended may stay in the client's queue as long. */
+  private val tryTime: Duration = Duration.ofSeconds(3)
 
   /** After a commit that failed. A broker that is away is not asked all the time. */
   private val retryTime: Duration = Duration.ofMillis(100)
+
+  def least(one: Duration, other: Duration): Duration =
+    if one.compareTo(other) < 0 then one else other
+
+  def most(one: Duration, other: Duration): Duration =
+    if one.compareTo(other) < 0 then other else one
 
   /** Whether the group refuses since this member is not what it was: its turn has passed. */
   def isOfGroup(error: Throwable): Boolean = error match

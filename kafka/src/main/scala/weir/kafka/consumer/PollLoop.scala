@@ -3,7 +3,7 @@ package weir.kafka.consumer
 import java.time.Duration
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
-import java.util.{Collection, HashMap}
+import java.util.{ArrayList, Collection, HashMap, HashSet}
 import org.apache.kafka.clients.consumer.{
   CloseOptions,
   Consumer,
@@ -42,6 +42,13 @@ private[kafka] final class PollLoop[K, V](
   private val owned = HashMap[TopicPartition, Assignment]()
   private val commits =
     Commits(consumer, options.metadataLimitBytes, options.commitInterval, () => isStopping)
+
+  /** The partitions of which the brokers have not said what was committed. They are paused. */
+  private val unread = HashSet[TopicPartition]()
+
+  /** When that is asked next, and how long it may take. */
+  private var askNanos = 0L
+  private var askTime = options.pollTime
 
   private val thread =
     Thread.ofPlatform().daemon().name(s"weir-kafka-poll-${options.group}").unstarted(() => run())
@@ -82,12 +89,18 @@ private[kafka] final class PollLoop[K, V](
   private def turn(): Unit =
     isWoken.set(false) // What was asked for before has its turn: pairs with `wake`
     pauseAndResume()
+    if !unread.isEmpty && System.nanoTime() - askNanos >= 0 then read(ArrayList(unread), askTime)
     if options.commits then commits.beginIfDue(owned.values)
-    try deliver(consumer.poll(pollTime))
-    catch
-      case _: WakeupException => ()
-      case _: RetriableException => Thread.sleep(options.pollTime)
+    poll().foreach(deliver)
     metadata = consumer.groupMetadata
+
+  private def poll(): Option[ConsumerRecords[K, V]] =
+    try Some(consumer.poll(pollTime))
+    catch
+      case _: WakeupException => None
+      case _: RetriableException =>
+        Thread.sleep(options.pollTime)
+        None
 
   /** A commit that ends does not end a poll, so while one is under way a poll takes no longer than
     * a part of the time that the commit has taken.
@@ -95,11 +108,8 @@ private[kafka] final class PollLoop[K, V](
   private def pollTime: Duration =
     if isWoken.get then Duration.ZERO
     else if commits.isUnderWay then
-      val part = commits.age.dividedBy(4)
-      val least = Duration.ofMillis(1)
-      if part.compareTo(least) < 0 then least
-      else if part.compareTo(options.pollTime) < 0 then part
-      else options.pollTime
+      val part = Commits.most(commits.age.dividedBy(4), Duration.ofMillis(1))
+      Commits.least(part, options.pollTime)
     else options.pollTime
 
   /** `isPaused` is written before what is buffered is read again; the reader counts before it reads
@@ -118,20 +128,27 @@ private[kafka] final class PollLoop[K, V](
     }
 
   private def deliver(records: ConsumerRecords[K, V]): Unit =
+    val wentBack = HashSet[TopicPartition]()
     records.partitions.forEach { partition =>
       val chunk = records.records(partition)
       Option(owned.get(partition)).foreach { assignment =>
         var current = assignment
         var toHandOut = current.deliver(chunk)
         if toHandOut == null then // the broker has lost records, or the offsets were reset
+          val undoneFrom = assignment.prefixEnd
           current = replace(assignment)
-          toHandOut = current.deliver(chunk)
+          if undoneFrom >= chunk.get(0).offset then toHandOut = current.deliver(chunk)
+          else // what is undone before the chunk is still there
+            consumer.seek(partition, undoneFrom)
+            // So that it is committed, in place of a map that speaks of records that are gone.
+            current.moveTo(OffsetAndMetadata(undoneFrom))
+            wentBack.add(partition): Unit
         if toHandOut != null && !toHandOut.isEmpty then target.offer(Chunk(current, toHandOut))
       }
     }
     records.nextOffsets.forEach { (partition, position) =>
       val assignment = owned.get(partition)
-      if assignment != null then assignment.moveTo(position)
+      if assignment != null && !wentBack.contains(partition) then assignment.moveTo(position)
     }
 
   private def replace(assignment: Assignment): Assignment =
@@ -152,12 +169,7 @@ private[kafka] final class PollLoop[K, V](
     */
   private object listener extends ConsumerRebalanceListener:
     def onPartitionsAssigned(partitions: Collection[TopicPartition]): Unit =
-      if !partitions.isEmpty then
-        // Transactions commit no map. Two who read what was committed while a transaction is open
-        // kept older clients from ever finding their positions (KAFKA-20765).
-        val committed =
-          if options.commits then commits.committed(partitions) else java.util.Map.of()
-        partitions.forEach(partition => add(partition, Option(committed.get(partition))): Unit)
+      if !partitions.isEmpty then read(partitions, options.callbackReadTime)
       metadata = consumer.groupMetadata
       consumer.wakeup()
 
@@ -165,23 +177,52 @@ private[kafka] final class PollLoop[K, V](
       // With the classic protocol the group is in its next generation by now, and refuses the one
       // before: without this, what is in flight could not be consumed.
       if !isStopping then metadata = consumer.groupMetadata
+      unread.removeAll(partitions): Unit
       val leaving = assignmentsOf(partitions)
       leaving.foreach { assignment =>
         assignment.close()
         target.removed(assignment)
       }
-      awaitInFlight(leaving)
-      if options.commits then commits.commitNow(leaving.asJava, options.commitTime)
+      val deadline = System.nanoTime() + options.revokeDeadline.toNanos
+      awaitInFlight(leaving, deadline)
+      if options.commits then
+        val left = Duration.ofNanos(deadline - System.nanoTime())
+        commits.commitNow(leaving.asJava, Commits.most(left, options.commitTime))
       forget(leaving)
       consumer.wakeup()
 
     override def onPartitionsLost(partitions: Collection[TopicPartition]): Unit =
+      unread.removeAll(partitions): Unit
       val lost = assignmentsOf(partitions)
       lost.foreach { assignment =>
         assignment.release()
         target.removed(assignment)
       }
       forget(lost)
+
+  /** Begins with those partitions once the brokers have said what was committed of them: without
+    * the map in it, what is done beyond the offset would be done again. Until then nothing could be
+    * read anyway, since the client needs the same answer to find its positions. The other
+    * partitions go on, and so does the group.
+    */
+  private def read(partitions: Collection[TopicPartition], time: Duration): Unit =
+    val start = System.nanoTime()
+    // Transactions commit no map. Two who read what was committed while a transaction is open kept
+    // older clients from ever finding their positions (KAFKA-20765).
+    val answer =
+      if options.commits then commits.committed(partitions, time) else Some(java.util.Map.of())
+    answer match
+      case None =>
+        if unread.addAll(partitions) then consumer.pause(partitions)
+        // The others have as much time as this had; and slow brokers have more with each time,
+        // since the client may forget an answer that comes when nobody asks.
+        val now = System.nanoTime()
+        askNanos = now + (now - start)
+        if askTime.compareTo(options.readTime) < 0 then askTime = askTime.multipliedBy(2)
+      case Some(committed) =>
+        askTime = options.pollTime
+        if unread.removeAll(partitions) then consumer.resume(partitions)
+        partitions.forEach(partition => add(partition, Option(committed.get(partition))): Unit)
 
   private def assignmentsOf(partitions: Collection[TopicPartition]): Vector[Assignment] =
     partitions.asScala.iterator.flatMap(partition => Option(owned.get(partition))).toVector
@@ -192,11 +233,12 @@ private[kafka] final class PollLoop[K, V](
   }
 
   /** Meanwhile what is done is committed, of the partitions that stay too: their streams go on. */
-  private def awaitInFlight(leaving: Vector[Assignment]): Unit =
-    val deadline = System.nanoTime() + options.revokeDeadline.toNanos
+  private def awaitInFlight(leaving: Vector[Assignment], deadline: Long): Unit =
     while !isStopping && leaving.exists(_.inFlight > 0) && System.nanoTime() - deadline < 0 do
       LockSupport.parkNanos(5_000_000)
-      if options.commits then commits.commitIfDue(owned.values, options.commitTime)
+      val left = Duration.ofNanos(deadline - System.nanoTime())
+      if options.commits then
+        commits.commitIfDue(owned.values, Commits.least(left, options.commitTime))
 
   /** Nothing is waited for: the streams are over, or hear of the error before their partitions end.
     */
@@ -207,15 +249,22 @@ private[kafka] final class PollLoop[K, V](
     try
       try
         if options.commits && (error == null || NonFatal(error)) then
-          commits.commitNow(owned.values, options.commitTime)
-      finally consumer.close(CloseOptions.timeout(options.commitTime))
+          commits.commitNow(owned.values, Commits.stopTime)
+      finally consumer.close(CloseOptions.timeout(Commits.stopTime))
     catch
       case later: Throwable => if error != null && later != error then error.addSuppressed(later)
 
 /** @param pollTime
   *   how long a poll waits for records
+  * @param revokeDeadline
+  *   how long a revoke waits for what is in flight and for the commit after it
   * @param commitTime
-  *   how long a commit may take where something waits for it
+  *   how long a commit may take where streams wait for it, and at least where a revoke does
+  * @param callbackReadTime
+  *   how long a new assignment waits for what was committed; then that is asked for beside the
+  *   polls
+  * @param readTime
+  *   how long such a question may take
   */
 private[kafka] final case class PollOptions(
     topics: Set[String],
@@ -234,6 +283,8 @@ private[kafka] final case class PollOptions(
     if commits && commitInterval.compareTo(most) < 0 then commitInterval else most
 
   val commitTime: Duration = Duration.ofSeconds(3)
+  val callbackReadTime: Duration = Duration.ofSeconds(1)
+  val readTime: Duration = Duration.ofSeconds(10)
 
 /** Where a poll thread puts what it gets. Its methods are called by that thread. */
 private[kafka] trait ChunkTarget[K, V]:

@@ -45,6 +45,12 @@ class AssignmentSuite extends FunSuite:
     Optional.of(Integer.valueOf(leaderEpoch))
   )
 
+  /** How many are in flight when the poll thread has closed it, after so many turns. */
+  private def closedAfter(turns: Int, assignment: Assignment): Long =
+    for _ <- 1 to turns do Thread.onSpinWait()
+    assignment.close()
+    assignment.inFlight
+
   test("no record is started once the poll thread has seen how many are in flight"):
     val random = java.util.SplittableRandom(Tier.seed("weir.kafka.seed"))
     for round <- 1 to Tier(5000, 200_000) do
@@ -56,15 +62,49 @@ class AssignmentSuite extends FunSuite:
           var count = 0
           while count < 1000 && assignment.tryStart() do count += 1
           handed.set(count)
-      var spins = random.nextInt(300)
-      while spins > 0 do
-        Thread.onSpinWait()
-        spins -= 1
-      assignment.close()
-      val seen = assignment.inFlight
+      val seen = closedAfter(random.nextInt(300), assignment)
       reader.join()
       assert(handed.get <= seen, s"round $round: ${handed.get} handed out, $seen seen")
       assertEquals(assignment.inFlight, handed.get.toLong, s"round $round")
+
+  test("a record that is held back begins and is waited for, or does not begin"):
+    val random = java.util.SplittableRandom(Tier.seed("weir.kafka.seed"))
+    for round <- 1 to Tier(5000, 200_000) do
+      val assignment = assignmentWith(100)
+      for offset <- 0 until 100 do
+        assert(assignment.tryStart())
+        assignment.holdBack(offset)
+      assertEquals(assignment.inFlight, 0L)
+      val begun = AtomicInteger()
+      val worker = Thread
+        .ofVirtual()
+        .start: () =>
+          var offset = 0
+          while offset < 100 && assignment.begin(offset) do
+            offset += 1
+            begun.set(offset)
+      val seen = closedAfter(random.nextInt(300), assignment)
+      worker.join()
+      assertEquals(begun.get.toLong, seen, s"round $round")
+      for offset <- 0 until begun.get do
+        // Done, or failed and held back for its next attempt
+        if offset % 2 == 0 then assignment.done(offset) else assignment.holdBack(offset)
+      assertEquals(assignment.inFlight, 0L, s"round $round")
+
+  test("what is done at any time, or held back twice, counts once"):
+    val assignment = assignmentWith(5)
+    for offset <- 0 until 5 do
+      assert(assignment.tryStart())
+      assignment.holdBack(offset)
+    assert(assignment.begin(0))
+    assignment.done(0) // by the task itself, which fails then
+    assignment.holdBack(0)
+    assignment.done(1) // before its turn
+    for offset <- 0 until 2 do assert(assignment.begin(offset))
+    assert(assignment.begin(2))
+    assignment.holdBack(3)
+    for _ <- 1 to 2 do assert(assignment.begin(3))
+    assertEquals(assignment.inFlight, 2L)
 
   test("the poll thread is woken at half of the limit, and not while more are uncommitted"):
     val woken = AtomicInteger()

@@ -2,7 +2,7 @@ package weir.kafka.consumer
 
 import java.time.Duration
 import java.util.{Map as JMap, Set as JSet}
-import java.util.concurrent.{CountDownLatch, TimeUnit}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import munit.FunSuite
 import org.apache.kafka.clients.consumer.{
@@ -140,6 +140,106 @@ class PollLoopSuite extends FunSuite:
       assert(assignment.isOwned, "the revoke does not wait")
       assignment.done(0)
       eventually("the revoke does not end")(!assignment.isOwned)
+
+  test("the commit of a revoke is tried again until its deadline"):
+    val offsetsCommitted = ConcurrentLinkedQueue[Long]()
+    val consumer = new PollingConsumer(1, 1):
+      private var tries = 0
+      override def commitSync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          timeout: Duration
+      ): Unit =
+        tries += 1
+        if tries < 5 then throw TimeoutException("no answer")
+        offsetsCommitted.add(offsets.get(all.head).offset): Unit
+    val target = MergedTarget[String, String]()
+    running(consumer, target = target): _ =>
+      val assignment = target.queue.take().assignment
+      assert(assignment.tryStart())
+      assignment.done(0)
+      consumer.schedulePollTask(() => consumer.rebalance(java.util.List.of()))
+      eventually("the revoke does not end")(!assignment.isOwned)
+    assertEquals(offsetsCommitted.asScala.toVector, Vector(1L))
+
+  for inFlight <- List(false, true) do
+    test(s"a stop during a revoke does not wait for its deadline, in flight: $inFlight"):
+      val isAsked = CountDownLatch(1)
+      val consumer = new PollingConsumer(2, 1):
+        override def commitSync(
+            offsets: JMap[TopicPartition, OffsetAndMetadata],
+            timeout: Duration
+        ): Unit =
+          isAsked.countDown()
+          Thread.sleep(math.min(timeout.toMillis, 100)) // what wakes it up came before
+          throw TimeoutException("no answer")
+        override def close(options: CloseOptions): Unit =
+          rebalance(java.util.List.of()) // leaving the group revokes
+          super.close(options)
+      val target = MergedTarget[String, String]()
+      val begun = running(consumer, options.copy(commitInterval = Duration.ofMillis(1)), target):
+        _ =>
+          val assignments = Vector.fill(2)(target.queue.take().assignment)
+          for assignment <- assignments do assert(assignment.tryStart())
+          assignments.head.done(0)
+          if !inFlight then assignments.last.done(0)
+          val stays = assignments.last.partition
+          consumer.schedulePollTask(() => consumer.rebalance(java.util.List.of(stays)))
+          isAsked.await()
+          System.nanoTime()
+      val took = Duration.ofNanos(System.nanoTime() - begun)
+      assert(took.toSeconds < 20, s"$took") // three for all commits together
+
+  test("a partition begins once it is known what was committed, and the others go on meanwhile"):
+    val map = DoneMap.encode(0, 30, at => if at < 1 then at else Long.MaxValue, 99)
+    val isRead = CountDownLatch(1)
+    val consumer = new PollingConsumer(1, 40):
+      override def committed(
+          partitions: JSet[TopicPartition],
+          timeout: Duration
+      ): JMap[TopicPartition, OffsetAndMetadata] =
+        if isRead.getCount > 0 then throw TimeoutException("no answer")
+        JMap.of(all.head, OffsetAndMetadata(0, map.text))
+    val target = MergedTarget[String, String]()
+    running(consumer, target = target): _ =>
+      eventually("it does not poll")(consumer.polls.size >= 5)
+      assertEquals(consumer.paused, consumer.assignment)
+      isRead.countDown()
+      val offsets = target.queue.take().records.asScala.map(_.offset).toVector
+      assertEquals(offsets, 0L +: (30L until 40).toVector)
+      assert(consumer.paused.isEmpty)
+
+  test("a log that was cut is read again from what is undone"):
+    val commits = ConcurrentLinkedQueue[(Long, String)]()
+    val consumer = new PollingConsumer(1, 10):
+      override def commitAsync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          callback: OffsetCommitCallback
+      ): Unit =
+        val commit = offsets.get(all.head)
+        commits.add((commit.offset, commit.metadata))
+        super.commitAsync(offsets, callback)
+    val target = MergedTarget[String, String]()
+    def offsetsOf(chunk: Chunk[String, String]) = chunk.records.asScala.map(_.offset).toVector
+    running(consumer, options.copy(commitInterval = Duration.ofMillis(1)), target): _ =>
+      val first = target.queue.take()
+      for offset <- List(0, 1, 3) do
+        assert(first.assignment.tryStart())
+        first.assignment.done(offset)
+      eventually("no map is committed")(commits.asScala.exists((at, map) => at == 2 && map != ""))
+      consumer.schedulePollTask: () =>
+        // The client goes to where the logs differ, and reads what is there now.
+        consumer.seek(consumer.all.head, 7)
+        consumer.add(7 until 9)
+      eventually("the old assignment stays")(first.assignment.isClosed)
+      // Should the partition go now, the map that was committed says nothing of what comes.
+      eventually("the map stays committed")(commits.asScala.lastOption.contains((2L, "")))
+      consumer.schedulePollTask(() => consumer.add(2 until 9))
+      val second = target.queue.take()
+      assertEquals(offsetsOf(second), (2L until 9).toVector)
+      val undone = (2 until 9).map(_.toLong)
+      for _ <- undone do assert(second.assignment.tryStart())
+      undone.foreach(second.assignment.done)
+      assertEquals(second.assignment.toCommit(4096).map(_.progress.offset), Some(9L))
 
   test("an error of the consumer is that of the streams of the partitions"):
     val isClosed = CountDownLatch(1)

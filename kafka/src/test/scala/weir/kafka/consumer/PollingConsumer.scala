@@ -34,6 +34,10 @@ private class PollingConsumer(partitions: Int, records: Int)
     for partition <- all; offset <- 0 until records do addRecord(recordOf(partition, offset))
   }
 
+  /** To the first partition. */
+  def add(offsets: Range): Unit =
+    offsets.foreach(offset => addRecord(recordOf(all.head, offset)))
+
   private def recordOf(partition: TopicPartition, offset: Long) =
     ConsumerRecord(partition.topic, partition.partition, offset, "k", "v")
 
