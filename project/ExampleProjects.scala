@@ -59,8 +59,9 @@ object ExampleProjects {
       )
     }
     val here = extracted.appendWithSession(settings, state)
-    published.foreach(project => Project.extract(here).runTask(project / Keys.publish, here))
-    (to, Project.extract(here).get(ThisBuild / Keys.version))
+    val root = Project.extract(here)
+    root.runAggregated(LocalRootProject / Keys.publish, here)
+    (to, root.get(ThisBuild / Keys.version))
   }
 }
 
