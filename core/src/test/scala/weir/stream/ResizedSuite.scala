@@ -1,6 +1,7 @@
 package weir
 package stream
 
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicInteger
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
@@ -33,14 +34,28 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
     for buffer <- List(0, 64) do
       test(s"$name, a buffer of $buffer: as many run as the signal says, more and fewer"):
         val size = Signal.unsafe(2)
-        val running = AtomicInteger()
-        val gates = Queue.unsafe[Unit](1000)
-        val effect = Task.bracket(Task(running.incrementAndGet()))(_ => gates.take)(_ =>
-          Task(running.decrementAndGet()).void
+        val (running, ended) = (AtomicInteger(), AtomicInteger())
+        val begun = ConcurrentHashMap.newKeySet[Int]()
+        val gates = Vector.fill(200)(Deferred.unsafe[Unit])
+        def effect(i: Int) = Task.bracket(Task {
+          begun.add(i)
+          running.incrementAndGet()
+        })(_ => gates(i).get)(_ =>
+          Task {
+            running.decrementAndGet()
+            ended.incrementAndGet(): Unit
+          }
         )
-        val fiber = run(Stream.emits(0 until 200), size, buffer)(i => effect.as(i)).drain.start
+        val fiber = run(Stream.emits(0 until 200), size, buffer)(i => effect(i).as(i)).drain.start
           .runSync()
-        def finish(n: Int): Unit = Task.foreach(List.fill(n)(()))(gates.offer).runSync(): Unit
+        var finished = 0
+        // In their order, since what ends before an earlier one has its place until that has ended.
+        def finish(n: Int): Unit =
+          for _ <- 1 to n do
+            eventually(s"$finished has begun")(begun.contains(finished))
+            gates(finished).complete(()).runSync(): Unit
+            finished += 1
+            eventually(s"$finished have ended, not ${ended.get}")(ended.get == finished)
         // A change is seen a little later: what ends before that is followed by another.
         def shrinkTo(n: Int): Unit = eventually(s"$n, not ${running.get}") {
           if running.get > n then finish(1)
@@ -61,7 +76,7 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
         shrinkTo(0)
         size.set(5).runSync()
         assertEquals(steady(5)(running.get), 5)
-        finish(200)
+        finish(200 - finished)
         fiber.joinOrFail.runSync()
 
     test(s"$name: a negative size fails the stream, and cancels what runs"):
