@@ -136,5 +136,10 @@ object JobsJob:
 
   val systems: Vector[String] = Vector("weir", "sql-loop", "db-scheduler", "jobrunr")
 
-  /** Those that are not built for so many. */
-  val slow: Set[String] = Set("jobrunr")
+  /** By what the number of jobs is divided for those that are not built for so many. The others
+    * need as many to be measured rather than their compilation.
+    */
+  val shares: Map[String, Int] = Map("db-scheduler" -> 5, "jobrunr" -> 50)
+
+  /** With fewer some process may get none. */
+  val least = 300
