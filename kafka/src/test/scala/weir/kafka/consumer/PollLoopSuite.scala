@@ -180,10 +180,11 @@ class PollLoopSuite extends FunSuite:
         _ =>
           val assignments = Vector.fill(2)(target.queue.take().assignment)
           for assignment <- assignments do assert(assignment.tryStart())
-          assignments.head.done(0)
-          if !inFlight then assignments.last.done(0)
-          val stays = assignments.last.partition
-          consumer.schedulePollTask(() => consumer.rebalance(java.util.List.of(stays)))
+          consumer.schedulePollTask: () =>
+            // In the poll that revokes: otherwise the interval's commit may have been made before.
+            assignments.head.done(0)
+            if !inFlight then assignments.last.done(0)
+            consumer.rebalance(java.util.List.of(assignments.last.partition))
           isAsked.await()
           System.nanoTime()
       val took = Duration.ofNanos(System.nanoTime() - begun)
@@ -239,7 +240,8 @@ class PollLoopSuite extends FunSuite:
       val undone = (2 until 9).map(_.toLong)
       for _ <- undone do assert(second.assignment.tryStart())
       undone.foreach(second.assignment.done)
-      assertEquals(second.assignment.toCommit(4096).map(_.progress.offset), Some(9L))
+      eventually("what was read again is not committed"):
+        commits.asScala.lastOption.contains((9L, ""))
 
   test("an error of the consumer is that of the streams of the partitions"):
     val isClosed = CountDownLatch(1)
