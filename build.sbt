@@ -45,6 +45,12 @@ lazy val testSettings = Seq(
   ),
   Test / fork := true,
   Test / parallelExecution := false,
+  // What hangs is ended, and told by its name.
+  Test / unmanagedJars += Attributed.blank(
+    (LocalProject("testLimit") / Compile / packageBin).value
+  ),
+  Test / testOptions +=
+    Tests.Argument(TestFrameworks.MUnit, "--run-listener=weir.testlimit.TestLimit"),
   Test / javaOptions ++= sys.props.collect {
     case (key, value) if key.startsWith("weir.") => s"-D$key=$value"
   }.toSeq,
@@ -133,6 +139,7 @@ lazy val apiPages = Def.setting {
 lazy val root = project
   .in(file("."))
   .aggregate(
+    testLimit,
     lab,
     macros,
     core,
@@ -156,6 +163,13 @@ lazy val root = project
   .settings(Verify.settings)
   .settings(PublishLocal.settings)
   .settings(ExampleProjects.settings)
+
+// Ends tests that hang, in each module's tests.
+lazy val testLimit = project
+  .in(file("test-limit"))
+  .settings(name := "weir-test-limit", publish / skip := true)
+  .settings(testSettings)
+  .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 // What the compiler runs while it compiles calls of core: it must have been compiled before, and
 // for the oldest JDK that the compiler runs on.

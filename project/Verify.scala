@@ -32,7 +32,7 @@ object Verify {
   private val rounds = Seq(
     Seq("cli", "kafka"),
     Seq("core", "postgres", "testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2") ++
-      Seq("slf4j", "csv", "json", "zstd", "lab", docs)
+      Seq("slf4j", "csv", "json", "zstd", "lab", "testLimit", docs)
   ).zipWithIndex.map { case (names, index) =>
     TaskKey[Seq[Result[Unit]]](s"round$index", s"How these ended: ${names.mkString(", ")}") -> names
   }
