@@ -24,7 +24,7 @@ import weir.cli.lab.LabOptions
   ),
   footer = Array(
     "",
-    "It takes about five minutes; with --quick, two.",
+    "It takes about twelve minutes; with --quick, two.",
     "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
     ""
   )
@@ -75,9 +75,9 @@ final class KafkaBench extends Callable[Int]:
       systems = lab.systems(KafkaBenchJob.systems),
       cases = KafkaBenchJob.cases(
         OptionValue.count("--records", Option(records).getOrElse(usualRecords), 1000, 100_000_000),
-        OptionValue.count("--worked", Option(worked).getOrElse(usualWorked), 1000, 10_000_000)
+        OptionValue.count("--worked", Option(worked).getOrElse(usualWorked), 1000, 10_000_000),
+        lab.isQuick
       ),
       turns = OptionValue.count("--turns", Option(turns).getOrElse(usualTurns), 1, 100),
-      rounds = if lab.isQuick then 2 else 3,
       lab = lab.checked()
     )

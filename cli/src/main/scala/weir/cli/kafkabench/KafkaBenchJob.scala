@@ -99,7 +99,8 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
         "records" -> one.records,
         "workMillis" -> one.workMillis,
         "parallelism" -> parallelism,
-        "rounds" -> settings.rounds
+        "warmUps" -> one.warmUps,
+        "rounds" -> one.rounds
       ),
       jvmFlags = Seq("-Xms1g", "-Xmx1g"),
       deadline = 5.minutes
@@ -131,14 +132,11 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
 object KafkaBenchJob:
   /** @param turns
     *   how many JVMs each system has for a case
-    * @param rounds
-    *   how often each of them reads the topic, after once for the compiler
     */
   final case class Settings(
       systems: Vector[String],
       cases: Vector[Case],
       turns: Int,
-      rounds: Int,
       lab: LabOptions.Checked
   )
 
@@ -146,7 +144,19 @@ object KafkaBenchJob:
   val parallelism = 256
   val keys = 1000
 
-  final case class Case(name: String, partitions: Int, records: Int, workMillis: Long):
+  /** @param warmUps
+    *   how often a JVM reads the topic for the compiler
+    * @param rounds
+    *   how often after that, where it counts
+    */
+  final case class Case(
+      name: String,
+      partitions: Int,
+      records: Int,
+      workMillis: Long,
+      warmUps: Int,
+      rounds: Int
+  ):
     def topic: String = name.replaceAll("[^a-z0-9]+", "-")
 
     /** Parallel Consumer is for work: an executor's task for each record. */
@@ -160,10 +170,21 @@ object KafkaBenchJob:
       val byKeys = records * 1000.0 / (math.ceil(records.toDouble / keys) * workMillis)
       math.min(byCalls, byKeys)
 
-  def cases(records: Int, worked: Int): Vector[Case] =
+  /** With no work a round takes less than a second, and the first seven of a JVM are slower than
+    * the others, with Kafka's client alone too. With work the rounds hardly differ.
+    */
+  def cases(records: Int, worked: Int, isQuick: Boolean): Vector[Case] =
     for
-      (work, count) <- Vector((0L, records), (10L, worked))
+      (work, count, warmUps, rounds) <-
+        Vector((0L, records, if isQuick then 2 else 8, 3), (10L, worked, 1, 1))
       partitions <- Vector(1, 8)
     yield
       val what = if work == 0 then "no work" else s"$work ms each"
-      Case(s"$what: ${Text.count(partitions, "partition")}", partitions, count, work)
+      Case(
+        s"$what: ${Text.count(partitions, "partition")}",
+        partitions,
+        count,
+        work,
+        warmUps,
+        rounds
+      )

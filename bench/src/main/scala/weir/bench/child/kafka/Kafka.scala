@@ -18,8 +18,9 @@ object Kafka extends Experiment:
       workMillis = options.long("workMillis"),
       parallelism = options.int("parallelism")
     )
-    val rounds = options.int("rounds")
-    val times = Vector.tabulate(rounds + 1) { round =>
+    // The first rounds are for the compiler.
+    val warmUps = options.int("warmUps")
+    val times = Vector.tabulate(warmUps + options.int("rounds")) { round =>
       val group = s"${options.text("topic")}-$system-${ProcessHandle.current.pid}-$round"
       val clock = Clock(reading.records)
       system match
@@ -29,8 +30,7 @@ object Kafka extends Experiment:
         case other => throw IllegalArgumentException(s"kafka has no system '$other'")
       clock.seconds
     }
-    // The first round is for the compiler.
-    val rate = reading.records / Harness.median(times.tail)
+    val rate = reading.records / Harness.median(times.drop(warmUps))
     out.result(Result(name, system, rate, "records/s", Result.higher))
 
 /** @param workMillis how long the call of a record blocks; 0 for no work */
