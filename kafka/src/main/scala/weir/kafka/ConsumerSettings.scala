@@ -11,11 +11,11 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   where to begin to look for the brokers: `host:port`, several with commas between
   * @param bufferRecords
   *   how many records of a partition may wait for the stream; then the partition is paused. A poll
-  *   that began before may bring `max.poll.records` more
+  *   that began before may bring `max.poll.records` more, which are 2,000 here
   * @param bufferBytes
   *   how many bytes the records that wait may take, of all partitions of this member together, by
   *   the average of the last polls. Each partition has an equal part: where there are many, or
-  *   records are long, fewer of each wait
+  *   records are long, fewer of each wait; here too each may have more by one poll
   * @param commitInterval
   *   how long what is done may stay uncommitted
   * @param uncommittedLimit
@@ -90,6 +90,7 @@ final case class ConsumerSettings[K, V](
         ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
         classOf[CooperativeStickyAssignor].getName
       ): Unit
+    all.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, ConsumerSettings.pollRecords.toString)
     properties.foreach((name, value) => all.put(name, value))
     all.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, brokers)
     all.put(ConsumerConfig.GROUP_ID_CONFIG, group)
@@ -106,3 +107,8 @@ object ConsumerSettings:
     ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG -> "what is committed is what is done."
   )
   private val own: Iterable[String] = instead.keys
+
+  /** How many records a poll brings at most, unless the properties say. Kafka's own 500 are for
+    * programs that process them before they poll again.
+    */
+  private val pollRecords = 2000

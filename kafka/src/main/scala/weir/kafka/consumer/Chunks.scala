@@ -1,15 +1,37 @@
 package weir.kafka.consumer
 
-import java.util.List as JList
+import java.util.{ArrayList, List as JList}
 import org.apache.kafka.clients.consumer.ConsumerRecord
 import weir.kafka.CommittableRecord
 import weir.{Source, Task}
 
-/** The records of one partition that one poll has brought. */
+/** Records of one partition, which are handed out before those of another. */
 private[kafka] final class Chunk[K, V](
     val assignment: Assignment,
     val records: JList[ConsumerRecord[K, V]]
 )
+
+private[kafka] object Chunk:
+  private val mostRecords = 500
+
+  /** Puts what a poll has brought of a partition into `chunks`, in pieces: it may be some thousand
+    * records.
+    */
+  def split[K, V](
+      assignment: Assignment,
+      records: JList[ConsumerRecord[K, V]],
+      chunks: JList[Chunk[K, V]]
+  ): Unit =
+    var from = 0
+    while from < records.size do
+      val until = math.min(from + mostRecords, records.size)
+      // A copy, since a view would keep all of them until the last piece has been handed out.
+      val piece = if records.size <= mostRecords then records else copy(records, from, until)
+      chunks.add(Chunk(assignment, piece))
+      from = until
+
+  private def copy[A](list: JList[A], from: Int, until: Int): JList[A] =
+    ArrayList(list.subList(from, until))
 
 /** The records of the chunks in a queue, but for those of partitions that have been taken away.
   *

@@ -1,6 +1,7 @@
 package weir.kafka.consumer
 
 import java.time.Duration as JDuration
+import java.util.List as JList
 import org.apache.kafka.clients.consumer.{Consumer, KafkaConsumer as Client}
 import scala.concurrent.duration.FiniteDuration
 import weir.kafka.{AssignedPartition, CommittableRecord, ConsumerSettings, KafkaFailure}
@@ -75,7 +76,7 @@ private[kafka] final class MergedTarget[K, V] extends ChunkTarget[K, V]:
   val queue = FairQueue[Chunk[K, V]](_.assignment.partition)
 
   def added(assignment: Assignment): Unit = ()
-  def offer(chunk: Chunk[K, V]): Unit = queue.offer(chunk)
+  def offer(chunks: JList[Chunk[K, V]]): Unit = queue.offerAll(chunks)
   def removed(assignment: Assignment): Unit = ()
   def ended(error: Throwable | Null): Unit =
     if error == null then queue.end() else queue.fail(error)
@@ -101,7 +102,8 @@ private[kafka] final class PartitionStreams[K, V]()
     val records = Stream.fromSource(Task.delay(Chunks(queue)))
     partitions.offer(AssignedPartition(assignment.partition, records))
 
-  def offer(chunk: Chunk[K, V]): Unit = queues.get(chunk.assignment).offer(chunk)
+  def offer(chunks: JList[Chunk[K, V]]): Unit =
+    chunks.forEach(chunk => queues.get(chunk.assignment).offer(chunk))
 
   def removed(assignment: Assignment): Unit =
     val queue = queues.remove(assignment)

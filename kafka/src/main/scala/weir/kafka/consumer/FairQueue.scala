@@ -1,7 +1,7 @@
 package weir.kafka.consumer
 
 import java.util.concurrent.locks.ReentrantLock
-import java.util.{ArrayDeque, LinkedHashMap}
+import java.util.{ArrayDeque, LinkedHashMap, List as JList}
 
 /** What the poll thread gives to a stream: elements, then the end or an error. The poll thread
   * never waits; what it gives is bounded by pausing partitions.
@@ -21,8 +21,16 @@ private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
   private var error: Throwable | Null = null
 
   def offer(value: A): Unit = locked:
-    lanes.computeIfAbsent(laneOf(value), _ => ArrayDeque[A]()).add(value): Unit
+    add(value)
     changed.signal()
+
+  /** As one: who waits is woken once. */
+  def offerAll(values: JList[A]): Unit = locked:
+    values.forEach(add(_))
+    changed.signalAll()
+
+  private def add(value: A): Unit =
+    lanes.computeIfAbsent(laneOf(value), _ => ArrayDeque[A]()).add(value): Unit
 
   def end(): Unit = endWith(null)
 

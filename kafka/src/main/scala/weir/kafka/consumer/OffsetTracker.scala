@@ -134,8 +134,9 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
   private def setRange(from: Long, until: Long): Unit =
     var at = from
     while at < until do
-      set(at)
-      at += 1
+      val count = math.min(until - at, pageSize - (at & (pageSize - 1)))
+      pageFor(at).setRange(at, count)
+      at += count
 
   /** What an earlier owner had not done, and is not there any more. */
   private def clearRange(from: Long, until: Long): Unit =
@@ -146,6 +147,7 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
 
 private[kafka] object OffsetTracker:
   private val pageBits = 10
+  private val pageSize = 1L << pageBits
   private val wordsInPage = 1 << (pageBits - 6)
 
   /** What is committed: an offset, and the map of what is done beyond it.
@@ -174,6 +176,20 @@ private[kafka] object OffsetTracker:
       if before != after then
         words(word) = after
         count += 1
+
+    /** All `size` of them are in this page. */
+    def setRange(from: Long, size: Long): Unit =
+      var at = from
+      var left = size
+      while left > 0 do
+        val inWord = math.min(64 - (at & 63), left)
+        val word = wordOf(at)
+        val before = words(word)
+        val after = before | ((-1L >>> (64 - inWord)) << at)
+        words(word) = after
+        count += JLong.bitCount(after ^ before)
+        at += inWord
+        left -= inWord
 
     /** False if it was not set. */
     def clear(offset: Long): Boolean =

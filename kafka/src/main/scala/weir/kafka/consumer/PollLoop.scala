@@ -3,7 +3,7 @@ package weir.kafka.consumer
 import java.time.Duration
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
-import java.util.{ArrayList, Collection, HashMap, HashSet}
+import java.util.{ArrayList, Collection, HashMap, HashSet, List as JList}
 import org.apache.kafka.clients.consumer.{
   CloseOptions,
   Consumer,
@@ -121,14 +121,15 @@ private[kafka] final class PollLoop[K, V](
       val most = assignment.mostBuffered(options.bufferRecords, bytes)
       if !assignment.isPaused && assignment.buffered >= most then
         assignment.pauseUntil(most / 2)
-        consumer.pause(java.util.List.of(partition))
+        consumer.pause(JList.of(partition))
       if assignment.isPaused && assignment.hasRoom then
         assignment.resume()
-        consumer.resume(java.util.List.of(partition))
+        consumer.resume(JList.of(partition))
     }
 
   private def deliver(records: ConsumerRecords[K, V]): Unit =
     val wentBack = HashSet[TopicPartition]()
+    val chunks = ArrayList[Chunk[K, V]]()
     records.partitions.forEach { partition =>
       val chunk = records.records(partition)
       Option(owned.get(partition)).foreach { assignment =>
@@ -143,9 +144,10 @@ private[kafka] final class PollLoop[K, V](
             // So that it is committed, in place of a map that speaks of records that are gone.
             current.moveTo(OffsetAndMetadata(undoneFrom))
             wentBack.add(partition): Unit
-        if toHandOut != null && !toHandOut.isEmpty then target.offer(Chunk(current, toHandOut))
+        if toHandOut != null then Chunk.split(current, toHandOut, chunks)
       }
     }
+    if !chunks.isEmpty then target.offer(chunks)
     records.nextOffsets.forEach { (partition, position) =>
       val assignment = owned.get(partition)
       if assignment != null && !wentBack.contains(partition) then assignment.moveTo(position)
@@ -289,7 +291,9 @@ private[kafka] final case class PollOptions(
 /** Where a poll thread puts what it gets. Its methods are called by that thread. */
 private[kafka] trait ChunkTarget[K, V]:
   def added(assignment: Assignment): Unit
-  def offer(chunk: Chunk[K, V]): Unit
+
+  /** What one poll has brought. */
+  def offer(chunks: JList[Chunk[K, V]]): Unit
 
   /** No more chunks of it come. */
   def removed(assignment: Assignment): Unit

@@ -12,6 +12,15 @@ class FairQueueSuite extends munit.FunSuite:
     assertEquals(takeAll(queue), List((1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 3)))
     assertEquals(queue.take(), null)
 
+  queue.test("what is offered as one is in lanes too, and wakes who waits"): queue =>
+    val taken = java.util.concurrent.LinkedBlockingQueue[Any]()
+    val readers = List.fill(2)(Thread.ofVirtual().start(() => taken.add(queue.take()): Unit))
+    while readers.exists(_.getState != Thread.State.WAITING) do Thread.sleep(1)
+    queue.offerAll(java.util.List.of((1, 1), (1, 2), (2, 1), (1, 3)))
+    assertEquals(List.fill(2)(taken.take()).toSet, Set[Any]((1, 1), (2, 1)))
+    queue.end()
+    assertEquals(takeAll(queue), List((1, 2), (1, 3)))
+
   queue.test("a lane that comes back has its turn after the others"): queue =>
     queue.offer((1, 1))
     queue.offer((2, 1))

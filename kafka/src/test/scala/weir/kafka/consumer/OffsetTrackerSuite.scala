@@ -100,6 +100,14 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
       Prop(runs.progress(4096) == single.progress(4096) && runs.end == single.end)
     }
 
+  test("the last offsets that there are"):
+    val last = Long.MaxValue
+    val map = DoneMap(last - 5000, Vector((last - 3000, last - 5)), last - 2)
+    val tracker = OffsetTracker(Some(map))
+    assertEquals(tracker.prefixEnd, last - 3000)
+    (last - 3000 until last - 5).foreach(offset => assert(tracker.done(offset)))
+    assert(!tracker.done(last - 5))
+
   test("one record that is never done costs a few bytes, however many are done beyond it"):
     val tracker = OffsetTracker(None)
     val count = 3_000_000

@@ -272,6 +272,19 @@ class PollLoopSuite extends FunSuite:
     val took = Duration.ofNanos(System.nanoTime() - begun)
     assert(took.toMillis < 3000, s"$took")
 
+  test("long polls are handed out in pieces, those of the partitions in turns"):
+    val target = MergedTarget[String, String]()
+    running(PollingConsumer(2, 1200), options.copy(bufferRecords = 10_000), target): _ =>
+      val chunks = Vector.fill(6)(target.queue.take())
+      val pieces = chunks.map: chunk =>
+        (chunk.assignment.partition.partition, chunk.records.get(0).offset, chunk.records.size)
+      assertEquals(
+        pieces.map(_.tail),
+        Vector(0L -> 500, 0L -> 500, 500L -> 500, 500L -> 500) ++
+          Vector(1000L -> 200, 1000L -> 200)
+      )
+      for turn <- pieces.grouped(2) do assertEquals(turn.map(_.head).toSet, Set(0, 1))
+
   test("the partitions share the bytes that may wait"):
     // 200 bytes for each of the 30 records of a partition: 6,000 of it, 24,000 of four.
     for (partitions, isPaused) <- List(1 -> false, 4 -> true) do
