@@ -513,7 +513,8 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
   val flags = quickStart :+ "--sun-misc-unsafe-memory-access=allow"
   val command = Seq("-cp", classpath.mkString(java.io.File.pathSeparator), "mdoc.SbtMain")
   val code = Fork.java(ForkOptions().withRunJVMOptions(flags.toVector), command ++ arguments)
-  if (code != 0) sys.error(s"mdoc ended with exit code $code: see what it says above")
+  if (code != 0)
+    throw new MessageOnlyException(s"mdoc ended with exit code $code: see what it says above")
 }
 
 // Compiles the code in README.md and in every page under docs/.
