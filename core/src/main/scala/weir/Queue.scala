@@ -1,7 +1,7 @@
 package weir
 
 import scala.collection.mutable.ArrayBuffer
-import weir.fiber.{Suspend, TaskFiber, WaitList}
+import weir.fiber.{Exchange, Suspend, TaskFiber, WaitList}
 import weir.sync.{Guarded, GuardedEntry, Values}
 
 /** A queue of values. First in, first out, for values and for the fibers that wait.
@@ -27,7 +27,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     * **Cancelled** while it waits: the value is not in the queue. **Order**: values of offers that
     * wait enter the queue in the order in which the offers came.
     */
-  def offer(value: A): Task[Unit] = new Suspend[Unit]:
+  def offer(value: A): Task[Unit] = new Exchange[Unit]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
       if accept(value) || !kind.waits then ()
       else
@@ -41,7 +41,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     * **Waits** while the queue is empty. **Cancelled** while it waits: the next value is for the
     * next taker. **Order**: takers that wait are served in the order in which they came.
     */
-  val take: Task[A] = new Suspend[A]:
+  val take: Task[A] = new Exchange[A]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
       val value = remove()
       if value.asInstanceOf[AnyRef] ne Queue.Nothing then value

@@ -1,6 +1,6 @@
 package weir
 
-import weir.fiber.{Suspend, TaskFiber}
+import weir.fiber.{Exchange, Suspend, TaskFiber}
 import weir.sync.{Permits, WithPermits}
 
 /** A number of permits that fibers take and give back. Fair: fibers that wait are served in the
@@ -37,7 +37,7 @@ final class Semaphore private (initial: Long) extends Permits(initial):
   /** As `acquire`, for `n` at once: takes none before it can take them all. */
   def acquireN(n: Long): Task[Unit] = acquiring(Semaphore.checked("acquireN", n))
 
-  private def acquiring(n: Long): Task[Unit] = new Suspend[Unit]:
+  private def acquiring(n: Long): Task[Unit] = new Exchange[Unit]:
     def begin(fiber: TaskFiber): Any =
       val entry = take(fiber, n)
       if entry eq null then () else entry

@@ -180,6 +180,10 @@ private[weir] transparent trait TaskCollections:
 
   /** The value of the task that ends first. The other has been cancelled, and its finalizers have
     * run. **Fails** if the task that ends first does.
+    *
+    * A queue's `take`, and whatever else hands something over in one step, wins over a
+    * `Task.sleep` that ends at the same time, so that nothing that was taken is lost. Use
+    * `timeout` for a task of several steps.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = false)

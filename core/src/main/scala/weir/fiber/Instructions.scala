@@ -56,6 +56,11 @@ private[weir] abstract class Suspend[A] extends Task[A](Tag.Suspend):
     */
   def begin(fiber: TaskFiber): Any
 
+/** A wait that takes or hands over something: an item, a permit. A cancel ends it before that has
+  * happened, or finds it done.
+  */
+private[weir] abstract class Exchange[A] extends Suspend[A]
+
 private[weir] case object Cede extends Task[Unit](Tag.Cede)
 
 /** `isReported`: whether the fiber's failure is reported if no one joins it. */

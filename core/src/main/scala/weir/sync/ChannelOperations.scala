@@ -2,7 +2,7 @@ package weir.sync
 
 import weir.Channel.Closed
 import weir.ChannelClosed
-import weir.fiber.{Suspend, TaskFiber, WaitList}
+import weir.fiber.{Exchange, TaskFiber, WaitList}
 import weir.sync.ChannelCore.isNotReady
 
 /** A waiter in one of a channel's lists: a fiber with one operation, or a clause of a select. */
@@ -37,7 +37,7 @@ private[weir] final class OperationWaiter(
 
 /** Sends `value`; waits while the channel is full. */
 private[weir] final class Send[R](channel: ChannelCore, value: Any, atEnd: Closed => Any)
-    extends Suspend[R]:
+    extends Exchange[R]:
   def begin(fiber: TaskFiber): Any = channel.locked {
     val result = channel.sendNow(value, atEnd)
     if isNotReady(result) then enqueue(fiber) else result
@@ -49,7 +49,8 @@ private[weir] final class Send[R](channel: ChannelCore, value: Any, atEnd: Close
     waiter
 
 /** Receives the oldest value; waits while the channel is empty. */
-private[weir] final class Receive[R](channel: ChannelCore, atEnd: Closed => Any) extends Suspend[R]:
+private[weir] final class Receive[R](channel: ChannelCore, atEnd: Closed => Any)
+    extends Exchange[R]:
   def begin(fiber: TaskFiber): Any = channel.locked {
     val result = channel.receiveNow(atEnd)
     if isNotReady(result) then enqueue(fiber) else result

@@ -1,7 +1,7 @@
 package weir.sync
 
 import weir.Channel.{Clause, Closed}
-import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList, Waiter}
+import weir.fiber.{Awaited, Exchange, TaskFiber, WaitList, Waiter}
 import weir.sync.ChannelCore.{NotReady, isNotReady}
 
 /** Waits at several channels at once, until the first of its clauses can be completed.
@@ -31,7 +31,7 @@ import weir.sync.ChannelCore.{NotReady, isNotReady}
   * After Go's select; differs in that clauses are tried in order, and that the other fiber removes
   * the entries.
   */
-private[weir] final class Select[R](clauses: Array[Clause[Any]]) extends Suspend[R]:
+private[weir] final class Select[R](clauses: Array[Clause[Any]]) extends Exchange[R]:
   private val inLockOrder = clauses.map(_.channel).sortBy(_.id)
 
   def begin(fiber: TaskFiber): Any =

@@ -3,7 +3,7 @@ package weir.task
 import java.util.concurrent.atomic.AtomicInteger
 import scala.annotation.tailrec
 import weir.Task
-import weir.fiber.{Mapped, Sleep, Suspend, TaskFiber}
+import weir.fiber.{Exchange, Mapped, Sleep, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Runner}
 
 /** Two children, of which the first to end wins.
@@ -12,9 +12,10 @@ import weir.group.{ChildGroup, Runner}
   * cancels itself leaves the race to the other one; or, if `cancelEnds`, cancels the other one, and
   * then the parent, unless the other has ended with a value or an error nevertheless.
   *
-  * Where a sleep has won and the other child has ended with a value nevertheless, that value wins:
-  * an alarm is nothing to lose, and the value may be an item that was taken. So `race(queue.take,
-  * sleep)` loses no item.
+  * Where a sleep has won, and the other child is an `Exchange` that has ended with a value, that
+  * value wins. Both have ended at the same time then: no cancel could end the exchange any more.
+  * The end of a sleep is nothing to lose, and the value may be an item that was taken. So
+  * `race(queue.take, sleep)` loses no item.
   */
 private[weir] final class Race[A, B](left: Task[A], right: Task[B], cancelEnds: Boolean)
     extends Suspend[Either[A, B]]:
@@ -43,15 +44,16 @@ private final class RaceGroup(left: Task[Any], right: Task[Any], cancelEnds: Boo
 
   override protected def ending: ChildGroup.Stop | Null =
     val first = stopped
-    if (first eq leftWon) && (rightWon ne null) && isSleep(left) && !isSleep(right) then rightWon
-    else if (first eq rightWon) && (leftWon ne null) && isSleep(right) && !isSleep(left) then
-      leftWon
+    if (first eq leftWon) && (rightWon ne null) && isExchangeBeside(right, left) then rightWon
+    else if (first eq rightWon) && (leftWon ne null) && isExchangeBeside(left, right) then leftWon
     else first
 
-  @tailrec private def isSleep(task: Task[Any]): Boolean = task match
-    case _: Sleep => true
-    case map: Mapped[?, ?] => isSleep(map.source)
-    case _ => false
+  private def isExchangeBeside(task: Task[Any], winner: Task[Any]): Boolean =
+    unmapped(task).isInstanceOf[Exchange[?]] && unmapped(winner).isInstanceOf[Sleep]
+
+  @tailrec private def unmapped(task: Task[Any]): Task[Any] = task match
+    case map: Mapped[?, ?] => unmapped(map.source)
+    case other => other
 
   override def awaitedAs: String = "the first of two tasks to end"
 

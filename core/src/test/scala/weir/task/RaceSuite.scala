@@ -37,6 +37,28 @@ class RaceSuite extends WeirSuite:
       val race = if left then Task.race(losing, winning) else Task.race(winning, losing)
       assertEquals(race.map(r => (r.merge, released.get)).runSync(), ("won", 1))
 
+  for (name, race) <- List[(String, (Task[Unit], Task[Int]) => Task[Either[Unit, Int]])](
+      "race" -> (Task.race(_, _)),
+      "race, the other way round" -> ((a, b) => Task.race(b, a).map(_.swap)),
+      "raceFirst" -> (Task.raceFirst(_, _)),
+      "raceFirst, the other way round" -> ((a, b) => Task.raceFirst(b, a).map(_.swap))
+    )
+  do
+    test(s"$name ends as the side that ended first, whatever that side is made of"):
+      val later = Task.uncancelable(_ => Task.sleep(150.millis).as(7))
+      val sleep = Task.sleep(50.millis)
+      val losers = List(
+        later,
+        later.timeout(1.hour),
+        Task.uninterruptible { Thread.sleep(150); 7 },
+        Task {
+          try Thread.sleep(150)
+          catch case _: InterruptedException => (); 7
+        }
+      )
+      for loser <- losers; first <- List(sleep, sleep.flatMap(Task.pure), sleep.map(identity)) do
+        assertEquals(TestRuntime.run(race(first, loser)), Left(()))
+
   test("race waits for a loser that is masked, and the loser's failure does not replace the value"):
     val begun = CountDownLatch(1)
     val ended = AtomicBoolean()

@@ -147,10 +147,9 @@ private[cats] object TaskAsync extends Async[Task]:
   override protected def timeout[A](task: Task[A], limit: FiniteDuration)(implicit
       error: TimeoutException <:< Throwable
   ): Task[A] =
-    race(task, Task.sleep(limit)).flatMap {
-      case Left(a) => Task.pure(a)
-      case Right(_) => Task.fail(error(TimeoutException(limit.toString)))
-    }
+    timeoutTo(task, limit, Task.defer(Task.fail(error(TimeoutException(limit.toString)))))
+  override def timeoutTo[A](task: Task[A], limit: FiniteDuration, fallback: Task[A]): Task[A] =
+    task.timeoutTo(limit, fallback)
 
   // ---- callbacks ----
 
