@@ -1,98 +1,136 @@
 package weir.interop.fs2
 
 import _root_.cats.effect.kernel.Resource.ExitCase
-import _root_.fs2.{Chunk, Stream as Fs2Stream}
+import _root_.fs2.{Chunk, Pull, Stream as Fs2Stream}
+import java.util.concurrent.atomic.AtomicReference
 import weir.interop.cats.given
-import weir.{Fiber, Outcome, Queue, Resource, Stream, Task}
+import weir.{Deferred, Fiber, Outcome, Resource, Stream, Task}
 
 /** One run of a stream of fs2's, on a fiber of its own, that takes turns with its consumer.
   *
   * {{{
-  * producer: waits for a request --More--> pulls a chunk --answers it--> waits for a request
-  *                  |                          |
-  *                  +--Stop, Raise--> ends     +--the end, an error--> answers that, and ends
+  * Asked --the producer gives a chunk--> Answered --the consumer takes it--> Idle
+  *   ^                                                                        |
+  *   +-------------------------the consumer asks: More------------------------+
+  *
+  * Asked --the end, an error, a cancel--> Ended <--the consumer closes: Stop, Raise-- Idle
   * }}}
   *
-  *   - There is at most one request without an answer (`isWaiting`), so the queues hold at most one
-  *     message each.
-  *   - **The race we fear**: the consumer is cancelled between its request and the answer, and
-  *     closes. It does not know then whether the producer pulls or has answered. So it cancels the
-  *     fiber and waits for its end, which is right in both cases. Where nothing is asked for, the
-  *     producer waits for a request, and is told how the use has ended.
+  *   - **Shared**: `state`. The consumer moves it out of `Answered` and `Idle`, by a CAS; the
+  *     producer out of `Asked`, and to `Ended` from each state. Both look at all states: so a
+  *     cancelled wait loses nothing, and a producer that ends while nothing is asked leaves its end
+  *     where the next request finds it.
+  *   - **The race we fear**: an interrupt inside of fs2's stream (`interruptWhen`, `timeout`, a
+  *     failed `concurrently`) while the producer waits for a request. An effect of a stage
+  *     downstream belongs to the scope of its element, so the interrupt would end that wait, and
+  *     lose a request to stop. `stepLeg` returns to the scope of its caller, which nothing
+  *     interrupts: the interrupt is seen when the next chunk is asked for.
+  *   - **Another one**: the consumer closes while the producer pulls, which may take for ever. So
+  *     it cancels the fiber and waits for its end. Where the producer waits for a request, it is
+  *     told how the use has ended.
   */
-private final class ToWeir[A](stream: Fs2Stream[Task, A]):
+private final class ToWeir[A]:
   import ToWeir.*
 
-  private val requests = Queue.unsafe[Request](1)
-  private val answers = Queue.unsafe[Answer[A]](1)
+  // shared
+  /** A run begins when its first element is asked for. */
+  private val state = AtomicReference[State[A]](State.Asked(Deferred.unsafe))
 
   // the consumer's, of which there is one at a time
-  private var fiber: Fiber[Unit] | Null = null
-  private var isWaiting = false
+  private var isEndTold = false
 
   /** The next chunk; none at the end. */
-  val next: Task[Option[Chunk[A]]] = Task.defer {
-    isWaiting = true
-    val running = fiber
-    val asks = if running eq null then begin else requests.offer(Request.More)
-    asks.flatMap(_ => answers.take).flatMap { answer =>
-      isWaiting = false
-      answer match
-        case Answer.Next(chunk) => Task.pure(Some(chunk))
-        case Answer.End => Task.pure(None)
-        case Answer.Failed(error) => Task.fail(error)
-        case Answer.Canceled => Task.canceled.flatMap(_ => Task.never)
-    }
+  def next: Task[Option[Chunk[A]]] = Task.defer {
+    state.get match
+      case State.Asked(changed) => changed.get.flatMap(_ => next)
+      case answered @ State.Answered(chunk, request) =>
+        if state.compareAndSet(answered, State.Idle(request)) then Task.pure(Some(chunk)) else next
+      case idle @ State.Idle(request) =>
+        // The producer may have answered by then.
+        request.complete(Request.More).flatMap { _ =>
+          state.compareAndSet(idle, State.Asked(Deferred.unsafe)): Unit
+          next
+        }
+      case State.Ended(outcome) =>
+        isEndTold = true
+        outcome match
+          case Outcome.Succeeded(_) => Task.pure(None)
+          case Outcome.Failed(error) => Task.fail(error)
+          case Outcome.Canceled => Task.canceled.flatMap(_ => Task.never)
   }
 
-  /** Masked, so that a cancel cannot lose the fiber. */
-  private val begin: Task[Unit] =
-    Task.uncancelable(_ => produce.start.map(started => fiber = started))
-
-  private def produce: Task[Unit] =
-    val chunks = stream.chunks.evalMap(chunk =>
-      answers.offer(Answer.Next(chunk)).flatMap(_ => requests.take).flatMap {
-        case Request.More => Task.pure(true)
-        case Request.Stop => Task.pure(false)
-        case Request.Raise(error) => Task.fail(error)
-      }
-    )
-    chunks
-      .takeWhile(identity)
+  /** Runs `stream`, and ends as it does. */
+  def produce(stream: Fs2Stream[Task, A]): Task[Unit] =
+    stream.pull.stepLeg
+      .flatMap(giveAll)
+      .stream
       .compile
       .drain
-      .redeemWith(error => answers.offer(Answer.Failed(error)), _ => answers.offer(Answer.End))
-      .onCancel(answers.tryOffer(Answer.Canceled).void)
+      .guaranteeCase(outcome => Task.defer(change(State.Ended(outcome))))
+      .attempt
+      .void
 
-  /** Ends the run, and fails with an error that only its finalizers have thrown. */
-  def close(outcome: Outcome[Any]): Task[Unit] =
-    val running = fiber
-    if running eq null then Task.unit
-    else if isWaiting || outcome == Outcome.Canceled then running.cancel
-    else
-      val request = outcome match
+  private def giveAll(leg: Option[Fs2Stream.StepLeg[Task, A]]): Pull[Task, Nothing, Unit] =
+    leg match
+      case None => Pull.done
+      case Some(leg) =>
+        Pull.eval(give(leg.head)).flatMap {
+          case Request.More => leg.stepLeg.flatMap(giveAll)
+          case Request.Stop => Pull.done
+          case Request.Raise(error) => Pull.raiseError[Task](error)
+        }
+
+  /** The next request. */
+  private def give(chunk: Chunk[A]): Task[Request] = Task.defer {
+    val request = Deferred.unsafe[Request]
+    change(State.Answered(chunk, request)).flatMap(_ => request.get)
+  }
+
+  private def change(next: State[A]): Task[Unit] = state.getAndSet(next) match
+    case State.Asked(changed) => changed.complete(()).void
+    case _ => Task.unit
+
+  /** Ends the run, whose fiber is `producer`. Fails with an error that the consumer was not told,
+    * such as one that only the finalizers have thrown.
+    */
+  def close(producer: Fiber[Unit], outcome: Outcome[Any]): Task[Unit] =
+    stop(producer, outcome).flatMap(_ =>
+      (state.get, outcome) match
+        case (_, Outcome.Canceled) => Task.unit
+        case (State.Ended(Outcome.Failed(error)), Outcome.Failed(raised)) if error eq raised =>
+          Task.unit
+        case (State.Ended(Outcome.Failed(error)), _) if !isEndTold => Task.fail(error)
+        case _ => Task.unit
+    )
+
+  private def stop(producer: Fiber[Unit], outcome: Outcome[Any]): Task[Any] = Task.defer {
+    def tell(request: Deferred[Request]): Task[Any] =
+      val how = outcome match
         case Outcome.Failed(error) => Request.Raise(error)
         case _ => Request.Stop
-      // The producer may have ended before: then nobody takes the request.
-      requests.offer(request).flatMap(_ => running.join).flatMap(_ => answers.tryTake).flatMap {
-        case Some(Answer.Failed(error)) if !isRaised(error, outcome) => Task.fail(error)
-        case _ => Task.unit
-      }
-
-  private def isRaised(error: Throwable, outcome: Outcome[Any]): Boolean = outcome match
-    case Outcome.Failed(raised) => raised eq error
-    case _ => false
+      request.complete(how).flatMap(isTold => if isTold then producer.join else producer.cancel)
+    (state.get, outcome) match
+      case (_, Outcome.Canceled) => producer.cancel
+      case (State.Idle(request), _) => tell(request)
+      case (State.Answered(_, request), _) => tell(request)
+      case (State.Ended(_), _) => producer.join
+      case (State.Asked(_), _) => producer.cancel
+  }
 
 private object ToWeir:
   /** The most elements of one chunk: enough that what a chunk costs does not count. */
   inline val most = 256
 
   def apply[A](stream: Fs2Stream[Task, A]): Stream[A] =
+    val run = Task.defer {
+      val run = new ToWeir[A]
+      run.produce(stream).start.map((run, _))
+    }
     Stream
-      .resource(
-        Resource.makeCase(Task.delay(new ToWeir(stream)))((run, outcome) => run.close(outcome))
-      )
-      .flatMap(run => Stream.repeatEval(run.next).unNoneTerminate)
+      .resource(Resource.makeCase(run) { case ((run, producer), outcome) =>
+        run.close(producer, outcome)
+      })
+      .flatMap((run, _) => Stream.repeatEvalOption(run.next))
       .flatMap(chunk => Stream.fromIterable(chunk.toVector))
 
   def outcome(exit: ExitCase): Outcome[Unit] = exit match
@@ -100,11 +138,19 @@ private object ToWeir:
     case ExitCase.Errored(error) => Outcome.Failed(error)
     case ExitCase.Canceled => Outcome.Canceled
 
+  private enum State[A]:
+    /** The producer pulls. The consumer may wait for `changed`. */
+    case Asked(changed: Deferred[Unit])
+
+    /** `chunk` is there for the consumer, and the producer waits for `request`. */
+    case Answered(chunk: Chunk[A], request: Deferred[Request])
+
+    /** Nothing is asked for, and the producer waits for `request`. */
+    case Idle(request: Deferred[Request])
+
+    /** The producer has ended so. */
+    case Ended(outcome: Outcome[Unit])
+
   private enum Request:
     case More, Stop
     case Raise(error: Throwable)
-
-  private enum Answer[+A]:
-    case Next(chunk: Chunk[A])
-    case End, Canceled
-    case Failed(error: Throwable)
