@@ -30,10 +30,13 @@ object PgCodec:
   val bytes: PgCodec[Array[Byte]] =
     new PgCodec(Column.Bytes, identity, _.asInstanceOf[Array[Byte]])
 
-  /** Text without the character NUL, which Postgres cannot store, in a `text`. */
+  /** Text in a `text`. An offer whose text has U+0000, or half of a surrogate pair, **fails**:
+    * Postgres cannot store it.
+    */
   val text: PgCodec[String] = new PgCodec(Column.Text, identity, _.asInstanceOf[String])
 
   /** JSON as text, in a `jsonb`, which SQL can look into. Postgres drops what is not part of the
-    * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON.
+    * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON, or has
+    * U+0000, also as an escape.
     */
   val jsonb: PgCodec[String] = new PgCodec(Column.Jsonb, identity, _.asInstanceOf[String])

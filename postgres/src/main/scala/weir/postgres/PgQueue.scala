@@ -5,7 +5,7 @@ import java.time.Instant
 import scala.concurrent.duration.*
 
 import weir.{Stream, Task}
-import weir.postgres.queue.{Jdbc, QueueAccess, QueueCalls, QueueTables, QueueWorker}
+import weir.postgres.queue.{QueueAccess, QueueCalls, QueueTables, QueueWorker}
 
 /** A durable queue of jobs in a Postgres database, for any number of processes: made by
   * `PgQueue.apply`.
@@ -16,7 +16,8 @@ import weir.postgres.queue.{Jdbc, QueueAccess, QueueCalls, QueueTables, QueueWor
   * late. A late worker is refused by the job's token.
   *
   * Each method takes a connection, runs one transaction, and closes the connection: give it a pool,
-  * such as HikariCP's. A stream keeps two while it runs.
+  * such as HikariCP's. A stream keeps two while it runs. Transactions of the queue's own are READ
+  * COMMITTED, whatever the default of the database.
   */
 final class PgQueue[A] private (
     connect: () => Connection,
@@ -24,6 +25,7 @@ final class PgQueue[A] private (
     codec: PgCodec[A]
 ):
   private val calls = QueueCalls(tables, codec)
+  private val callsWithin = calls.withoutSettings
   private val access = QueueAccess(connect, tables, codec.column)
 
   // ---- the tables ----
@@ -46,7 +48,9 @@ final class PgQueue[A] private (
   /** The number of the new job; none if there is one with its key.
     *
     * **Fails** with a [[PgQueueException]], as all methods do, if the tables are not there or may
-    * not be used; with a `SQLException` for other errors.
+    * not be used; with one of `Kind.NotStorable`, before the server is asked, if the payload or the
+    * key is text that Postgres cannot store; with a `SQLException` for other errors, such as an
+    * outage: only a `stream` waits for the end of one.
     * {{{
     * val added: Task[Option[Long]] = queue.offer(PgOffer("hello", key = Some("greet")))
     * }}}
@@ -58,7 +62,11 @@ final class PgQueue[A] private (
     */
   def offerAll(jobs: Iterable[PgOffer[A]]): Task[Vector[Option[Long]]] =
     if jobs.isEmpty then Task.pure(Vector.empty)
-    else access.transaction(calls.offer(_, jobs.toVector))
+    else
+      Task.defer {
+        val storable = calls.storable(jobs.toVector)
+        access.transaction(calls.offer(_, storable))
+      }
 
   /** As `offerAll`, in the transaction that is open on `connection`: the jobs are there when that
     * is committed, and never if it is rolled back.
@@ -71,7 +79,11 @@ final class PgQueue[A] private (
     */
   def offerWithin(connection: Connection)(jobs: Iterable[PgOffer[A]]): Task[Vector[Option[Long]]] =
     if jobs.isEmpty then Task.pure(Vector.empty)
-    else access.within(connection)(calls.offer(connection, jobs.toVector))
+    else
+      Task.defer {
+        val storable = calls.storable(jobs.toVector)
+        access.within(connection)(callsWithin.offer(connection, storable))
+      }
 
   // ---- taking, one by one; see also stream ----
 
@@ -107,7 +119,7 @@ final class PgQueue[A] private (
     */
   def ackWithin(connection: Connection)(job: PgJob[A]): Task[Unit] =
     access
-      .within(connection)(calls.ackAmong(connection, Vector(job)))
+      .within(connection)(callsWithin.ack(connection, Vector(job)))
       .map(done => refuse(if done.isEmpty then Vector(job) else Vector.empty))
 
   /** True if the job can be taken again after `delay`; false if this was its last attempt, and it
@@ -142,7 +154,8 @@ final class PgQueue[A] private (
 
   /** Runs `work` for the jobs of the queue, as they come, and emits its results once their jobs are
     * acknowledged. At most `parallelism` run; twice as many may be taken ahead, or wait for their
-    * acknowledgement, or for the consumer of the stream. It does not end by itself.
+    * acknowledgement, or for the consumer of the stream. It does not end by itself. Each run of the
+    * stream is a worker of its own.
     *
     *   - **While a job runs** its lease is renewed, each time a third of it has passed. If it is
     *     lost all the same, as when the server could not be reached for so long, the job is
@@ -152,7 +165,8 @@ final class PgQueue[A] private (
     *   - **The end**: when the stream is cancelled or its consumer wants no more, the jobs that run
     *     are cancelled and given back, so that others take them at once; what was done is
     *     acknowledged. `worker.stop` ends it without breaking off what runs.
-    *   - **A lost connection** is opened again, for as long as it takes; what runs goes on.
+    *   - **An outage**: a lost connection is opened again, and a server that takes no writes is
+    *     waited for, for as long as it takes; what runs goes on.
     *   - **A killed process**: its jobs are taken by others when their leases have ended.
     *
     * **Order**: jobs begin in the order of `take`. While more wait than it has room for, it looks
@@ -172,7 +186,7 @@ final class PgQueue[A] private (
       s"PgQueue.stream: parallelism was $parallelism. It must be at least 1: how many jobs may run."
     )
     checkLease("stream", lease)
-    QueueWorker(
+    QueueWorker.results(
       calls,
       tables.channel,
       () => access.open(),
@@ -181,26 +195,12 @@ final class PgQueue[A] private (
       lease,
       access.meaning,
       work
-    ).results
+    )
 
   // ---- looking ----
 
   /** How many jobs there are of each kind. Reads the whole table. */
-  def counts: Task[PgQueue.Counts] = access.transaction { connection =>
-    Jdbc
-      .query(
-        connection,
-        s"""SELECT
-           |  count(*) FILTER (WHERE is_due AND (leased_until IS NULL OR leased_until < now())),
-           |  count(*) FILTER (WHERE leased_until >= now()),
-           |  count(*) FILTER (WHERE NOT is_due),
-           |  (SELECT count(*) FROM ${tables.dead})
-           |FROM ${tables.jobs}""".stripMargin
-      )(_ => ())(row =>
-        PgQueue.Counts(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4))
-      )
-      .head
-  }
+  def counts: Task[PgQueue.Counts] = access.transaction(calls.counts)
 
   /** Up to `limit` dead jobs, the latest first. They stay until they are deleted or revived. */
   def dead(limit: Int): Task[Vector[PgQueue.Dead[A]]] = access.transaction(calls.dead(_, limit))

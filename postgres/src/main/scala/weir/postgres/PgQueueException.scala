@@ -23,5 +23,8 @@ object PgQueueException:
     /** The user may not do this with the tables. */
     case NotPermitted
 
+    /** A payload or a key is text that Postgres cannot store, as it has U+0000. */
+    case NotStorable
+
     /** The lease of a job has ended, and somebody else has taken it, or it is done. */
     case LeaseLost

@@ -7,6 +7,7 @@ import scala.concurrent.duration.*
 import scala.util.Try
 
 import weir.Task
+import weir.postgres.queue.Storable
 
 /** How a [[PgQueue]]'s stream works.
   *
@@ -36,6 +37,10 @@ final case class PgWorker(
     poll > Duration.Zero,
     s"PgWorker: poll was $poll. It must be above 0: how often to look for jobs."
   )
+  for problem <- Storable.problemIn(name) do
+    throw IllegalArgumentException(
+      s"PgWorker: the name has $problem. Postgres stores none in text. Remove it."
+    )
 
 object PgWorker:
   /** What happens to the jobs of a stream, and to its connection. */
@@ -48,7 +53,9 @@ object PgWorker:
       */
     case LeaseLost(job: PgJob[Any])
 
-    /** The connection is lost, or the server does not answer; what runs goes on. */
+    /** The connection is lost, or the server does not answer, or it takes no writes, as while it is
+      * read-only. What runs goes on, and what has ended is reported when the server answers again.
+      */
     case Disconnected(error: Throwable)
 
     /** The server answers again. */

@@ -2,18 +2,23 @@ package weir.postgres.queue
 
 import java.sql.SQLException
 
-/** Which errors of the server pass by themselves: a lost connection, a restart, no resources, a
-  * deadlock, a limit of time.
+/** Which errors of the server pass by themselves: a lost connection, a restart, a failover, no
+  * resources, a deadlock, a limit of time.
   */
 private[queue] object Outage:
   private val classes = Set("08", "40", "53", "55", "57", "58")
+
+  /** Of a class whose other errors stay: the server is read-only, as while it is a standby; it has
+    * ended a session that was idle in its transaction, or had one for too long.
+    */
+  private val states = Set("25006", "25P03", "25P04")
 
   /** Those after which the connection can be used. */
   private val harmless = Set("40001", "40P01", "55P03", "57014")
 
   def isOne(error: SQLException): Boolean = error.getSQLState match
     case null => true
-    case state => classes(state.take(2)) || isIo(error)
+    case state => classes(state.take(2)) || states(state) || isIo(error)
 
   def leavesConnection(error: SQLException): Boolean =
     error.getSQLState match

@@ -1,6 +1,6 @@
 package weir.postgres.queue
 
-/** What keeps the server from a plan that is right for an empty queue and is kept when it is full.
+/** Keeps the server from a plan that is right for an empty queue and is kept when it is full.
   *
   * A prepared statement is planned once, often while the queue is empty; Postgres then reads the
   * whole table, and goes on doing so with a million jobs in it until the next `ANALYZE`. All
@@ -8,7 +8,7 @@ package weir.postgres.queue
   * transaction.
   */
 private[queue] object Planner:
-  /** Goes before a statement, and is sent with it. Outside of a transaction it does nothing. */
+  /** Goes before the first statement of a transaction, and is sent with it. */
   val settings: String =
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; " +
       "SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off; "

@@ -40,6 +40,9 @@ private[queue] final class Pump[A](
   private val bare = calls.withoutSettings
   private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
 
+  /** A lease that is to be renewed has two thirds of its time left, for many tries. */
+  private val longestWait = (third / 4).min(longestRetry).max(2 * firstRetry)
+
   // owner only: the fiber of `run`
   private var mayBeCommitted = false
   private var foundNone = true
@@ -78,7 +81,7 @@ private[queue] final class Pump[A](
                   discard(current)
                   connection = None
                 desk.pause(retry)
-                retry = (retry * 2).min(longestRetry)
+                retry = (retry * 2).min(longestWait)
           case None =>
             if desk.isClosing then
               val since = closingSince.getOrElse(System.nanoTime())
@@ -92,7 +95,7 @@ private[queue] final class Pump[A](
             catch
               case error: SQLException if Outage.isOne(error) =>
                 desk.pause(retry)
-                retry = (retry * 2).min(longestRetry)
+                retry = (retry * 2).min(longestWait)
     finally connection.foreach(restore)
 
   /** A new connection. A server may accept one and never answer, so this has a limit. */
@@ -161,11 +164,13 @@ private[queue] final class Pump[A](
       plan: Desk.Plan[A],
       done: Vector[Report.Done[A]]
   ): Answer[A] =
-    mayBeCommitted = true
     val from = takeFrom
-    val (acked, all) = Jdbc.committed(connection)(
-      calls.ackAndTake(connection, done.map(_.holding.job), from, plan.want, lease, worker.name)
-    )
+    mayBeCommitted = true
+    val (acked, all) = orRolledBack {
+      Jdbc.committed(connection)(
+        calls.ackAndTake(connection, done.map(_.holding.job), from, plan.want, lease, worker.name)
+      )
+    }
     takeFrom = nextFrom(all)
     val (spent, jobs) = all.partition(QueueCalls.isSpent)
     val missing = missingOf(done, acked)
@@ -189,7 +194,7 @@ private[queue] final class Pump[A](
       returned: Vector[Report.GivenBack[A]],
       renewing: Vector[Holding[A]]
   ): Answer[A] =
-    Jdbc.transaction(connection, () => mayBeCommitted = true) {
+    def within: Answer[A] =
       val calls = inOneTransaction
       val acked =
         if done.isEmpty then Set.empty[(Long, Int)]
@@ -201,7 +206,8 @@ private[queue] final class Pump[A](
           calls().nack(
             connection,
             failed.map(report =>
-              QueueCalls.Failure(report.holding.job, report.pause.toMillis, text(report.error))
+              val error = Storable.error(report.error)
+              QueueCalls.Failure(report.holding.job, report.pause.toMillis, error)
             )
           )
       if returned.nonEmpty then calls().giveBack(connection, returned.map(_.holding.job)): Unit
@@ -214,7 +220,15 @@ private[queue] final class Pump[A](
         renewed,
         take(calls, connection, plan.want)
       )
-    }
+    orRolledBack(Jdbc.transaction(connection, () => mayBeCommitted = true)(within))
+
+  /** Runs a transaction. An error of the server that leaves the connection of use has undone it. */
+  private def orRolledBack[R](transaction: => R): R =
+    try transaction
+    catch
+      case error: SQLException if Outage.leavesConnection(error) =>
+        mayBeCommitted = false
+        throw error
 
   /** The settings are sent with the first statement of a transaction, and hold for the others. */
   private def inOneTransaction: () => QueueCalls[A] =
@@ -285,8 +299,6 @@ private[queue] final class Pump[A](
       case None if report.holding.isDoubted =>
         tell(Event.Failed(job, report.error, Option.when(!job.isLastAttempt)(report.pause)))
       case None => tell(Event.LeaseLost(job))
-
-  private def text(error: Throwable): String = error.toString
 
 private[queue] object Pump:
   private final case class Taken[A](jobs: Vector[PgJob[A]], againNanos: Long)

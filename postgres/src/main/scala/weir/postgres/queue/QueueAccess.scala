@@ -26,6 +26,8 @@ private[postgres] final class QueueAccess(
       try
         connection.setNetworkTimeout(_.run(), QueueAccess.patienceMillis)
         try
+          // The transaction begins after the check, also where a pool's connections are in one.
+          connection.setAutoCommit(true)
           check(connection)
           Jdbc.transaction(connection)(body(connection))
         finally if !connection.isClosed then connection.setNetworkTimeout(_.run(), 0)
@@ -58,6 +60,7 @@ private[postgres] final class QueueAccess(
     translated {
       val connection = connect()
       try
+        connection.setAutoCommit(true)
         Jdbc.transaction(connection) {
           lock(connection)
           if read(connection).isEmpty then
@@ -74,7 +77,7 @@ private[postgres] final class QueueAccess(
   }
 
   private def lock(connection: Connection): Unit =
-    Jdbc.query(connection, "SELECT pg_advisory_xact_lock(hashtext(?))::text")(
+    Jdbc.query(connection, Isolation.setting + "SELECT pg_advisory_xact_lock(hashtext(?))::text")(
       _.setString(1, tables.jobs)
     )(_ => ()): Unit
 

@@ -13,15 +13,21 @@ import weir.postgres.{PgCodec, PgJob, PgOffer, PgQueue}
 private[postgres] final class QueueCalls[A](
     tables: QueueTables,
     codec: PgCodec[A],
-    settings: String = Planner.settings
+    begins: Boolean = true
 ):
   import QueueCalls.*
 
-  /** The same for a transaction that has the settings already. */
-  def withoutSettings: QueueCalls[A] = QueueCalls(tables, codec, "")
+  /** The same for a transaction that has the settings already, or whose settings are not ours. */
+  def withoutSettings: QueueCalls[A] = QueueCalls(tables, codec, begins = false)
+
+  private val isolation = if begins then Isolation.setting else ""
+  private val settings = if begins then Isolation.setting + Planner.settings else ""
 
   private val isBinary = codec.column == PgCodec.Column.Bytes
   private val arrays = if isBinary then "bytea" else "text"
+
+  /** What is to be offered. **Fails** with `Kind.NotStorable`. */
+  def storable(offers: Vector[PgOffer[A]]): Storable = Storable(tables.jobs, codec, offers)
 
   private val offerSql =
     s"""WITH added AS (
@@ -39,13 +45,10 @@ private[postgres] final class QueueCalls[A](
   /** The numbers of the jobs added, in the order of `offers`; none for one whose key is there
     * already.
     */
-  def offer(connection: Connection, offers: Vector[PgOffer[A]]): Vector[Option[Long]] =
-    val rows = Jdbc.query(connection, offerSql) { statement =>
-      val payloads = offers.map(offer => codec.encode(offer.payload))
-      val stored: Array[? <: AnyRef] = // the driver wants arrays of bytes in an array of those
-        if isBinary then payloads.map(_.asInstanceOf[Array[Byte]]).toArray[Array[Byte]]
-        else payloads.toArray
-      array(statement, 1, arrays, stored.asInstanceOf[Array[AnyRef]])
+  def offer(connection: Connection, storable: Storable): Vector[Option[Long]] =
+    val offers = storable.offers
+    val rows = Jdbc.query(connection, isolation + offerSql) { statement =>
+      array(statement, 1, arrays, storable.payloads)
       array(statement, 2, "int4", offers.map(offer => Int.box(offer.priority)))
       array(statement, 3, "text", offers.map(_.runAt.map(_.toString).orNull))
       array(statement, 4, "text", offers.map(_.key.orNull))
@@ -185,10 +188,6 @@ private[postgres] final class QueueCalls[A](
   def ack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
     held(connection, settings + ackSql, jobs)
 
-  /** As `ack`, in a transaction in which no setting may be changed. */
-  def ackAmong(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
-    held(connection, ackSql, jobs)
-
   private val nackSql =
     s"""WITH a AS (
        |  SELECT * FROM unnest(?::bigint[], ?::int[], ?::bigint[], ?::text[])
@@ -218,7 +217,7 @@ private[postgres] final class QueueCalls[A](
       .query(connection, settings + nackSql) { statement =>
         names(statement, failures.map(_.job))
         array(statement, 3, "int8", failures.map(failure => Long.box(failure.delayMillis)))
-        array(statement, 4, "text", failures.map(failure => storable(failure.error)))
+        array(statement, 4, "text", failures.map(failure => Storable.error(failure.error)))
       }(row => key(row) -> row.getBoolean(3))
       .toMap
 
@@ -284,7 +283,7 @@ private[postgres] final class QueueCalls[A](
 
   /** The dead jobs, the latest first. */
   def dead(connection: Connection, limit: Int): Vector[PgQueue.Dead[A]] =
-    Jdbc.query(connection, deadSql)(_.setInt(1, limit))(row =>
+    Jdbc.query(connection, isolation + deadSql)(_.setInt(1, limit))(row =>
       PgQueue.Dead(
         id = row.getLong(1),
         attempts = row.getInt(2),
@@ -310,7 +309,25 @@ private[postgres] final class QueueCalls[A](
 
   /** How many are in the queue again. A new number keeps what was said of the old job away. */
   def revive(connection: Connection, ids: Vector[Long]): Int =
-    Jdbc.query(connection, reviveSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ()).size
+    Jdbc
+      .query(connection, isolation + reviveSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ())
+      .size
+
+  private val countsSql =
+    s"""SELECT
+       |  count(*) FILTER (WHERE is_due AND (leased_until IS NULL OR leased_until < now())),
+       |  count(*) FILTER (WHERE leased_until >= now()),
+       |  count(*) FILTER (WHERE NOT is_due),
+       |  (SELECT count(*) FROM ${tables.dead})
+       |FROM ${tables.jobs}""".stripMargin
+
+  /** How many jobs there are of each kind. */
+  def counts(connection: Connection): PgQueue.Counts =
+    Jdbc
+      .query(connection, isolation + countsSql)(_ => ())(row =>
+        PgQueue.Counts(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4))
+      )
+      .head
 
   private def held(
       connection: Connection,
@@ -345,11 +362,6 @@ private[postgres] object QueueCalls:
       if byTime != 0 then byTime else java.lang.Long.compare(one.id, other.id)
 
   private val promotedAtOnce = 1000
-
-  private val longestError = 4000
-
-  /** The text as a column can hold it. */
-  private def storable(error: String): String = error.replace('\u0000', ' ').take(longestError)
 
   /** The jobs with their tokens, as two parameters. They come in the order of their numbers, so
     * that two transactions with the same jobs are likely to lock them in one order.

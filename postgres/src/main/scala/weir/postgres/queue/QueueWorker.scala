@@ -8,12 +8,12 @@ import scala.util.control.NonFatal
 import weir.{Channel, Fiber, Outcome, Resource, Stream, Supervisor, Task}
 import weir.postgres.{PgJob, PgWorker}
 
-/** Takes jobs, runs them, and reports what became of them: what `PgQueue.stream` is made of.
+/** Takes jobs, runs them, and reports what became of them: one run of `PgQueue.stream`.
   *
   * At the end, in this order: nothing more is taken; the fibers of the jobs are cancelled, and have
   * ended; the pump reports what is done and gives back the rest; the connections are closed.
   */
-private[postgres] final class QueueWorker[A, B](
+private[postgres] final class QueueWorker[A, B] private (
     calls: QueueCalls[A],
     channel: String,
     connect: () => Connection,
@@ -26,7 +26,7 @@ private[postgres] final class QueueWorker[A, B](
   private val desk = Desk[A](parallelism, settings.poll.toNanos)
 
   /** The results of the jobs that are done, as they are acknowledged. */
-  def results: Stream[B] =
+  private def results: Stream[B] =
     Stream
       .resource(open)
       .flatMap(_.stream)
@@ -101,3 +101,18 @@ private[postgres] final class QueueWorker[A, B](
 
   private def emit(out: Channel[Any])(results: Vector[Any]): Task[Unit] =
     Task.foreach(results)(out.send)
+
+private[postgres] object QueueWorker:
+  /** The results of a worker, which is made anew each time the stream runs. */
+  def results[A, B](
+      calls: QueueCalls[A],
+      channel: String,
+      connect: () => Connection,
+      settings: PgWorker,
+      parallelism: Int,
+      lease: FiniteDuration,
+      meaning: Throwable => Throwable,
+      work: PgJob[A] => Task[B]
+  ): Stream[B] = Stream.suspend(
+    new QueueWorker(calls, channel, connect, settings, parallelism, lease, meaning, work).results
+  )

@@ -1,18 +1,19 @@
 package weir.postgres.queue
 
+import java.sql.SQLException
 import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
 
-import weir.{Task, Tier}
+import weir.{Deferred, Task, Tier}
 import weir.postgres.*
 import weir.postgres.PgWorker.Event
 import weir.postgres.journal.MortalServer
 import weir.postgres.psql.CutProxy
 
-/** Workers whose network is cut, or whose server is killed. */
+/** Workers whose network is cut, or whose server is killed or takes no writes. */
 class QueueOutageSuite extends QueueFixture:
   override def limit: FiniteDuration = Tier(120, 600).seconds
 
@@ -118,3 +119,56 @@ class QueueOutageSuite extends QueueFixture:
       assert(events.asScala.exists(_.isInstanceOf[Event.Disconnected]), events)
       assert(events.asScala.exists(_ == Event.Reconnected), events)
     finally mortal.close()
+
+  test("a server that is read-only for a while: what runs goes on, and so do the workers"):
+    val (queue, _) = newQueue()
+    val events, lateEvents = ConcurrentLinkedQueue[Event]()
+    val runs = ConcurrentHashMap[String, AtomicInteger]()
+    val begun = CountDownLatch(1)
+    val go = Deferred.unsafe[Unit]
+    def worker(events: ConcurrentLinkedQueue[Event]) = queue.stream(
+      4,
+      lease,
+      PgWorker(poll = 50.millis, listener = event => events.add(event): Unit)
+    ) { job =>
+      val counted = Task(runs.computeIfAbsent(job.payload, _ => AtomicInteger()).incrementAndGet())
+      val waited = Task.when(job.payload == "0")(Task(begun.countDown()) >> go.get)
+      (counted >> waited).as(job.payload)
+    }
+    val done = ConcurrentLinkedQueue[String]()
+    def started(events: ConcurrentLinkedQueue[Event]) =
+      worker(events).evalTap(payload => Task(done.add(payload))).drain.start.runSync()
+    val early = started(events)
+    queue.offerAll(offers(20)).runSync(): Unit
+    await(begun)
+    val late =
+      try
+        readOnly("on")
+        eventually("the worker has told")(events.asScala.exists(isReadOnly))
+        val late = started(lateEvents)
+        eventually("the late worker has told")(lateEvents.asScala.exists(isReadOnly))
+        val refused = intercept[SQLException](queue.offer(PgOffer("x")).runSync())
+        assertEquals(refused.getSQLState, "25006")
+        go.complete(()).runSync(): Unit
+        late
+      finally readOnly("off")
+    queue.offerAll(offers(40).drop(20)).runSync(): Unit
+    eventually("all is done")(done.size >= 40)
+    eventually("it has told")(events.contains(Event.Reconnected))
+    for running <- List(early, late) do running.cancel.runSync()
+    assertEquals(done.asScala.map(_.toInt).toList.sorted, List.range(0, 40))
+    assertEquals(runs.values.asScala.map(_.get).toSet, Set(1))
+    assertEquals(queue.counts.runSync(), PgQueue.Counts(0, 0, 0, 0))
+    assert(!events.asScala.exists(_.isInstanceOf[Event.LeaseLost]), events)
+
+  private def isReadOnly(event: Event): Boolean = event match
+    case Event.Disconnected(error: SQLException) => error.getSQLState == "25006"
+    case _ => false
+
+  /** Of all sessions of the server, as after a failover to one that is not promoted yet. */
+  private def readOnly(value: String): Unit =
+    on("postgres")(server.execute(_, s"ALTER SYSTEM SET default_transaction_read_only = $value"))
+    server.ask("postgres")("SELECT pg_reload_conf()"): Unit
+    eventually(s"read-only is $value")(
+      server.ask("postgres")("SHOW default_transaction_read_only") == value
+    )

@@ -1,12 +1,12 @@
 package weir.postgres.queue
 
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
 
-import weir.{Deferred, Task, Tier}
+import weir.{Deferred, Schedule, Stream, Task, Tier}
 import weir.postgres.*
 import weir.postgres.PgWorker.Event
 
@@ -242,6 +242,42 @@ class QueueStreamSuite extends QueueFixture:
     // Whoever has given it the new token has it, until its lease ends.
     assertEquals(server.ask(database)("SELECT token FROM weir_queue.work"), "2")
     assertEquals(server.ask(database)("SELECT attempts FROM weir_queue.work"), "1")
+
+  test(
+    "an error with U+0000, and one that cannot say what it is, are recorded; the worker goes on"
+  ):
+    val (queue, _) = newQueue()
+    queue.offerAll(List("nul", "mute", "good").map(PgOffer(_, maxAttempts = 1))).runSync(): Unit
+    final class Mute extends Exception:
+      override def toString: String = throw IllegalStateException("mute")
+    val done = queue.stream(1, lease, deaf)(job =>
+      job.payload match
+        case "nul" => Task.fail(Exception("no\u0000 luck"))
+        case "mute" => Task.fail(Mute())
+        case good => Task.pure(good)
+    )
+    assertEquals(done.head.runSync(), Some("good"))
+    val errors = queue.dead(9).runSync().map(dead => (dead.payload, dead.error)).toMap
+    assertEquals(errors("nul"), "java.lang.Exception: no  luck")
+    assert(errors("mute").contains("Mute"), errors)
+
+  test("each run is a worker of its own: one after the other, tried again, and side by side"):
+    val (queue, _) = newQueue()
+    val work = queue.stream(1, lease, deaf)(job => Task.pure(job.payload))
+    for _ <- 1 to 2 do
+      queue.offerAll(offers(3)).runSync(): Unit
+      assertEquals(work.take(3).toList.runSync(), List("0", "1", "2"))
+    val isFirst = AtomicBoolean(true)
+    def failing = Task.when(isFirst.getAndSet(false))(Task.fail(Exception("once")))
+    val again = Stream.exec(queue.offer(PgOffer("a"))) ++ work.evalTap(_ => failing)
+    assertEquals(again.retry(Schedule.recurs(1)).head.runSync(), Some("a"))
+    val both = CountDownLatch(2)
+    val waiting = queue
+      .stream(1, lease, deaf)(job => Task { both.countDown(); both.await(); job.payload })
+      .head
+    queue.offerAll(offers(2)).runSync(): Unit
+    val (one, other) = Task.both(waiting, waiting).runSync()
+    assertEquals(List(one, other).flatten.sorted, List("0", "1"))
 
   test("a slow consumer holds up no more jobs than three times the parallelism"):
     val (queue, _) = newQueue()

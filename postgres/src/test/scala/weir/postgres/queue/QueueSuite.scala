@@ -181,6 +181,31 @@ class QueueSuite extends QueueFixture:
     numbers.offer(PgOffer(7)).runSync(): Unit
     assertEquals(numbers.take(1, lease).runSync().head.payload + 1, 8)
 
+  test("text with U+0000 is refused before the server is asked, with what to do"):
+    def unreachable[A](codec: PgCodec[A]): PgQueue[A] =
+      PgQueue(() => fail("it was asked for a connection"), "work", codec)
+    def said[A](codec: PgCodec[A])(jobs: PgOffer[A]*): String =
+      refused(Kind.NotStorable)(unreachable(codec).offerAll(jobs).runSync())
+    val good = PgOffer("a\u0001")
+    assertEquals(
+      said(PgCodec.text)(good, PgOffer("ab\u0000c")),
+      "PgQueue: weir_queue.work: the payload of offer 2 of 2 has the character U+0000 at index 2. " +
+        "Postgres stores none in text. Remove it, or use PgCodec.bytes."
+    )
+    val key = said(PgCodec.text)(PgOffer("a", key = Some("\u0000")))
+    assert(key.contains("the key of offer 1 of 1 has the character U+0000 at index 0"), key)
+    assert(key.endsWith("Postgres stores none in text. Remove it."), key)
+    val json = said(PgCodec.jsonb)(PgOffer("""["\\\\u0000", "\\\u0000"]"""))
+    assert(json.contains("has the escape \\u0000 at index 17"), json)
+    val half = said(PgCodec.text)(PgOffer("\ud83d\ude00 \ud83d"))
+    assert(half.contains("has half a character, U+D83D, at index 3"), half)
+    val within = refused(Kind.NotStorable)(
+      on("postgres")(unreachable(PgCodec.text).offerWithin(_)(Seq(PgOffer("\u0000"))).runSync())
+    )
+    assert(within.contains("the payload of offer 1 of 1"), within)
+    val name = intercept[IllegalArgumentException](PgWorker(name = "me\u0000")).getMessage
+    assert(name.contains("PgWorker: the name has the character U+0000 at index 2."), name)
+
   test("takers at the same time never get the same job, and together all of them"):
     val (queue, _) = newQueue()
     queue.offerAll(offers(400)).runSync(): Unit
