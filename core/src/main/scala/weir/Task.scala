@@ -391,8 +391,11 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * The fiber goes back to where it was before this task, however this ends. A context that runs
     * code in place, on the thread that gives it the code (`ExecutionContext.parasitic`), or that
     * refuses it, changes nothing: the step runs on a worker of the runtime. What a context takes
-    * and never runs, as a pool may that is shut down, never goes on. In a `Task.direct` the steps
-    * stay on the block's thread.
+    * and never runs, as a pool may that is shut down, never goes on.
+    *
+    * In a stream, and where a `Task.direct` awaits this, the code that waits keeps its own thread,
+    * and a fiber of its own runs this task there. It is cancelled with the fiber that waits, under
+    * the same masks, and has the same locals.
     * {{{
     * val context = scala.concurrent.ExecutionContext.global
     * val name = Task(Thread.currentThread.getName).evalOn(context)

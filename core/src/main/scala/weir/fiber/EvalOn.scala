@@ -1,15 +1,17 @@
 package weir.fiber
 
 import scala.concurrent.ExecutionContext
-import weir.Task
+import weir.{Outcome, Task}
 
 /** A task whose steps run on the threads of `context`. Its frame sends the fiber there, and back
-  * again, however the task ends.
+  * again, however the task ends. Plain code that awaits the task cannot leave its thread: there a
+  * fiber of its own runs the task.
   */
 private[weir] final class EvalOn[A](source: Task[A], context: ExecutionContext)
     extends BeginFrame[A](Tag.BeginFrameMasked):
   def begin(fiber: TaskFiber): Frame =
-    EvalOnFrame(source, if context eq fiber.runtime.executionContext then null else context)
+    val target = if context eq fiber.runtime.executionContext then null else context
+    if fiber.inDirect then EvalApart(source, target) else EvalOnFrame(source, target)
 
 private final class EvalOnFrame(source: Task[Any], context: ExecutionContext | Null)
     extends Frame(Tag.HandlingFrame):
@@ -32,3 +34,74 @@ private final class EvalOnFrame(source: Task[Any], context: ExecutionContext | N
   private def back[A](fiber: TaskFiber, next: Task[A]): Task[A] =
     fiber.context = before
     Leave(next)
+
+/** The wait of plain code for a task that an inner fiber runs on another context.
+  *
+  * The inner fiber goes on as this one would: with its locals and its masks, whose polls work
+  * there. A cancel of this fiber becomes one of the inner fiber (`FiberCore.nested`), which knows
+  * whether it is masked. So this wait itself is masked, and always takes the inner fiber's end over:
+  * its value or error, its locals, a cancel that is still pending, or its cancel.
+  */
+private final class EvalApart(source: Task[Any], context: ExecutionContext | Null)
+    extends Frame(Tag.HandlingFrame):
+  private var inner: TaskFiber | Null = null
+
+  def start(fiber: TaskFiber): Task[Any] =
+    if context eq fiber.context then source
+    else
+      val begun = TaskFiber(fiber.runtime, KeepLocals(source, this))
+      begun.locals = fiber.localsForChild
+      begun.context = context
+      begun.adoptMasks(fiber)
+      inner = begun
+      fiber.submit(begun)
+      fiber.addMask()
+      fiber.beginNesting(begun)
+      fiber.push(this)
+      begun.join
+
+  /** The locals of the inner fiber at its end. Written by that fiber. */
+  var locals: Locals | Null = null
+
+  override def failed(fiber: TaskFiber, error: Throwable): Task[Any] =
+    end(fiber) // there was no memory for the wait
+    Fail(error)
+
+  private def end(fiber: TaskFiber): Unit =
+    fiber.endNesting()
+    fiber.removeMask()
+
+  def step(fiber: TaskFiber, value: Any): Task[Any] =
+    end(fiber)
+    fiber.adopt(locals)
+    if inner.nn.cancelRequested then fiber.cancelRequested = true
+    value.asInstanceOf[Outcome[Any]] match
+      case Outcome.Succeeded(result) => Pure(result)
+      case Outcome.Failed(error) => Fail(error)
+      case Outcome.Canceled => cancelUnmasked(fiber)
+
+  /** The cancel of a fiber whose masks have all been removed by polls in the inner fiber. */
+  private def cancelUnmasked(fiber: TaskFiber): Task[Any] =
+    val masks = Iterator.iterate(fiber.innermostMask)(_.nn.outer).takeWhile(_ ne null).toList
+    masks.reverse.foldLeft[Task[Any]](CancelSelf)((task, mask) => Unmasked(task, mask.nn))
+
+/** `source`, and at its end the locals of its fiber for `keeper`. */
+private final class KeepLocals(source: Task[Any], keeper: EvalApart)
+    extends BeginFrame[Any](Tag.BeginFrameMasked):
+  def begin(fiber: TaskFiber): Frame = new Frame(Tag.HandlingFrame):
+    def start(fiber: TaskFiber): Task[Any] =
+      fiber.push(this)
+      source
+
+    def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
+      keep(fiber)
+      fiber.frameResult = value
+      null
+
+    override def failed(fiber: TaskFiber, error: Throwable): Task[Any] =
+      keep(fiber)
+      Fail(error)
+
+    override def canceled(fiber: TaskFiber): Unit = keep(fiber)
+
+    private def keep(fiber: TaskFiber): Unit = keeper.locals = fiber.localsForChild

@@ -29,7 +29,9 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
   /** The present or the latest wait. */
   @volatile final private[fiber] var waiting: Waiter | Null = null
 
-  /** The fiber of a `runSync` that this fiber's code waits for, unmasked. */
+  /** The fiber that a cancel of this one goes to: that of a `runSync` which this fiber's code waits
+    * for, unmasked, or that of an `evalOn` which its plain code awaits.
+    */
   @volatile private var nested: FiberCore | Null = null
 
   /** Null, then perhaps `Joiners`, then the `Outcome`, or `Unhandled` with it. */
@@ -45,7 +47,7 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
   /** For a dump: the present or the latest wait. */
   final private[weir] def latestWait: Waiter | Null = waiting
 
-  /** For a dump: the fiber of a `runSync` that this fiber's code waits for. */
+  /** For a dump: the fiber of a `runSync`, or of an awaited `evalOn`, that this fiber waits for. */
   final private[weir] def nestedFiber: FiberCore | Null = nested
 
   /** The wait in which the fiber is suspended; null if it is not. */
@@ -72,14 +74,27 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
       if isGateClosed then body // masked, or at the fiber's end
       else
         closeInterruptGate()
-        nested = inner
-        if cancelRequested then
-          inner.requestCancel() // pairs with the order of accesses in requestCancel
+        beginNesting(inner)
         try body
         finally
-          nested = null
+          endNesting()
           openInterruptGate()
     finally this.block = block
+
+  /** From here on a cancel of this fiber is one of `inner`. The interrupt gate must be closed. */
+  final private[fiber] def beginNesting(inner: FiberCore): Unit =
+    nested = inner
+    if cancelRequested then
+      inner.requestCancel() // pairs with the order of accesses in requestCancel
+
+  final private[fiber] def endNesting(): Unit = nested = null
+
+  /** Whether `fiber` runs code that this one waits for: it is this one, or is nested in it. */
+  final private[fiber] def isRunBy(fiber: FiberCore): Boolean =
+    (fiber eq this) || {
+      val inner = nested
+      (inner ne null) && inner.isRunBy(fiber)
+    }
 
   final private[weir] def outcome: Outcome[Any] | Null = ending match
     case outcome: Outcome[?] => outcome

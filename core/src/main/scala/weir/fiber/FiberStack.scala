@@ -44,6 +44,12 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
   final protected def isOnTop(node: Node, base: Int): Boolean =
     size > base && (stack(size - 1) eq node)
 
+  /** Begins with the masks of `other`, whose polls work in this fiber then. Before it is queued. */
+  final private[fiber] def adoptMasks(other: FiberStack): Unit =
+    masks = other.masks
+    innermostMask = other.innermostMask
+    finalizing = other.finalizing
+
   /** At the end of the fiber: what still refers to the fiber keeps nothing of its stack alive. */
   final protected def dropStack(): Unit = stack = FiberStack.empty
 

@@ -78,7 +78,9 @@ private[weir] final class Uncancelable[A](val body: Poll => Task[A])
 private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
     extends Task[A](Tag.Unmasked)
 
-/** `next`, on a thread of the fiber's present context: see `EvalOn`. No cancel is looked for. */
+/** `next`, on a thread of the fiber's present context: see `EvalOn`. No cancel is looked for. Not
+  * for plain code to await, which cannot leave its thread.
+  */
 private[weir] final class Leave[A](val next: Task[A]) extends Task[A](Tag.Leave)
 
 /** Plain code on the fiber's own thread, which may `await`. */

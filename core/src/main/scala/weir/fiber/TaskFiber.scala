@@ -46,8 +46,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
   def cancel: Task[Unit] =
     val request = new Suspend[Boolean]:
       def begin(fiber: TaskFiber): Any =
-        val own = fiber eq TaskFiber.this
-        if !own then requestCancel()
+        val own = isRunBy(fiber)
+        if fiber ne TaskFiber.this then requestCancel()
         own
     Uncancelable(poll =>
       request.flatMap(own => if own then poll(CancelSelf) else joining(handles = false).void)
@@ -278,10 +278,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   current = null
 
               case Tag.Leave =>
-                current = task.asInstanceOf[Leave[Any]].next
-                if base == 0 then
-                  leaveThread(current.nn)
-                  return TaskFiber.Suspended
+                leaveThread(task.asInstanceOf[Leave[Any]].next)
+                return TaskFiber.Suspended
 
               case Tag.Start =>
                 if shouldCancel then current = CancelSelf

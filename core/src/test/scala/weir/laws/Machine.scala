@@ -3,6 +3,7 @@ package weir.laws
 import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
 import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
 import java.util.concurrent.locks.LockSupport
+import scala.concurrent.ExecutionContext
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.{CallbackJoin, DirectCode, TaskFiber}
@@ -68,7 +69,8 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   /** What a step does besides its event. True if the cancel that it has requested must end it. */
   private def checkpoint(scope: Scope, path: String, canHang: Boolean): Boolean =
     val place = scope.place
-    val own = Machine.own
+    val running = Machine.own
+    val own = if place.apart.contains(running) then place.fiber.nn else running
     place.checkpoints += 1
     val byParent = place.checkpoints == place.cancelAtCheckpoint
     if byParent then place.reachedCheckpoint.countDown()
@@ -77,14 +79,17 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     val target = cancelAt match
       case CancelAt.Step(`path`, true) => own
       // A fiber that is cancelled already could not show that this cancel has arrived.
-      case CancelAt.Step(`path`, false) if !byParent && !last.cancelRequested => rootPlace.fiber.nn
+      case CancelAt.Step(`path`, false) if !byParent && !last.isCancelled => rootPlace.fiber.nn
       case _ => null
     val requestedOf =
-      if byParent || (target eq own) then own else if target eq null then null else last
+      if byParent || (target eq own) then own else if target eq null then null else last.fiber
     val hangs = canHang && (requestedOf eq own) && !scope.isMasked
     if target ne null then requestCancel(target, if hangs then own else null)
     if (requestedOf ne null) && !hangs then
-      parkUntil(s"the cancel of $path has arrived")(requestedOf.cancelRequested)
+      val asked = if requestedOf eq own then place else last
+      parkUntil(s"the cancel of $path has arrived")(
+        requestedOf.cancelRequested && asked.apart.forall(_.cancelRequested)
+      )
       if requestedOf eq own then place.sawCancel = true
     hangs
 
@@ -163,6 +168,14 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
           case None => in(0, body)
 
       case Await(body) => DirectCode(fiber => fiber.await(in(0, body)))
+      case AwaitOn(body) =>
+        val place = scope.place
+        DirectCode { fiber =>
+          val before = place.apart
+          val begins = Task.delay { place.apart = own :: before }
+          try fiber.await(begins.flatMap(_ => in(0, body)).evalOn(elsewhere))
+          finally place.apart = before
+        }
       case Nested(body) =>
         val inner = scope.child(path, propagates = true)
         Task.delay {
@@ -235,7 +248,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     // Not where the cancel comes from the fiber that waits for both: it ends the other, which must
     // not be faster.
     val end = Task.defer {
-      if !scope.isMasked && scope.place.fiber.nn.cancelRequested then Task.unit
+      if !scope.isMasked && scope.place.isCancelled then Task.unit
       else over.complete(-2).void
     }
     (first, other, end)
@@ -291,13 +304,17 @@ object Machine:
   /** What a fiber is made from. */
   private final class Place(val path: String, val parent: Place | Null, val reached: Boolean):
     @volatile var fiber: TaskFiber | Null = null
+
+    /** Those that run its code under `AwaitOn`, while `fiber` waits for them. */
+    @volatile var apart: List[TaskFiber] = Nil
     @volatile var sawCancel = false
     @volatile var checkpoints = 0
     @volatile var cancelAtCheckpoint: Int = -1
     val reachedCheckpoint = CountDownLatch(1)
 
-    def lastReached: TaskFiber =
-      if reached then fiber.nn else parent.nn.lastReached
+    def isCancelled: Boolean = (fiber.nn :: apart).exists(_.cancelRequested)
+
+    def lastReached: Place = if reached then this else parent.nn.lastReached
 
   private final case class Named(poll: Poll, mask: AnyRef)
 
@@ -337,6 +354,11 @@ object Machine:
   private def describe(outcome: Outcome[Any]): String = outcome match
     case Outcome.Failed(error) => s"Failed(${describe(error)})"
     case other => other.toString
+
+  /** Threads enough for code there to wait for other code there. */
+  private val elsewhere = ExecutionContext.fromExecutor(
+    Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())
+  )
 
   private val canceller = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())
 

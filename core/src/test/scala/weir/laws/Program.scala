@@ -26,6 +26,9 @@ enum Program:
   /** In direct style, inside of the same fiber. */
   case Await(body: Program)
 
+  /** Awaited in direct style, on the threads of another execution context. */
+  case AwaitOn(body: Program)
+
   /** In a `runSync` inside of a task. */
   case Nested(body: Program)
   case ForkJoin(child: Program)
@@ -54,6 +57,7 @@ enum Program:
     case Mask(a) => List(a)
     case Poll(_, a) => List(a)
     case Await(a) => List(a)
+    case AwaitOn(a) => List(a)
     case Nested(a) => List(a)
     case ForkJoin(a) => List(a)
     case ForkCancel(a, _) => List(a)
@@ -107,6 +111,7 @@ object Program:
         3 -> one(Mask(_)),
         3 -> Gen.choose(0, 2).flatMap(up => one(Poll(up, _))),
         1 -> one(Await(_)),
+        1 -> one(AwaitOn(_)),
         1 -> one(Nested(_)),
         1 -> one(ForkJoin(_)),
         1 -> Gen.choose(1, 4).flatMap(at => one(ForkCancel(_, at))),

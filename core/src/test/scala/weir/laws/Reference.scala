@@ -152,7 +152,8 @@ final class Reference(cancelAt: CancelAt):
           case Some(poll) => polled(fiber, poll)(in(0, body))
           case None => in(0, body)
 
-      case Await(body) =>
+      case Await(_) | AwaitOn(_) =>
+        val body = program.children.head
         if fiber.shouldCancel then cancel(fiber)
         else in(0, body)
       case Nested(body) =>
