@@ -158,16 +158,11 @@ class EvalOnSuite extends WeirSuite:
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
   test("a task that cancels itself there cancels the fiber that awaits it"):
-    @volatile var self: Fiber[Unit] | Null = null
-    val begun = Deferred.unsafe[Unit]
-    val ways = List(
-      awaited(Task.canceled.evalOn(one)),
-      awaited((begun.get >> Task.defer(self.nn.cancel)).evalOn(one))
-    )
+    val ways = List[Task[Fiber[Unit]] => Task[Unit]](_ => Task.canceled, _.flatMap(_.cancel))
     for way <- ways do
-      val fiber = (way >> Task(fail("went on"))).start.runSync()
-      self = fiber
-      begun.complete(()).runSync(): Unit
+      val self = Deferred.unsafe[Fiber[Unit]]
+      val fiber = (awaited(way(self.get).evalOn(one)) >> Task(fail("went on"))).start.runSync()
+      self.complete(fiber).runSync(): Unit
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
   test("a cancel that is pending at the end of a mask there is pending here"):
