@@ -526,7 +526,8 @@ lazy val docs = project
   .settings(
     libraryDependencies ++= (http4s ++ doobie :+ skunk) ++ Seq(
       "org.scalameta" %% "munit" % "1.3.0",
-      "org.xerial" % "sqlite-jdbc" % "3.54.1.0" // the cookbook's database
+      "org.xerial" % "sqlite-jdbc" % "3.54.1.0", // the cookbook's database
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Runtime // no log lines in `./weir example`
     )
   )
   .settings(

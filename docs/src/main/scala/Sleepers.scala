@@ -9,7 +9,7 @@ object Sleepers:
       Thread.sleep(1000)
       id
     }
-    val all: Task[Seq[Int]] = Task.parTraverse(1 to 100_000)(call).timeout(10.seconds)
+    val all: Task[Seq[Int]] = Task.parTraverse(1 to 100_000)(call).timeout(1.minute)
     val started = System.nanoTime()
     val sum = all.runSync().map(_.toLong).sum
     val threads = ManagementFactory.getThreadMXBean.getPeakThreadCount
