@@ -17,11 +17,16 @@ final class ChildJvm private (process: Process, log: Path):
 
   def pid: Long = process.pid
 
+  def isAlive: Boolean = process.isAlive
+
   /** What it reads as its standard input. */
   def stdin: OutputStream = process.getOutputStream
 
   /** The next line it prints, or none when it has ended. */
   def readLine(): Option[String] = Option(lines.readLine())
+
+  /** Goes away as a reader. */
+  def closeOutput(): Unit = lines.close()
 
   def readRest(): String =
     Iterator.continually(readLine()).takeWhile(_.nonEmpty).flatten.mkString("\n")
@@ -53,20 +58,22 @@ object ChildJvm:
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
 
-  /** The same, with options for its JVM, with what its standard input is, and with more in its
-    * environment.
+  /** The same, with options for its JVM, with what its standard input and output are, and with more
+    * in its environment.
     */
   def weir(
       log: Path,
       flags: Seq[String],
       stdin: Redirect,
       args: Seq[String],
-      environment: Map[String, String] = Map.empty
+      environment: Map[String, String] = Map.empty,
+      stdout: Redirect = Redirect.PIPE
   ): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val command =
       Seq(java, "--enable-native-access=ALL-UNNAMED") ++ ChildJvm.startsFast ++ flags ++
         Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
     val builder = ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin)
+    val _ = builder.redirectOutput(stdout)
     environment.foreach((name, value) => builder.environment.put(name, value))
     ChildJvm(DefaultInterrupt.during(builder.start()), log)

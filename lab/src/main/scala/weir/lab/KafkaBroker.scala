@@ -2,10 +2,11 @@ package weir.lab
 
 import java.io.{File, IOException}
 import java.lang.ProcessBuilder.Redirect
-import java.net.{InetAddress, InetSocketAddress, Socket}
+import java.net.{InetAddress, InetSocketAddress, Socket, SocketTimeoutException}
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.concurrent.TimeUnit
+import scala.concurrent.duration.*
 import scala.util.Try
 
 /** A Kafka broker in a JVM of its own, to which this process is attached. It ends when nobody is
@@ -18,6 +19,9 @@ final class KafkaBroker private (val port: Int, val pid: Long, attachment: Socke
     extends AutoCloseable:
   def address: String = s"127.0.0.1:$port"
 
+  /** Whether its process runs. */
+  def isAlive: Boolean = ProcessHandle.of(pid).map(_.isAlive).orElse(false)
+
   /** Detaches. */
   def close(): Unit = attachment.close()
 
@@ -26,22 +30,29 @@ final class KafkaBroker private (val port: Int, val pid: Long, attachment: Socke
   def awaitEnd(seconds: Int): Boolean = KafkaBroker.awaitEnd(pid, seconds)
 
 object KafkaBroker:
-  private val startSeconds = 120
-  private val attachMillis = 5000
+  /** How long one may take on a busy machine: its process says sooner that it has ended. */
+  private val limit = 10.minutes
+  private val pollMillis = 200
 
   /** The broker whose data is in `folder`: the one that runs there, or else a new one.
     *
-    * **Fails** with an `IOException` that has the last line it said, if it does not start.
+    * **Waits** for it as long as its process runs, up to ten minutes. **Fails** with an
+    * `IOException` that has the last line it said, if it does not start.
     *
     * @param properties
     *   Kafka's own, for a new one
+    * @param waiting
+    *   called again and again in a long wait, with how long it has been
     */
   def in(
       folder: Path,
       classPath: String,
       flags: Seq[String] = usualFlags,
-      properties: Map[String, String] = Map.empty
+      properties: Map[String, String] = Map.empty,
+      waiting: FiniteDuration => Unit = _ => (),
+      tellEvery: FiniteDuration = 10.seconds
   ): KafkaBroker =
+    val wait = Wait(waiting, tellEvery)
     Files.createDirectories(folder): Unit
     val lock = FileChannel.open(
       folder.resolveSibling(s"${folder.getFileName}.lock"),
@@ -50,7 +61,7 @@ object KafkaBroker:
     )
     try
       lock.lock(): Unit
-      attach(folder).getOrElse(start(folder, classPath, flags, properties))
+      attach(folder, wait).getOrElse(start(folder, classPath, flags, properties, wait))
     finally lock.close()
 
   /** It starts fast, and takes little. */
@@ -61,7 +72,8 @@ object KafkaBroker:
       folder: Path,
       classPath: String,
       flags: Seq[String],
-      properties: Map[String, String]
+      properties: Map[String, String],
+      wait: Wait
   ): KafkaBroker =
     val log = folder.resolveSibling(s"${folder.getFileName}.log")
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
@@ -78,13 +90,12 @@ object KafkaBroker:
       .redirectOutput(log.toFile)
       .redirectErrorStream(true)
       .start()
-    val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(startSeconds)
     var found = Option.empty[KafkaBroker]
     try
       while found.isEmpty do
-        found = attach(folder)
+        found = attach(folder, wait)
         if found.isEmpty then
-          if !process.isAlive || System.nanoTime() - deadline > 0 then throw notStarted(log)
+          if !process.isAlive || wait.isOver then throw notStarted(log)
           Thread.sleep(20)
       found.get
     catch
@@ -99,34 +110,61 @@ object KafkaBroker:
     val why = said.find(_.contains("Exception")).orElse(said.lastOption)
     IOException(s"the broker did not start: ${why.getOrElse("it said nothing")}")
 
-  /** None if there is none, or the one that is there ends. */
-  private def attach(folder: Path): Option[KafkaBroker] =
-    Try(Files.readString(folder.resolve("broker")).trim.split(' ')).toOption.flatMap {
+  /** None if there is none, or the one that was there has ended. */
+  private def attach(folder: Path, wait: Wait): Option[KafkaBroker] =
+    val state = folder.resolve("broker")
+    Try(Files.readString(state).trim.split(' ')).toOption.flatMap {
       case Array(port, attachments, pid) =>
-        connect(attachments.toInt) match
-          case Some(socket) => Some(KafkaBroker(port.toInt, pid.toLong, socket))
-          case None =>
-            // Its data must be free before another one starts.
-            awaitEnd(pid.toLong, 15): Unit
-            Files.deleteIfExists(folder.resolve("broker")): Unit
-            None
+        val process = writerOf(state, pid.toLong)
+        val attached = connect(attachments.toInt, () => process.exists(_.isAlive) && !wait.isOver)
+        if attached.isEmpty then
+          // Its data must be free before another one starts.
+          while process.exists(_.isAlive) && !wait.isOver do Thread.sleep(20)
+          Files.deleteIfExists(state): Unit
+        attached.map(KafkaBroker(port.toInt, pid.toLong, _))
       case _ => None
     }
 
-  private def connect(port: Int): Option[Socket] =
+  /** The process that wrote `state`. One that started later has only its number. */
+  private def writerOf(state: Path, pid: Long): Option[ProcessHandle] =
+    val written = Try(Files.getLastModifiedTime(state).toInstant).toOption
+    Option(ProcessHandle.of(pid).orElse(null)).filter { process =>
+      val started = Option(process.info.startInstant.orElse(null))
+      started.forall(start => written.forall(!start.isAfter(_)))
+    }
+
+  /** **Waits** for the answer on one connection: to the broker a closed one is a user who has left.
+    * None if the other side is not there, or ends.
+    */
+  private def connect(port: Int, isAwaited: () => Boolean): Option[Socket] =
     val socket = Socket()
+    var isAttached = false
     try
-      socket.connect(InetSocketAddress(InetAddress.getLoopbackAddress, port), attachMillis)
-      socket.setSoTimeout(attachMillis)
-      if socket.getInputStream.read() == 'A' then Some(socket)
-      else
-        socket.close()
-        None
-    catch
-      case _: IOException =>
-        socket.close()
-        None
+      socket.connect(InetSocketAddress(InetAddress.getLoopbackAddress, port))
+      socket.setSoTimeout(pollMillis)
+      isAttached = answers(socket, isAwaited)
+      Option.when(isAttached)(socket)
+    catch case _: IOException => None
+    finally if !isAttached then socket.close()
+
+  private def answers(socket: Socket, isAwaited: () => Boolean): Boolean =
+    while isAwaited() do
+      try return socket.getInputStream.read() == 'A'
+      catch case _: SocketTimeoutException => ()
+    false
 
   private def awaitEnd(pid: Long, seconds: Int): Boolean =
     ProcessHandle.of(pid).isEmpty ||
       Try(ProcessHandle.of(pid).get.onExit.get(seconds, TimeUnit.SECONDS)).isSuccess
+
+  /** How long a call has waited, of which it tells. */
+  private final class Wait(tell: FiniteDuration => Unit, tellEvery: FiniteDuration):
+    private val start = System.nanoTime()
+    private var nextTold = tellEvery
+
+    def isOver: Boolean =
+      val waited = (System.nanoTime() - start).nanos
+      if waited >= nextTold then
+        nextTold = waited + tellEvery
+        tell(waited)
+      waited > limit

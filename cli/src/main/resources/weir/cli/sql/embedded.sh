@@ -24,10 +24,10 @@ init() {
 
 # A server that has not come up yet cannot be stopped: so it waits for that, which the program finds
 # out by itself, sooner. No machine lacks the locale C. With the server's own small buffers two
-# COPYs at once wait for each other to write the log.
+# COPYs at once wait for each other to write the log. On a busy machine the start may take minutes.
 start() {
   init C.UTF-8 || init C || return 1
-  $as "$postgres/bin/pg_ctl" start -w -s -D "$folder/data" -l "$folder/server.log" \
+  $as "$postgres/bin/pg_ctl" start -w -t 600 -s -D "$folder/data" -l "$folder/server.log" \
     -o "-k '$folder' -c port=$port -c listen_addresses=$listen \
     -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
     -c shared_buffers=256MB -c wal_buffers=64MB -c max_wal_size=4GB"

@@ -13,7 +13,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer
 import weir.{Stream, Task}
 import weir.cli.{Foreground, Text}
 import weir.cli.lab.{LabModule, LabOptions, RivalJvm, ResultTable}
-import weir.cli.relay.Topics
+import weir.cli.relay.{LocalBroker, Topics}
 import weir.kafka.{KafkaProducer, ProducerSettings}
 import weir.lab.{Harness, KafkaBroker, Result, Systems}
 import weir.lab.ChildOutput.Message
@@ -36,7 +36,7 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
         properties = Map("weir.temporary" -> "true")
       )
       try
-        Foreground.run(all(broker.address)) match
+        Foreground.run(LocalBroker.whileRunning(broker)(all(broker))) match
           case Foreground.Ended.Done(code) => code
           case Foreground.Ended.Stopped(code, _) => code
       finally
@@ -54,26 +54,28 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
       case error: (IOException | UncheckedIOException) =>
         err.println(s"$folder is left, since it could not be deleted: ${error.getMessage}")
 
-  private def all(brokers: String): Task[Int] =
+  private def all(broker: KafkaBroker): Task[Int] =
     val steps = for
       round <- 1 to settings.turns
       one <- settings.cases
       system <- one.systems.filter(settings.systems.contains)
-    yield Task.delay(measure(brokers, one, system, round))
+    yield Task.delay(measure(broker.address, one, system, round))
     Task
-      .foreach(settings.cases)(fill(brokers, _))
+      .foreach(settings.cases)(fill(broker, _))
       .andThen(Task.foreach(steps)(identity))
       .andThen(Task.delay(finish()))
 
-  private def fill(brokers: String, one: Case): Task[Unit] =
-    val topics = Topics(brokers, Topics.ownTimeout)
+  private def fill(broker: KafkaBroker, one: Case): Task[Unit] =
+    def note(text: String) = err.println(s"weir kafka-bench: $text…")
+    val topics = Topics(broker.address, LocalBroker.isAwaited(broker, note))
     try topics.ensure(Seq(one.topic), one.partitions)
     finally topics.close()
     say(s"${Text.grouped(one.records)} records of 100 bytes: ${one.name}")
     val writing = ProducerSettings(
-      brokers,
+      broker.address,
       ByteArraySerializer(),
       ByteArraySerializer(),
+      connectTimeout = LocalBroker.limit,
       properties = Map("batch.size" -> "65536", "linger.ms" -> "5")
     )
     KafkaProducer

@@ -2,9 +2,10 @@ package weir.cli.relay
 
 import java.io.IOException
 import java.nio.file.{Files, Path}
+import scala.concurrent.duration.*
 
 import weir.{Resource, Task}
-import weir.cli.BadInput
+import weir.cli.{BadInput, DurationText}
 import weir.cli.lab.LabModule
 import weir.lab.KafkaBroker
 
@@ -14,27 +15,59 @@ import weir.lab.KafkaBroker
 object LocalBroker:
   private val module = LabModule("broker", "weir.broker.BrokerProgram")
 
-  /** **Waits** some seconds where there is none yet; `starts` is called first. **Fails** with
+  /** How long to wait for an answer of a broker whose process runs: on a busy machine it may take
+    * minutes, and one that has ended is not waited for.
+    */
+  val limit: FiniteDuration = 10.minutes
+
+  /** **Waits** some seconds where there is none yet, and tells `note` of it. **Fails** with
     * [[BadInput]] if it does not start.
     */
-  def resource(starts: () => Unit): Resource[KafkaBroker] =
-    Resource.makeFull(poll => poll(Task.delay(start(starts))))((broker, _) =>
+  def resource(note: String => Unit): Resource[KafkaBroker] =
+    Resource.makeFull(poll => poll(Task.delay(start(note))))((broker, _) =>
       Task.delay(close(broker))
     )
+
+  /** Whether to ask a broker again that has given no answer for so long. */
+  def isAwaited(broker: KafkaBroker, note: String => Unit)(waited: FiniteDuration): Boolean =
+    val isGoingOn = broker.isAlive && waited < limit
+    if isGoingOn then note(s"its broker has given no answer for ${DurationText.show(waited)}")
+    isGoingOn
+
+  /** The result of `work`. **Fails** as soon as the broker's process has ended: then `work` is
+    * cancelled and left behind, since it may go on waiting for answers of the broker.
+    */
+  def whileRunning[A](broker: KafkaBroker)(work: Task[A]): Task[A] =
+    Task.uncancelable: poll =>
+      work.start.flatMap: fiber =>
+        val ended = Task
+          .delay(broker.isAlive)
+          .delayBy(500.millis)
+          .iterateUntil(isAlive => !isAlive)
+          .andThen(fiber.cancel.startDaemon)
+          .andThen(Task.fail(IOException(s"its broker has ended (see $log)")))
+        poll(Task.race(fiber.joinOrFail, ended)).map(_.merge).onCancel(fiber.cancel)
 
   /** The last one waits until its files are closed. */
   private def close(broker: KafkaBroker): Unit =
     broker.close()
     broker.awaitEnd(1): Unit
 
-  private def start(starts: () => Unit): KafkaBroker =
+  private def start(note: String => Unit): KafkaBroker =
     try
       val data = Files.createDirectories(folder).resolve("broker")
-      if !Files.exists(data.resolve("broker")) then starts()
-      KafkaBroker.in(data, module.classPath, KafkaBroker.usualFlags ++ module.flags)
+      if !Files.exists(data.resolve("broker")) then note("a broker starts")
+      KafkaBroker.in(
+        data,
+        module.classPath,
+        KafkaBroker.usualFlags ++ module.flags,
+        waiting = waited => note(s"a broker starts, for ${DurationText.show(waited)} so far")
+      )
     catch
       case error: IOException =>
         throw BadInput("weir relay", s"${error.getMessage}.", "Give --brokers instead.")
 
   private def folder: Path =
     Path.of(sys.props.getOrElse("weir.relay", s"${sys.props.getOrElse("weir.lab", ".weir")}/relay"))
+
+  private def log: Path = folder.resolve("broker.log")

@@ -31,10 +31,14 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
     * **Fails** with [[weir.cli.BadInput]] or `KafkaFailure` before any task is done.
     */
   def run(): Int =
-    val address = brokers match
-      case Some(theirs) => Resource.pure(theirs)
-      case None => LocalBroker.resource(() => note("a broker starts")).map(_.address)
-    Foreground.run(address.use(relay), stopTime = 5.seconds) match
+    val work = brokers match
+      case Some(theirs) => relay(theirs, Topics(theirs))
+      case None =>
+        LocalBroker.resource(note).use { own =>
+          def topics = Topics(own.address, LocalBroker.isAwaited(own, note))
+          LocalBroker.whileRunning(own)(relay(own.address, topics))
+        }
+    Foreground.run(work, stopTime = 5.seconds) match
       case Foreground.Ended.Done(_) =>
         say(summary("done"))
         LabOptions.Checked(seed = 0, isQuick = false, json = json).hand("relay", results, true)
@@ -44,9 +48,8 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
         if !isClean then Runtime.getRuntime.halt(code)
         code
 
-  private def relay(address: String): Task[Unit] =
-    val timeout = if brokers.isEmpty then Topics.ownTimeout else Topics.usualTimeout
-    Resource.fromAutoCloseable(Task.delay(Topics(address, timeout))).use { topics =>
+  private def relay(address: String, asked: => Topics): Task[Unit] =
+    Resource.fromAutoCloseable(Task.delay(asked)).use { topics =>
       Task.direct {
         prepare(topics, address).await
         val ends = topics.ends(from)
@@ -96,7 +99,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
       properties = Option
         .when(protocol == GroupProtocol.Classic)("session.timeout.ms" -> "10000")
         .toMap,
-      connectTimeout = if brokers.isEmpty then Topics.ownTimeout else Topics.usualTimeout
+      connectTimeout = connectTimeout
     )
     val backOff = Schedule.exponential(100.millis).capped(5.seconds)
     def result(record: CommittableRecord[String, String]) = calls
@@ -132,7 +135,17 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
       }
 
   private def writing(address: String) =
-    ProducerSettings(address, StringSerializer(), StringSerializer())
+    ProducerSettings(
+      address,
+      StringSerializer(),
+      StringSerializer(),
+      connectTimeout = connectTimeout,
+      properties = Map("delivery.timeout.ms" -> s"${LocalBroker.limit.toMillis}")
+        .filter(_ => brokers.isEmpty)
+    )
+
+  /** The program's own broker is there, but may be slow to answer on a busy machine. */
+  private def connectTimeout = if brokers.isEmpty then LocalBroker.limit else 8.seconds
 
   private def line: String =
     val rest = if left.get < 0 then "" else s", ${Text.grouped(left.get)} left in the group"

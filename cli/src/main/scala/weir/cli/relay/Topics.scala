@@ -7,22 +7,29 @@ import scala.util.Try
 
 import org.apache.kafka.clients.admin.{Admin, AdminClientConfig, NewTopic, OffsetSpec}
 import org.apache.kafka.common.TopicPartition
-import org.apache.kafka.common.errors.{TopicExistsException, UnknownTopicOrPartitionException}
+import org.apache.kafka.common.errors.{
+  TimeoutException,
+  TopicExistsException,
+  UnknownTopicOrPartitionException
+}
 
 import weir.cli.BadInput
 
 /** What the relay asks the brokers about topics and groups. Each call **waits** for them, and
   * **fails** with [[BadInput]] where they do not answer.
+  *
+  * @param isAwaited
+  *   whether to ask again that has had no answer for so long
   */
-final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeout)
+final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => false)
     extends AutoCloseable:
   private val admin =
     try
       Admin.create(
         Map[String, AnyRef](
           AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG -> brokers,
-          AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG -> timeout.toMillis.toString,
-          AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG -> timeout.toMillis.toString
+          AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG -> Topics.timeout.toMillis.toString,
+          AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG -> Topics.timeout.toMillis.toString
         ).asJava
       )
     catch
@@ -33,10 +40,9 @@ final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeou
   /** Makes those that are not there. */
   def ensure(names: Seq[String], partitions: Int): Unit =
     val wanted = names.map(NewTopic(_, partitions, 1: Short))
-    admin.createTopics(wanted.asJava).values.asScala.foreach { (_, made) =>
-      try answer(made.get())
+    for topic <- wanted do
+      try answer(admin.createTopics(java.util.List.of(topic)).all.get): Unit
       catch case _: TopicExistsException => ()
-    }
     while names.exists(name => Try(partitionsOf(name)).toOption.forall(_.size < partitions)) do
       Thread.sleep(20)
     // Their leaders serve them. A producer that begins earlier may hang: KAFKA-14359.
@@ -83,20 +89,22 @@ final class Topics(brokers: String, timeout: FiniteDuration = Topics.usualTimeou
   def close(): Unit = admin.close(java.time.Duration.ofSeconds(1))
 
   private def answer[A](body: => A): A =
-    try body
-    catch
-      case error: ExecutionException =>
-        error.getCause match
-          case known: (UnknownTopicOrPartitionException | TopicExistsException) => throw known
-          case cause =>
-            throw BadInput(
-              "--brokers",
-              s"$brokers gave no answer (${cause.getMessage.stripSuffix(".")}).",
-              "Check the address."
-            )
+    val start = System.nanoTime()
+    var answer = Option.empty[A]
+    while answer.isEmpty do
+      try answer = Some(body)
+      catch
+        case error: ExecutionException =>
+          error.getCause match
+            case known: (UnknownTopicOrPartitionException | TopicExistsException) => throw known
+            case _: TimeoutException if isAwaited((System.nanoTime() - start).nanos) => ()
+            case cause =>
+              throw BadInput(
+                "--brokers",
+                s"$brokers gave no answer (${cause.getMessage.stripSuffix(".")}).",
+                "Check the address."
+              )
+    answer.get
 
 object Topics:
-  val usualTimeout: FiniteDuration = 8.seconds
-
-  /** For the program's own broker, which may have just begun on a machine that is busy. */
-  val ownTimeout: FiniteDuration = 1.minute
+  private val timeout: FiniteDuration = 8.seconds

@@ -57,6 +57,49 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
       assert(all >= count && all <= count + 8, s"$said\n$end")
       eventually("no broker is left")(broker(folder).isEmpty)
 
+  private def signal(name: String, process: ProcessHandle): Unit =
+    assertEquals(ProcessBuilder("kill", s"-$name", s"${process.pid}").start().waitFor(), 0)
+
+  private def logged(folder: Path, words: String): Int =
+    Files.readString(folder.resolve("log.txt")).linesIterator.count(_.contains(words))
+
+  folder.test("a broker that is slow to answer is waited for, and the relay says so"): folder =>
+    val relay = start(folder, args(8)*)
+    assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
+    // The next requests are for offsets, a little later those of new producers and consumers.
+    val itsBroker = broker(folder).get
+    signal("STOP", itsBroker)
+    try
+      eventually("it says that it waits, or that there are tasks"):
+        logged(folder, "no answer for") >= 1 || logged(folder, "done here") >= 6
+    finally signal("CONT", itsBroker)
+    val end = relay.readRest()
+    val log = Files.readString(folder.resolve("log.txt"))
+    assertEquals(relay.exitCode(), 0, log)
+    assertEquals(done(end), 8, end)
+
+  folder.test("new producers wait for a broker that is slow to answer"): folder =>
+    val relay = start(folder, args(8)*)
+    assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
+    assert(relay.readLine().exists(_.contains("left in 'tasks'")))
+    val itsBroker = broker(folder).get
+    signal("STOP", itsBroker)
+    // Longer than clients wait for brokers elsewhere.
+    try eventually("six lines of progress")(logged(folder, "done here") >= 6 || !relay.isAlive)
+    finally signal("CONT", itsBroker)
+    val end = relay.readRest()
+    assertEquals(relay.exitCode(), 0, Files.readString(folder.resolve("log.txt")))
+    assertEquals(done(end), 8, end)
+
+  folder.test("a broker that has ended is not waited for"): folder =>
+    val relay = start(folder, args(2000)*)
+    assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
+    assert(relay.readLine().exists(_.contains("left in 'tasks'")))
+    signal("KILL", broker(folder).get)
+    relay.readRest(): Unit
+    assertEquals(relay.exitCode(), 1)
+    assertEquals(logged(folder, "its broker has ended (see"), 1)
+
   if Tier.isLong then
     folder.test("a relay that is killed loses nothing, and its broker ends with it"): folder =>
       val killed = start(folder, (args(2000) :+ "--exactly-once")*)
