@@ -1,6 +1,6 @@
 package weir.cli
 
-import java.io.PrintWriter
+import java.io.{FileDescriptor, FileOutputStream, PrintWriter}
 
 import picocli.CommandLine
 import picocli.CommandLine.{
@@ -62,10 +62,15 @@ object Main:
   )
 
   def main(args: Array[String]): Unit =
-    sys.exit(run(args.toSeq, new PrintWriter(System.out, true), new PrintWriter(System.err, true)))
+    val output =
+      Output(FileOutputStream(FileDescriptor.out), FileOutputStream(FileDescriptor.err))
+    // For all that does not print to what `run` is given, libraries included.
+    System.setOut(output.out)
+    System.setErr(output.err)
+    sys.exit(output.exitCode(run(args.toSeq, _, _)))
 
-  /** The exit code: the command's own, or 2 after one line about what is wrong with `args`; for
-    * `weir sql` that is 1.
+  /** The exit code: the command's own; 1 after one line about what failed; or 2 after one line about
+    * what is wrong with `args`, which for `weir sql` is 1.
     */
   private[cli] def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
     val line = new CommandLine(new Weir)
@@ -75,6 +80,9 @@ object Main:
       err.println(explain(problem))
       problem.getCommandLine.getCommandSpec.exitCodeOnInvalidInput
     }
+    line.setExecutionExceptionHandler((error, command, _) =>
+      tell(error, command.getCommandSpec, err)
+    )
     if args.isEmpty then
       line.usage(err)
       ExitCode.USAGE
@@ -87,6 +95,17 @@ object Main:
       val help = OptionSpec.builder("-h", "--help").usageHelp(true)
       spec.addOption(help.description("Show this help message and exit.").build()): Unit
     command.getSubcommands.values.forEach(addHelp)
+
+  /** The exit code for `error`, after a line about it. */
+  private def tell(error: Exception, command: CommandSpec, err: PrintWriter): Int =
+    val (said, code) = error match
+      case bad: BadInput => (bad.getMessage, command.exitCodeOnInvalidInput)
+      case lost: ResultFile.NotWritten => (lost.getMessage, ExitCode.SOFTWARE)
+      case other =>
+        val text = Secrets.mask(s"${command.qualifiedName}: the run failed: $other")
+        (text.linesIterator.mkString(" "), ExitCode.SOFTWARE)
+    err.println(said)
+    code
 
   private def explain(problem: ParameterException): String =
     val command = problem.getCommandLine.getCommandSpec.qualifiedName

@@ -4,8 +4,8 @@ import java.io.PrintWriter
 import java.nio.file.{Files, Path}
 import java.util.regex.Pattern
 
-import weir.cli.BadInput
-import weir.cli.lab.{LabOptions, ResultTable}
+import weir.cli.{BadInput, ResultFile}
+import weir.cli.lab.{LabOptions, LabReport, ResultTable}
 
 /** The whole of `weir bench`: asks each module what it has, runs it, and puts the results together.
   */
@@ -47,13 +47,18 @@ final class BenchJob(
       .filter((_, names) => names._1.nonEmpty)
     val json = runs.map((module, names) => results(module, wanted ++ without(names._2)))
     val all = ujson.Arr.from(json.flatMap(_.arr))
-    arguments.results.foreach(Files.writeString(_, ujson.write(all, indent = 2) + "\n"))
     val missing = runs.flatMap(_._2._1).diff(all.arr.map(_("benchmark").str).distinct)
     missing.foreach(name => err.println(s"weir bench: no result for $name"))
     val figures = JmhResults.of(all)
     out.println()
     ResultTable.lines(figures).foreach(out.println)
-    options.hand("bench", figures, missing.isEmpty)
+    val written = LabReport.of("bench", options.seed, figures)
+    ResultFile.all(
+      arguments.results.map(file =>
+        () => ResultFile("-rff", file).write(ujson.write(all, indent = 2) + "\n")
+      ) ++ Some(() => options.write(written))
+    )
+    if missing.isEmpty then 0 else 1
 
   /** What JMH chooses. **Fails** with [[BadInput]] that has JMH's own words. */
   private def benchmarks(module: JmhModule, wanted: Vector[String]): Vector[String] =

@@ -6,7 +6,6 @@ import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec, Unmatched}
 import picocli.CommandLine.Model.CommandSpec
 import scala.jdk.CollectionConverters.*
 
-import weir.cli.BadInput
 import weir.cli.bench.{BenchJob, JmhArguments, JmhModule}
 import weir.cli.lab.LabOptions
 
@@ -51,10 +50,5 @@ final class Bench extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try
-      val arguments = JmhArguments.parse(forJmh.asScala.toSeq)
-      BenchJob(arguments, JmhModule.all, line.getOut, line.getErr).run(lab.checked(), lab.systems)
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
+    val arguments = JmhArguments.parse(forJmh.asScala.toSeq)
+    BenchJob(arguments, JmhModule.all, line.getOut, line.getErr).run(lab.checked(), lab.systems)

@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.OptionValue
 import weir.cli.burst.BurstJob
 import weir.cli.lab.LabOptions
 
@@ -62,14 +61,7 @@ final class Burst extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try BurstJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir burst: the run failed: $error".linesIterator.mkString(" "))
-        1
+    BurstJob(settings, line.getOut, line.getErr).run()
 
   private[cli] def settings: BurstJob.Settings =
     val usualFibers = if lab.isQuick then "10,500" else "10,20,50,100,200,500"

@@ -1,7 +1,6 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
@@ -70,14 +69,7 @@ final class Clients extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try ClientsJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir clients: the run failed: $error".linesIterator.mkString(" "))
-        1
+    ClientsJob(settings, line.getOut, line.getErr).run()
 
   private[cli] def settings: ClientsJob.Settings =
     val ways = Way.values.toVector

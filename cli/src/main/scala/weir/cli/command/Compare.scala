@@ -1,7 +1,6 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
@@ -105,20 +104,12 @@ final class Compare extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try
-      Option(tasks) match
-        case Some(text) => HighLoad(highLoad(text), line.getOut, line.getErr).run()
-        case None =>
-          if work != null then
-            throw BadInput("--work", "there is no --tasks.", "Give --tasks 1000000, for example.")
-          CompareJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir compare: the run failed: $error".linesIterator.mkString(" "))
-        1
+    Option(tasks) match
+      case Some(text) => HighLoad(highLoad(text), line.getOut, line.getErr).run()
+      case None =>
+        if work != null then
+          throw BadInput("--work", "there is no --tasks.", "Give --tasks 1000000, for example.")
+        CompareJob(settings, line.getOut, line.getErr).run()
 
   private def highLoad(tasks: String): HighLoad.Settings =
     for (option, value) <- Seq("--load" -> loads, "--way" -> ways, "--speed" -> speed) do

@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, DurationText, OptionValue}
+import weir.cli.{DurationText, OptionValue}
 import weir.cli.feeds.{FeedsJob, Settings}
 
 /** `weir feeds`: its options, and nothing else. */
@@ -206,14 +205,7 @@ final class Feeds extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try FeedsJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir feeds: the run failed: $error".linesIterator.mkString(" "))
-        1
+    FeedsJob(settings, line.getOut, line.getErr).run()
 
   private def settings: Settings =
     Settings(

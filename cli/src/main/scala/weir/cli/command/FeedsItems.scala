@@ -2,12 +2,11 @@ package weir.cli.command
 
 import java.time.{Instant, ZoneId}
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.OptionValue
 import weir.cli.feeds.reader.{ItemsJob, Since}
 import weir.cli.ErrorTerminal
 
@@ -71,14 +70,7 @@ final class FeedsItems extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try ItemsJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir feeds items: reading failed: $error".linesIterator.mkString(" "))
-        1
+    ItemsJob(settings, line.getOut, line.getErr).run()
 
   private def settings: ItemsJob.Settings =
     val start = Option(since)

@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, DurationText, OptionValue}
+import weir.cli.{DurationText, OptionValue}
 import weir.cli.feeds.reader.ServeJob
 
 /** `weir feeds serve`: its options, and nothing else. */
@@ -54,14 +53,7 @@ final class FeedsServe extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try ServeJob(settings, line.getOut).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir feeds serve: it failed: $error".linesIterator.mkString(" "))
-        1
+    ServeJob(settings, line.getOut).run()
 
   private def settings: ServeJob.Settings =
     ServeJob.Settings(

@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.OptionValue
 import weir.cli.feeds.StatusJob
 
 /** `weir feeds status`: its options, and nothing else. */
@@ -39,16 +38,8 @@ final class FeedsStatus extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try
-      StatusJob(
-        database.target,
-        OptionValue.count("--limit", limit, 0, 1_000_000),
-        line.getOut
-      ).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir feeds status: it failed: $error".linesIterator.mkString(" "))
-        1
+    StatusJob(
+      database.target,
+      OptionValue.count("--limit", limit, 0, 1_000_000),
+      line.getOut
+    ).run()

@@ -5,7 +5,6 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.BadInput
 import weir.cli.gather.{GatherJob, GatherPlan, GatherProgress}
 import weir.cli.lab.LabOptions
 
@@ -52,15 +51,10 @@ final class Gather extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try
-      val options = lab.checked()
-      val systems = lab.systems(GatherPlan.systems)
-      val plan = if options.isQuick then GatherPlan.quick(systems) else GatherPlan.full(systems)
-      val progress = GatherProgress.on(line.getErr, plan)
-      val measured = GatherJob(plan, progress).run()
-      measured.table.foreach(line.getOut.println)
-      options.hand("gather", measured.results, measured.isComplete)
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
+    val options = lab.checked()
+    val systems = lab.systems(GatherPlan.systems)
+    val plan = if options.isQuick then GatherPlan.quick(systems) else GatherPlan.full(systems)
+    val progress = GatherProgress.on(line.getErr, plan)
+    val measured = GatherJob(plan, progress).run()
+    measured.table.foreach(line.getOut.println)
+    options.hand("gather", measured.results, measured.isComplete)

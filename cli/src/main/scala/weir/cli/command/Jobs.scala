@@ -2,7 +2,6 @@ package weir.cli.command
 
 import java.util.concurrent.Callable
 import scala.concurrent.duration.*
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
@@ -75,14 +74,7 @@ final class Jobs extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try JobsJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir jobs: the run failed: $error".linesIterator.mkString(" "))
-        1
+    JobsJob(settings, line.getOut, line.getErr).run()
 
   private[cli] def settings: JobsJob.Settings =
     if !db.startsWith("jdbc:postgresql:") then

@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.OptionValue
 import weir.cli.kafkabench.KafkaBenchJob
 import weir.cli.lab.LabOptions
 
@@ -59,14 +58,7 @@ final class KafkaBench extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try KafkaBenchJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir kafka-bench: the run failed: $error".linesIterator.mkString(" "))
-        1
+    KafkaBenchJob(settings, line.getOut, line.getErr).run()
 
   private def settings: KafkaBenchJob.Settings =
     val (usualRecords, usualWorked, usualTurns) =

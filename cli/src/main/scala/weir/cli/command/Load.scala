@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.OptionValue
 import weir.cli.lab.LabOptions
 import weir.cli.load.{LoadJob, Loader}
 import weir.cli.sql.EmbeddedServer
@@ -66,14 +65,7 @@ final class Load extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try LoadJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir load: the run failed: $error".linesIterator.mkString(" "))
-        1
+    LoadJob(settings, line.getOut, line.getErr).run()
 
   private def settings: LoadJob.Settings =
     val loaders = Loader.all(Loader.findPsql())

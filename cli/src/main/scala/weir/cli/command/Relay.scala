@@ -1,7 +1,6 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
@@ -141,15 +140,9 @@ final class Relay extends Callable[Int]:
     val line = spec.commandLine
     try RelayJob(settings, line.getOut, line.getErr).run()
     catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
       case failure: KafkaFailure =>
         line.getErr.println(s"weir relay: ${failure.getMessage}".linesIterator.mkString(" "))
         2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir relay: the run failed: $error".linesIterator.mkString(" "))
-        1
 
   private def settings: RelayJob.Settings =
     RelayJob.Settings(

@@ -1,12 +1,11 @@
 package weir.cli.command
 
 import java.util.concurrent.Callable
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.OptionValue
 import weir.cli.lab.LabOptions
 import weir.cli.sleepers.SleepersJob
 
@@ -52,14 +51,7 @@ final class Sleepers extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try SleepersJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir sleepers: the run failed: $error".linesIterator.mkString(" "))
-        1
+    SleepersJob(settings, line.getOut, line.getErr).run()
 
   private[cli] def settings: SleepersJob.Settings =
     val (usualAsleep, usualWake) =

@@ -163,11 +163,7 @@ final class Sql extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try SqlJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        ExitCode.own
+    SqlJob(settings, line.getOut, line.getErr).run()
 
   private def settings: Settings =
     val checked = Settings(

@@ -2,7 +2,6 @@ package weir.cli.command
 
 import java.util.concurrent.Callable
 import scala.concurrent.duration.*
-import scala.util.control.NonFatal
 
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
@@ -59,14 +58,7 @@ final class Stack extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    try StackJob(settings, line.getOut, line.getErr).run()
-    catch
-      case bad: BadInput =>
-        line.getErr.println(bad.getMessage)
-        2
-      case NonFatal(error) =>
-        line.getErr.println(s"weir stack: the run failed: $error".linesIterator.mkString(" "))
-        1
+    StackJob(settings, line.getOut, line.getErr).run()
 
   private[cli] def settings: StackJob.Settings =
     val asked = part.split(",").map(_.trim).toVector

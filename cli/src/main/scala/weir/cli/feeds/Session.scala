@@ -65,7 +65,9 @@ final class Session(
       val due = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
       val amount = store.amount(due)
       if isFirst then announce(due, amount)
-      if amount.feeds == 0 then Task.unit
+      if amount.feeds == 0 then
+        val nothing = Tally(0, Duration.Zero).snapshot()
+        Task.when(isFirst)(Task.delay(write(Summary(nothing, Duration.Zero, None))))
       else
         val tally = Tally(amount.feeds, amount.expectedMillis.millis)
         current.set(Some(tally))
@@ -106,9 +108,12 @@ final class Session(
       val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
       out.println(s"${summary.line}${next(now)}")
     out.flush()
-    val labReport = LabReport.of("feeds", seed, SummaryResults.of(summary))
-    settings.json.foreach(labReport.writeJson)
-    settings.report.foreach(labReport.writeHtml)
+    write(summary)
+
+  private def write(summary: Summary): Unit =
+    LabReport
+      .of("feeds", seed, SummaryResults.of(summary))
+      .write(settings.json, settings.report)
 
   /** Until the next feed falls due; but other processes may add feeds, so never very long. */
   private def untilNext(nowMillis: Long): FiniteDuration =

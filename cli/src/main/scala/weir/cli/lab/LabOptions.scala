@@ -99,8 +99,4 @@ object LabOptions:
       write(LabReport.of(command, seed, results))
       if isComplete then 0 else 1
 
-    def write(report: LabReport): Unit =
-      json.foreach(report.writeJson)
-      this.report.foreach(report.writeHtml)
-      val drawn = report.results.filter(result => chartOf.findFirstIn(result.name).nonEmpty)
-      chart.foreach(report.copy(results = drawn).writeSvg)
+    def write(report: LabReport): Unit = report.write(json, this.report, chart, chartOf)

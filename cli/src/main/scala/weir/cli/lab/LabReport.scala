@@ -1,8 +1,10 @@
 package weir.cli.lab
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 import java.time.Instant
+import scala.util.matching.Regex
 
+import weir.cli.ResultFile
 import weir.cli.lab.report.{HtmlReport, SvgChart}
 import weir.lab.Result
 
@@ -15,14 +17,31 @@ final case class LabReport(
     seed: Long,
     results: Seq[Result]
 ):
-  def writeJson(file: Path): Unit =
-    val _ = Files.writeString(file, ujson.write(toJson, indent = 2) + "\n")
-
-  def writeHtml(file: Path): Unit =
-    val _ = Files.writeString(file, HtmlReport.page(this, Instant.now()))
-
-  def writeSvg(file: Path): Unit =
-    val _ = Files.writeString(file, SvgChart.draw(this))
+  /** Writes the files that are asked for, each though another cannot be written.
+    *
+    * **Fails** with [[ResultFile.NotWritten]].
+    *
+    * @param chartOf
+    *   what is drawn: the cases in whose name this is found
+    */
+  def write(
+      json: Option[Path] = None,
+      report: Option[Path] = None,
+      chart: Option[Path] = None,
+      chartOf: Regex = "".r
+  ): Unit =
+    val drawn = results.filter(result => chartOf.findFirstIn(result.name).nonEmpty)
+    ResultFile.all(
+      json.map(file =>
+        () => ResultFile("--json", file).write(ujson.write(toJson, indent = 2) + "\n")
+      ) ++
+        report.map(file =>
+          () => ResultFile("--report", file).write(HtmlReport.page(this, Instant.now()))
+        ) ++
+        chart.map(file =>
+          () => ResultFile("--chart", file).write(SvgChart.draw(copy(results = drawn)))
+        )
+    )
 
   def toJson: ujson.Obj =
     ujson.Obj(

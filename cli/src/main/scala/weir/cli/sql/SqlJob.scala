@@ -1,13 +1,12 @@
 package weir.cli.sql
 
-import java.io.{IOException, PrintWriter}
+import java.io.PrintWriter
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
 import weir.{Resource, Stream, StreamMonitor, Task}
-import weir.cli.{BadInput, Foreground}
-import weir.cli.ErrorTerminal
+import weir.cli.{BadInput, ErrorTerminal, Foreground, ResultFile}
 import weir.cli.lab.LabReport
 import weir.cli.sql.report.*
 import weir.cli.sql.run.*
@@ -52,7 +51,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
             if !isClean then Runtime.getRuntime.halt(code)
             code
     catch
-      case bad: BadInput => throw bad
+      case told: (BadInput | ResultFile.NotWritten) => throw told
       case NonFatal(error) => failed(error)
       case _: OutOfMemoryError =>
         failed(
@@ -164,13 +163,8 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     piece
 
   private def write(summary: Summary): Unit =
-    settings.json.foreach: file =>
-      val report = LabReport.of("sql", 0, SummaryResults.of(summary, clock.millisToFirstByte))
-      try report.writeJson(file)
-      catch
-        case error: IOException =>
-          val hint = "That is all that failed: what is said above of the scripts is so."
-          throw BadInput(s"--json $file", s"it cannot be written (${error.getMessage}).", hint)
+    val results = SummaryResults.of(summary, clock.millisToFirstByte)
+    LabReport.of("sql", 0, results).write(settings.json)
 
   private def failed(error: Throwable): Int = failed(error.toString)
 

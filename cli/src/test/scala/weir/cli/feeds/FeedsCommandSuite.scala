@@ -122,6 +122,16 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     assert(results("bound") > 0)
     assert(Files.readString(run.page).contains("404 not found"))
 
+  folder.test("results are written also where nothing is due"): folder =>
+    Files.copy(db(first().folder), db(folder)): Unit
+    val (json, page) = (folder.resolve("none.json"), folder.resolve("none.html"))
+    val none = site(folder, "--json", json.toString, "--report", page.toString)
+    assert(none.out.startsWith("0 of 60 feeds"), none.out)
+    val results = ujson.read(Files.readString(json))("results").arr
+    val values = results.map(result => result("case").str -> result("value").num).toMap
+    assertEquals((values("items found"), values("items new")), (0.0, 0.0))
+    assert(Files.readString(page).contains("items new"))
+
   folder.test("feeds of a list are added once and fetched, and the local site stays away"):
     folder =>
       val urls = write(folder, "feeds.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:1/b\n")

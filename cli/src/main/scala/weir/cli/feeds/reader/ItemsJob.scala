@@ -39,8 +39,8 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
         )
       )
 
-  /** Page by page, so that never all are in memory, and until the reader closes the pipe, as `head`
-    * does.
+  /** Page by page, so that never all are in memory, and until nothing more can be written, as where
+    * the reader is `head`.
     */
   @tailrec
   private def print(
@@ -59,8 +59,8 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
       if settings.isJson then lines.json(item, bodies.getOrElse(item.id, ItemsJob.noBody))
       else settings.columns.fold(lines.withTabs(item))(lines.forTerminal(item, _))
     out.print(texts.mkString)
-    val hasReader = !out.checkError()
-    if hasReader && page.size == limit && left > limit then
+    val isWritten = !out.checkError()
+    if isWritten && page.size == limit && left > limit then
       print(store, query, page.lastOption.map(_.place), left - limit)
 
 object ItemsJob:

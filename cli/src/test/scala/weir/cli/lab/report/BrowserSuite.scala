@@ -32,7 +32,7 @@ class BrowserSuite extends FunSuite:
 
   private def page(report: LabReport): Path =
     val file = folder.resolve(s"${report.command}.html")
-    report.writeHtml(file)
+    report.write(report = Some(file))
     file
 
   private def keep(name: String, png: Array[Byte]): Unit =

@@ -1,0 +1,66 @@
+package weir.cli
+
+import java.io.{BufferedOutputStream, IOException, OutputStream, PrintStream, PrintWriter}
+import java.nio.ByteBuffer
+import java.nio.channels.Pipe
+
+/** The standard output and the standard error of the program, which all that it prints goes
+  * through.
+  *
+  * A `PrintStream` and a `PrintWriter` keep no error but as a flag, which says the same of a full
+  * disk as of a reader that has gone. The streams below them tell these apart.
+  */
+private[cli] final class Output(stdout: OutputStream, stderr: OutputStream):
+  private val errors = Output.Checked(stderr, _ => ())
+  val err: PrintStream = Output.printing(errors, System.err)
+  private val results = Output.Checked(stdout, why => err.println(s"weir: $why"))
+  val out: PrintStream = Output.printing(results, System.out)
+
+  /** The exit code of `run`, or 1 instead of 0 if some of what it printed could not be written. That
+    * its reader has gone, as `head` does, is no error.
+    */
+  def exitCode(run: (PrintWriter, PrintWriter) => Int): Int =
+    val writers = List(out, err).map(PrintWriter(_, true))
+    val code = run(writers.head, writers.last)
+    writers.foreach(_.flush())
+    if code == 0 && (results.isIncomplete || errors.isIncomplete) then 1 else code
+
+private[cli] object Output:
+  private def printing(stream: OutputStream, like: PrintStream): PrintStream =
+    PrintStream(BufferedOutputStream(stream, 8192), true, like.charset)
+
+  /** What the system says where a pipe has no reader, which may be in the user's language. */
+  private lazy val brokenPipe: String =
+    val pipe = Pipe.open()
+    try
+      pipe.source.close()
+      val _ = pipe.sink.write(ByteBuffer.allocate(1))
+      ""
+    catch case error: IOException => String.valueOf(error.getMessage)
+    finally pipe.sink.close()
+
+  /** Keeps the first error of `stream`, and tells of it unless its reader has gone. */
+  private final class Checked(stream: OutputStream, tell: String => Unit) extends OutputStream:
+    @volatile private var hasFailed = false
+    @volatile private var hasReader = true
+
+    /** Whether something could not be written though there is a reader. */
+    def isIncomplete: Boolean = hasFailed && hasReader
+
+    def write(byte: Int): Unit = keeping(stream.write(byte))
+
+    override def write(bytes: Array[Byte], from: Int, count: Int): Unit =
+      keeping(stream.write(bytes, from, count))
+
+    override def flush(): Unit = keeping(stream.flush())
+
+    private def keeping(write: => Unit): Unit =
+      try write
+      catch
+        case error: IOException =>
+          val isFirst = !hasFailed
+          hasFailed = true
+          if isFirst then
+            hasReader = String.valueOf(error.getMessage) != brokenPipe
+            if hasReader then tell(s"the output cannot be written (${error.getMessage}).")
+          throw error
