@@ -905,6 +905,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * once. Up to 16 elements wait for each pipe; the slowest sets the pace. A pipe that ends early
     * gets no more. It ends when all pipes have ended.
     *
+    * A pipe hears an end only if this has ended. What follows `++` in a pipe, such as a commit, does
+    * not run after a cancel, after an error, or where the consumer asks for no more elements.
+    *
     * **Fails** as soon as a pipe does; the others are then cancelled. An error of this comes to
     * each pipe, after the elements before it. **Order**: each pipe gets the elements in order.
     * {{{
@@ -1875,7 +1878,9 @@ object Stream:
     require(bound >= 1, s"Stream.async: the bound was $bound. It must be at least 1.")
     resource(Resource.defer {
       val buffer = CallbackBuffer[A](bound, overflow)
-      register(buffer).map(_ => buffer)
+      val discarding = Resource.make(Task.unit)(_ => Task(buffer.discard()))
+      // Before what was registered is released, and also where it cannot be acquired.
+      discarding.flatMap(_ => register(buffer)).flatMap(_ => discarding).map(_ => buffer)
     }).flatMap(buffer => ChannelSource.stream(buffer.next))
 
   /** The elements that `body` emits, which is code as that of a `Task.direct`: it may await, loop
@@ -1919,7 +1924,7 @@ object Stream:
   /** What the callbacks of `Stream.async` give their elements to. Its methods never wait. */
   abstract class Emit[-A] private[weir] ():
     /** True if `value` is an element of the stream now; false where it was dropped, or comes after
-      * the end.
+      * the end, also after the consumer has asked for no more.
       * {{{
       * def received(emit: Stream.Emit[String], line: String): Unit =
       *   if !emit(line) then log(s"dropped: $line")

@@ -41,7 +41,7 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   /** The values that are published from now on, as a stream to be run once, until the topic is
     * closed. They come to the channel of this subscriber until that run is over or the resource is
-    * released.
+    * released; after that the stream **Fails** with an `IllegalStateException`.
     * {{{
     * def answered(topic: Topic[String]): Task[Option[String]] =
     *   topic.subscription(10).use(values => topic.publish("question").flatMap(_ => values.head))
@@ -83,12 +83,19 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   private def values(channel: Channel[A]): Stream[A] = channel.stream.onFinalize(leave(channel))
 
-  /** The channel is closed, so that a publisher does not wait for it any more. */
+  /** Closes the channel, so that a publisher does not wait for it any more: with an error, since
+    * this is not the end of the topic.
+    */
   private def leave(channel: Channel[A]): Task[Unit] = state
     .update(now => now.copy(channels = now.channels.filterNot(_ eq channel)))
-    .andThen(channel.close.void)
+    .andThen(channel.closeWithError(Topic.left).void)
 
 object Topic:
+  private def left = IllegalStateException(
+    "Topic.subscription: this subscriber has left: its stream is over, or its resource has been " +
+      "released. The topic has not ended. Run the stream once, inside of `use`."
+  )
+
   private final case class State[A](channels: Vector[Channel[A]], isClosed: Boolean)
 
   /** A new topic without subscribers.

@@ -90,5 +90,18 @@ class TopicSuite extends WeirSuite:
     assertEquals((got, failed), (List(1), Left(boom)))
     assertEquals(topic.subscriberCount.runSync(), 0)
 
+  test("a subscription that is released, or run again, fails: only a close of the topic ends it"):
+    val topic = Topic.unsafe[Int]
+    val outlives =
+      topic.subscription(4).use(values => topic.publish(1).andThen(values.toList.start))
+    assert(outlives.flatMap(_.join).runSync().isInstanceOf[Outcome.Failed[?]])
+    val twice = topic.subscription(4).use { values =>
+      topic.publish(1) >> values.take(1).toList >> values.toList.attempt
+    }
+    twice.runSync() match
+      case Left(error: IllegalStateException) =>
+        assert(error.getMessage.contains("has left"), error.getMessage)
+      case other => fail(other.toString)
+
   test("a bound below 1 is refused"):
     intercept[IllegalArgumentException](Topic.unsafe[Int].subscription(0)): Unit

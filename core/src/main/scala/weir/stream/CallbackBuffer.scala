@@ -30,6 +30,12 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) exte
   def end(): Unit = endWith(null)
   def fail(error: Throwable): Unit = endWith(error)
 
+  /** The stream is over: nothing is an element any more. */
+  def discard(): Unit = synchronized {
+    ending = Ending(null)
+    elements.clear()
+  }
+
   private def endWith(error: Throwable | Null): Unit =
     wakeAfter { if ending eq null then ending = Ending(error) }
 

@@ -1,82 +1,116 @@
 package weir.stream
 
-import weir.fiber.{CancelSignal, DirectCode, TaskFiber}
+import weir.fiber.{CancelSelf, CancelSignal, DirectCode, TaskFiber}
+import weir.sync.Receive
 import weir.{Channel, Outcome, Stream}
 
-/** A stream over channels that one fiber, the feeder, fills with the elements of upstream, and then
+/** Pipes over channels that one fiber, the feeder, fills with the elements of upstream, and then
   * closes: `broadcastThrough`, `balance`.
   *
-  * An error of upstream comes through the channels, after the elements before it. Where no stream
-  * has come to it, it is kept: see `Producer.keepError`.
+  * An error of upstream comes through the channels, after the elements before it. Where no pipe has
+  * come to it, it is kept: see `Producer.keepError`.
   *
-  * On close the feeder is cancelled and the channels are closed, so that code that waits for an
-  * element, masked, sees the end: the feeder cannot do that, where it had not begun yet. Then the
-  * stream ends, then upstream is closed.
+  *   - **The end**: a channel is closed with `Done` in one place only, where upstream has ended. So
+  *     a pipe that hears an end may rely on it.
+  *   - **Closing**: first the feeder and the pipes are cancelled, then the channels are closed with
+  *     `FedStage.Stopped`, and only then are the pipes waited for. That last close is for a fiber
+  *     that waits for an element and that the cancel does not reach: it is masked, or a fiber of
+  *     the pipe's own, which is cancelled later or by nobody. At `Stopped` it cancels itself, or
+  *     fails where it is masked. After the pipes, upstream is closed.
+  *   - **The race we fear**: the feeder is between two elements, or has not begun, while the stage
+  *     closes. Whatever it does then, the channels are closed with `Stopped` or, where upstream has
+  *     ended by itself, with its end.
   *
   * @param feed puts an element into channels, as the feeder; false once none takes any more
   * @param feedsReady whether `feed` takes a `Ready`, too
-  * @param make the stream over those of the channels
+  * @param make the pipes over those of the channels
   */
 private[weir] final class FedStage(
     upstream: Pull,
     channels: Seq[Channel[Any]],
     feed: (Any, TaskFiber) => Boolean,
     feedsReady: Boolean,
-    make: Seq[Stream[Any]] => Stream[Any]
+    make: Seq[Stream[Any]] => Seq[Stream[Any]]
 ) extends Pull:
+  import FedStage.{Ended, Stopped}
+
   // consumer only
   private var feeder: TaskFiber | Null = null
-  private var downstream: Pull | Null = null
+  private var pipes: ParJoinStage | Null = null
 
   /** The error of upstream. The feeder's until that has ended. */
   private var failure: Producer.Failed | Null = null
 
   // shared
   @volatile private var failureSeen = false
+  @volatile private var isClosing = false
 
   override def hasFibers: Boolean = true
 
   def next(fiber: TaskFiber): Any =
-    var pull = downstream
-    if pull eq null then
-      pull = make(channels.map(elementsOf)).open()
-      downstream = pull
+    var joined = pipes
+    if joined eq null then
+      val streams = make(channels.map(channel => Stream.of(() => elementsOf(channel))))
+      joined = ParJoinStage(Stream.fromIterable(streams).open(), streams.size)
+      pipes = joined
       feeder = fiber.fork(DirectCode(run))
-    pull.next(fiber)
+    joined.next(fiber)
 
-  private def elementsOf(channel: Channel[Any]): Stream[Any] =
-    Stream.of(() => ReadyStage(channel.stream.open(), isShared = true)).handleErrorWith { error =>
-      failureSeen = true
-      Stream.fail(error)
-    }
+  private def elementsOf(channel: Channel[Any]): Pull =
+    ReadyStage(Elements(Receive[Any](channel, Ended(_))), isShared = true)
+
+  private final class Elements(receive: Receive[Any]) extends PlainSource:
+    def next(fiber: TaskFiber): Any =
+      fiber.checkpoint()
+      fiber.await(receive) match
+        case Ended(Channel.Closed.Done) => Pull.End
+        case Ended(Channel.Closed.Failed(Stopped)) =>
+          fiber.await(CancelSelf) // returns where the fiber is masked
+          Producer.Failed(Producer.Canceled(FedStage.stoppedMessage)).rethrow(fiber)
+        case Ended(Channel.Closed.Failed(error)) =>
+          failureSeen = true
+          Producer.Failed(error).rethrow(fiber)
+        case value => value
 
   private def run(fiber: TaskFiber): Unit =
     try
       var going = true
       while going do
         val value = upstream.next(fiber)
-        going = !Pull.isEnd(value) && feed(value, fiber)
-        val ready = if going && feedsReady then upstream.takeReady(Ready.most) else null
-        if ready ne null then going = feed(ready, fiber)
-      closeAll(Channel.Closed.Done)
+        if Pull.isEnd(value) then
+          going = false
+          closeAll(Channel.Closed.Done)
+        else going = feed(value, fiber) && (!feedsReady || feedReady(fiber))
     catch
       case CancelSignal =>
-        closeAll(Channel.Closed.Failed(Producer.canceled.error)) // no effect if `close` was first
+        fail(Producer.canceled)
         throw CancelSignal
       case error: Throwable =>
         val failed = Producer.failed(error, fiber)
         failure = failed
-        closeAll(Channel.Closed.Failed(failed.error))
+        fail(failed)
 
+  private def fail(failed: Producer.Failed): Unit = failed.error match
+    case _: Producer.Canceled if isClosing => closeAll(FedStage.stopped)
+    case error => closeAll(Channel.Closed.Failed(error))
+
+  private def feedReady(fiber: TaskFiber): Boolean =
+    val ready = upstream.takeReady(Ready.most)
+    (ready eq null) || feed(ready, fiber)
+
+  /** The first close of a channel counts. */
   private def closeAll(how: Channel.Closed): Unit = channels.foreach(_.closeNow(how): Unit)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    isClosing = true
     val running = feeder
-    closeAll(Channel.Closed.Done)
+    val joined = pipes
     if running ne null then running.requestCancel()
+    if joined ne null then joined.requestCancel()
+    closeAll(FedStage.stopped)
     Pull.both(
       Pull.both(
-        if downstream ne null then downstream.nn.close(fiber, outcome),
+        if joined ne null then joined.close(fiber, outcome),
         if running ne null then fiber.await(running.join): Unit
       ),
       Pull.both(
@@ -86,10 +120,23 @@ private[weir] final class FedStage(
     )
 
 private[weir] object FedStage:
-  /** How many elements wait in the channel of each stream, at most, but for those that upstream had
+  /** How many elements wait in the channel of each pipe, at most, but for those that upstream had
     * already.
     */
   inline val bufferSize = 16
+
+  /** What a fiber receives at the end of a channel: never an element. */
+  private final case class Ended(how: Channel.Closed)
+
+  /** Closes a channel of which no more is wanted, though upstream has not ended. */
+  private object Stopped extends Throwable(null, null, false, false)
+
+  private val stopped = Channel.Closed.Failed(Stopped)
+
+  private val stoppedMessage =
+    "The stage that this pipe belongs to has been closed: there are no more elements, and the " +
+      "source has not ended. Code of the pipe waited for one where it cannot be cancelled; " +
+      "wait for elements where a cancel is seen."
 
   private def send(channel: Channel[Any], value: Any, fiber: TaskFiber): Boolean =
     Observation.awaitRoom(fiber, channel.sendOrClosed(value)) match
@@ -107,9 +154,9 @@ private[weir] object FedStage:
       (value, fiber) => channels.count(send(_, value, fiber)) > 0,
       feedsReady = true,
       sources =>
-        joined(pipes.indices.map { i =>
-          pipes(i)(sources(i)).onFinalize(channels(i).close.void)
-        })
+        pipes.indices.map { i =>
+          pipes(i)(sources(i)).onFinalize(weir.Task(channels(i).closeNow(stopped): Unit))
+        }
     )
 
   /** Each of `pipes` over the elements that it takes out of one channel. */
@@ -119,9 +166,6 @@ private[weir] object FedStage:
       upstream,
       List(channel),
       send(channel, _, _),
-      feedsReady = false, // whichever stream is free takes the next element
-      sources => joined(pipes.map(_(sources.head)))
+      feedsReady = false, // whichever pipe is free takes the next element
+      sources => pipes.map(_(sources.head))
     )
-
-  private def joined(streams: Seq[Stream[Any]]): Stream[Any] =
-    Stream.fromIterable(streams).parJoin[Any](streams.size)

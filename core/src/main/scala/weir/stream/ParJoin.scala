@@ -107,18 +107,26 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       outer.close(fiber, outcome)
     )
 
+  /** Cancels the fibers and does not wait for them. No inner stream begins any more. `close` must
+    * follow.
+    */
+  private[stream] def requestCancel(): Unit =
+    val begun = synchronized {
+      isClosing = true
+      inners.toList
+    }
+    begun.foreach(inner => if inner.fiber ne null then inner.fiber.nn.requestCancel())
+    val running = outerFiber
+    if running ne null then running.requestCancel()
+
   /** Each inner stream is closed by a fiber of its own, as soon as the fiber that pulls it has
     * ended. One after the other would not do: what its finalizer gives back may be what another
     * inner stream, or the outer one, waits for, masked.
     */
   private def closeInners(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val begun = synchronized {
-      isClosing = true
-      inners.toList
-    }
-    begun.foreach(_.fiber.nn.requestCancel())
+    requestCancel()
+    val begun = synchronized(inners.toList)
     val running = outerFiber
-    if running ne null then running.requestCancel()
     val closers = begun.map(inner => fiber.fork(closer(inner, outcome)))
     if running ne null then fiber.await(running.join): Unit
     val late = synchronized {

@@ -39,8 +39,8 @@ private[weir] final class Partition[A] private ():
   /** A stream that is over takes no more. */
   private def of(channel: Channel[A]): Stream[A] =
     channel.stream
-      .onError { case _ => Task { failureSeen = true } }
-      .onFinalize(channel.close.map(isFirst => if isFirst then over.incrementAndGet(): Unit))
+      .onError { case error if error eq failure => Task { failureSeen = true } }
+      .onFinalize(Task(if channel.closeNow(Partition.isOver) then over.incrementAndGet(): Unit))
 
   private def release(outcome: Outcome[Unit]): Task[Unit] =
     close(Channel.Closed.Failed(Producer.canceled.error)).andThen(DirectCode { fiber =>
@@ -51,6 +51,13 @@ private[weir] final class Partition[A] private ():
 
 private[weir] object Partition:
   inline val bufferSize = 16
+
+  /** The end of a stream that is over while the source goes on. */
+  private def isOver = Channel.Closed.Failed(
+    IllegalStateException(
+      "Stream.partition: this stream is over and takes no more elements. Run each of the two once."
+    )
+  )
 
   def apply[A](
       source: Stream[A],

@@ -25,6 +25,14 @@ class PartitionSuite extends munit.ScalaCheckSuite, StreamTests:
     val both = source.partition(_ % 2 == 0).use((a, b) => a.take(1).toList.both(b.count))
     assertEquals(both.runSync(), (List(2), 500L))
 
+  test("a side that is run again fails: it has not come to the end of the source"):
+    val source = Stream.repeatEval(Task.cede.as(1))
+    val twice = source.partition(_ => true).use((a, _) => a.take(2).drain >> a.drain.attempt)
+    twice.runSync() match
+      case Left(error: IllegalStateException) =>
+        assert(error.getMessage.contains("is over"), error.getMessage)
+      case other => fail(other.toString)
+
   test("the source ends with the resource, its finalizers once"):
     val log = Log()
     val source = log.resource("a")(Stream.repeatEval(Task.cede.as(1)))

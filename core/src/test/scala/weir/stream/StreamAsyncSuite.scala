@@ -103,6 +103,23 @@ class StreamAsyncSuite extends StreamTests:
     fiber.cancel.timeout(10.seconds).runSync()
     assertEquals((events.acquired.get, events.released.get), (3, 3))
 
+  test("emit is false once the stream is over, also while what was registered is released"):
+    val atRelease = AtomicReference[Option[Boolean]](None)
+    val emitted = AtomicReference[Stream.Emit[Int]]()
+    val stream = Stream.async[Int](8) { emit =>
+      emitted.set(emit)
+      assert(emit(1))
+      Resource.make(Task.unit)(_ => Task(atRelease.set(Some(emit(2)))))
+    }
+    assertEquals(stream.take(1).toList.runSync(), List(1))
+    assertEquals((atRelease.get, emitted.get()(3)), (Some(false), false))
+    val failing = Stream.async[Int](8) { emit =>
+      emitted.set(emit)
+      Resource.eval(Task.fail(Boom()))
+    }
+    assert(failing.drain.attempt.runSync().isLeft)
+    assert(!emitted.get()(1))
+
   test("a bound below 1 is refused"):
     val error = intercept[IllegalArgumentException](Stream.async[Int](0)(_ => Resource.unit))
     assert(error.getMessage.contains("the bound was 0"), error.getMessage)

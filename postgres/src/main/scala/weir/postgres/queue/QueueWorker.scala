@@ -1,6 +1,7 @@
 package weir.postgres.queue
 
 import java.sql.Connection
+import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
@@ -55,7 +56,9 @@ private[postgres] final class QueueWorker[A, B] private (
 
   private def endOf(out: Channel[Any])(outcome: Outcome[Unit]): Task[Unit] = outcome match
     case Outcome.Failed(error) => out.closeWithError(meaning(error)).void
-    case _ => out.close.void
+    case Outcome.Succeeded(_) => out.close.void
+    case Outcome.Canceled =>
+      out.closeWithError(CancellationException("PgQueue.stream: its worker was cancelled.")).void
 
   /** The pump gives up by itself if the server cannot be reached; this is the net below that. */
   private def endPump(pumping: AtomicReference[Option[Fiber[Unit]]]): Task[Unit] =
