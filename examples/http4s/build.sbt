@@ -2,8 +2,8 @@ scalaVersion := "3.8.4"
 
 libraryDependencies ++= Seq(
   "io.github.weir-scala" %% "weir-fs2" % sys.env.getOrElse("WEIR_VERSION", "0.1.0"),
-  "org.http4s" %% "http4s-ember-server" % "0.23.37",
-  "org.http4s" %% "http4s-dsl" % "0.23.37",
+  "org.http4s" %% "http4s-ember-server" % "0.23.34",
+  "org.http4s" %% "http4s-dsl" % "0.23.34",
   "org.http4s" %% "http4s-ember-client" % "0.23.34",
   "org.tpolecat" %% "doobie-core" % "1.0.0-RC12",
   "com.h2database" % "h2" % "2.4.240",

@@ -7,8 +7,9 @@ import cats.syntax.all.*
 import com.comcast.ip4s.{host, port}
 import org.http4s.client.Client
 import org.http4s.ember.client.EmberClientBuilder
+import org.http4s.h2.H2Keys
 import org.http4s.ember.server.EmberServerBuilder
-import org.http4s.{EntityBody, HttpApp, Method, Request, Response, Status, Uri}
+import org.http4s.{EntityBody, HttpApp, HttpVersion, Method, Request, Response, Status, Uri}
 import scala.concurrent.duration.*
 import weir.{Tier, WeirSuite}
 
@@ -53,8 +54,9 @@ class Http4sSuite extends WeirSuite:
           .withPort(port"0")
           .withHttpApp(service.app)
           .withShutdownTimeout(10.seconds)
+          .withHttp2
           .build
-        client <- EmberClientBuilder.default[F].withMaxTotal(64).build
+        client <- EmberClientBuilder.default[F].withMaxTotal(64).withHttp2.build
       yield (client, server.baseUri, service)
 
     def on[A](name: String)(body: (Client[F], Uri, Service) => F[A]): Unit =
@@ -101,6 +103,25 @@ class Http4sSuite extends WeirSuite:
           .compile
           .foldMonoid
       yield assertEquals((down, up.toLong, both), (largeBytes, largeBytes, echoed))
+
+    on(s"HTTP/2: requests, 16 at a time, and a body there and back"): (client, uri, _) =>
+      def http2(name: String): Request[F] =
+        path(uri, name).withAttribute(H2Keys.Http2PriorKnowledge, ())
+      val body = Stream.chunk(block).covary[F].repeatN(4)
+      for
+        versions <- List
+          .range(0, 64)
+          .parTraverseN(16)(i =>
+            client
+              .run(http2(i.toString))
+              .use(response => response.as[String].map((response.httpVersion, _)))
+          )
+        counted <- client.expect[String](
+          http2("count").withMethod(Method.POST).withBodyStream(body)
+        )
+      yield
+        assertEquals(versions, List.tabulate(64)(i => (HttpVersion.`HTTP/2`, s"/$i")))
+        assertEquals(counted.toInt, 4 * block.size)
 
     val cancels = Tier(100, 1_000)
     on(s"$cancels requests cancelled in the middle of the answer"): (client, uri, service) =>
