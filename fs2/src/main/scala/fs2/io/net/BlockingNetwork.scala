@@ -2,8 +2,8 @@ package fs2.io.net
 
 import cats.effect.kernel.Resource
 import com.comcast.ip4s.{Dns, GenSocketAddress, Host, SocketAddress}
-import fs2.Stream
-import java.net.InetSocketAddress
+import java.net.{InetAddress, InetSocketAddress, StandardProtocolFamily}
+import java.nio.channels.ServerSocketChannel
 import java.util.concurrent.ThreadFactory
 import weir.Task
 import weir.interop.cats.given
@@ -43,7 +43,7 @@ final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
       .evalMap { socket =>
         address.resolve[Task].flatMap { ip =>
           OnWorker {
-            setOptions(socket, options)
+            options.foreach(option => socket.setOption(option.key, option.value))
             socket.connect(ip.toInetSocketAddress)
             TaskSocket(socket)
           }
@@ -58,31 +58,13 @@ final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
       .make(Task(BlockingServerSocket()))(server => Task(server.release()))
       .evalMap { server =>
         address.host.resolve[Task].map { ip =>
-          val inet = if ip.isWildcard then null else ip.toInetAddress
+          val inet = if ip.isWildcard then BlockingNetwork.wildcard else ip.toInetAddress
           server.bind(InetSocketAddress(inet, address.port.value))
-          ServerSocket(TaskServerSocketInfo(server), accept(server, options))
+          val bound = SocketAddressHelpers.toGenSocketAddress(server.getLocalSocketAddress)
+          val listening = TaskServerSocket(server, options, bound)
+          ServerSocket(listening, listening.accept)
         }
       }
-
-  private def accept(
-      server: BlockingServerSocket,
-      options: List[SocketOption]
-  ): Stream[Task, Socket[Task]] =
-    Stream
-      .bracketFull[Task, BlockingSocket](poll => poll(OnWorker(server.next())))((socket, _) =>
-        Task(socket.release())
-      )
-      .repeat
-      .map { socket =>
-        setOptions(socket, options)
-        TaskSocket(socket): Socket[Task]
-      }
-      .handleErrorWith(error =>
-        if server.isClosed then Stream.empty else Stream.raiseError[Task](error)
-      )
-
-  private def setOptions(socket: BlockingSocket, options: List[SocketOption]): Unit =
-    options.foreach(option => socket.setOption(option.key, option.value))
 
   // deprecated
 
@@ -97,6 +79,15 @@ final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
 
 object BlockingNetwork:
   def apply(): Network[Task] = new BlockingNetwork()
+
+  /** The address of IPv6 where there is IPv6: a socket that is bound to it accepts connections of
+    * both families, and says so in its own address, as a channel does.
+    */
+  private lazy val wildcard: InetAddress =
+    try
+      ServerSocketChannel.open(StandardProtocolFamily.INET6).close()
+      InetAddress.getByName("::")
+    catch case _: UnsupportedOperationException => InetAddress.getByName("0.0.0.0")
 
 /** Code that blocks on sockets, which an interrupt ends on a virtual thread only: where a platform
   * thread has called `runSync`, a worker runs it.

@@ -12,23 +12,29 @@ private[net] final class BlockingSocket extends JavaSocket:
   override def close(): Unit = ()
   def release(): Unit = super.close()
 
-/** The same for a socket that listens. */
-private[net] final class BlockingServerSocket extends JavaServerSocket:
-  override def close(): Unit = ()
-  def release(): Unit = super.close()
+  /** Does nothing if that was called before, as with a channel. */
+  override def shutdownInput(): Unit = synchronized {
+    if isClosed || !isInputShutdown then super.shutdownInput()
+  }
 
-  /** The next connection. */
-  def next(): BlockingSocket =
-    val socket = BlockingSocket()
-    implAccept(socket)
-    socket
+  /** Does nothing if that was called before, as with a channel. */
+  override def shutdownOutput(): Unit = synchronized {
+    if isClosed || !isOutputShutdown then super.shutdownOutput()
+  }
+
+/** The same for a socket that listens. */
+private[net] class BlockingServerSocket extends JavaServerSocket:
+  override def close(): Unit = ()
+  final def release(): Unit = super.close()
+
+  /** Waits for the next connection, which becomes that of `socket`. */
+  def acceptInto(socket: BlockingSocket): Unit = implAccept(socket)
 
 private[net] object BlockingSocket:
   /** `body`, with the errors of closed channels, which are what libraries over fs2 look for. */
-  inline def errors[A](isClosed: => Boolean, wasClosed: Boolean)(inline body: A): A =
+  inline def errors[A](inline isClosed: Boolean)(inline body: A): A =
+    if isClosed then throw ClosedChannelException()
     try body
     catch
       case error: SocketException if isClosed =>
-        val closed = if wasClosed then ClosedChannelException() else AsynchronousCloseException()
-        closed.initCause(error)
-        throw closed
+        throw AsynchronousCloseException().initCause(error)

@@ -2,9 +2,9 @@ package fs2.io.net
 
 import com.comcast.ip4s.{GenSocketAddress, IpAddress, SocketAddress}
 import fs2.{Chunk, Pipe, Stream}
-import java.util.Arrays
+import java.net.SocketOption as JavaOption
+import java.util.{Arrays, Set as JavaSet}
 import java.util.concurrent.locks.ReentrantLock
-import scala.jdk.CollectionConverters.SetHasAsScala
 import weir.Task
 
 /** A connection whose reads and writes block the worker.
@@ -15,7 +15,7 @@ import weir.Task
   *   - Reads take turns, and so do writes, by locks in plain code: no instruction of a fiber is
   *     spent on them.
   */
-private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]:
+private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task], TaskSocketInfo:
   private val input = socket.getInputStream
   private val output = socket.getOutputStream
   private val reading = ReentrantLock()
@@ -35,22 +35,28 @@ private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]
   val peerAddress: GenSocketAddress =
     SocketAddressHelpers.toGenSocketAddress(socket.getRemoteSocketAddress)
 
-  def read(maxBytes: Int): Task[Option[Chunk[Byte]]] = OnWorker(locked(reading)(readSome(maxBytes)))
+  def read(maxBytes: Int): Task[Option[Chunk[Byte]]] = OnWorker(
+    locked(reading, isClosed)(readSome(maxBytes))
+  )
 
-  def readN(numBytes: Int): Task[Chunk[Byte]] = OnWorker(locked(reading)(readAll(numBytes)))
+  def readN(numBytes: Int): Task[Chunk[Byte]] = OnWorker(
+    locked(reading, isClosed)(readAll(numBytes))
+  )
 
   def reads: Stream[Task, Byte] =
     Stream.repeatEval(read(TaskSocket.defaultRead)).unNoneTerminate.unchunks
 
-  def write(bytes: Chunk[Byte]): Task[Unit] = OnWorker(locked(writing) {
-    val slice = bytes.toArraySlice
-    output.write(slice.values, slice.offset, slice.length)
-  })
+  def write(bytes: Chunk[Byte]): Task[Unit] = OnWorker(
+    locked(writing, isClosed || socket.isOutputShutdown) {
+      val slice = bytes.toArraySlice
+      output.write(slice.values, slice.offset, slice.length)
+    }
+  )
 
   def writes: Pipe[Task, Byte, Nothing] = _.chunks.foreach(write)
 
-  def endOfInput: Task[Unit] = Task(socket.shutdownInput())
-  def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
+  def endOfInput: Task[Unit] = Task(BlockingSocket.errors(isClosed)(socket.shutdownInput()))
+  def endOfOutput: Task[Unit] = Task(BlockingSocket.errors(isClosed)(socket.shutdownOutput()))
 
   private def readSome(most: Int): Option[Chunk[Byte]] =
     val isOpen = start < end || fill()
@@ -88,22 +94,18 @@ private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]
       end = 0
     Chunk.array(bytes)
 
-  private inline def locked[A](lock: ReentrantLock)(inline body: A): A =
-    val wasClosed = socket.isClosed
+  private inline def locked[A](lock: ReentrantLock, inline isOver: Boolean)(inline body: A): A =
     lock.lockInterruptibly()
-    try BlockingSocket.errors(socket.isClosed, wasClosed)(body)
+    try BlockingSocket.errors(isOver)(body)
     finally lock.unlock()
 
   // options
 
-  def supportedOptions: Task[Set[SocketOption.Key[?]]] =
-    Task(socket.supportedOptions.asScala.toSet)
-  def getOption[A](key: SocketOption.Key[A]): Task[Option[A]] = Task(
-    try Some(socket.getOption(key))
-    catch case _: UnsupportedOperationException => None
-  )
-  def setOption[A](key: SocketOption.Key[A], value: A): Task[Unit] =
-    Task(socket.setOption(key, value): Unit)
+  protected def isClosed: Boolean = socket.isClosed
+  protected def optionsOfSocket: JavaSet[JavaOption[?]] = socket.supportedOptions
+  protected def optionOfSocket[A](key: JavaOption[A]): A = socket.getOption(key)
+  protected def changeOption[A](key: JavaOption[A], value: A): Unit =
+    socket.setOption(key, value): Unit
 
   // deprecated
 
@@ -117,17 +119,3 @@ private[net] object TaskSocket:
 
   /** What the JDK reads at once, at most. */
   private inline val largestBuffer = 131072
-
-/** The options of a socket that listens. */
-private[net] final class TaskServerSocketInfo(socket: BlockingServerSocket)
-    extends SocketInfo[Task]:
-  val address: GenSocketAddress =
-    SocketAddressHelpers.toGenSocketAddress(socket.getLocalSocketAddress)
-  def supportedOptions: Task[Set[SocketOption.Key[?]]] =
-    Task(socket.supportedOptions.asScala.toSet)
-  def getOption[A](key: SocketOption.Key[A]): Task[Option[A]] = Task(
-    try Some(socket.getOption(key))
-    catch case _: UnsupportedOperationException => None
-  )
-  def setOption[A](key: SocketOption.Key[A], value: A): Task[Unit] =
-    Task(socket.setOption(key, value): Unit)
