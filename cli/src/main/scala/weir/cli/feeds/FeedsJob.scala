@@ -12,7 +12,7 @@ import weir.cli.feeds.input.{FeedList, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
-import weir.cli.feeds.store.{Database, FeedStore, Leases, Stages}
+import weir.cli.feeds.store.{Database, FeedStore, Leases, Outages, Stages}
 
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
@@ -26,7 +26,10 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     val listed = settings.opml.fold(FeedList.empty)(Opml.read) ++
       settings.urls.fold(FeedList.empty)(UrlList.read)
     InputProblems.check(listed, settings.isStrict, err)
-    val store = FeedStore.open(Database.of(settings.db))
+    val database = Database.of(settings.db)
+    val outages =
+      Outages(database.name, isWaiting = true, text => err.println(s"weir feeds: $text"))
+    val store = FeedStore.open(database, outages)
     try
       if listed.feeds.nonEmpty then add(store, listed)
       else if store.size() == 0 then addSite(store)

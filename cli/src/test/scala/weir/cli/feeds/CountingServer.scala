@@ -6,7 +6,7 @@ import java.util.concurrent.{ConcurrentHashMap, Executors}
 import java.util.concurrent.atomic.AtomicInteger
 
 /** Serves feeds at all addresses of this machine, and counts the requests: for each feed, and how
-  * many there were at once, of a feed and of a host.
+  * many there were at once, of a feed and of a host. `/old` leads to `/1` for good.
   */
 final class CountingServer(delayMillis: Long) extends AutoCloseable:
   private final class Gauge:
@@ -30,8 +30,10 @@ final class CountingServer(delayMillis: Long) extends AutoCloseable:
   val port: Int = server.getAddress.getPort
 
   /** How often each feed was asked for. */
-  def asked(host: String, number: Int): Int =
-    Option(feeds.get(s"$host /$number")).fold(0)(_.all.get)
+  def asked(host: String, number: Int): Int = asked(host, s"$number")
+
+  def asked(host: String, path: String): Int =
+    Option(feeds.get(s"$host /$path")).fold(0)(_.all.get)
 
   def total: Int = hosts.values.stream.mapToInt(_.all.get).sum
 
@@ -50,8 +52,12 @@ final class CountingServer(delayMillis: Long) extends AutoCloseable:
       .computeIfAbsent(host, _ => Gauge())
       .during(feed.during(Thread.sleep(delayMillis)))
     try
-      exchange.sendResponseHeaders(200, body.length)
-      exchange.getResponseBody.write(body)
+      if path == "/old" then
+        exchange.getResponseHeaders.set("Location", "/1")
+        exchange.sendResponseHeaders(301, -1)
+      else
+        exchange.sendResponseHeaders(200, body.length)
+        exchange.getResponseBody.write(body)
     catch case _: java.io.IOException => () // the process was killed
     finally exchange.close()
 

@@ -98,6 +98,28 @@ class SharingSuite extends FunSuite with TempFolder:
   folder.test("three processes over SQLite, one killed half-way: all fetched, none stored twice"):
     folder => threeOfWhichOneIsKilled(folder, folder.resolve("feeds.db").toString)
 
+  /** Two addresses, of which one leads to the other for good, over two processes. */
+  private def movedToOneThatIsThere(folder: Path, db: String): Unit =
+    val site = Site(folder, feedsOfAHost = 0, delayMillis = 0, db)
+    try
+      val addresses = List("old", "1").map(path => s"http://127.0.0.1:${site.server.port}/$path")
+      Files.writeString(folder.resolve("urls.txt"), addresses.mkString("\n"))
+      for _ <- 1 to 3 do
+        val both = List.fill(2)(site.start("--stale", "0s"))
+        val texts = both.map(_.readRest())
+        assertEquals(both.map(_.exitCode()), List(0, 0), texts.mkString("\n"))
+      assertEquals(site.ask("SELECT count(*) FROM feed WHERE url LIKE '%/1'"), 1L)
+      assertEquals(site.ask("SELECT count(*) FROM feed"), 1L)
+      assertEquals(site.ask("SELECT count(*) FROM item"), 2L)
+      assertEquals(site.server.asked("127.0.0.1", "old"), 1)
+    finally site.server.close()
+
+  folder.test("two addresses that lead to one feed for good are one feed, over Postgres"): folder =>
+    movedToOneThatIsThere(folder, newPostgres("moved"))
+
+  folder.test("two addresses that lead to one feed for good are one feed, over SQLite"): folder =>
+    movedToOneThatIsThere(folder, folder.resolve("feeds.db").toString)
+
   folder.test("one that is stopped gives its feeds back at once, and status shows who has what"):
     folder =>
       withSite(folder, feedsOfAHost = 2, delayMillis = 60_000, newPostgres("stopped")): site =>

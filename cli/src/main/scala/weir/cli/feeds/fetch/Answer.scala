@@ -27,7 +27,13 @@ enum Answer:
       movedTo: Option[FeedUrl]
   )
 
-  /** Nothing new since the validators that were sent; `freshFor` as for a document. */
-  case NotModified(freshFor: Option[FiniteDuration])
+  /** Nothing new since the validators that were sent, which these replace where the server gives
+    * new ones; `freshFor` as for a document.
+    */
+  case NotModified(
+      freshFor: Option[FiniteDuration],
+      etag: Option[String] = None,
+      lastModified: Option[String] = None
+  )
 
   case Failed(failure: Failure)

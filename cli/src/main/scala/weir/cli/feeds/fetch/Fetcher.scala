@@ -123,7 +123,12 @@ final class Fetcher(
       )
     else
       Body.discard(response)
-      if status == 304 then Answer.NotModified(Freshness.of(response.headers, now))
+      if status == 304 then
+        Answer.NotModified(
+          Freshness.of(response.headers, now),
+          header(response, "ETag"),
+          header(response, "Last-Modified")
+        )
       else
         val asked = header(response, "Retry-After").flatMap(RetryAfter.parse(_, now))
         Answer.Failed(Failure(Fetcher.reasonOf(status, way), s"status $status", asked))

@@ -23,7 +23,8 @@ private[run] enum CheckOutcome:
       holdOff: FiniteDuration,
       movedTo: Option[FeedUrl],
       livesAt: Option[FeedUrl],
-      found: Option[Check.Found]
+      found: Option[Check.Found],
+      renewed: Option[Check.Validators] = None
   )
 
   /** There is a page, and the feed that it names is to be fetched in its place.
@@ -38,9 +39,10 @@ private[run] object CheckOutcome:
   def of(feed: DueFeed, answer: Answer): CheckOutcome =
     answer match
       case Answer.Failed(failure) => failed(failure)
-      case Answer.NotModified(freshFor) =>
+      case Answer.NotModified(freshFor, etag, lastModified) =>
         val holdOff = HoldOff.fresh(freshFor ++ Some(feed.ttlMillis.millis))
-        End(Reason.NotModified, None, None, holdOff, None, None, None)
+        val renewed = Check.Validators(etag, lastModified)
+        End(Reason.NotModified, None, None, holdOff, None, None, None, Some(renewed))
       case document: Answer.Document =>
         ParsedFeed.parse(document.bytes, document.charset, document.url) match
           case Left(failure) => failed(failure)
@@ -79,7 +81,8 @@ private[run] object CheckOutcome:
             .orElse(Some(page.feed))
             .filter(address => page.isBelieved && (address.isHttps || !page.page.isHttps)),
           // The validators are the feed's, and would be sent to the page.
-          found = end.found.map(_.copy(etag = None, lastModified = None))
+          found = end.found.map(_.copy(etag = None, lastModified = None)),
+          renewed = None
         )
 
   /** There was no redirect, or one that the server means for good. */

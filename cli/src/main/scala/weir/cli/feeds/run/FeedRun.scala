@@ -165,7 +165,8 @@ final class FeedRun(
         disabled = reason == Reason.Gone,
         movedTo = outcome.movedTo,
         livesAt = outcome.livesAt,
-        found = outcome.found
+        found = outcome.found,
+        renewed = outcome.renewed
       )
     )
     fresh.foreach(tally.count(turn, reason, outcome.found.fold(0)(_.items.size), _))

@@ -14,7 +14,9 @@ import weir.cli.feeds.input.FeedUrl
   *   the address of the feed that a page led to; it replaces the page's, if nothing was ever found
   *   under that but the page
   * @param found
-  *   what the feed said, if it said anything new; else its title, validators and items stay
+  *   what the feed said, if it said anything new; else its title and items stay
+  * @param renewed
+  *   the validators that came with an answer of nothing new; those that did not come stay
   */
 final case class Check(
     feed: DueFeed,
@@ -27,7 +29,8 @@ final case class Check(
     disabled: Boolean,
     movedTo: Option[FeedUrl],
     livesAt: Option[FeedUrl],
-    found: Option[Check.Found]
+    found: Option[Check.Found],
+    renewed: Option[Check.Validators] = None
 )
 
 object Check:
@@ -38,3 +41,6 @@ object Check:
       ttlMillis: Long,
       items: Vector[Item]
   )
+
+  /** What the next request names, so that the server can say that nothing is new. */
+  final case class Validators(etag: Option[String], lastModified: Option[String])

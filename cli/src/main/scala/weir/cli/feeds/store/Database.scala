@@ -1,6 +1,6 @@
 package weir.cli.feeds.store
 
-import java.sql.Connection
+import java.sql.{Connection, SQLException}
 
 import weir.cli.BadInput
 import weir.postgres.Secrets
@@ -28,6 +28,12 @@ trait Database:
 
   /** A new connection in auto-commit mode. */
   def connect(): Connection
+
+  /** As `connect`, for a run that has begun. **Fails** with the driver's error. */
+  def connectAgain(): Connection
+
+  /** Whether `error` means that the database could do nothing just now, and may later. */
+  def isAway(error: SQLException): Boolean
 
   /** A new connection that can only read, to a database that exists: it makes none.
     *

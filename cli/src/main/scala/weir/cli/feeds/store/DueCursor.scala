@@ -7,17 +7,17 @@ package weir.cli.feeds.store
   */
 final class DueCursor private[store] (
     database: Database,
+    line: Line,
     due: DueQuery,
     half: Int,
     pageSize: Int
 ) extends AutoCloseable:
-  private val connection = database.connect()
   private var last: Option[DueFeed] = None
 
   /** The next page; empty at the end. */
   def nextPage(): Vector[DueFeed] =
-    val page = database.retrying(due.page(connection, half, last, pageSize))
+    val page = line.use(connection => database.retrying(due.page(connection, half, last, pageSize)))
     last = page.lastOption.orElse(last)
     page
 
-  def close(): Unit = connection.close()
+  def close(): Unit = line.close()

@@ -15,8 +15,8 @@ import weir.cli.feeds.input.{FeedUrl, NewFeed}
   *     has all its items; and a repeated check stores no item twice, since it is compared with what
   *     is stored in the same transaction, which holds the feed's row.
   */
-final class FeedStore private (database: Database) extends AutoCloseable:
-  private val writer = database.connect()
+final class FeedStore private (database: Database, writer: Line, outages: Outages)
+    extends AutoCloseable:
   // Fair, so that a process with much to store can still say that it lives.
   private val lock = ReentrantLock(true)
 
@@ -42,7 +42,7 @@ final class FeedStore private (database: Database) extends AutoCloseable:
 
   /** A cursor over the due feeds of one half of the keys (0 or 1), which the caller must close. */
   def cursor(due: DueQuery, half: Int, pageSize: Int): DueCursor =
-    DueCursor(database, due, half, pageSize)
+    DueCursor(database, Line(database, outages, None), due, half, pageSize)
 
   /** How many of `feeds` were new: those with an address that is known, or was before the feed
     * moved, are left as they are.
@@ -101,11 +101,20 @@ final class FeedStore private (database: Database) extends AutoCloseable:
     leases.renew()
     leases
 
+  /** The same store, over another connection. */
+  private[store] def another(): FeedStore =
+    FeedStore(database, Line(database, outages, None), outages)
+
+  /** From now on no call waits for a database that is away. */
+  def stopWaiting(): Unit = outages.end()
+
   def close(): Unit = writer.close()
 
   private def write(connection: Connection, check: Check): Int =
     import check.*
     val newAddress = movedTo.orElse(livesAt.filter(_ => wasNeverRead(connection, feed.id)))
+    val other = newAddress.flatMap(Merge.into(connection, feed, _))
+    val id = other.getOrElse(feed.id)
     val _ = Sql.update(
       connection,
       """UPDATE feed SET checked_at = ?, expected_ms = ?, outcome = ?, error = ?, failures = ?,
@@ -118,16 +127,22 @@ final class FeedStore private (database: Database) extends AutoCloseable:
       failures,
       holdOffMillis,
       if disabled then 1 else 0,
-      feed.id
+      id
     )
-    newAddress.foreach(move(connection, feed, _))
+    if other.isEmpty then newAddress.foreach(move(connection, feed, _))
+    renewed.foreach: validators =>
+      val _ = Sql.update(
+        connection,
+        """UPDATE feed SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified)
+          |WHERE id = ?""".stripMargin
+      )(validators.etag, validators.lastModified, id)
     found.fold(0): said =>
       val _ = Sql.update(
         connection,
         """UPDATE feed SET title = coalesce(?, title), etag = ?, last_modified = ?, ttl_ms = ?
           |WHERE id = ?""".stripMargin
-      )(said.title, said.etag, said.lastModified, said.ttlMillis, feed.id)
-      addItems(connection, check, said.items)
+      )(said.title, said.etag, said.lastModified, said.ttlMillis, id)
+      addItems(connection, id, atMillis, said.items)
 
   /** Whether no check has found a feed yet, as far as the last check and the items show. */
   private def wasNeverRead(connection: Connection, id: Long): Boolean =
@@ -154,8 +169,8 @@ final class FeedStore private (database: Database) extends AutoCloseable:
   /** The feed's row is locked by now, or the whole file: no other process adds items to it
     * meanwhile.
     */
-  private def addItems(connection: Connection, check: Check, items: Vector[Item]): Int =
-    val stored = StoredItem.named(connection, check.feed.id, items)
+  private def addItems(connection: Connection, id: Long, atMillis: Long, items: Vector[Item]): Int =
+    val stored = StoredItem.named(connection, id, items)
     val fresh = NewItems.of(items, stored)
     Sql.updateAll(
       connection,
@@ -163,16 +178,16 @@ final class FeedStore private (database: Database) extends AutoCloseable:
         |VALUES (?, ?, ?, ?, ?, ?, ?, ?)""".stripMargin
     )(fresh.map: item =>
       import item.*
-      Seq(check.feed.id, guid, url, title, publishedAt, summary, content, check.atMillis))
+      Seq(id, guid, url, title, publishedAt, summary, content, atMillis))
 
   private[store] def writing[A](body: Connection => A): A =
     lock.lock()
-    try database.transaction(writer)(body(writer))
+    try writer.use(connection => database.transaction(connection)(body(connection)))
     finally lock.unlock()
 
   private[store] def reading[A](body: Connection => A): A =
     lock.lock()
-    try database.retrying(body(writer))
+    try writer.use(connection => database.retrying(body(connection)))
     finally lock.unlock()
 
 object FeedStore:
@@ -180,12 +195,12 @@ object FeedStore:
     *
     * **Fails** with [[weir.cli.BadInput]], and changes nothing, if the database belongs to
     * something else or cannot be reached.
+    *
+    * @param outages
+    *   what happens where the database goes away later
     */
-  def open(database: Database): FeedStore =
+  def open(database: Database, outages: Outages = Outages.failing): FeedStore =
     database.version() match
       case None => database.create()
       case Some(version) => if version < Schema.version then database.upgrade()
-    FeedStore(database)
-
-  /** Another connection to the database of a store. */
-  private[store] def line(database: Database): FeedStore = FeedStore(database)
+    FeedStore(database, Line(database, outages, Some(database.connect())), outages)

@@ -1,6 +1,6 @@
 package weir.cli.feeds.store
 
-import java.sql.Connection
+import java.sql.{Connection, SQLException}
 import java.util.concurrent.ThreadLocalRandom
 
 /** What this process is fetching, in the database, where the other processes see it.
@@ -31,8 +31,8 @@ final class Leases private[store] (
   private val now = database.now
   // Where there are many writers, takes need not wait for checks that are being stored, nor the
   // sign of life for anything.
-  private val line = if database.hasManyWriters then FeedStore.line(database) else store
-  private val pulse = if database.hasManyWriters then FeedStore.line(database) else store
+  private val line = if database.hasManyWriters then store.another() else store
+  private val pulse = if database.hasManyWriters then store.another() else store
   private val living = s"SELECT id FROM worker WHERE until_ms > $now"
   @volatile private var sweptNanos = System.nanoTime()
 
@@ -149,11 +149,16 @@ final class Leases private[store] (
       sweptNanos = System.nanoTime()
       sweep()
 
-  /** Gives back what this process has: others can have it at once. */
+  /** Gives back what this process has: others can have it at once. If the database is away, they
+    * have it when the time of this process is over.
+    */
   def close(): Unit =
-    line.writing: connection =>
-      val _ = Sql.update(connection, "DELETE FROM lease WHERE worker_id = ?")(worker)
-      val _ = Sql.update(connection, "DELETE FROM worker WHERE id = ?")(worker)
+    store.stopWaiting()
+    try
+      line.writing: connection =>
+        val _ = Sql.update(connection, "DELETE FROM lease WHERE worker_id = ?")(worker)
+        val _ = Sql.update(connection, "DELETE FROM worker WHERE id = ?")(worker)
+    catch case error: SQLException if database.isAway(error) => ()
     for own <- List(line, pulse) if own ne store do own.close()
 
 object Leases:

@@ -90,19 +90,33 @@ final class Postgres(url: String) extends Database:
       name
     )(_ => ())
 
-  def connect(): Connection = connectWith("")
+  def connect(): Connection = reached(connectWith(""))
 
-  def connectForReading(): Connection = connectWith(" -c default_transaction_read_only=on")
+  def connectForReading(): Connection =
+    reached(connectWith(" -c default_transaction_read_only=on"))
+
+  def connectAgain(): Connection = connectWith("")
+
+  /** The server has gone, is starting or ending, has no free connection, or only reads, as after a
+    * failover.
+    */
+  def isAway(error: SQLException): Boolean =
+    val state = String.valueOf(error.getSQLState)
+    state.startsWith("08") || Postgres.away(state)
 
   private def connectWith(more: String): Connection =
     val properties = Properties()
     properties.setProperty("connectTimeout", "10")
+    properties.setProperty("tcpKeepAlive", "true")
     properties.setProperty("ApplicationName", Schema.application)
     properties.setProperty(
       "options",
       s"-c search_path=${Postgres.schema} -c client_min_messages=warning$more"
     )
-    try DriverManager.getConnection(url, properties)
+    DriverManager.getConnection(url, properties)
+
+  private def reached(connect: => Connection): Connection =
+    try connect
     catch
       case error: SQLException =>
         throw BadInput(
@@ -133,6 +147,11 @@ private object Postgres:
        |JOIN pg_namespace n ON n.oid = c.relnamespace
        |WHERE n.nspname = '$schema' AND c.relname = 'meta' AND a.attname IN ('name', 'value')
        |AND NOT a.attisdropped""".stripMargin
+
+  /** SQLSTATE admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout,
+    * too_many_connections, read_only_sql_transaction.
+    */
+  val away: Set[String] = Set("57P01", "57P02", "57P03", "57P05", "53300", "25006")
 
   /** SQLSTATE insufficient_privilege. */
   val notPermitted = "42501"

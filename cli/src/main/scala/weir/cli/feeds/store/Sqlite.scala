@@ -20,7 +20,7 @@ import weir.cli.BadInput
   *   - **Identity**: the header of the file says that it is weir's (`application_id`). It is read
   *     as bytes before SQLite opens anything, so a foreign file is not touched at all.
   */
-final class Sqlite private (file: Path) extends Database:
+final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
   def name: String = file.toString
 
   def version(): Option[Int] =
@@ -105,10 +105,20 @@ final class Sqlite private (file: Path) extends Database:
 
   def connect(): Connection =
     val connection = open()
-    retrying:
-      Sql.execute(connection, "PRAGMA synchronous = NORMAL")
-      Sql.execute(connection, "PRAGMA foreign_keys = ON")
-    connection
+    try
+      retrying:
+        Sql.execute(connection, "PRAGMA synchronous = NORMAL")
+        Sql.execute(connection, "PRAGMA foreign_keys = ON")
+      connection
+    catch
+      case error: Throwable =>
+        connection.close()
+        throw error
+
+  def connectAgain(): Connection = connect()
+
+  /** Another program has had the file locked for longer than usual. */
+  def isAway(error: SQLException): Boolean = Sqlite.isBusy(error.getErrorCode)
 
   /** Not `SQLITE_OPEN_READONLY`: the last to close would leave the files of the WAL behind. */
   def connectForReading(): Connection =
@@ -145,7 +155,7 @@ final class Sqlite private (file: Path) extends Database:
     * or writes it back as the last to close.
     */
   override def retrying[A](body: => A): A =
-    val deadline = System.nanoTime() + Sqlite.busyLimitMillis * 1_000_000
+    val deadline = System.nanoTime() + busyLimitMillis * 1_000_000
     var result: Option[A] = None
     while result.isEmpty do
       try result = Some(body)
@@ -167,15 +177,19 @@ object Sqlite:
   private val notADatabase = 26
 
   /** No transaction of weir lasts longer than some milliseconds; another tool's may. */
-  private val busyLimitMillis = 30_000L
+  private val usualBusyLimitMillis = 30_000L
 
   /** Readers wait for a writer only while it recovers the file after a crash. */
   private val readerPatienceMillis = 5_000
 
   private val otherFile = "Name another file with --db; this one was not changed."
 
-  /** The database in the file at `path`, whether it exists or not. */
-  def at(path: String): Database =
+  /** The database in the file at `path`, whether it exists or not.
+    *
+    * @param busyLimitMillis
+    *   how long another program may keep it locked before that is an outage
+    */
+  def at(path: String, busyLimitMillis: Long = usualBusyLimitMillis): Database =
     try
       if path.isEmpty then throw BadInput("--db", "the name is empty.", "Name a file.")
       if path.startsWith("jdbc:") then
@@ -184,7 +198,7 @@ object Sqlite:
           s"'${path.takeWhile(_ != '?')}' is neither SQLite nor Postgres.",
           "Give the path of a file, or jdbc:postgresql://host/database."
         )
-      Sqlite(Path.of(path))
+      Sqlite(Path.of(path), busyLimitMillis)
     catch
       case bad: InvalidPathException =>
         throw BadInput("--db", s"'$path' is no path (${bad.getReason}).", "Name a file.")

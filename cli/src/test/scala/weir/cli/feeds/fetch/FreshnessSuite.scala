@@ -59,3 +59,9 @@ class FreshnessSuite extends FunSuite with FetchFixture:
     assertEquals(document(found).freshFor, Some(7.seconds))
     val (known, _) = fetch("http://a.example/")(_ => text(304, "Cache-Control: max-age=8")(""))
     assertEquals(known, Answer.NotModified(Some(8.seconds)))
+
+  test("an answer of nothing new may bring new validators"):
+    val validators = Seq("ETag: \"e2\"", "Last-Modified: Thu, 26 Nov 2026 15:00:00 GMT")
+    val (known, _) = fetch("http://a.example/")(_ => text(304, validators*)(""))
+    val modified = Some("Thu, 26 Nov 2026 15:00:00 GMT")
+    assertEquals(known, Answer.NotModified(None, Some("\"e2\""), modified))

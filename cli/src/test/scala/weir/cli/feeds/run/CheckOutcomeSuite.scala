@@ -7,7 +7,7 @@ import munit.FunSuite
 
 import weir.cli.feeds.fetch.{Answer, Failure, Reason}
 import weir.cli.feeds.input.FeedUrl
-import weir.cli.feeds.store.DueFeed
+import weir.cli.feeds.store.{Check, DueFeed}
 
 class CheckOutcomeSuite extends FunSuite:
   private def url(text: String) = FeedUrl.parse(text).toOption.get
@@ -55,6 +55,11 @@ class CheckOutcomeSuite extends FunSuite:
     assertEquals(end(CheckOutcome.of(known, Answer.NotModified(Some(3.hours)))).holdOff, 3.hours)
     val found = end(CheckOutcome.of(feed, document(rss("<ttl>120</ttl>")))).found
     assertEquals(found.map(_.ttlMillis), Some(7_200_000L))
+
+  test("the validators of an answer of nothing new are kept"):
+    val answer = Answer.NotModified(None, etag = Some("e2"), lastModified = Some("today"))
+    val renewed = end(CheckOutcome.of(feed, answer)).renewed
+    assertEquals(renewed, Some(Check.Validators(Some("e2"), Some("today"))))
 
   test("the validators of a truncated feed are not kept, or the rest of it would never come"):
     val cut = rss().replace("</channel></rss>", "<item><ti")

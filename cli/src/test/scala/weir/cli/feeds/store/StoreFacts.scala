@@ -198,15 +198,71 @@ trait StoreFacts:
       assertEquals(due(store).size, 1)
       assertEquals(store.record(check(feed, "a")), 1)
 
-  test("a moved feed gets its new address, unless another has it"):
+  test("a moved feed gets its new address"):
     withStore: store =>
       store.add(feeds(2)): Unit
-      val List(first, second) = due(store).sortBy(_.id): @unchecked
+      val first = due(store).minBy(_.id)
       store.record(check(first).copy(movedTo = Some(url(9)))): Unit
-      store.record(check(second).copy(movedTo = Some(url(9)))): Unit
       val later = due(store, query.copy(asOfMillis = now * 2)).sortBy(_.id)
       assertEquals(later.map(_.url), List(url(9), url(2)))
       assertEquals(store.add(feeds(3)), 1) // the list still has the old address of the first
+
+  /** The feeds and their items, as `number of the feed guid`. */
+  private def itemsOf(store: FeedStore): List[String] = store.reading: connection =>
+    Sql
+      .query(connection, "SELECT feed_id, guid FROM item ORDER BY feed_id, guid")()(row =>
+        s"${row.getLong(1)} ${row.getString(2)}"
+      )
+      .toList
+
+  test("a feed that moves to where another is becomes a part of it, each item once"):
+    withStore: store =>
+      store.add(feeds(3)): Unit
+      val List(first, second, third) = due(store).sortBy(_.id): @unchecked
+      store.record(check(first, "a", "only here")): Unit
+      store.record(check(second, "a", "b")): Unit
+      store.record(check(third, "x").copy(disabled = true)): Unit
+      assertEquals(store.record(check(first, "b", "new").copy(movedTo = Some(url(2)))), 1)
+      val id = second.id
+      assertEquals(
+        itemsOf(store),
+        List(s"$id a", s"$id b", s"$id new", s"$id only here", s"${third.id} x")
+      )
+      val later = due(store, query.copy(asOfMillis = now * 2))
+      assertEquals(later.map(feed => (feed.id, feed.url)), List((id, url(2))))
+      assertEquals(store.add(feeds(3)), 0) // the list still has both addresses
+      // Its check was the other's, so that is not due; and one that was gone is there again.
+      store.record(check(later.head).copy(movedTo = Some(url(3)))): Unit
+      assertEquals(due(store), Nil)
+      assertEquals(due(store, query.copy(asOfMillis = now * 2)).map(_.url), List(url(3)))
+      assertEquals((store.size(), store.add(feeds(3))), (1L, 0))
+
+  test("entries that share a guid stay apart when feeds become one"):
+    withStore: store =>
+      store.add(feeds(2)): Unit
+      val List(first, second) = due(store).sortBy(_.id): @unchecked
+      def item(title: String) = Item("same", None, Some(title), None, None)
+      def found(titles: String*) =
+        Some(Check.Found(None, None, None, 0, titles.map(item).toVector))
+      store.record(check(first).copy(found = found("one", "two"))): Unit
+      store.record(check(second).copy(found = found("two", "three"))): Unit
+      store.record(check(first).copy(found = found("one"), movedTo = Some(url(2)))): Unit
+      assertEquals(itemsOf(store), List.fill(3)(s"${second.id} same"))
+
+  test("an answer of nothing new may bring new validators, and those that it has not stay"):
+    withStore: store =>
+      store.add(feeds(1)): Unit
+      val later = query.copy(asOfMillis = now * 2)
+      store.record(check(due(store).head, "a")): Unit
+      def answered(etag: Option[String], lastModified: Option[String]) =
+        val renewed = Some(Check.Validators(etag, lastModified))
+        val feed = due(store, later).head
+        store.record(check(feed).copy(found = None, renewed = renewed)): Unit
+        val next = due(store, later).head
+        (next.etag, next.lastModified)
+      assertEquals(answered(Some("new"), None), (Some("new"), None))
+      assertEquals(answered(None, Some("today")), (Some("new"), Some("today")))
+      assertEquals(answered(None, None), (Some("new"), Some("today")))
 
   test("two processes may write at once, and neither stores an item twice"):
     withDatabase: database =>

@@ -1,0 +1,56 @@
+package weir.cli.feeds.store
+
+import java.sql.Connection
+
+import weir.cli.feeds.input.FeedUrl
+
+/** Makes one feed of two whose addresses lead to the same one for good.
+  *
+  * The feed that has the address stays. It gets the items of the other that it has not, and the
+  * other's addresses become former ones of it, so a list that has both adds neither again.
+  */
+private[store] object Merge:
+  /** The number of the feed at `url` after `feed` has become a part of it; none if there is none, or
+    * it is `feed` itself. In a transaction.
+    */
+  def into(connection: Connection, feed: DueFeed, url: FeedUrl): Option[Long] =
+    // Locks the row, so that no other process adds items to it meanwhile.
+    val locked = Sql.update(
+      connection,
+      "UPDATE feed SET expected_ms = expected_ms WHERE url = ? AND id <> ?"
+    )(url.text, feed.id)
+    Option.when(locked == 1):
+      val other =
+        Sql.query(connection, "SELECT id FROM feed WHERE url = ?")(url.text)(_.getLong(1)).head
+      moveItems(connection, feed.id, other)
+      moveAddresses(connection, feed, other)
+      Sql.update(connection, "DELETE FROM lease WHERE feed_id = ?")(feed.id): Unit
+      Sql.update(connection, "DELETE FROM feed WHERE id = ?")(feed.id): Unit
+      other
+
+  /** The same entry is one with the same guid, if each feed has one of it, or else with the same
+    * link and title, too.
+    */
+  private def moveItems(connection: Connection, from: Long, to: Long): Unit =
+    def count(feed: Long) =
+      s"(SELECT count(*) FROM item n WHERE n.feed_id = $feed AND n.guid = item.guid)"
+    val _ = Sql.update(
+      connection,
+      s"""DELETE FROM item WHERE feed_id = ? AND EXISTS (SELECT 1 FROM item o
+         |WHERE o.feed_id = ? AND o.guid = item.guid
+         |  AND (${count(from)} = 1 AND ${count(to)} = 1
+         |    OR coalesce(o.url, '') = coalesce(item.url, '')
+         |    AND coalesce(o.title, '') = coalesce(item.title, '')))""".stripMargin
+    )(from, to)
+    val _ = Sql.update(connection, "UPDATE item SET feed_id = ? WHERE feed_id = ?")(to, from)
+
+  private def moveAddresses(connection: Connection, feed: DueFeed, to: Long): Unit =
+    val _ = Sql.update(connection, "UPDATE former_url SET feed_id = ? WHERE feed_id = ?")(
+      to,
+      feed.id
+    )
+    val _ = Sql.update(
+      connection,
+      """INSERT INTO former_url (url, feed_id) SELECT url, CAST(? AS BIGINT) FROM feed WHERE id = ?
+        |ON CONFLICT (url) DO NOTHING""".stripMargin
+    )(to, feed.id)
