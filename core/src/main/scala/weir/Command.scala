@@ -1,6 +1,6 @@
 package weir
 
-import java.io.InputStream
+import java.io.{IOException, InputStream}
 import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import scala.jdk.CollectionConverters.IteratorHasAsScala
@@ -37,10 +37,17 @@ object Command:
 
   /** A process that was begun. A program that writes much waits until that is read: read `output`
     * and `errors` at the same time, or redirect one of them.
+    *
+    * A pipe to a process is open for as long as any process holds its other end, also one that the
+    * program has left running when it ended, which no kill reaches. A read that waits for such a
+    * pipe, and a write to one that is full, are native calls that the JDK cannot end: closing the
+    * stream leaves a read waiting, and waits itself for a write. So a cancel abandons the call.
     */
   final class Running private[Command] (process: Process, grace: FiniteDuration):
+    @volatile private var writeAbandoned = false
 
-    /** What it writes to its standard output. To be read once. **Cancelled** while it waits for
+    /** What it writes to its standard output. To be read once. **Waits** for the end of the process
+      * and of those that it has left running with that output. **Cancelled** while it waits for
       * more: kills the process. **Fails** with an `IOException`.
       * {{{
       * val first: Task[Option[String]] =
@@ -73,12 +80,12 @@ object Command:
       */
     def writeInput(blocks: Stream[Array[Byte]]): Task[Unit] =
       val input = process.getOutputStream
-      blocks
-        .evalMap(block =>
-          Task.onPlatformThread { input.write(block); input.flush() }.cancelable(kill)
-        )
-        .drain
-        .guarantee(Task(input.close()))
+      def write(block: Array[Byte]) = Task.uncancelable(poll =>
+        Task
+          .abandonable(poll) { input.write(block); input.flush() }(_ => ())
+          .onCancel(Task { writeAbandoned = true } >> kill)
+      )
+      blocks.evalMap(write).drain.guarantee(closeInput)
 
     /** With what it has ended. **Waits** for that. **Cancelled** meanwhile: it goes on.
       * {{{
@@ -109,10 +116,18 @@ object Command:
     private def bytesOf(input: InputStream): Stream[Array[Byte]] =
       BlockSource.stream(ByteInput.ofProcess(input, kill), 65536)
 
+    /** Does not wait for a write that was abandoned: the JDK closes the stream after it. */
+    private def closeInput: Task[Unit] = Task.defer {
+      if writeAbandoned then
+        Task.onPlatformThread(process.getOutputStream.close()).attempt.start.void
+      else Task(process.getOutputStream.close())
+    }
+
     /** The output of what the process has left running is not waited for. */
-    private[Command] def release: Task[Unit] = kill.guarantee(Task {
-      for closed <- List(process.getOutputStream, process.getInputStream, process.getErrorStream)
-      do
-        try closed.close()
-        catch case _: java.io.IOException => () // what was not written when the process ended
-    })
+    private[Command] def release: Task[Unit] = kill
+      .guarantee(closeInput.handleError(_ => ())) // what was not written when the process ended
+      .guarantee(Task {
+        for closed <- List(process.getInputStream, process.getErrorStream) do
+          try closed.close()
+          catch case _: IOException => ()
+      })

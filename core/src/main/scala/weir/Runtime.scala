@@ -37,7 +37,9 @@ class Runtime private[weir] (
     */
   lazy val executionContext: ExecutionContext = ContextOfRuntime(this)
 
-  /** How many tasks `timeoutAbandon` has left behind that have not ended yet. */
+  /** How many tasks have been left behind that have not ended yet: by `timeoutAbandon`, and by a
+    * cancel of a native call that nothing ends, such as opening a named pipe that nobody writes to.
+    */
   def abandonedTasks: Int = abandonedTaskCount.get
 
   /** What all fibers of this runtime are doing: for each fiber its state, since when, what it waits

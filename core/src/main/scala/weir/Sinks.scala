@@ -17,14 +17,14 @@ extension (bytes: Stream[Array[Byte]])
     * which ends with a whole block, or, after a cancel or an error of the write, within one. Where
     * readers must not see that, write another file and move it.
     *
-    * **Cancelled** also while it writes; not while it opens the file.
+    * **Cancelled** also while it writes, and while it opens a named pipe that nobody reads.
     * {{{
     * val copied: Task[Long] = Stream.fromPath(path).writeTo(java.nio.file.Path.of("b.txt"))
     * }}}
     */
   def writeTo(path: Path, append: Boolean = false): Task[Long] =
     Resource
-      .make(Task(ByteOutput.ofPath(path, append)))(output => Task(output.close()))
+      .makeFull(ByteOutput.open(_, path, append))((output, _) => Task(output.close()))
       .use(output => bytes.evalMap(output.write).fold(0L)(_ + _))
 
   /** How many files were written: each block goes to the file that is written, whole; where that

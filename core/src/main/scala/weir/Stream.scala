@@ -1469,8 +1469,7 @@ object Stream:
     * pipe, what each read has returned. Each block is an array of its own, which the consumer may
     * keep. The file is opened when the stream runs, and closed when it is over.
     *
-    * **Cancelled** also while it reads; not while it opens the file, which takes long only for a
-    * pipe without a writer.
+    * **Cancelled** also while it reads, and while it opens a named pipe that nobody writes to.
     * {{{
     * val bytes: Task[Long] = Stream.fromPath(path).map(_.length.toLong).sum
     * }}}

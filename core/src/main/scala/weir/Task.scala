@@ -261,8 +261,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * yield ()
     * }}}
     */
-  final def memoize: Task[Task[A]] =
-    Cache[String, Either[Throwable, A]]().map(_.get("Task.memoize")(attempt).rethrow)
+  final def memoize: Task[Task[A]] = Cache.memoize(this)
 
   // ---- cancellation and finalizers ----
 
@@ -498,6 +497,13 @@ object Task extends TaskCollections:
     * what it throws.
     */
   def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
+
+  /** As `onPlatformThread`, for a call that nothing ends: a cancel does not wait for it. To be run
+    * in a region that is masked but for `poll`, so that the value that comes out is not lost. A
+    * value that comes after a cancel goes to `late`.
+    */
+  private[weir] def abandonable[A](poll: Poll)(thunk: => A)(late: A => Unit): Task[A] =
+    AbandonableCall(poll, () => thunk, late)
 
   /** What `task` returns, which is made each time this task runs. */
   def defer[A](task: => Task[A]): Task[A] = Defer(() => task)

@@ -1,9 +1,10 @@
 package weir.stream
 
-import java.io.{FileInputStream, InputStream}
+import java.io.{FileInputStream, IOException, InputStream}
 import java.net.Socket
 import java.nio.ByteBuffer
 import java.nio.channels.SeekableByteChannel
+import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{Files, Path}
 import weir.Task
 
@@ -14,7 +15,13 @@ private[weir] abstract class ByteInput:
   def close(): Unit
 
 private[weir] object ByteInput:
-  def ofPath(path: Path): ByteInput = ChannelInput(Files.newByteChannel(path))
+  def ofPath(path: Path): ByteInput =
+    if mayWaitToOpen(path) then PipeInput(path) else ChannelInput(Files.newByteChannel(path))
+
+  /** True of a named pipe, whose opening waits until another process opens its other end. */
+  def mayWaitToOpen(path: Path): Boolean =
+    try Files.readAttributes(path, classOf[BasicFileAttributes]).isOther
+    catch case _: IOException => false // opening it says what is wrong
 
   /** A read of a `FileInputStream` ignores interrupts; a read of its channel does not. */
   def of(stream: InputStream): ByteInput =
@@ -29,10 +36,10 @@ private[weir] object ByteInput:
       Task.delay(input.read(block)).cancelable(Task(socket.close()))
     def close(): Unit = ()
 
-  /** The output of a process, a read of which ends only with the process. */
+  /** The output of a process, a read of which ends only with all the processes that hold it. */
   def ofProcess(input: InputStream, kill: Task[Unit]): ByteInput = new ByteInput:
     def read(block: Array[Byte]): Task[Int] =
-      Task.onPlatformThread(input.read(block)).cancelable(kill)
+      Task.uncancelable(poll => Task.abandonable(poll)(input.read(block))(_ => ()).onCancel(kill))
     def close(): Unit = ()
 
 /** The input of a file, a pipe or a terminal.
@@ -50,6 +57,26 @@ private final class ChannelInput(channel: SeekableByteChannel) extends ByteInput
 
   private def readNow(block: Array[Byte]): Int = channel.read(ByteBuffer.wrap(block))
   def close(): Unit = channel.close()
+
+/** The input of a named pipe or a device, opened by the first read: only that can be cancelled. */
+private final class PipeInput(path: Path) extends ByteInput:
+  private var opened: ByteInput | Null = null
+
+  def read(block: Array[Byte]): Task[Int] = Task.defer {
+    val input = opened
+    if input eq null then open.flatMap(_.read(block)) else input.read(block)
+  }
+
+  private def open: Task[ByteInput] = Task.uncancelable(poll =>
+    Task.abandonable(poll)(ChannelInput(Files.newByteChannel(path)))(_.close()).map { input =>
+      opened = input
+      input
+    }
+  )
+
+  def close(): Unit =
+    val input = opened
+    if input ne null then input.close()
 
 /** The input of a stream whose reads may ignore interrupts: a cancel closes it during the read. */
 private final class StreamInput(stream: InputStream) extends ByteInput:

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.concurrent.ArrayBlockingQueue
-import weir.Task
+import weir.{Poll, Task}
 
 /** What the sinks of bytes write to. */
 private[weir] abstract class ByteOutput:
@@ -15,6 +15,12 @@ private[weir] abstract class ByteOutput:
   def close(): Unit
 
 private[weir] object ByteOutput:
+  /** As `ofPath`, to be run in a region that is masked but for `poll`. */
+  def open(poll: Poll, path: Path, append: Boolean): Task[ByteOutput] = Task.defer {
+    if ByteInput.mayWaitToOpen(path) then Task.abandonable(poll)(ofPath(path, append))(_.close())
+    else Task.pure(ofPath(path, append))
+  }
+
   def ofPath(path: Path, append: Boolean): ByteOutput =
     val how =
       if append then StandardOpenOption.APPEND else StandardOpenOption.TRUNCATE_EXISTING

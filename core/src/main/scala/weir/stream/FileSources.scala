@@ -1,6 +1,6 @@
 package weir.stream
 
-import java.io.UncheckedIOException
+import java.io.{IOException, UncheckedIOException}
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 import java.nio.file.StandardWatchEventKinds.{ENTRY_CREATE, ENTRY_DELETE, ENTRY_MODIFY}
@@ -83,11 +83,12 @@ private[weir] final class TailSource(
 
   private def open(): Unit =
     try
-      val before = attributes.fileKey
+      val before = attributes
+      if before.isOther then throw TailSource.noFile(path) // opening a named pipe may wait for ever
       val file = FileChannel.open(path)
       channel = file
       key = attributes.fileKey
-      if key != before then leave() // it is not known which of the two files is open
+      if key != before.fileKey then leave() // it is not known which of the two files is open
       else
         position = if fromEnd && isFirst then file.size else 0
         isFirst = false
@@ -122,3 +123,8 @@ private[weir] final class TailSource(
 
 private[weir] object TailSource:
   val none = new Array[Byte](0)
+
+  def noFile(path: Path): IOException = IOException(
+    s"Stream.tailOf: $path is a pipe or a device. It must be a file. To read a pipe, use " +
+      "Stream.fromPath."
+  )

@@ -1,7 +1,7 @@
 package weir
 package stream
 
-import java.io.{ByteArrayInputStream, FileInputStream, IOException, InputStream}
+import java.io.{ByteArrayInputStream, FileInputStream, FileOutputStream, IOException, InputStream}
 import java.nio.file.{Files, NoSuchFileException, Path}
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
@@ -169,3 +169,40 @@ class BlockSourceSuite extends StreamTests:
     do
       val error = intercept[IllegalArgumentException](stream())
       assert(error.getMessage.contains("was 0. It must be at least 1."), error.getMessage)
+
+  /** A named pipe. */
+  private def withPipe[A](body: Path => A): A =
+    val folder = Files.createTempDirectory("weir-pipe")
+    val pipe = folder.resolve("pipe")
+    try
+      val isMade =
+        try ProcessBuilder("mkfifo", pipe.toString).start().waitFor() == 0
+        catch case _: IOException => false
+      assume(isMade, "there is no mkfifo")
+      body(pipe)
+    finally
+      Files.deleteIfExists(pipe): Unit
+      Files.delete(folder)
+
+  test("a cancel ends the opening of a named pipe that nobody writes to, or reads"):
+    val isBoth = List[(Path => Task[Any], Path => java.io.Closeable)](
+      (pipe => Stream.fromPath(pipe).drain, pipe => FileOutputStream(pipe.toFile)),
+      (pipe => Stream.emit(bytesOf(1)).writeTo(pipe), pipe => FileInputStream(pipe.toFile))
+    )
+    for (task, other) <- isBoth do
+      withPipe { pipe =>
+        val fiber = task(pipe).start.runSync()
+        eventually("it waits")(isWaiting(fiber))
+        fiber.cancel.runSync()
+        assertEquals(Runtime.default.abandonedTasks, 1)
+        other(pipe).close() // which ends the call that was abandoned
+        eventually("it is closed")(Runtime.default.abandonedTasks == 0)
+      }
+
+  test("a named pipe gives what was written to it, to its end"):
+    withPipe { pipe =>
+      val bytes = bytesOf(100_000)
+      val both = Stream.emit(bytes).writeTo(pipe).both(Stream.fromPath(pipe, 1000).toList)
+      val (written, read) = both.runSync()
+      assertEquals((written, read.flatten.toArray.toSeq), (100_000L, bytes.toSeq))
+    }

@@ -4,6 +4,7 @@ package stream
 import java.io.IOException
 import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 
 class CommandSuite extends StreamTests:
 
@@ -77,3 +78,47 @@ class CommandSuite extends StreamTests:
     cancelled(_.errors.drain)
     cancelled(_.exitCode)
     cancelled(_.writeInput(Stream.constant(new Array[Byte](1 << 16))))
+
+  /** True while a thread waits in a native read or write of a pipe. */
+  private def isIn(nativeCall: String): Boolean =
+    Thread.getAllStackTraces.values.asScala
+      .exists(_.headOption.exists(_.getMethodName == nativeCall))
+
+  /** Begins `call`; lets the shell end, which leaves another process running with its pipes; and
+    * runs `cancel`. The other process goes on through all that, the release too.
+    */
+  private def left[A](nativeCall: String)(call: Command.Running => Task[Unit])(
+      cancel: Fiber[Unit] => Task[A]
+  ): A =
+    val script = "trap 'exit 0' USR1; sleep 60 <&0 & echo $$ $!; wait"
+    val use = shell(script).use { process =>
+      for
+        line <- Text.lines(Text.utf8Decode(process.output)).take(1).toList
+        ids = line.head.split(' ')
+        fiber <- call(process).start
+        _ <- Task(eventually("it waits for the pipe")(isIn(nativeCall)))
+        _ <- Command.run("kill", "-USR1", ids(0)).use(_.exitCode) >> process.exitCode
+        result <- cancel(fiber)
+      yield (result, ProcessHandle.of(ids(1).toLong).get)
+    }
+    val before = Runtime.default.abandonedTasks
+    val (result, other) = use.runSync()
+    assert(other.isAlive, "the other process was killed")
+    other.destroyForcibly(): Unit
+    eventually("the call ends with the other process")(Runtime.default.abandonedTasks == before)
+    result
+
+  test("a cancel ends a read that waits for a process which was left running"):
+    left("readBytes")(_.output.drain)(_.cancel)
+    left("readBytes")(_.errors.drain)(_.cancel)
+
+  test(
+    "a cancel ends a write that waits for a process which was left running; so does the release"
+  ):
+    left("writeBytes")(_.writeInput(Stream.constant(new Array[Byte](1 << 16))))(_.cancel)
+
+  test("a race ends a read that waits for a process which was left running"):
+    val gate = Deferred.unsafe[Unit]
+    left("readBytes")(process => Task.race(process.output.drain, gate.get).void)(fiber =>
+      gate.complete(()) >> fiber.joinOrFail
+    )
