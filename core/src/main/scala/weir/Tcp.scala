@@ -1,7 +1,9 @@
 package weir
 
-import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket}
+import java.io.IOException
+import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket, SocketException}
 import java.util.concurrent.ConcurrentHashMap
+import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.stream.{BlockSource, ByteInput, Pull}
 
 /** Connections by TCP: those that others begin, and those that we begin. */
@@ -9,8 +11,8 @@ object Tcp:
 
   /** A connection to `port` of `host`, closed at the release.
     *
-    * **Waits** until the other side accepts. **Cancelled** meanwhile: closes the socket. **Fails**
-    * with an `IOException`.
+    * **Waits** until the other side accepts. **Cancelled** meanwhile: closes the socket, and does
+    * not wait for a look-up of the host's name. **Fails** with an `IOException`.
     * {{{
     * val answer: Task[List[String]] = Tcp.connect("localhost", 7).use { connection =>
     *   connection.write("hello\n".getBytes) >>
@@ -19,18 +21,25 @@ object Tcp:
     * }}}
     */
   def connect(host: String, port: Int): Resource[Connection] = Resource
-    .makeFull(poll =>
-      Task(Socket()).flatMap { socket =>
-        val close = Task(socket.close())
-        val connecting = Task.delay(socket.connect(InetSocketAddress(host, port)))
-        poll(connecting.cancelable(close))
-          .guaranteeCase {
-            case Outcome.Succeeded(_) => Task.unit
-            case _ => close
-          }
-          .as(Connection(socket))
-      }
-    )((connection, _) => connection.close)
+    .makeFull(poll => addressOf(poll, host).flatMap(connectTo(poll, _, port)))((connection, _) =>
+      connection.close
+    )
+
+  private def connectTo(poll: Poll, address: InetAddress, port: Int): Task[Connection] =
+    Task(Socket()).flatMap { socket =>
+      val close = Task(socket.close())
+      val connecting = Task.delay(socket.connect(InetSocketAddress(address, port)))
+      poll(connecting.cancelable(close))
+        .guaranteeCase {
+          case Outcome.Succeeded(_) => Task.unit
+          case _ => close
+        }
+        .map(_ => Connection(socket))
+    }
+
+  /** The look-up of a name is native code that waits for name servers, and that nothing ends. */
+  private def addressOf(poll: Poll, host: String): Task[InetAddress] =
+    Task.abandonable(poll)(InetAddress.getByName(host))(_ => ())
 
   /** A server that listens at `port`, or for 0 at one that is free, of the address `host`. At the
     * release it is closed, with all its connections.
@@ -41,11 +50,20 @@ object Tcp:
     * }}}
     */
   def listen(port: Int, host: String = "localhost", backlog: Int = 50): Resource[Server] =
-    Resource.make(Task(Server(ServerSocket(port, backlog, InetAddress.getByName(host)))))(server =>
-      Task(server.closeAll())
-    )
+    Resource
+      .makeFull(addressOf(_, host))((_, _) => Task.unit)
+      .flatMap(address => listenOn(ServerSocket(port, backlog, address)))
 
-  /** A socket that listens. */
+  private[weir] def listenOn(socket: => ServerSocket): Resource[Server] =
+    Resource.make(Task(Server(socket)))(server => Task(server.closeAll()))
+
+  /** A socket that listens.
+    *
+    *   - **Shared**: `open`, the connections that were accepted and are not released.
+    *   - **The race that we fear**: a connection is accepted while `closeAll` goes through `open`,
+    *     which misses it. `closeAll` closes the socket first, and `accept` looks at that after it
+    *     has added the connection: one of the two closes it.
+    */
   final class Server private[Tcp] (socket: ServerSocket):
     private val open = ConcurrentHashMap.newKeySet[Socket]()
 
@@ -55,8 +73,10 @@ object Tcp:
     /** The connections as they come, without end, each accepted when it is asked for. One is closed
       * at the release of its resource, and one that is not used with the server.
       *
-      * **Waits** for the next. **Cancelled** meanwhile: closes the server for good. **Fails** with
-      * an `IOException`, also once the server is closed.
+      * **Waits** for the next. Where one cannot be accepted, as when the process has too many files
+      * open, the error is printed, and the next attempt made after a pause: of 10 ms, then twice as
+      * long each time, up to a second. **Cancelled** meanwhile: closes the server for good.
+      * **Fails** with an `IOException` once the server is closed.
       * {{{
       * val first: Task[List[String]] = Tcp.listen(8080).use { server =>
       *   server.connections.flatMap(Stream.resource(_)).take(1).flatMap { connection =>
@@ -66,11 +86,12 @@ object Tcp:
       * }}}
       */
     val connections: Stream[Resource[Connection]] =
-      Stream.repeatEval(Task.delay(accept()).cancelable(Task(socket.close())))
+      Stream.repeatEval(acceptNext(Tcp.firstPause).cancelable(Task(socket.close())))
 
     /** Never ends: runs `handle` for each connection, at most `limit` at a time, and closes the
-      * connection after it. **Fails** with the first error of a `handle`, which cancels the others:
-      * one that concerns its connection alone is for `handle` itself.
+      * connection after it. Where one cannot be accepted, it goes on as `connections` does.
+      * **Fails** with the first error of a `handle`, which cancels the others: one that concerns
+      * its connection alone is for `handle` itself.
       * {{{
       * val echo: Task[Unit] = Tcp.listen(8080).use(
       *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).attempt)
@@ -80,21 +101,36 @@ object Tcp:
     def serve(limit: Int)(handle: Connection => Task[Any]): Task[Unit] =
       connections.parEvalMapUnordered(limit)(_.use(handle)).drain
 
-    /** The socket is known before a cancel can come between. */
+    /** The pauses let the connections that are open end, which gives back what was missing. */
+    private def acceptNext(pause: FiniteDuration): Task[Resource[Connection]] =
+      Task.delay(accept()).handleErrorWith {
+        case error: IOException if !socket.isClosed =>
+          Task.onRuntime(_.report(s"Tcp.Server: accepting a connection at port $port", error)) >>
+            Task.sleep(pause) >> acceptNext((pause * 2).min(Tcp.longestPause))
+        case error => Task.fail(error)
+      }
+
+    /** The connection is in `open` before a cancel can come between. */
     private def accept(): Resource[Connection] =
       val accepted = socket.accept()
       open.add(accepted): Unit
+      if socket.isClosed then
+        accepted.close()
+        throw SocketException("Tcp.Server: it was closed while it accepted a connection.")
       Resource.make(Task(Connection(accepted)))(connection =>
         Task(open.remove(accepted)).flatMap(_ => connection.close)
       )
 
     private[Tcp] def closeAll(): Unit = Pull.both(socket.close(), open.forEach(_.close()))
 
+    /** How many connections it would close at its release. */
+    private[weir] def openConnections: Int = open.size
+
   /** A connection. What reads and what writes may be two fibers. */
   final class Connection private[Tcp] (socket: Socket):
 
     /** The address of the other side. */
-    val remote: InetSocketAddress = socket.getRemoteSocketAddress.asInstanceOf[InetSocketAddress]
+    def remote: InetSocketAddress = socket.getRemoteSocketAddress.asInstanceOf[InetSocketAddress]
 
     /** What the other side sends, until it sends no more, as each read returns it: at most
       * `blockBytes`. The connection stays open after that; what one stream has not read, the next
@@ -140,3 +176,6 @@ object Tcp:
     def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
 
     private[Tcp] def close: Task[Unit] = Task(socket.close())
+
+  private val firstPause = 10.millis
+  private val longestPause = 1.second

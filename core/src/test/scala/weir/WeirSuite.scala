@@ -136,8 +136,16 @@ object WeirSuite:
 
   /** As `child`, for at most `limit`. */
   def childWithin(limit: FiniteDuration)(program: String, options: String*): (String, Int) =
+    childOf(Nil, limit)(program, options*)
+
+  /** As `childWithin`, of the program `launcher`, to which the words that start the JVM are added.
+    */
+  def childOf(launcher: Seq[String], limit: FiniteDuration)(
+      program: String,
+      options: String*
+  ): (String, Int) =
     val java = ProcessHandle.current().info().command().orElse("java")
-    val command = (java +: (quickStart ++ options)) ++ Seq(
+    val command = launcher ++ (java +: (quickStart ++ options)) ++ Seq(
       "-cp",
       System.getProperty("java.class.path"),
       program
