@@ -2,6 +2,7 @@ package weir
 
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.{Duration, DurationInt, DurationLong, FiniteDuration}
+import weir.group.Failures
 import weir.runtime.Timers
 import weir.task.Guarantee
 
@@ -16,14 +17,15 @@ import weir.task.Guarantee
   *   +--------------------the probe succeeds------------------------------+
   * }}}
   *
-  *   - **Shared**: `state`, which moves by CAS alone. Only the probe itself moves it out of
-  *     HalfOpen, however the probe ends: by a finalizer, whose frame is on the stack before the
-  *     state moves.
+  *   - **Shared**: `state`, which moves by CAS alone. The probe itself moves it out of HalfOpen,
+  *     however the probe ends: by a finalizer, whose frame is on the stack before the state moves.
+  *   - A probe that lasts longer than `probeLimit` is overtaken: the next call puts a `HalfOpen` of
+  *     its own into the place of that probe's, whose end changes nothing from then on.
   *   - A call that began before the circuit opened says nothing about the time after: its `epoch`
   *     has ended.
   */
 final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: Timers):
-  import CircuitBreaker.{Closed, Condition, HalfOpen, Open}
+  import CircuitBreaker.{Closed, Condition, HalfOpen, Open, Waiting}
   private val state = AtomicReference[Condition](Closed(0, 0))
 
   /** What `task` returns.
@@ -35,10 +37,10 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
   def protect[A](task: Task[A]): Task[A] = Task.defer {
     state.get match
       case closed: Closed => watched(task, closed.epoch)
-      case open: Open if open.isOver(timers.nanoTime) => probe(task)
+      case waiting: Waiting if waiting.isOver(timers.nanoTime) => probe(task)
       case open: Open =>
         Task.fail(CircuitOpen((open.untilNanos - timers.nanoTime).max(0).nanos, open.error))
-      case HalfOpen(before) => Task.fail(CircuitOpen(Duration.Zero, before.error))
+      case halfOpen: HalfOpen => Task.fail(CircuitOpen(Duration.Zero, halfOpen.open.error))
   }
 
   /** The present state. It is `Open` until a call comes after the pause. */
@@ -49,7 +51,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
       succeeded(epoch)
       Task.pure(value)
     case Left(error) =>
-      if settings.counts(error) then failed(epoch, error) else succeeded(epoch)
+      if isFailure(error) then failed(epoch, error) else succeeded(epoch)
       Task.fail(error)
   }
 
@@ -78,23 +80,36 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
 
   private def probe[A](task: Task[A]): Task[A] = Task.uncancelable { poll =>
     Task.defer {
+      val now = timers.nanoTime
       state.get match
-        case open: Open if open.isOver(timers.nanoTime) =>
-          if state.compareAndSet(open, HalfOpen(open)) then
-            Guarantee(poll(task), outcome => Task.delay(probed(open, outcome)))
+        case waiting: Waiting if waiting.isOver(now) =>
+          val halfOpen = HalfOpen(waiting.open, now + settings.probeLimitNanos)
+          if state.compareAndSet(waiting, halfOpen) then
+            Guarantee(poll(task), outcome => Task.delay(probed(halfOpen, outcome)))
           else poll(protect(task))
         case _ => poll(protect(task))
     }
   }
 
-  private def probed(open: Open, outcome: Outcome[Any]): Unit = outcome match
-    case Outcome.Succeeded(_) => state.set(recovered(open))
-    case Outcome.Canceled => state.set(open)
-    case Outcome.Failed(error) =>
-      // `counts` is user's code, and may throw: the circuit must not stay half-open then.
-      var next: Condition = opened(settings.longer(open.pauseNanos), open.epoch, error)
-      try if !settings.counts(error) then next = recovered(open)
-      finally state.set(next)
+  /** Changes nothing if another probe has overtaken this one. */
+  private def probed(halfOpen: HalfOpen, outcome: Outcome[Any]): Unit =
+    val open = halfOpen.open
+    val next = outcome match
+      case Outcome.Failed(error) if isFailure(error) =>
+        opened(settings.longer(open.pauseNanos), open.epoch, error)
+      case Outcome.Canceled => open
+      case _ => recovered(open)
+    state.compareAndSet(halfOpen, next): Unit
+
+  /** `counts` is user's code. An error for which it throws is a failure: the service has not
+    * answered, and the caller gets that error, with the one of `counts` suppressed under it.
+    */
+  private def isFailure(error: Throwable): Boolean =
+    try settings.counts(error)
+    catch
+      case thrown: Throwable =>
+        Failures.add(error, thrown): Unit
+        true
 
   private def recovered(open: Open): Closed = Closed(0, open.epoch + 1)
 
@@ -115,17 +130,20 @@ object CircuitBreaker:
     * times as long, up to `maxResetAfter`.
     *
     * An error for which `counts` is false, such as one about the caller's own input, is no failure:
-    * the other side has answered. **Fails** with an `IllegalArgumentException` if `maxFailures` is
-    * below 1, `resetAfter` not positive, or `backoffFactor` below 1.
+    * the other side has answered. If `counts` throws, the error is a failure. The one call that is
+    * let through may take `probeLimit`: if it has not ended by then, the next call is let through
+    * too, and decides instead. **Fails** with an `IllegalArgumentException` if `maxFailures` is
+    * below 1, `resetAfter` or `probeLimit` not positive, or `backoffFactor` below 1.
     */
   def apply(
       maxFailures: Int,
       resetAfter: FiniteDuration,
       backoffFactor: Double = 2,
       maxResetAfter: FiniteDuration = 1.minute,
-      counts: Throwable => Boolean = _ => true
+      counts: Throwable => Boolean = _ => true,
+      probeLimit: Duration = 1.minute
   ): Task[CircuitBreaker] = Task.onRuntime(runtime =>
-    unsafe(maxFailures, resetAfter, backoffFactor, maxResetAfter, counts)(using runtime)
+    unsafe(maxFailures, resetAfter, backoffFactor, maxResetAfter, counts, probeLimit)(using runtime)
   )
 
   /** As `apply`, made at once, for use outside of tasks, by the clock of `runtime`. */
@@ -134,14 +152,18 @@ object CircuitBreaker:
       resetAfter: FiniteDuration,
       backoffFactor: Double = 2,
       maxResetAfter: FiniteDuration = 1.minute,
-      counts: Throwable => Boolean = _ => true
+      counts: Throwable => Boolean = _ => true,
+      probeLimit: Duration = 1.minute
   )(using runtime: Runtime): CircuitBreaker =
     require(
-      maxFailures >= 1 && resetAfter > Duration.Zero && backoffFactor >= 1,
+      maxFailures >= 1 && resetAfter > Duration.Zero && backoffFactor >= 1 &&
+        probeLimit > Duration.Zero,
       s"CircuitBreaker: maxFailures was $maxFailures, resetAfter $resetAfter, " +
-        s"backoffFactor $backoffFactor. They must be at least 1, positive, and at least 1."
+        s"backoffFactor $backoffFactor, probeLimit $probeLimit. They must be at least 1, " +
+        "positive, at least 1, and positive."
     )
-    val settings = Settings(maxFailures, resetAfter, backoffFactor, maxResetAfter, counts)
+    val settings =
+      Settings(maxFailures, resetAfter, backoffFactor, maxResetAfter, counts, probeLimit)
     new CircuitBreaker(settings, runtime.timers)
 
   private final class Settings(
@@ -149,8 +171,12 @@ object CircuitBreaker:
       val resetAfter: FiniteDuration,
       backoffFactor: Double,
       maxResetAfter: FiniteDuration,
-      val counts: Throwable => Boolean
+      val counts: Throwable => Boolean,
+      probeLimit: Duration
   ):
+    val probeLimitNanos: Long = probeLimit match
+      case finite: FiniteDuration => finite.toNanos
+      case _ => Long.MaxValue
     private val mostNanos = maxResetAfter.max(resetAfter).toNanos
 
     /** The pause after one of `pauseNanos`. */
@@ -161,11 +187,18 @@ object CircuitBreaker:
 
   private final case class Closed(failures: Int, epoch: Long) extends Condition(State.Closed)
 
-  private final case class Open(untilNanos: Long, pauseNanos: Long, epoch: Long, error: Throwable)
-      extends Condition(State.Open):
-    def isOver(nowNanos: Long): Boolean = nowNanos - untilNanos >= 0
+  /** Once its time is over, the next call is the probe; if that is cancelled, the state is `open`.
+    */
+  private sealed abstract class Waiting(name: State) extends Condition(name):
+    def untilNanos: Long
+    def open: Open
+    final def isOver(nowNanos: Long): Boolean = nowNanos - untilNanos >= 0
 
-  private final case class HalfOpen(before: Open) extends Condition(State.HalfOpen)
+  private final case class Open(untilNanos: Long, pauseNanos: Long, epoch: Long, error: Throwable)
+      extends Waiting(State.Open):
+    def open: Open = this
+
+  private final case class HalfOpen(open: Open, untilNanos: Long) extends Waiting(State.HalfOpen)
 
 /** A call was refused by a circuit breaker, after failures of which the cause is the last. The next
   * call is let through after `retryAfter`, which is zero while a probe runs.

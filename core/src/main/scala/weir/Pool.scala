@@ -29,6 +29,8 @@ final class Pool[A] private (
   /** One of the pool's resources: an idle one that is healthy, else a new one.
     *
     * At the end of its use it goes back into the pool, or is released where `isReusable` says so.
+    * Where `isReusable` throws, it is released, and the error is one of the release: the use fails
+    * with it, or has it suppressed under its own error.
     * **Waits** while `maxSize` of them are in use. **Cancelled** while it waits or acquires: takes
     * none. **Fails** with the error of acquiring, or with an `IllegalStateException` if the pool
     * has been released. **Order**: first come, first served. A use within a use takes a second one,
@@ -66,14 +68,18 @@ final class Pool[A] private (
   }
 
   private def giveBack(held: Held[A], outcome: Outcome[Unit]): Task[Unit] =
-    Task.monotonic.flatMap { now =>
-      val isKept = isReusable(outcome) && synchronized {
-        if !isClosed then
-          held.idleSince = now
-          unused.addLast(held)
-        !isClosed
-      }
-      if isKept then Task.unit else held.release(outcome)
+    Task.monotonic.map(keep(held, outcome, _)).attempt.flatMap {
+      case Right(isKept) => if isKept then Task.unit else held.release(outcome)
+      // `isReusable` is user's code, and may throw: the resource must not be lost then
+      case Left(error) => Task.fail(error).guarantee(held.release(outcome))
+    }
+
+  private def keep(held: Held[A], outcome: Outcome[Unit], now: FiniteDuration): Boolean =
+    isReusable(outcome) && synchronized {
+      if !isClosed then
+        held.idleSince = now
+        unused.addLast(held)
+      !isClosed
     }
 
   /** Releases what is not fit for use any more. Its error is not the caller's, who gets another

@@ -11,12 +11,14 @@ class CircuitBreakerSuite extends StreamTests:
       maxFailures: Int = 3,
       backoffFactor: Double = 2,
       maxResetAfter: FiniteDuration = 1.minute,
-      counts: Throwable => Boolean = _ => true
+      counts: Throwable => Boolean = _ => true,
+      probeLimit: Duration = 20.seconds
   ):
     val clock: HandTimers = HandTimers(CircuitBreakerSuite.this)
     given runtime: Runtime = clock.runtime
     val breaker: CircuitBreaker =
-      CircuitBreaker.unsafe(maxFailures, 10.seconds, backoffFactor, maxResetAfter, counts)
+      CircuitBreaker
+        .unsafe(maxFailures, 10.seconds, backoffFactor, maxResetAfter, counts, probeLimit)
     val calls = AtomicInteger()
     val works: Task[Int] = breaker.protect(Task(calls.incrementAndGet()))
     val fails: Task[Int] =
@@ -182,8 +184,77 @@ class CircuitBreakerSuite extends StreamTests:
     for make <- List(
         () => CircuitBreaker.unsafe(0, 1.second),
         () => CircuitBreaker.unsafe(1, 0.seconds),
-        () => CircuitBreaker.unsafe(1, 1.second, 0.5)
+        () => CircuitBreaker.unsafe(1, 1.second, 0.5),
+        () => CircuitBreaker.unsafe(1, 1.second, probeLimit = Duration.Zero)
       )
     do
       val error = intercept[IllegalArgumentException](make())
       assert(error.getMessage.contains("They must be at least 1, positive"), error.getMessage)
+
+  test("a probe that does not end within its limit is overtaken by the next call"):
+    val hand = Hand(1)
+    import hand.given
+    hand.fail(1)
+    hand.clock.pass(10.seconds)
+    val stuck = parked(hand.breaker.protect(Task.never))
+    hand.clock.pass(20.seconds - 1.nano)
+    assertEquals(hand.refusal().retryAfter, Duration.Zero)
+    hand.clock.pass(1.nano)
+    assertEquals(hand.state, State.HalfOpen)
+    hand.works.runSync(): Unit
+    assertEquals(hand.state, State.Closed)
+    stuck.cancel.runSync()
+    assertEquals(hand.state, State.Closed)
+
+  test("the end of a probe that was overtaken changes nothing, however it ends"):
+    for end <- List[Task[Unit]](Task.unit, Task.fail(Boom("late")), Task.canceled) do
+      val hand = Hand(1)
+      import hand.given
+      hand.fail(1)
+      hand.clock.pass(10.seconds)
+      val go = Deferred.unsafe[Unit]
+      val first = parked(hand.breaker.protect(go.get >> end))
+      hand.clock.pass(20.seconds)
+      val second = parked(hand.breaker.protect(Task.never))
+      hand.refusal(): Unit
+      (go.complete(()) >> first.join).runSync(): Unit
+      assertEquals(hand.state, State.HalfOpen)
+      second.cancel.runSync()
+      assertEquals(hand.state, State.Open)
+      hand.works.runSync(): Unit
+      assertEquals(hand.state, State.Closed)
+
+  test("a probe that ends after its limit decides, if no other call came"):
+    val hand = Hand(1)
+    import hand.given
+    hand.fail(1)
+    hand.clock.pass(10.seconds)
+    val go = Deferred.unsafe[Unit]
+    val probe = parked(hand.breaker.protect(go.get))
+    hand.clock.pass(1.hour)
+    (go.complete(()) >> probe.joinOrFail).runSync()
+    assertEquals(hand.state, State.Closed)
+
+  test("without a limit, a probe is the only one for as long as it lasts"):
+    val hand = Hand(1, probeLimit = Duration.Inf)
+    import hand.given
+    hand.fail(1)
+    hand.clock.pass(10.seconds)
+    val probe = parked(hand.breaker.protect(Task.never))
+    hand.clock.pass(10_000.days)
+    assertEquals(hand.refusal().retryAfter, Duration.Zero)
+    probe.cancel.runSync()
+
+  test("an error for which the function for what counts throws is the caller's, and counts"):
+    val odd = Boom("odd")
+    val hand = Hand(1, counts = _ => throw odd)
+    import hand.given
+    val boom = Boom()
+    assertEquals(hand.breaker.protect(Task.fail(boom)).attempt.runSync(), Left(boom))
+    assertEquals(boom.getSuppressed.toList, List(odd))
+    assertEquals(hand.state, State.Open)
+    hand.clock.pass(10.seconds)
+    val second = Boom()
+    assertEquals(hand.breaker.protect(Task.fail(second)).attempt.runSync(), Left(second))
+    assertEquals(second.getSuppressed.toList, List(odd))
+    assertEquals(hand.state, State.Open)

@@ -189,3 +189,18 @@ class PoolSuite extends WeirSuite:
   test("a size below one and a time that is not positive are refused"):
     intercept[IllegalArgumentException](Pool(Resource.unit, maxSize = 0)): Unit
     intercept[IllegalArgumentException](Pool(Resource.unit, 1, maxIdle = Duration.Zero)): Unit
+
+  test("one for which isReusable throws is released, and its use fails with that error"):
+    val made = Made()
+    val odd, boom = Boom()
+    val (good, bad) = Pool(made.resource, maxSize = 1, isReusable = _ => throw odd)
+      .use(pool =>
+        pool.use(Task.pure).attempt.flatMap { good =>
+          assertEquals(made.open.get, 0)
+          pool.use(_ => Task.fail(boom)).attempt.map(bad => (good, bad))
+        }
+      )
+      .runSync()
+    assertEquals((good, bad), (Left(odd), Left(boom)))
+    assertEquals(boom.getSuppressed.toList, List(odd))
+    assertEquals((made.made.get, made.open.get), (2, 0))
