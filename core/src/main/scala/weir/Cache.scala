@@ -22,7 +22,12 @@ import weir.trace.ErrorTrace
   *   - **An entry that was invalidated while it loads** is out of the table: its callers get the
   *     value, and it is not kept.
   */
-final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: Timers):
+final class Cache[K, V] private (
+    expireAfterNanos: Long,
+    maxSize: Int,
+    timers: Timers,
+    words: Cache.Words
+):
   import Cache.{Load, Entry}
   private val expires = expireAfterNanos != Long.MaxValue
   private val isBounded = maxSize != Int.MaxValue
@@ -91,9 +96,10 @@ final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: T
     else if (entry ne null) && !entry.isLoaded then entry.pending.nn.join(fiber)
     else
       if entry ne null then remove(key)
-      val pending = Load(key, this)
-      entries.put(key, pending.entry): Unit
+      val pending = Load(key, this, words)
+      // first, as it may fail; the load's end waits for this lock
       pending.loader = fiber.fork(Guarantee(load, outcome => Task.delay(loaded(pending, outcome))))
+      entries.put(key, pending.entry): Unit
       pending.join(fiber)
   }
 
@@ -113,14 +119,14 @@ final class Cache[K, V] private (expireAfterNanos: Long, maxSize: Int, timers: T
         case Outcome.Failed(error) =>
           ErrorTrace.pass(error, caller.fiber, from = pending.loader)
           caller.fail(error): Unit
-        case Outcome.Canceled => caller.fail(Cache.cancelled(key)): Unit
+        case Outcome.Canceled => caller.fail(words.cancelled(key)): Unit
       caller = synchronized(pending.callers.poll())
 
   private def keep(key: K, entry: Entry, value: V): Unit =
     if expires then
+      removeExpired() // first: it must not meet this entry in one of the two orders alone
       entry.expiresAtNanos = timers.nanoTime + expireAfterNanos
       byAge.put(key, entry): Unit
-      removeExpired()
     if isBounded then
       byUse.put(key, entry): Unit
       lastUsed = entry
@@ -176,7 +182,18 @@ object Cache:
     val nanos = expireAfter match
       case finite: FiniteDuration => finite.toNanos
       case _ => Long.MaxValue
-    new Cache[K, V](nanos, maxSize, runtime.timers)
+    new Cache[K, V](nanos, maxSize, runtime.timers, Words.ofCache)
+
+  /** What `task` returns for all who ask; what `Task.memoize` is. */
+  private[weir] def memoize[A](task: Task[A]): Task[Task[A]] = Task.onRuntime { runtime =>
+    val cache = new Cache[Unit, Either[Throwable, A]](
+      Long.MaxValue,
+      Int.MaxValue,
+      runtime.timers,
+      Words.ofMemoize
+    )
+    cache.get(())(task.attempt).rethrow
+  }
 
   /** The entry of a key in the table: its value, or its load. */
   private final class Entry(@volatile var pending: Load | Null):
@@ -191,7 +208,7 @@ object Cache:
       pending = null
 
   /** A load that is under way. */
-  private final class Load(val key: Any, cache: Cache[?, ?]) extends Awaited:
+  private final class Load(val key: Any, cache: Cache[?, ?], words: Words) extends Awaited:
     val entry: Entry = Entry(this)
 
     // under the cache's lock
@@ -204,7 +221,7 @@ object Cache:
       callers.add(waiter)
       waiter
 
-    def awaitedAs: String = s"Cache.get, for the load of the key $key"
+    def awaitedAs: String = s"${words.operation}, for ${words.load(key)}"
     override def holders: Iterator[TaskFiber] = Iterator(loader).collect { case fiber: TaskFiber =>
       fiber
     }
@@ -216,7 +233,12 @@ object Cache:
     override def cancelHook: Task[Unit] | Null = if isLast then pending.loader.nn.cancel else null
     override def awaited: Awaited | Null = pending
 
-  private def cancelled(key: Any): CancellationException = CancellationException(
-    s"Cache.get: the load of the key $key has cancelled itself. " +
-      "A load should end with a value or an error."
-  )
+  /** The words for a load in errors and dumps. */
+  private final class Words(val operation: String, val load: Any => String):
+    def cancelled(key: Any): CancellationException = CancellationException(
+      s"$operation: ${load(key)} has cancelled itself. It should end with a value or an error."
+    )
+
+  private object Words:
+    val ofCache: Words = Words("Cache.get", key => s"the load of the key $key")
+    val ofMemoize: Words = Words("Task.memoize", _ => "the task")

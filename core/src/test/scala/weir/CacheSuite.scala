@@ -1,8 +1,11 @@
 package weir
 
+import java.lang.ref.WeakReference
+import java.time.Instant
 import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 import scala.concurrent.duration.*
+import weir.runtime.{Alarm, Scheduler, SystemTimers, Timers}
 
 class CacheSuite extends StreamTests:
 
@@ -253,3 +256,49 @@ class CacheSuite extends StreamTests:
     }
     assert(grown < megabyte, s"grew by $grown bytes")
     assertEquals((bounded.size.runSync(), waiting.size.runSync()), (100, 0))
+
+  test("a value whose time is over before its load has ended is not held"):
+    val clock = HandTimers(this)
+    // each look at the clock takes a second
+    val slow = new Timers:
+      def nanoTime: Long =
+        clock.pass(1.second)
+        clock.nanoTime
+      def realTime: Instant = clock.realTime
+      def add(alarm: Alarm): Unit = clock.add(alarm)
+      def remove(alarm: Alarm): Boolean = clock.remove(alarm)
+      def size: Int = clock.size
+    given Runtime = Runtime(Scheduler(2, 4), slow, null)
+    val cache = Cache.unsafe[String, AnyRef](expireAfter = 1.nano, maxSize = 10)
+    val value = WeakReference(cache.get("a")(Task(Object())).runSync())
+    assertEquals(cache.size.runSync(), 0)
+    eventually("the value is let go"):
+      System.gc()
+      value.get eq null
+
+  test("a caller that is cancelled while its load ends leaves the value that was loaded"):
+    for _ <- 1 to 20 do
+      val caller = Deferred.unsafe[Fiber[Int]]
+      // The end of the load asks for the key's hash code, and the caller is cancelled then.
+      final class Key:
+        @volatile var isLoaded = false
+        override def hashCode: Int =
+          if isLoaded then
+            isLoaded = false
+            startCancel(caller.get.runSync()): Unit
+          1
+      val cache = Cache.unsafe[Key, Int]()
+      val key = Key()
+      val fiber = cache.get(key)(caller.get >> Task { key.isLoaded = true; 7 }).start.runSync()
+      eventually("the caller waits")(isWaiting(fiber))
+      caller.complete(fiber).runSync(): Unit
+      fiber.join.runSync(): Unit
+      assertEquals(cache.getIfPresent(key).runSync(), Some(7))
+
+  test("where the load gets no fiber, the caller fails, and the next one loads"):
+    val scheduler = RefusingScheduler()
+    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    val cache = Cache.unsafe[String, Int]()
+    val refused = Task { scheduler.refuseAfter(0) } >> cache.get("a")(Task.pure(1))
+    intercept[RefusingScheduler.Refused](refused.runSync()): Unit
+    assertEquals(cache.get("a")(Task.pure(2)).runSync(), 2)

@@ -206,32 +206,3 @@ class EvalOnSuite extends WeirSuite:
   test("a runtime's context runs code that may block, on fibers"):
     val result = Future { Thread.sleep(1); 3 }(using Runtime.default.executionContext)
     assertEquals(Await.result(result, 5.seconds), 3)
-
-class RacePairSuite extends WeirSuite:
-
-  test("racePair is the outcome of the first, and the other fiber"):
-    val task = Task.racePair(Task.pure(1), Task.never).flatMap {
-      case Left((Outcome.Succeeded(n), other)) => other.cancel.as(n)
-      case _ => Task.pure(-1)
-    }
-    assertEquals(task.runSync(), 1)
-
-  test("racePair: a cancel of the wait cancels both, and waits for their finalizers"):
-    @volatile var finalized = 0
-    val side = Task.never.onCancel(Task.sleep(1.milli) >> Task { synchronized(finalized += 1) })
-    val fiber = Task.racePair(side, side).start.runSync()
-    eventually("it waits")(isWaiting(fiber))
-    fiber.cancel.runSync()
-    assertEquals(finalized, 2)
-
-  test("raceFirst: a side that cancels itself cancels the other, and the fiber"):
-    val race = Task.raceFirst(Task.canceled, Task.never)
-    assertEquals(race.start.flatMap(_.join).runSync(), Outcome.Canceled)
-
-  test("raceFirst: where the other side ends all the same, that is the result"):
-    val boom = Boom()
-    def masked[A](task: Task[A]): Task[A] = Task.uncancelable(_ => Task.sleep(20.millis) >> task)
-    val value = Task.raceFirst(masked(Task.pure(1)), Task.sleep(1.milli) >> Task.canceled)
-    assertEquals(value.runSync(), Left(1))
-    val error = Task.raceFirst(masked(Task.fail(boom)), Task.sleep(1.milli) >> Task.canceled)
-    assertEquals(error.attempt.runSync(), Left(boom))

@@ -2,6 +2,7 @@ package weir
 
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.jdk.CollectionConverters.*
+import weir.testkit.InlineRuntime
 
 /** `Hotswap`: one resource at a time, replaced while it is used. */
 class HotswapSuite extends WeirSuite:
@@ -118,3 +119,16 @@ class HotswapSuite extends WeirSuite:
       }
       .runSync(): Unit
     assertEquals(open.asScala.toList, Nil)
+
+  test("wherever a use is suspended, it never has what a swap has released"):
+    for seed <- 1 to 200 do
+      val open = ConcurrentLinkedQueue[Int]()
+      def resource(n: Int) = Resource.make(Task { open.add(n); n })(_ => Task(open.remove(n): Unit))
+      val program = Hotswap(resource(0)).use { hotswap =>
+        val use = hotswap.get.use(n => Task(assert(open.contains(n.get), s"$n of $open")))
+        val swaps = Task.foreach(1 to 50)(n => hotswap.swap(resource(n)))
+        use.replicate(50).both(swaps)
+      }
+      InlineRuntime(seed).run(program) match
+        case Some(Outcome.Succeeded(_)) => ()
+        case other => fail(s"$other with the seed $seed")

@@ -1,5 +1,6 @@
 package weir
 
+import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicInteger
 import weir.testkit.TestRuntime
 
@@ -61,3 +62,18 @@ class MemoizeSuite extends WeirSuite:
     assertEquals(runtime.run(counted.memoized), 2)
     assertEquals(runtime.run(counted.memoized), 2)
     runtime.close()
+
+  test("a task that cancels itself fails those who ask, by the name of memoize"):
+    val memoized = Task.canceled.memoize.runSync()
+    val error = intercept[CancellationException](memoized.runSync())
+    assertEquals(
+      error.getMessage,
+      "Task.memoize: the task has cancelled itself. It should end with a value or an error."
+    )
+
+  test("a fiber that waits is said to wait for the task"):
+    val gate = Deferred.unsafe[Unit]
+    val fiber = gate.get.memoize.flatMap(identity).start.runSync()
+    eventually("it waits")(isWaiting(fiber))
+    assertEquals(weir.fiber.Waits.of(fiber).awaitedAs, "Task.memoize, for the task")
+    (gate.complete(()) >> fiber.joinOrFail).runSync()

@@ -223,7 +223,11 @@ private[weir] class ParEvalMapStage(
   private def requestRunner(fiber: TaskFiber): Unit =
     if !runnerRequested && hasRoom then
       runnerRequested = true
-      fiber.fork(EnterRunner): Unit
+      try fiber.fork(EnterRunner): Unit
+      catch
+        case error: Throwable =>
+          runnerRequested = false // or `close` would wait for it
+          throw error
 
   private object EnterRunner extends BeginFrame[Unit]:
     def begin(fiber: TaskFiber): Frame = MapRunner(ParEvalMapStage.this, fiber, f)

@@ -7,7 +7,14 @@ import weir.{Fiber, Outcome, Task}
 private[weir] final class RacePair[A, B](left: Task[A], right: Task[B])
     extends Suspend[Either[(Outcome[A], Fiber[B]), (Fiber[A], Outcome[B])]]:
   def begin(fiber: TaskFiber): Any =
-    val wait = PairWaiter(fiber, fiber.fork(left), fiber.fork(right))
+    val first = fiber.fork(left)
+    val second =
+      try fiber.fork(right)
+      catch
+        case error: Throwable => // nobody would ever cancel the first
+          first.requestCancel()
+          throw error
+    val wait = PairWaiter(fiber, first, second)
     wait.watch()
     wait
 

@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.runtime.SystemTimers
 import weir.testkit.TestRuntime
 
 class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
@@ -200,3 +201,17 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
         stream.parEvalMapUnordered(parallelism, Int.MaxValue)(Task.pure).toList.runSync().toSet,
         (1 to 100).toSet
       )
+
+  for (name, run) <- both; refused <- List(0, 1, 3) do
+    test(s"$name: a runner that gets no fiber, after $refused elements, fails the stream"):
+      val scheduler = RefusingScheduler()
+      given Runtime = Runtime(scheduler, SystemTimers(), null)
+      val elements = Stream.emits(1 to 9).map { i =>
+        if i == refused then scheduler.refuseAfter(0)
+        i
+      }
+      val begin = Task { if refused == 0 then scheduler.refuseAfter(0) }
+      val result = begin >> run(elements, 4, 4)(i => Task.sleep(1.milli).as(i)).drain.attempt
+      result.start.flatMap(_.joinOrFail).runSync() match
+        case Left(_: RefusingScheduler.Refused) => ()
+        case other => fail(s"$other")
