@@ -1,5 +1,7 @@
 package weir
 
+import java.util.concurrent.TimeoutException
+import scala.concurrent.duration.FiniteDuration
 import weir.fiber.{Defer, Handle}
 import weir.group.{ErrorHandler, Failures, Finalizers}
 import weir.task.Guarantee
@@ -94,7 +96,35 @@ abstract class Resource[+A] private[weir] ():
       }
     }
 
+  /** This resource and `other`, acquired at the same time and released at the same time: see
+    * `Resource.both`.
+    * {{{
+    * val clients: Resource[(Client, Client)] = clientOf(config).both(clientOf(config))
+    * }}}
+    */
+  final def both[B](other: Resource[B]): Resource[(A, B)] = Resource.both(this, other)
+
   // ---- errors ----
+
+  /** This resource. **Fails** with a `java.util.concurrent.TimeoutException` if acquiring it takes
+    * longer than `limit`; then the acquiring has been cancelled, and what was acquired is released.
+    * The time of the use does not count.
+    *
+    * An acquiring that is masked, as that of `Resource.make` is, cannot be cancelled: the error
+    * comes when it has ended, and what it has acquired too late is released, not used.
+    * {{{
+    * val names = connection.timeout(5.seconds).use(c => Task(c.getSchema))
+    * }}}
+    */
+  final def timeout(limit: FiniteDuration): Resource[A] = Resource.of { into =>
+    // The task after the acquiring finds the cancel that came while that was masked.
+    Defer(() => allocate(into))
+      .flatTap(_ => Task.cede)
+      .timeoutTo(
+        limit,
+        Task.defer(Task.fail(TimeoutException(s"The resource was not acquired within $limit.")))
+      )
+  }
 
   /** This resource; if it cannot be acquired, the one that `f` makes of the error. What was
     * acquired of this one is released before. Errors of the use do not come to `f`.

@@ -4,14 +4,8 @@ package weir
   * Functions that it is given may be called more than once for one change, and should be quick and
   * pure.
   */
-final class Signal[A] private (state: Ref[Signal.State[A]]):
-
-  /** The present value.
-    * {{{
-    * def address(config: Signal[Config]): Task[String] = config.get.map(_.address)
-    * }}}
-    */
-  def get: Task[A] = state.get.map(_.value)
+final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]:
+  private[weir] def state: Task[Signal.State[A]] = ref.get
 
   /** Replaces the value.
     * {{{
@@ -45,53 +39,77 @@ final class Signal[A] private (state: Ref[Signal.State[A]]):
     */
   def modify[B](f: A => (A, B)): Task[B] = Task.defer {
     val changed = Deferred.unsafe[Unit]
-    state.flatModify { before =>
+    ref.flatModify { before =>
       val (value, result) = f(before.value)
       (Signal.State(value, changed), before.changed.complete(()).as(result))
     }
   }
 
-  /** The present value, then the latest one after each change, without an end. While the consumer
-    * is busy, values are skipped, the latest one never. A value may be equal to the one before: for
-    * others only there is `changes`.
-    *
-    * **Waits** for a change.
-    * {{{
-    * def shown(progress: Signal[Int]): Task[Unit] =
-    *   progress.discrete.changes.sample(1.second).evalForeach(n => Task(log(s"$n done")))
-    * }}}
-    */
-  def discrete: Stream[A] = Stream.fromSource(Task(Watch()))
+object Signal:
+  private[weir] final case class State[+A](value: A, changed: Deferred[Unit])
 
-  private final class Watch extends Source[A]:
-    private var seen: Signal.State[A] | Null = null
+  /** A value that can be read and watched: a signal, or `map` of one, which nobody can set. */
+  sealed abstract class View[+A]:
+    private[weir] def state: Task[State[A]]
+
+    /** The present value.
+      * {{{
+      * def address(config: Signal[Config]): Task[String] = config.get.map(_.address)
+      * }}}
+      */
+    final def get: Task[A] = state.map(_.value)
+
+    /** `f` of the value, to be read and watched. It has no value of its own: `f` is called for each
+      * that is read. It changes whenever the signal does, also where `f` gives an equal value.
+      * {{{
+      * def addresses(config: Signal[Config]): Stream[String] =
+      *   config.map(_.address).discrete.changes
+      * }}}
+      */
+    final def map[B](f: A => B): View[B] = Mapped(this, f)
+
+    /** The present value, then the latest one after each change, without an end. While the consumer
+      * is busy, values are skipped, the latest one never. A value may be equal to the one before:
+      * for others only there is `changes`.
+      *
+      * **Waits** for a change.
+      * {{{
+      * def shown(progress: Signal[Int]): Task[Unit] =
+      *   progress.discrete.changes.sample(1.second).evalForeach(n => Task(log(s"$n done")))
+      * }}}
+      */
+    final def discrete: Stream[A] = Stream.fromSource(Task(Watch(state)))
+
+    /** The present value, again and again, without waiting.
+      * {{{
+      * def sampled(load: Signal[Int]): Stream[Int] = load.continuous.metered(100.millis)
+      * }}}
+      */
+    final def continuous: Stream[A] = Stream.repeatEval(get)
+
+    /** The first value for which `isWanted` is true. **Waits** for it: not for a value that was
+      * replaced before it was looked at. **Cancelled** while it waits: no effect on others.
+      * {{{
+      * def whenIdle(running: Signal[Int]): Task[Int] = running.waitUntil(_ == 0)
+      * }}}
+      */
+    final def waitUntil(isWanted: A => Boolean): Task[A] = state.flatMap { now =>
+      if isWanted(now.value) then Task.pure(now.value)
+      else now.changed.get.flatMap(_ => waitUntil(isWanted))
+    }
+
+  private final class Mapped[A, +B](of: View[A], f: A => B) extends View[B]:
+    private[weir] def state: Task[State[B]] =
+      of.state.map(now => State(f(now.value), now.changed))
+
+  private final class Watch[A](state: Task[State[A]]) extends Source[A]:
+    private var seen: State[A] | Null = null
     def next()(using Task.Direct): A | Source.End =
       val last = seen
       if last != null then last.changed.get.await
-      val now = state.get.await
+      val now = state.await
       seen = now
       now.value
-
-  /** The present value, again and again, without waiting.
-    * {{{
-    * def sampled(load: Signal[Int]): Stream[Int] = load.continuous.metered(100.millis)
-    * }}}
-    */
-  def continuous: Stream[A] = Stream.repeatEval(get)
-
-  /** The first value for which `isWanted` is true. **Waits** for it: not for a value that was
-    * replaced before it was looked at. **Cancelled** while it waits: no effect on others.
-    * {{{
-    * def whenIdle(running: Signal[Int]): Task[Int] = running.waitUntil(_ == 0)
-    * }}}
-    */
-  def waitUntil(isWanted: A => Boolean): Task[A] = state.get.flatMap { now =>
-    if isWanted(now.value) then Task.pure(now.value)
-    else now.changed.get.flatMap(_ => waitUntil(isWanted))
-  }
-
-object Signal:
-  private final case class State[A](value: A, changed: Deferred[Unit])
 
   /** A new signal that holds `value`.
     * {{{

@@ -115,3 +115,23 @@ extension [A](stream: Stream[A])
         val error = CancellationException("Stream.intoChannel: the stream was cancelled.")
         channel.closeWithError(error).void
     }
+
+  /** True once all elements were published to `topic`, which is closed then: its subscribers get
+    * the end. If this fails, they get the error; if it is cancelled, a `CancellationException`.
+    * False if the topic was closed by others; then this stream is over, too.
+    *
+    * **Waits** for the slowest subscriber; without any, elements are gone.
+    * {{{
+    * val shared: Resource[Topic[Config]] = Resource.eval(Topic[Config]).flatMap { topic =>
+    *   Stream.repeatEval(configChanged).intoTopic(topic).background.map(_ => topic)
+    * }
+    * }}}
+    */
+  def intoTopic(topic: Topic[A]): Task[Boolean] =
+    stream.evalMap(topic.publish).forall(identity).guaranteeCase {
+      case Outcome.Succeeded(_) => topic.close.void
+      case Outcome.Failed(error) => topic.closeWithError(error).void
+      case Outcome.Canceled =>
+        val error = CancellationException("Stream.intoTopic: the stream was cancelled.")
+        topic.closeWithError(error).void
+    }

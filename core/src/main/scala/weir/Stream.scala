@@ -192,6 +192,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def onFinalizeCase(finalizer: Outcome[Unit] => Task[Unit]): Stream[A] =
     Finalized(this, finalizer)
 
+  /** `f` of a resource and each element. The resource is acquired once, when the first element has
+    * come, and released once, when the stream is over: no element, no resource.
+    *
+    * The release is told how the stream is over, as by `Stream.resource`. Where `f` makes a task,
+    * `evalMap(identity)` runs it, while the resource is open.
+    * {{{
+    * val totals: Stream[Int] = Stream.emits(ids).mapWithResource(connection)(total)
+    * }}}
+    */
+  final def mapWithResource[R, B](resource: Resource[R])(f: (R, A) => B): Stream[B] =
+    Stream.of(() => MapWithResourceStage(open(), resource, f.asInstanceOf[(Any, Any) => Any]))
+
   /** The values of `f` for the elements for which it is defined.
     *
     * {{{
@@ -734,7 +746,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * }
     * }}}
     */
-  final def parEvalMap[B](parallelism: Signal[Int], buffer: Int)(f: A => Task[B]): Stream[B] =
+  final def parEvalMap[B](parallelism: Signal.View[Int], buffer: Int)(f: A => Task[B]): Stream[B] =
     parMapResized(parallelism, buffer, f, ordered = true, "parEvalMap")
 
   /** As `parEvalMapUnordered`, where the parallelism is the value of a signal: see `parEvalMap`.
@@ -743,13 +755,13 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     *   Stream.emits(ids).parEvalMapUnordered(parallelism, buffer = 64)(load)
     * }}}
     */
-  final def parEvalMapUnordered[B](parallelism: Signal[Int], buffer: Int)(
+  final def parEvalMapUnordered[B](parallelism: Signal.View[Int], buffer: Int)(
       f: A => Task[B]
   ): Stream[B] =
     parMapResized(parallelism, buffer, f, ordered = false, "parEvalMapUnordered")
 
   private def parMapResized[B](
-      parallelism: Signal[Int],
+      parallelism: Signal.View[Int],
       buffer: Int,
       f: A => Task[B],
       ordered: Boolean,
@@ -1066,6 +1078,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def expand[B](f: A => Iterator[B]): Stream[B] =
     Stream.of(() => ExpandStage(open(), Stream.erased(f)))
+
+  /** The same elements, of which the first is asked for after `duration`. It is a pause before the
+    * stream, not one for each element: that is `spaced`.
+    * {{{
+    * val polled = Stream.repeatEval(configChanged).delayBy(1.minute)
+    * }}}
+    */
+  final def delayBy(duration: FiniteDuration): Stream[A] = Stream.exec(Task.sleep(duration)) ++ this
 
   /** The same elements, with `delay` between the use of one and the next one.
     * {{{
@@ -1521,6 +1541,14 @@ object Stream:
     * }}}
     */
   def eval[A](task: Task[A]): Stream[A] = of(() => EvalSource(task))
+
+  /** One element: what `code` returns, evaluated each time the stream runs. It may block.
+    * `Stream.eval(Task(code))`, in one word.
+    * {{{
+    * val text: Stream[String] = Stream.delay(Files.readString(path))
+    * }}}
+    */
+  def delay[A](code: => A): Stream[A] = eval(Task.delay(code))
 
   /** The values of `task`, run again and again.
     * {{{

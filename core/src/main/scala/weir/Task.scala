@@ -292,6 +292,19 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Task.bracket(this)(use)(release)
 
+  /** As `bracket`, with a `release` that is told how `use` has ended: to commit, or to roll back.
+    * {{{
+    * import java.sql.Connection
+    * def inOne[A](begin: Task[Connection])(use: Connection => Task[A]): Task[A] =
+    *   begin.bracketCase(use) {
+    *     case (c, Outcome.Succeeded(_)) => Task(c.commit())
+    *     case (c, _) => Task(c.rollback())
+    *   }
+    * }}}
+    */
+  final def bracketCase[B](use: A => Task[B])(release: (A, Outcome[B]) => Task[Unit]): Task[B] =
+    Task.bracketCase(this)(use)(release)
+
   /** This task; a cancel runs `onCancel`, which should make this task end, and then cancels this
     * task as well. For code that is ended by a call of its own:
     * `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
@@ -612,6 +625,33 @@ object Task extends TaskCollections:
     */
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Bracket(acquire, use, (a, _) => release(a))
+
+  /** As `bracket`, with a `release` that is told how `use` has ended.
+    * {{{
+    * val saved: Task[Unit] = Task.bracketCase(Task(Files.createTempFile("a", ".txt"))) { file =>
+    *   Task.uninterruptible(Files.writeString(file, "text")).void
+    * } {
+    *   case (file, Outcome.Succeeded(_)) => Task(Files.move(file, path)).void
+    *   case (file, _) => Task(Files.delete(file))
+    * }
+    * }}}
+    */
+  def bracketCase[A, B](acquire: Task[A])(use: A => Task[B])(
+      release: (A, Outcome[B]) => Task[Unit]
+  ): Task[B] = Bracket(acquire, use, release)
+
+  /** As `bracketCase`; the part of `acquire` that is given to the poll may be cancelled: a wait,
+    * before there is anything to release.
+    * {{{
+    * def withFree[A](free: Queue[Int])(use: Int => Task[A]): Task[A] =
+    *   Task.bracketFull(poll => poll(free.take))(use)((number, _) => free.offer(number))
+    * }}}
+    */
+  def bracketFull[A, B](acquire: Poll => Task[A])(use: A => Task[B])(
+      release: (A, Outcome[B]) => Task[Unit]
+  ): Task[B] = uncancelable { poll =>
+    acquire(poll).flatMap(a => Guarantee(poll(Defer(() => use(a))), release(a, _)))
+  }
 
   // ---- direct style ----
 

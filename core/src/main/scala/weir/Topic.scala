@@ -31,7 +31,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
   /** The values that are published from when the first element is asked for, until the topic is
     * closed. Up to `bound` wait for the consumer; then publishers wait too.
     *
-    * **Waits** for a value. To be sure that no value is missed, use `subscription`.
+    * **Waits** for a value. To be sure that no value is missed, use `subscription`. **Fails** with
+    * the error that the topic was closed with.
     * {{{
     * def stored(topic: Topic[String]): Task[Unit] = topic.subscribe(100).evalForeach(store)
     * }}}
@@ -41,7 +42,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   /** The values that are published from now on, as a stream to be run once, until the topic is
     * closed. They come to the channel of this subscriber until that run is over or the resource is
-    * released; after that the stream **Fails** with an `IllegalStateException`.
+    * released; after that the stream **Fails** with an `IllegalStateException`, and otherwise with
+    * the error that the topic was closed with.
     * {{{
     * def answered(topic: Topic[String]): Task[Option[String]] =
     *   topic.subscription(10).use(values => topic.publish("question").flatMap(_ => values.head))
@@ -52,15 +54,25 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(values)
 
   /** True if this call has closed the topic. Subscribers get what was published before, then the
-    * end.
+    * end. Where a stream is all that is published, `stream.intoTopic(topic)` closes it.
     * {{{
     * def last(topic: Topic[String]): Task[Boolean] = topic.publish("end") >> topic.close
     * }}}
     */
-  def close: Task[Boolean] = Task.uncancelable { _ =>
-    state.modify(now => (Topic.State(Vector.empty, isClosed = true), now)).flatMap { before =>
-      Task.foreach(before.channels)(_.close.void).as(!before.isClosed)
-    }
+  def close: Task[Boolean] = closeAs(Channel.Closed.Done)
+
+  /** As `close`; the streams of the subscribers fail with `error`, also of those that come later.
+    * {{{
+    * def lost(topic: Topic[String]): Task[Boolean] =
+    *   topic.closeWithError(IOException("the connection was lost"))
+    * }}}
+    */
+  def closeWithError(error: Throwable): Task[Boolean] = closeAs(Channel.Closed.Failed(error))
+
+  private def closeAs(how: Channel.Closed): Task[Boolean] = Task.uncancelable { _ =>
+    state
+      .modify(now => (Topic.State(Vector.empty, now.closed.orElse(Some(how))), now))
+      .flatMap(before => Task.foreach(before.channels)(Topic.end(_, how)).as(!before.isClosed))
   }
 
   /** How many subscribers there are, and the latest number after each change.
@@ -76,10 +88,10 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   private def enter(channel: Channel[A]): Task[Unit] = state
     .modify { now =>
-      if now.isClosed then (now, true)
-      else (now.copy(channels = now.channels :+ channel), false)
+      if now.isClosed then (now, now.closed)
+      else (now.copy(channels = now.channels :+ channel), None)
     }
-    .flatMap(isClosed => if isClosed then channel.close.void else Task.unit)
+    .flatMap(closed => Task.foreach(closed)(Topic.end(channel, _)))
 
   private def values(channel: Channel[A]): Stream[A] = channel.stream.onFinalize(leave(channel))
 
@@ -96,7 +108,12 @@ object Topic:
       "released. The topic has not ended. Run the stream once, inside of `use`."
   )
 
-  private final case class State[A](channels: Vector[Channel[A]], isClosed: Boolean)
+  private final case class State[A](channels: Vector[Channel[A]], closed: Option[Channel.Closed]):
+    def isClosed: Boolean = closed.nonEmpty
+
+  private def end(channel: Channel[?], how: Channel.Closed): Task[Unit] = how match
+    case Channel.Closed.Done => channel.close.void
+    case Channel.Closed.Failed(error) => channel.closeWithError(error).void
 
   /** A new topic without subscribers.
     * {{{
@@ -109,4 +126,4 @@ object Topic:
   def apply[A]: Task[Topic[A]] = Task.delay(unsafe[A])
 
   /** As `apply`, made at once, for use outside of tasks. */
-  def unsafe[A]: Topic[A] = new Topic(Signal.unsafe(State(Vector.empty, false)))
+  def unsafe[A]: Topic[A] = new Topic(Signal.unsafe(State(Vector.empty, None)))

@@ -1,9 +1,10 @@
 package weir
 
-import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeoutException}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.testkit.TestRuntime
 
 /** Resources: whatever was acquired is released once, in reverse order. */
 class ResourceSuite extends WeirSuite:
@@ -343,3 +344,98 @@ class ResourceSuite extends WeirSuite:
     await(begun)
     fiber.cancel.runSync()
     assertEquals(released.get, 1)
+
+  test("both, as a method: acquired and released at the same time, at each run"):
+    for _ <- 1 to 2 do
+      val begun = CountDownLatch(2)
+      val log = Log()
+      def meets(name: String) =
+        Resource.make(Task(begun.countDown()).andThen(Task(begun.await())).as(name))(n =>
+          log.say(n)
+        )
+      val both = meets("a").both(meets("b"))
+      assertEquals(both.use(pair => log.say("used").as(pair)).runSync(), ("a", "b"))
+      assertEquals((log.all.head, log.all.tail.sorted), ("used", List("a", "b")))
+
+  private def timesOut(task: Task[Any]): Unit = task.attempt
+    .map {
+      case Left(e: TimeoutException) =>
+        assertEquals(e.getMessage, "The resource was not acquired within 1 second.")
+      case other => fail(s"$other")
+    }
+    .runSync()
+
+  /** On virtual time. */
+  private def timed[A](task: Task[A]): (Either[Throwable, A], FiniteDuration) =
+    TestRuntime.timed(task.attempt)
+
+  test("timeout: what is acquired in time is used for as long as it takes, at each run"):
+    val log = Log()
+    val slow = Resource.eval(Task.sleep(500.millis)).flatMap(_ => log.resource("a"))
+    val use = slow.timeout(1.second).use(a => Task.sleep(1.hour).as(a))
+    for _ <- 1 to 2 do assertEquals(timed(use), (Right("a"), 1.hour + 500.millis))
+    val once = List("+a", "-a succeeded")
+    assertEquals(log.all, once ++ once)
+
+  test("timeout: an acquiring that waits is cancelled, and what came before it is released"):
+    val log = Log()
+    val waits = log.resource("a").flatMap(_ => Resource.eval(Task.never.onCancel(log.say("left"))))
+    val (result, took) = timed(waits.timeout(1.second).use(_ => log.say("used")))
+    assertEquals((result.isLeft, took), (true, 1.second))
+    timesOut(Task.fromEither(result))
+    assertEquals(log.all.map(_.takeWhile(_ != ':')), List("+a", "left", "-a failed"))
+
+  test("timeout: what a masked acquiring has acquired too late is released, and not used"):
+    for rest <- List[Resource[String] => Resource[Any]](
+        identity,
+        _.map(_ + "!"),
+        _.evalTap(_ => Task.unit),
+        Resource.both(_, Resource.unit),
+        _.onFinalize(Task.unit)
+      )
+    do
+      val log = Log()
+      val late = Resource.make(Task.sleep(3.seconds).as("a"))(a => log.say(s"-$a"))
+      val (result, took) = timed(rest(late).timeout(1.second).use(_ => log.say("used")))
+      timesOut(Task.fromEither(result))
+      assertEquals((took, log.all), (3.seconds, List("-a")))
+
+  test("timeout: also where a platform thread that has called runSync acquires"):
+    for wait <- List(Task.sleep(50.millis), Task(Thread.sleep(50))) do
+      val acquired, released, used = AtomicInteger()
+      val late = Resource.make(wait.andThen(Task(acquired.incrementAndGet())))(_ =>
+        Task(released.incrementAndGet()).void
+      )
+      // None is acquired where the limit is over before the acquiring has begun.
+      for _ <- 1 to 20 do
+        late.timeout(1.milli).use(_ => Task(used.incrementAndGet())).attempt.runSync(): Unit
+      assertEquals((used.get, released.get), (0, acquired.get))
+      assert(acquired.get > 0)
+
+  test("timeout: an error of acquiring in time is the error"):
+    val boom = Boom()
+    val fails = Resource.eval(Task.fail(boom)).timeout(1.second)
+    assertEquals(timed(fails.use(_ => Task.unit)), (Left(boom), Duration.Zero))
+
+  test("timeout: a cancel from outside reaches the acquiring, and waits for what it releases"):
+    val begun = CountDownLatch(1)
+    val log = Log()
+    val waits = log.resource("a").evalTap(_ => Task(begun.countDown()).andThen(Task.never))
+    val fiber = waits.timeout(1.hour).use(_ => log.say("used")).start.runSync()
+    await(begun)
+    fiber.cancel.runSync()
+    assertEquals(log.all, List("+a", "-a canceled"))
+
+  test("timeout, cancelled at random times: each that was acquired is released once"):
+    val random = scala.util.Random(29)
+    for round <- 1 to 2000 do
+      val acquired, released = AtomicInteger()
+      val one = Resource.make(Task.cede.andThen(Task(acquired.incrementAndGet())))(_ =>
+        Task.cede.andThen(Task(released.incrementAndGet()).void)
+      )
+      val limited = one.both(one).flatMap(_ => one).timeout(random.nextInt(60_000).nanos)
+      val fiber = limited.use(_ => Task.cede).attempt.start.runSync()
+      val until = System.nanoTime() + random.nextInt(60_000)
+      while System.nanoTime() < until do Thread.onSpinWait()
+      fiber.cancel.runSync()
+      assertEquals(released.get, acquired.get, s"round $round")

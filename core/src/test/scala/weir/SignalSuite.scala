@@ -89,3 +89,49 @@ class SignalSuite extends WeirSuite:
     )
     val boom = Boom()
     assertEquals(Stream.never.pauseWhen(Stream.fail(boom)).drain.attempt.runSync(), Left(boom))
+
+  test("map: get, discrete, continuous and waitUntil see f of the value; nobody can set it"):
+    val s = Signal.unsafe(1)
+    val text: Signal.View[String] = s.map(i => s"<$i>").map(_ * 2)
+    assertEquals(text.get.runSync(), "<1><1>")
+    val change = Task.foreach(2 to 3)(i => Task.sleep(1.second).andThen(s.set(i)))
+    val watch = text.discrete.take(3).toList
+    val both = watch.both(text.waitUntil(_.contains("3"))).both(change)
+    assertEquals(TestRuntime.run(both)._1, (List("<1><1>", "<2><2>", "<3><3>"), "<3><3>"))
+    assertEquals(text.continuous.take(2).toList.runSync(), List("<3><3>", "<3><3>"))
+    assert(compileErrors("text.set(\"a\")").nonEmpty)
+
+  test("map: a change that f does not show is a change, which `changes` leaves out"):
+    val s = Signal.unsafe(1)
+    val isSmall = s.map(_ < 3)
+    val change = Task.foreach(2 to 4)(i => Task.sleep(1.second).andThen(s.set(i)))
+    assertEquals(
+      TestRuntime.run(isSmall.discrete.take(4).toList.both(change))._1,
+      List(true, true, false, false)
+    )
+    s.set(1).runSync()
+    assertEquals(
+      TestRuntime.run(isSmall.discrete.changes.take(2).toList.both(change))._1,
+      List(true, false)
+    )
+
+  test("map: what f throws is the error of the reader, and changes nothing"):
+    val s = Signal.unsafe(0)
+    val boom = Boom()
+    val broken = s.map(i => if i == 0 then throw boom else i)
+    assertEquals(broken.get.attempt.runSync(), Left(boom))
+    assertEquals(broken.discrete.toList.attempt.runSync(), Left(boom))
+    assertEquals(s.updateAndGet(_ + 1).runSync(), 1)
+    assertEquals(broken.get.runSync(), 1)
+
+  test("map: cancelled while it waits"):
+    val s = Signal.unsafe(0)
+    val begun = Deferred.unsafe[Unit]
+    val watch = s.map(_ + 1).discrete.evalTap(_ => begun.complete(())).drain.start.runSync()
+    begun.get.andThen(watch.cancel).runSync()
+    assertEquals(watch.join.runSync(), Outcome.Canceled)
+
+  test("map: the parallelism of a parEvalMap"):
+    val free = Signal.unsafe(10)
+    val doubled = Stream(1, 2, 3).parEvalMap(free.map(_ / 5), 4)(i => Task.cede.as(i * 2))
+    for _ <- 1 to 2 do assertEquals(doubled.toList.runSync(), List(2, 4, 6))

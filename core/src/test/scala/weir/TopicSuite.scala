@@ -1,10 +1,11 @@
 package weir
 
+import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-class TopicSuite extends WeirSuite:
+class TopicSuite extends StreamTests:
 
   private def subscribed[A](topic: Topic[A], count: Int): Task[Unit] =
     topic.subscribers.takeWhile(_ < count).drain
@@ -105,3 +106,119 @@ class TopicSuite extends WeirSuite:
 
   test("a bound below 1 is refused"):
     intercept[IllegalArgumentException](Topic.unsafe[Int].subscription(0)): Unit
+
+  private val boom = Boom()
+
+  /** What a subscriber sees of `publisher`, which gets a topic with that subscriber. */
+  private def seenOf(publisher: Topic[Int] => Task[Any]): List[Int | Throwable] =
+    val topic = Topic.unsafe[Int]
+    val subscriber = topic.subscription(4).use { values =>
+      publisher(topic).attempt.start.flatMap(fiber => seen(values).flatMap(fiber.join.as(_)))
+    }
+    TestRuntime.run(subscriber)
+
+  test("intoTopic: subscribers see the end of the stream, and its error"):
+    val source = Stream(1, 2, 3)
+    assertEquals(seenOf(source.intoTopic), List(1, 2, 3))
+    assertEquals(seenOf((source ++ Stream.fail(boom)).intoTopic), List(1, 2, 3, boom))
+    assertEquals(seenOf(source.evalTap(_ => Task.cede).intoTopic), List(1, 2, 3))
+
+  test("intoTopic: true once all is published, at each run; false if the topic was closed before"):
+    val publish = Topic[Int].flatMap(topic => Stream(1, 2).intoTopic(topic))
+    for _ <- 1 to 2 do assertEquals(publish.runSync(), true)
+    val released = AtomicInteger()
+    val source = Stream.constant(1).onFinalize(Task(released.incrementAndGet()).void)
+    val closed = Topic[Int].flatMap(topic => topic.close >> source.intoTopic(topic))
+    assertEquals((closed.runSync(), released.get), (false, 1))
+
+  test("intoTopic: a publisher that is cancelled, at any time, is no end for its subscribers"):
+    for wait <- List[Task[Any]](Task.unit, Task.sleep(1.second), Task.never) do
+      val topic = Topic.unsafe[Int]
+      val all = topic.subscription(2).use { values =>
+        for
+          // Waits for the source, or for room in the channel of the subscriber.
+          fiber <- Stream
+            .iterate(1)(_ + 1)
+            .evalTap(i => Task.when(i > 2)(wait))
+            .intoTopic(topic)
+            .start
+          _ <- Task.sleep(2500.millis)
+          _ <- fiber.cancel
+          got <- seen(values)
+        yield got
+      }
+      TestRuntime.run(all) match
+        case List(1, 2, _: CancellationException) => ()
+        case other => fail(s"$other")
+
+  test("closeWithError: what was published, then the error, also for who subscribes later"):
+    val topic = Topic.unsafe[Int]
+    val all = topic.subscription(2).use { values =>
+      for
+        _ <- topic.publish(1)
+        first <- topic.closeWithError(boom)
+        second <- topic.closeWithError(Boom())
+        third <- topic.close
+        got <- seen(values)
+        late <- seen(topic.subscribe(1))
+        open <- topic.publish(2)
+      yield (first, second, third, got, late, open)
+    }
+    assertEquals(all.runSync(), (true, false, false, List(1, boom), List(boom), false))
+
+  test("the end is the topic's alone: a subscription that is released is no end for who reads it"):
+    val topic = Topic.unsafe[Int]
+    val committed = AtomicInteger()
+    val all =
+      for
+        reader <- topic.subscription(2).use { values =>
+          val commit = Stream.exec(Task(committed.incrementAndGet()))
+          topic.publish(1) >> (values ++ commit).drain.attempt.start
+            .flatTap(_ => Task.sleep(1.second))
+        }
+        ended <- reader.joinOrFail
+      yield ended
+    assert(TestRuntime.run(all).left.exists(_.isInstanceOf[IllegalStateException]))
+    assertEquals(committed.get, 0)
+
+  test("the end is the topic's alone: what one subscriber does is no end for the others"):
+    for leaves <- List[Stream[Int] => Task[Any]](
+        _.take(1).drain,
+        _.evalMap(_ => Task.fail(boom)).drain.attempt,
+        _.drain.timeout(1.second).attempt
+      )
+    do
+      val topic = Topic.unsafe[Int]
+      val all = topic.subscription(4).use { values =>
+        for
+          _ <- leaves(topic.subscribe(4)).both(
+            subscribed(topic, 2) >> topic.publish(1) >> Task.sleep(2.seconds)
+          )
+          _ <- topic.publish(2)
+          _ <- topic.close
+          got <- seen(values)
+        yield got
+      }
+      assertEquals(TestRuntime.run(all), List(1, 2))
+
+  test("a stream of a subscription that is run again fails, unless the topic has ended"):
+    val topic = Topic.unsafe[Int]
+    val twice = topic
+      .subscription(2)
+      .use(values =>
+        topic.publish(1) >> values.take(1).toList.flatMap(got => seen(values).map((got, _)))
+      )
+    twice.runSync() match
+      case (List(1), List(_: IllegalStateException)) => ()
+      case other => fail(s"$other")
+    val ended = topic.subscription(2).use(values => topic.close >> seen(values).both(seen(values)))
+    assertEquals(ended.runSync(), (Nil, Nil))
+
+  test("one source for subscribers that come and go: each gets what comes while it is there"):
+    val all = Topic[Int].flatMap { topic =>
+      val source = Stream.fixedRate(1.second).zipWithIndex.map(_._2.toInt).take(6)
+      def guest(after: FiniteDuration, count: Int) =
+        Task.sleep(after) >> topic.subscribe(8).take(count).toList
+      Task.parZip(source.intoTopic(topic), guest(0.seconds, 2), guest(2500.millis, 9))
+    }
+    assertEquals(TestRuntime.run(all), (true, List(0, 1), List(2, 3, 4, 5)))

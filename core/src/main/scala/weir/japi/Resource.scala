@@ -1,5 +1,6 @@
 package weir.japi
 
+import java.time.Duration
 import java.util.concurrent.Callable
 import java.util.function.{BiFunction, Function}
 import weir.{Resource as ScalaResource, Task as ScalaTask}
@@ -40,6 +41,12 @@ final class Resource[A] private (underlying: ScalaResource[A]):
   /** `f` of both, acquired at the same time, and released at the same time. */
   def both[B, C](other: Resource[B], f: BiFunction[? >: A, ? >: B, ? <: C]): Resource[C] =
     Resource.from(ScalaResource.both(underlying, other.asScala).map((a, b) => f(a, b)))
+
+  /** This resource. **Fails** with a `java.util.concurrent.TimeoutException` if acquiring it takes
+    * longer than `limit`; what is acquired too late is released.
+    */
+  def timeout(limit: Duration): Resource[A] =
+    Resource.from(underlying.timeout(Durations.of(limit)))
 
   /** This resource; `finalizer` runs once after its release, and also if it could not be acquired.
     */

@@ -47,6 +47,14 @@ final class Stream[A] private (underlying: ScalaStream[A]):
   def evalTap(f: Function[? >: A, Task[?]]): Stream[A] =
     from(underlying.evalTap(a => f(a).asScala))
 
+  /** `f` of a resource and each element. The resource is acquired once, when the first element has
+    * come, and released once, when the stream is over.
+    */
+  def mapWithResource[R, B](
+      resource: Resource[R],
+      f: BiFunction[? >: R, ? >: A, ? <: B]
+  ): Stream[B] = from(underlying.mapWithResource(resource.asScala)((r, a) => f(r, a)))
+
   /** The first `count` elements. */
   def take(count: Long): Stream[A] = from(underlying.take(count))
 
@@ -105,6 +113,9 @@ final class Stream[A] private (underlying: ScalaStream[A]):
 
   /** The same elements, at most one in each `interval`. */
   def metered(interval: Duration): Stream[A] = from(underlying.metered(Durations.of(interval)))
+
+  /** The same elements, of which the first is asked for after `duration`. */
+  def delayBy(duration: Duration): Stream[A] = from(underlying.delayBy(Durations.of(duration)))
 
   /** The same elements. **Fails** with a `java.util.concurrent.TimeoutException` if the whole of it
     * takes longer than `total`.

@@ -4,7 +4,7 @@ import weir.fiber.{DirectCode, TaskFiber}
 import weir.{Outcome, Signal}
 
 /** A `parEvalMap` whose limit is the value of a signal, which a fiber of its own watches. */
-private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal[Int]) extends Pull:
+private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal.View[Int]) extends Pull:
   private var watcher: TaskFiber | Null = null
 
   override def atMost(count: Long): Unit = stage.atMost(count)

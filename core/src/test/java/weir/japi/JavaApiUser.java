@@ -163,6 +163,13 @@ final class JavaApiUser {
     }
     AutoCloseable closeable = () -> seen.add("closed");
     seen.add(Resource.fromAutoCloseable(() -> closeable).use(c -> c == closeable).runSync());
+    weir.Task<String> waits = Task.<String>never().asScala();
+    Resource<String> never = a.flatMap(name -> Resource.from(weir.Resource.eval(waits)));
+    try {
+      never.timeout(Duration.ofMillis(10)).use(name -> name).runSync();
+    } catch (java.util.concurrent.TimeoutException e) {
+      seen.add("in time: " + a.timeout(Duration.ofDays(1)).use(name -> name).runSync());
+    }
     return seen;
   }
 
@@ -177,6 +184,9 @@ final class JavaApiUser {
     seen.add(ten.chunkN(4).toList().runSync());
     seen.add(ten.take(3).scan("", (text, n) -> text + n).toList().runSync());
     seen.add(ten.zipWith(Stream.of("a", "b"), (n, s) -> s + n).toList().runSync());
+    Resource<Integer> hundred = Resource.make(() -> 100, n -> seen.add("closed"));
+    Stream<Integer> later = Stream.of(1, 2).delayBy(Duration.ofMillis(1));
+    seen.add(later.mapWithResource(hundred, Integer::sum).toList().runSync());
     seen.add(Stream.of("a").concat(Stream.of("b")).toList().runSync());
     seen.add(ten.evalMap(n -> Task.of(() -> n + 1)).fold(0, Integer::sum).runSync());
     seen.add(ten.parEvalMap(4, n -> Task.of(() -> n + 1)).count().runSync());

@@ -40,14 +40,15 @@ class JavaApiSuite extends WeirSuite:
     assertEquals(
       texts(JavaApiUser.resources()),
       List("-ab", "-a", "ab!", "-ab", "-a", "3", "-a", "ac", "-a", "in use of a", "open a", "-a") ++
-        List("finalizer", "closed", "true")
+        List("finalizer", "closed", "true", "-a", "-a", "in time: a")
     )
 
   test("streams"):
     assertEquals(
       texts(JavaApiUser.streams()),
       List("[12, 14, 16, 18]", "[2, -2, 3, -3]", "[0, 0, 1, 1, 2, 2]") ++
-        List("[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]", "[, 0, 01, 012]", "[a0, b1]", "[a, b]") ++
+        List("[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]", "[, 0, 01, 012]", "[a0, b1]") ++
+        List("closed", "[101, 102]", "[a, b]") ++
         List("55", "10", "45", "90", "Optional[0]", "Optional.empty", "[broken]", "[1, 2]") ++
         List("[3]", "[4, 5]", "[2, 1]", "tap", "tap", "0", "over", "released", "[r]") ++
         List("10", "2", "10", "[10]")

@@ -66,6 +66,8 @@ class EffectsAheadSuite extends StreamTests:
     ("takeWhile", 2, _.takeWhile(_ => true)),
     ("a longer take", 2, _.take(7)),
     ("drop", 5, _.drop(3)),
+    ("delayBy", 2, _.delayBy(1.milli)),
+    ("mapWithResource", 2, _.mapWithResource(Resource.pure(1))(_ + _)),
     ("scan", 1, _.scan(0)(_ + _)),
     ("chunkN", 6, _.chunkN(3)),
     ("zip", 2, _.zip(Stream.emits(1 to 9))),

@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.{Stream, Task}
+import weir.{Resource, Stream, Task}
 
 /** An operator that stays on one fiber, with a number for what it is given, and the same on a list.
   */
@@ -167,6 +167,11 @@ private object ListOperator:
       (l, n) => { val (a, b) = l.span(_ % 9 != n); a ++ b.take(1) }
     ),
     ListOperator("dropWhile", (s, n) => s.dropWhile(_ > n), (l, n) => l.dropWhile(_ > n)),
+    ListOperator(
+      "mapWithResource",
+      (s, n) => s.mapWithResource(Resource.make(Task.cede.as(n))(_ => Task.cede))(_ + _),
+      (l, n) => l.map(_ + n)
+    ),
     ListOperator("scan", (s, n) => s.scan(n)(_ - _), (l, n) => l.scanLeft(n)(_ - _)),
     ListOperator(
       "mapAccumulate",

@@ -197,3 +197,25 @@ class SourcesSuite extends munit.ScalaCheckSuite, StreamTests:
     val boom = Boom()
     (channel.send(1) >> channel.send(2) >> channel.closeWithError(boom)).runSync(): Unit
     assertEquals(seen(Stream.fromChannel(channel)).runSync(), List(1, 2, boom))
+
+  test("delay: the value of code that runs anew at each run, and may fail and block"):
+    val runs = AtomicInteger()
+    val s = Stream.delay(runs.incrementAndGet())
+    assertEquals(runs.get, 0)
+    for n <- 1 to 2 do assertEquals(s.toList.runSync(), List(n))
+    assertEquals(s.take(0).toList.runSync(), Nil)
+    assertEquals(runs.get, 2)
+    val boom = Boom()
+    assertEquals(Stream.delay(throw boom).toList.attempt.runSync(), Left(boom))
+    cancelled(Stream.delay { Thread.sleep(3_600_000L); 1 })
+
+  test("delayBy: a pause before the first element, at each run, which a cancel ends"):
+    val log = Log()
+    val s = Stream.exec(log("begun")) ++ Stream.range(0, 3)
+    for _ <- 1 to 2 do
+      assertEquals(TestRuntime.timed(s.delayBy(1.hour).toList), (List(0, 1, 2), 1.hour))
+    assertEquals(log.lines, List("begun", "begun"))
+    assertEquals(TestRuntime.timed(s.delayBy(Duration.Zero).take(1).toList)._2, Duration.Zero)
+    val stopped = s.delayBy(1.hour).drain.timeout(1.second).attempt.map(_.isLeft)
+    assertEquals(TestRuntime.timed(stopped), (true, 1.second))
+    assertEquals(log.lines.size, 3)

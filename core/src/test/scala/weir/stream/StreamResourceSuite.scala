@@ -42,6 +42,7 @@ class StreamResourceSuite extends WeirSuite:
     "prefetchStrict" -> (_.flatMap(a => Stream.emits(List(a, a))).prefetchStrict),
     "parEvalMap" -> (_.flatMap(a => Stream.emits(List(a, a))).parEvalMap(2)(Task.pure)),
     "parEvalMap, resized" -> (_.parEvalMap(Signal.unsafe(2), 64)(Task.pure)),
+    "mapWithResource" -> (_.mapWithResource(Resource.pure("a"))((_, s) => s)),
     "zipAll" -> (s => s.zipAll(Stream.empty)("", "").map(_._1)),
     "merge" -> (_.merge(Stream.empty)),
     "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2)),

@@ -157,3 +157,64 @@ class BracketSuite extends WeirSuite:
     finally System.setErr(err)
     assertEquals(released.get, 2)
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
+
+  test("bracketCase and bracketFull tell the release how the use has ended, at each run"):
+    val boom = Boom()
+    val uses = List[(Outcome[Int], Int => Task[Int])](
+      (Outcome.Succeeded(14), n => Task.cede.as(n * 2)),
+      (Outcome.Failed(boom), _ => Task.fail(boom)),
+      (Outcome.Failed(boom), _ => throw boom),
+      (Outcome.Canceled, _ => Task.cede.andThen(Task.canceled).andThen(Task.never))
+    )
+    for (expected, use) <- uses do
+      val told = ConcurrentLinkedQueue[(Int, Outcome[Int])]()
+      def tell(n: Int, outcome: Outcome[Int]) = Task(told.add((n, outcome))).void
+      val forms = List(
+        Task.bracketCase(Task.pure(7))(use)(tell),
+        Task.pure(7).bracketCase(use)(tell),
+        Task.bracketFull(_ => Task.pure(7))(use)(tell)
+      )
+      for task <- forms; _ <- 1 to 2 do assertEquals(task.start.flatMap(_.join).runSync(), expected)
+      assertEquals(told.asScala.toList, List.fill(6)((7, expected)))
+
+  test("bracketFull: the wait of the poll is cancelled, and nothing is released"):
+    val account = Account()
+    val begun = CountDownLatch(1)
+    val task = Task.bracketFull(poll =>
+      Task(begun.countDown()).andThen(poll(Task.never)).andThen(account.acquire)
+    )(_ => Task.unit)((_, _) => account.release)
+    val fiber = task.start.runSync()
+    await(begun)
+    fiber.cancel.runSync()
+    assertEquals((account.acquired.get, account.released.get), (0, 0))
+
+  test("bracketFull: a cancel after the poll skips the use, and releases"):
+    val account = Account()
+    val begun, gate = CountDownLatch(1)
+    val used = AtomicBoolean()
+    val task = Task.bracketFull(poll =>
+      poll(Task.unit)
+        .andThen(Task(begun.countDown()))
+        .andThen(Task(gate.await()))
+        .andThen(
+          account.acquire
+        )
+    )(_ => Task(used.set(true)))((_, _) => account.release)
+    val fiber = task.start.runSync()
+    await(begun)
+    val canceling = startCancel(fiber)
+    gate.countDown()
+    canceling.joinOrFail.runSync()
+    assertEquals(
+      (account.acquired.get, account.released.get, used.get, fiber.join.runSync()),
+      (1, 1, false, Outcome.Canceled)
+    )
+
+  test("bracketFull, cancelled at any time, releases what it has acquired"):
+    for _ <- 1 to 2000 do
+      val account = Account()
+      val task = Task.bracketFull(poll => poll(Task.cede).andThen(account.acquire))(_ => Task.cede)(
+        (_, _) => account.release
+      )
+      task.start.flatMap(_.cancel).runSync()
+      assert(account.even)
