@@ -12,6 +12,8 @@ final class Ref[A] private (state: AtomicReference[A]):
   /** The present value. */
   def get: Task[A] = Task.delay(state.get)
 
+  private[weir] def present: A = state.get
+
   /** Replaces the value. */
   def set(value: A): Task[Unit] = Task.delay(state.set(value))
 

@@ -7,6 +7,8 @@ package weir
 final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]:
   private[weir] def state: Task[Signal.State[A]] = ref.get
 
+  private[weir] def present: A = state.present.value
+
   /** Replaces the value.
     * {{{
     * def reload(config: Signal[Config]): Task[Unit] = fromFile.flatMap(config.set)

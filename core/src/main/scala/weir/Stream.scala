@@ -11,6 +11,7 @@ import scala.jdk.CollectionConverters.IteratorHasAsScala
 import scala.util.Try
 import weir.fiber.HoldsUserCode
 import weir.stream.*
+import weir.sync.OneShot
 import weir.task.{ScheduleRun, ScheduleStart}
 
 /** A description of elements that come one after the other, and of the effects that make them.
@@ -863,8 +864,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def concurrently(that: Stream[Any]): Stream[A] = beside(that.drain, ends = false)
 
   /** The elements before `task` ends, which begins with the first that is asked for. What this was
-    * doing then is cancelled. When this ends first, `task` is cancelled. For a `Deferred` pass its
-    * `get`. Nothing is made ahead.
+    * doing then is cancelled. When this ends first, `task` is cancelled. Nothing is made ahead.
+    *
+    * For a `Deferred` pass its `get` as it is: once the value has been set, no element comes any
+    * more, and none at all if it was set before. After the end of another task an element may still
+    * come that was there by then.
     *
     * **Fails** also as soon as `task` does.
     * {{{
@@ -872,14 +876,27 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))
     * }}}
     */
-  final def interruptWhen(task: Task[Any]): Stream[A] = beside(task, ends = true)
+  final def interruptWhen(task: Task[Any]): Stream[A] = task match
+    case set: OneShot.Wait[?] => beside(task, ends = true, () => set.isSet)
+    case _ => beside(task, ends = true)
 
-  /** As `interruptWhen`, at the first `true` of `that`. The end of `that` without one changes
-    * nothing.
+  /** As `interruptWhen`, when the value of `stop` is true: no element comes once a `set(true)` has
+    * returned, and none at all if it was true before. A `true` that is replaced at once may be
+    * missed.
     * {{{
     * val polled = Signal.of(false).map { stop =>
-    *   Stream.repeatEval(fromNetwork).interruptWhenTrue(stop.discrete)
+    *   Stream.repeatEval(fromNetwork).interruptWhenTrue(stop)
     * }
+    * }}}
+    */
+  final def interruptWhenTrue(stop: Signal[Boolean]): Stream[A] =
+    beside(stop.waitUntil(identity), ends = true, () => stop.present)
+
+  /** As `interruptWhen`, at the first `true` of `that`, which has a fiber of its own: elements may
+    * come until its `true` is there. The end of `that` without one changes nothing. For a `Signal`
+    * pass the signal, not its stream.
+    * {{{
+    * val polled = Stream.repeatEval(fromNetwork).interruptWhenTrue(Stream.sleep(1.minute).as(true))
     * }}}
     */
   final def interruptWhenTrue(that: Stream[Boolean]): Stream[A] =
@@ -898,8 +915,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     val tooLate = Task.defer(Task.fail(TimeoutException(s"The stream did not end within $total.")))
     beside(Task.sleep(total).andThen(tooLate), ends = false)
 
-  private def beside(task: Task[Any], ends: Boolean): Stream[A] =
-    Stream.of(() => BesideStage(open(), Stream.eval(task).open(), ends))
+  private def beside(
+      task: Task[Any],
+      ends: Boolean,
+      isOver: () => Boolean = () => false
+  ): Stream[A] =
+    Stream.of(() => BesideStage(open(), Stream.eval(task).open(), ends, isOver))
 
   /** The same elements. **Fails** with a `TimeoutException` when the consumer has waited for one
     * for longer than `limit`; what the stream was doing is then cancelled. The time that the
@@ -1133,12 +1154,27 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def hold[B >: A, C](initial: B)(use: Signal[B] => Stream[C]): Stream[C] =
     Stream.eval(Signal.of(initial)).flatMap(s => use(s).concurrently(evalMap(s.set)))
 
-  /** The same elements, which wait while the latest element of `that` is true. The end of `that`
-    * changes nothing any more. **Fails** also as soon as `that` does.
+  /** The same elements, which wait while the value of `paused` is true: no element comes between
+    * the return of a `set(true)` and a `set(false)`, and none before that if it was true from the
+    * beginning. One element may have been made, and waits.
+    *
+    * **Waits** until the value is false. **Cancelled** while it waits.
     * {{{
     * val pausable = Signal.of(false).map { paused =>
-    *   Stream.emits(requests).evalMap(ask).pauseWhen(paused.discrete)
+    *   Stream.emits(requests).evalMap(ask).pauseWhen(paused)
     * }
+    * }}}
+    */
+  final def pauseWhen(paused: Signal[Boolean]): Stream[A] =
+    evalTap(_ => paused.waitUntil(!_))
+
+  /** The same elements, which wait while the latest element of `that` is true. `that` has a fiber of
+    * its own: elements may come until its first one is there, and until a `true` is. The end of
+    * `that` changes nothing any more. For a `Signal` pass the signal, not its stream. **Fails** also
+    * as soon as `that` does.
+    * {{{
+    * def polite(isBusy: Task[Boolean]): Stream[String] =
+    *   Stream.emits(requests).evalMap(ask).pauseWhen(Stream.repeatEval(isBusy).metered(1.second))
     * }}}
     */
   final def pauseWhen(that: Stream[Boolean]): Stream[A] =

@@ -134,17 +134,32 @@ private[stream] object OnRequest:
 
 /** Elements of `upstream` while a task runs beside it: `concurrently`, `interruptWhen`, `timeout`.
   * Where the task fails, so does the stage; where it has succeeded, the stage ends if `ends`.
+  *
+  * The end of the task comes to the stage a moment later, since it has a fiber of its own. So, where
+  * that can be known at once, `isOver` is asked before an element is requested and before it is
+  * taken.
   */
-private[weir] final class BesideStage(upstream: Pull, task: Pull, ends: Boolean)
-    extends OnRequest(upstream, task):
+private[weir] final class BesideStage(
+    upstream: Pull,
+    task: Pull,
+    ends: Boolean,
+    isOver: () => Boolean
+) extends OnRequest(upstream, task):
   private val foreground = sides(0)
   private val background = sides(1)
+
+  /** Under the lock: it stays, also where what `isOver` looks at has changed since. */
+  private var wasOver = false
+
+  override protected def prepare(fiber: TaskFiber): Unit =
+    wasOver = isOver()
+    if !wasOver then super.prepare(fiber)
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
 
   protected def answer(fiber: TaskFiber): Any =
     if background.isFailed then background.made
-    else if ends && !background.isEmpty then Pull.End
+    else if wasOver || isOver() || ends && !background.isEmpty then Pull.End
     else if foreground.isEmpty then ConsumerState.NoAnswer
     else foreground.take()
 

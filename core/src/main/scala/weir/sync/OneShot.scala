@@ -21,7 +21,8 @@ private[weir] abstract class OneShot[A] extends Guarded:
   // under the lock
   private val line = WaitList()
 
-  final private[weir] def awaitSet: Suspend[A] = new Suspend[A]:
+  final private[weir] def awaitSet: Suspend[A] = new OneShot.Wait[A]:
+    def isSet: Boolean = !isUnset
     def begin(fiber: TaskFiber): Any =
       val present = state
       if present.asInstanceOf[AnyRef] ne OneShot.Unset then present
@@ -61,4 +62,9 @@ private[weir] abstract class OneShot[A] extends Guarded:
   final private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
 
 private[weir] object OneShot:
+  /** The wait for the value. */
+  abstract class Wait[A] extends Suspend[A]:
+    /** True if it would not wait. */
+    def isSet: Boolean
+
   private object Unset
