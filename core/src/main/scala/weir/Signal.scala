@@ -7,7 +7,7 @@ package weir
 final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]:
   private[weir] def state: Task[Signal.State[A]] = ref.get
 
-  private[weir] def present: A = state.present.value
+  private[weir] def present: A = ref.present.value
 
   /** Replaces the value.
     * {{{

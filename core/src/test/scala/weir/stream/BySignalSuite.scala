@@ -30,8 +30,7 @@ class BySignalSuite extends StreamTests:
 
   /** On runtimes with 1 to 4 carriers. */
   private def onCarriers(body: Runtime ?=> Unit): Unit =
-    for carriers <- 1 to 4 do
-      body(using Runtime.make(carriers, 256))
+    for carriers <- 1 to 4 do body(using Runtime.make(carriers, 256))
 
   for (name, make) <- stops do
     test(s"$name, set before: no element, and none is asked for"):
