@@ -125,7 +125,12 @@ object Main:
     mixinStandardHelpOptions = true,
     versionProvider = classOf[Version],
     synopsisSubcommandLabel = "COMMAND",
-    footer = Array("", "See weir COMMAND --help for what a command does and takes.")
+    footer = Array(
+      "",
+      "See weir COMMAND --help for what a command does and takes.",
+      "Output that cannot be written, as on a full disk, gives exit code 1; that its reader has " +
+        "gone does not."
+    )
   )
   private class Weir
 

@@ -108,8 +108,9 @@ class OutageSuite extends FunSuite with TempFolder with Eventually:
       try
         eventually("it goes on")(said("answers again") > 0 || !child.isAlive)
         assertEquals(passes(2), 2, Files.readString(log))
-        child.interrupt()
-        child.readRest(): Unit
-        assertEquals(child.exitCode(), 130)
         assertEquals((said("does not answer"), said("answers again")), (1, 1))
       finally second.close()
+      eventually("it says again that it waits")(said("does not answer") > 1 || !child.isAlive)
+      child.interrupt()
+      child.readRest(): Unit
+      assertEquals(child.exitCode(), 130, "Ctrl-C ends a wait")

@@ -78,19 +78,6 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
     assertEquals(relay.exitCode(), 0, log)
     assertEquals(done(end), 8, end)
 
-  folder.test("new producers wait for a broker that is slow to answer"): folder =>
-    val relay = start(folder, args(8)*)
-    assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
-    assert(relay.readLine().exists(_.contains("left in 'tasks'")))
-    val itsBroker = broker(folder).get
-    signal("STOP", itsBroker)
-    // Longer than clients wait for brokers elsewhere.
-    try eventually("six lines of progress")(logged(folder, "done here") >= 6 || !relay.isAlive)
-    finally signal("CONT", itsBroker)
-    val end = relay.readRest()
-    assertEquals(relay.exitCode(), 0, Files.readString(folder.resolve("log.txt")))
-    assertEquals(done(end), 8, end)
-
   folder.test("a broker that has ended is not waited for"): folder =>
     val relay = start(folder, args(2000)*)
     assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
