@@ -938,8 +938,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * once. Up to 16 elements wait for each pipe; the slowest sets the pace. A pipe that ends early
     * gets no more. It ends when all pipes have ended.
     *
-    * A pipe hears an end only if this has ended. What follows `++` in a pipe, such as a commit, does
-    * not run after a cancel, after an error, or where the consumer asks for no more elements.
+    * A pipe hears an end only if this has ended. What follows `++` in a pipe, such as a commit,
+    * does not run after a cancel, after an error, or where the consumer asks for no more elements.
     *
     * **Fails** as soon as a pipe does; the others are then cancelled. An error of this comes to
     * each pipe, after the elements before it. **Order**: each pipe gets the elements in order.
@@ -1168,10 +1168,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def pauseWhen(paused: Signal[Boolean]): Stream[A] =
     evalTap(_ => paused.waitUntil(!_))
 
-  /** The same elements, which wait while the latest element of `that` is true. `that` has a fiber of
-    * its own: elements may come until its first one is there, and until a `true` is. The end of
-    * `that` changes nothing any more. For a `Signal` pass the signal, not its stream. **Fails** also
-    * as soon as `that` does.
+  /** The same elements, which wait while the latest element of `that` is true. `that` has a fiber
+    * of its own: elements may come until its first one is there, and until a `true` is. The end of
+    * `that` changes nothing any more. For a `Signal` pass the signal, not its stream. **Fails**
+    * also as soon as `that` does.
     * {{{
     * def polite(isBusy: Task[Boolean]): Stream[String] =
     *   Stream.emits(requests).evalMap(ask).pauseWhen(Stream.repeatEval(isBusy).metered(1.second))

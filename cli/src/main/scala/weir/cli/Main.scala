@@ -69,8 +69,8 @@ object Main:
     System.setErr(output.err)
     sys.exit(output.exitCode(run(args.toSeq, _, _)))
 
-  /** The exit code: the command's own; 1 after one line about what failed; or 2 after one line about
-    * what is wrong with `args`, which for `weir sql` is 1.
+  /** The exit code: the command's own; 1 after one line about what failed; or 2 after one line
+    * about what is wrong with `args`, which for `weir sql` is 1.
     */
   private[cli] def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
     val line = new CommandLine(new Weir)

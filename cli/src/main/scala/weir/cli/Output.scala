@@ -16,8 +16,8 @@ private[cli] final class Output(stdout: OutputStream, stderr: OutputStream):
   private val results = Output.Checked(stdout, why => err.println(s"weir: $why"))
   val out: PrintStream = Output.printing(results, System.out)
 
-  /** The exit code of `run`, or 1 instead of 0 if some of what it printed could not be written. That
-    * its reader has gone, as `head` does, is no error.
+  /** The exit code of `run`, or 1 instead of 0 if some of what it printed could not be written.
+    * That its reader has gone, as `head` does, is no error.
     */
   def exitCode(run: (PrintWriter, PrintWriter) => Int): Int =
     val writers = List(out, err).map(PrintWriter(_, true))

@@ -39,8 +39,8 @@ private final class EvalOnFrame(source: Task[Any], context: ExecutionContext | N
   *
   * The inner fiber goes on as this one would: with its locals and its masks, whose polls work
   * there. A cancel of this fiber becomes one of the inner fiber (`FiberCore.nested`), which knows
-  * whether it is masked. So this wait itself is masked, and always takes the inner fiber's end over:
-  * its value or error, its locals, a cancel that is still pending, or its cancel.
+  * whether it is masked. So this wait itself is masked, and always takes the inner fiber's end
+  * over: its value or error, its locals, a cancel that is still pending, or its cancel.
   */
 private final class EvalApart(source: Task[Any], context: ExecutionContext | Null)
     extends Frame(Tag.HandlingFrame):

@@ -135,9 +135,9 @@ private[stream] object OnRequest:
 /** Elements of `upstream` while a task runs beside it: `concurrently`, `interruptWhen`, `timeout`.
   * Where the task fails, so does the stage; where it has succeeded, the stage ends if `ends`.
   *
-  * The end of the task comes to the stage a moment later, since it has a fiber of its own. So, where
-  * that can be known at once, `isOver` is asked before an element is requested and before it is
-  * taken.
+  * The end of the task comes to the stage a moment later, since it has a fiber of its own. So,
+  * where that can be known at once, `isOver` is asked before an element is requested and before it
+  * is taken.
   */
 private[weir] final class BesideStage(
     upstream: Pull,

@@ -36,7 +36,7 @@ object PgCodec:
   val text: PgCodec[String] = new PgCodec(Column.Text, identity, _.asInstanceOf[String])
 
   /** JSON as text, in a `jsonb`, which SQL can look into. Postgres drops what is not part of the
-    * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON, or has
-    * U+0000, also as an escape.
+    * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON, or
+    * has U+0000, also as an escape.
     */
   val jsonb: PgCodec[String] = new PgCodec(Column.Jsonb, identity, _.asInstanceOf[String])

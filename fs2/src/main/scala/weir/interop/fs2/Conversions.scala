@@ -30,8 +30,8 @@ extension [A](stream: Fs2Stream[Task, A])
     * **Cancelled**: cancels that fiber and waits for its finalizers. Not consumed to the end: ends
     * fs2's stream as a success. **Fails** as fs2's stream does; an error downstream is the error
     * that its finalizers see. **Order**: what ends fs2's stream while the consumer is busy, such as
-    * its `timeout` or `interruptWhen`, comes after the chunk that the consumer has, and takes effect
-    * when the next one is asked for.
+    * its `timeout` or `interruptWhen`, comes after the chunk that the consumer has, and takes
+    * effect when the next one is asked for.
     * {{{
     * val sizes: Stream[Int] = responseBody.chunks.toWeir.map(_.size)
     * }}}

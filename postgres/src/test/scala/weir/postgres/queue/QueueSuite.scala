@@ -189,8 +189,8 @@ class QueueSuite extends QueueFixture:
     val good = PgOffer("a\u0001")
     assertEquals(
       said(PgCodec.text)(good, PgOffer("ab\u0000c")),
-      "PgQueue: weir_queue.work: the payload of offer 2 of 2 has the character U+0000 at index 2. " +
-        "Postgres stores none in text. Remove it, or use PgCodec.bytes."
+      "PgQueue: weir_queue.work: the payload of offer 2 of 2 has the character U+0000 at index " +
+        "2. Postgres stores none in text. Remove it, or use PgCodec.bytes."
     )
     val key = said(PgCodec.text)(PgOffer("a", key = Some("\u0000")))
     assert(key.contains("the key of offer 1 of 1 has the character U+0000 at index 0"), key)

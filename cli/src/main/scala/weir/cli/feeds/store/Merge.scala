@@ -10,8 +10,8 @@ import weir.cli.feeds.input.FeedUrl
   * other's addresses become former ones of it, so a list that has both adds neither again.
   */
 private[store] object Merge:
-  /** The number of the feed at `url` after `feed` has become a part of it; none if there is none, or
-    * it is `feed` itself. In a transaction.
+  /** The number of the feed at `url` after `feed` has become a part of it; none if there is none,
+    * or it is `feed` itself. In a transaction.
     */
   def into(connection: Connection, feed: DueFeed, url: FeedUrl): Option[Long] =
     // Locks the row, so that no other process adds items to it meanwhile.
