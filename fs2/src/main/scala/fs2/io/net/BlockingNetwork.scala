@@ -5,8 +5,8 @@ import com.comcast.ip4s.{Dns, GenSocketAddress, Host, SocketAddress}
 import java.net.{InetAddress, InetSocketAddress, StandardProtocolFamily}
 import java.nio.channels.ServerSocketChannel
 import java.util.concurrent.ThreadFactory
-import weir.Task
 import weir.interop.cats.given
+import weir.{Runtime, Task}
 
 /** TCP over sockets that block; the rest is fs2's own network.
   *
@@ -90,7 +90,7 @@ object BlockingNetwork:
     catch case _: UnsupportedOperationException => InetAddress.getByName("0.0.0.0")
 
 /** Code that blocks on sockets, which an interrupt ends on a virtual thread only: where a platform
-  * thread has called `runSync`, a worker runs it.
+  * thread has called `runSync`, and inside of an `evalOn`, a worker runs it.
   */
 private[net] object OnWorker:
   inline def apply[A](inline body: A): Task[A] =
@@ -98,6 +98,7 @@ private[net] object OnWorker:
     Task.defer(if Thread.currentThread.isVirtual then here else elsewhere(here))
 
   private def elsewhere[A](task: Task[A]): Task[A] =
+    val onWorker = task.evalOn(summon[Runtime].executionContext)
     Task.uncancelable(poll =>
-      task.start.flatMap(fiber => poll(fiber.joinOrFail).onCancel(fiber.cancel))
+      onWorker.start.flatMap(fiber => poll(fiber.joinOrFail).onCancel(fiber.cancel))
     )

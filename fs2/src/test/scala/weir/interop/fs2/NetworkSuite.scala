@@ -5,7 +5,8 @@ import _root_.fs2.io.net.{Network, Socket}
 import _root_.fs2.{Chunk, Stream as Fs2Stream}
 import com.comcast.ip4s.{Host, SocketAddress, host, port}
 import java.nio.channels.ClosedChannelException
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CountDownLatch, Executors}
+import scala.concurrent.ExecutionContext
 import scala.concurrent.duration.*
 import weir.interop.cats.given
 import weir.{Outcome, Task, WeirSuite}
@@ -118,6 +119,21 @@ class NetworkSuite extends WeirSuite:
   test("a timeout reaches a read on the thread of a caller of runSync"):
     val (_, took) = timed(withPair((client, _) => client.read(1).timeout(50.millis).attempt))
     assert(took < 5.seconds, took)
+
+  test("a timeout reaches a read inside of an evalOn"):
+    val pool = Executors.newCachedThreadPool()
+    val context = ExecutionContext.fromExecutor(pool)
+    try
+      withPair { (client, accepted) =>
+        for
+          read <- accepted.read(10).evalOn(context).timeout(50.millis).attempt
+          _ <- client.write(bytes("later"))
+          later <- accepted.read(10).evalOn(context)
+        yield
+          assert(read.isLeft)
+          assertEquals(text(later), "later")
+      }
+    finally pool.shutdownNow(): Unit
 
   test("nobody listens: it fails; an address in use: it fails"):
     val refused = Network[Task]
