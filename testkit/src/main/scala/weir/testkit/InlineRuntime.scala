@@ -65,6 +65,18 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
       now - before
     }
 
+  /** Moves the clock by `duration`, from alarm to alarm: all that is due by then has rung and run
+    * when it returns.
+    */
+  def advance(duration: FiniteDuration): Unit =
+    val end = now + duration
+    awaitQuiet()
+    while nextAlarm.exists(now + _ <= end) do tick(): Unit
+    onThisThread(clock.moveTo(clock.nanoTime + (end - now).toNanos))
+
+  /** How far away the next alarm is; `None` if none is set. */
+  def nextAlarm: Option[FiniteDuration] = clock.untilNext
+
   /** How far the clock has moved. */
   def now: FiniteDuration = clock.elapsedNanos.nanos
 

@@ -105,6 +105,11 @@ final class TestRuntime private (
       moved
     }
 
+  /** How far away the next alarm is, once it is quiet; `None` if none is set. */
+  def nextAlarm: Option[FiniteDuration] =
+    awaitQuiet()
+    clock.untilNext
+
   /** How far the clock has moved. */
   def now: FiniteDuration = clock.elapsedNanos.nanos
 
@@ -156,8 +161,8 @@ final class TestRuntime private (
       val what = if left.size == 1 then "1 fiber has" else s"${left.size} fibers have"
       cancelAll(left)
       val leaked = TestRuntime.Leaked(
-        s"The test has ended, and $what not. Cancel or join what the test starts; or make the " +
-          s"runtime with mayLeak = true.${
+        s"${Place.ofCaller}The test has ended, and $what not. Cancel or join what the test starts; " +
+          s"or make the runtime with mayLeak = true.${
               if quiet == Calm.Busy then " Something still runs." else ""
             }\n$report"
       )
@@ -170,7 +175,7 @@ final class TestRuntime private (
     val report = Report.of(left, test)
     cancelAll(left)
     TestRuntime.Stuck(
-      s"The test is stuck at $now: nothing can run, and no alarm is set.\n$report"
+      s"${Place.ofCaller}The test is stuck at $now: nothing can run, and no alarm is set.\n$report"
     )
 
   private def stillRunning(test: FiberCore | Null): TestRuntime.Stuck =
@@ -180,8 +185,8 @@ final class TestRuntime private (
     val report = Report.of(left, test)
     cancelAll(left)
     TestRuntime.Stuck(
-      s"The test has not come to rest within $limit of real time.$why Make the runtime with a " +
-        s"longer limit, or see what keeps it busy.\n$report"
+      s"${Place.ofCaller}The test has not come to rest within $limit of real time.$why Make the " +
+        s"runtime with a longer limit, or see what keeps it busy.\n$report"
     )
 
   /** Cancels what is left, and gives its finalizers one second of real time. */
@@ -197,10 +202,12 @@ final class TestRuntime private (
         case Calm.Busy => ()
 
 object TestRuntime:
-  /** A test that has not ended, and why. */
+  /** A test that has not ended, and why. The message begins with the file and the line of the test.
+    */
   final class Stuck(message: String) extends AssertionError(message)
 
-  /** Fibers that a test has left behind. */
+  /** Fibers that a test has left behind. The message begins with the file and the line of the test.
+    */
   final class Leaked(message: String) extends AssertionError(message)
 
   private val defaultPatience = 50.millis

@@ -1,6 +1,7 @@
 package weir.testkit
 
 import java.time.Instant
+import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.runtime.{Alarm, AlarmHeap, Timers}
 
 /** A clock that stands still until it is moved. It begins at the year 1970.
@@ -35,6 +36,9 @@ private[weir] final class VirtualClock extends Timers:
       case alarm: Alarm => Some(alarm.dueNanos)
       case null => None
   }
+
+  /** How far away the next alarm is, if one is set. */
+  def untilNext: Option[FiniteDuration] = nextNanos.map(next => math.max(0, next - now).nanos)
 
   /** Moves the clock on to `nanos`, and rings what is due then. */
   def moveTo(nanos: Long): Unit =

@@ -1,13 +1,14 @@
 package weir.testkit
 
-import scala.concurrent.Future
+import java.util.concurrent.ExecutionException
+import scala.concurrent.{ExecutionContext, Future}
 import scala.util.Try
 import weir.Task
 
 /** A munit suite whose tests may return a task, which then runs on a `TestRuntime`. Needs munit,
   * which the test kit does not depend on.
   */
-trait WeirFunSuite extends munit.FunSuite:
+trait WeirFunSuite extends munit.FunSuite, TaskAssertions, ResourceFixtures:
 
   /** The runtime of one test. */
   def testRuntime(): TestRuntime = TestRuntime()
@@ -23,3 +24,25 @@ trait WeirFunSuite extends munit.FunSuite:
         })
       }
     )
+
+  override def munitTestTransforms: List[TestTransform] =
+    super.munitTestTransforms :+ TestTransform(
+      "the place of a test that is stuck",
+      test =>
+        test.withBody(() =>
+          test
+            .body()
+            .transform(identity, located(_, test.location))(using ExecutionContext.parasitic)
+        )
+    )
+
+  /** `error` with the test's file and line in front of its message, as munit names them. A `Future`
+    * gives an `Error` in a box.
+    */
+  private def located(error: Throwable, location: munit.Location): Throwable =
+    def message(of: Throwable) = s"${location.path}:${location.line}: ${of.getMessage}"
+    error match
+      case box: ExecutionException if box.getCause ne null => located(box.getCause, location)
+      case stuck: TestRuntime.Stuck => TestRuntime.Stuck(message(stuck)).initCause(stuck)
+      case leaked: TestRuntime.Leaked => TestRuntime.Leaked(message(leaked)).initCause(leaked)
+      case other => other

@@ -77,3 +77,21 @@ class StuckSuite extends munit.FunSuite:
 
   test("a runtime that may leak does not complain"):
     assertEquals(TestRuntime(mayLeak = true).run(Task.never.start.as(1)), 1)
+
+  /** The line of this file that calls it. */
+  private def line(): Int =
+    StackWalker.getInstance.walk(_.skip(1).findFirst.get.getLineNumber)
+
+  test("a stuck test and a leak begin with the file and the line that have run the test"):
+    val runtime = TestRuntime()
+    val here = line()
+    val errors = List(
+      intercept[TestRuntime.Stuck](TestRuntime.run(Task.never)),
+      intercept[TestRuntime.Leaked](TestRuntime.run(Task.never.start)),
+      intercept[TestRuntime.Stuck](runtime.run(Task.never)),
+      intercept[TestRuntime.Stuck](TestRuntime.timed(Task.never))
+    )
+    for (error, at) <- errors.zipWithIndex do
+      val place = s"StuckSuite.scala:${here + 2 + at}: The test "
+      assert(error.getMessage.startsWith(place), error.getMessage)
+    runtime.close()

@@ -19,3 +19,13 @@ class WeirFunSuiteSuite extends WeirFunSuite:
 
   test("a test may be no task"):
     assertEquals(1, 1)
+
+  test("a stuck test and a leak name the test's file and line"):
+    val line = summon[munit.Location].line
+    for task <- List(Task.never, Task.never.start) do
+      val suite = new WeirFunSuite:
+        test("wrong")(task)
+      val outcome = suite.munitTests().head.body().value.get
+      val message = outcome.failed.get.getCause.getMessage // a Future boxes an Error
+      val place = s"WeirFunSuiteSuite.scala:${line + 3}: The test "
+      assert(message.contains(place), message)

@@ -1,0 +1,90 @@
+package weir.testkit
+
+import munit.{AnyFixture, Location, TestOptions}
+import weir.{Resource, Task}
+
+/** Resources as fixtures of a munit suite.
+  *
+  * That of one test (`ResourceFunFixture`) is a part of the test: it lives on the test's runtime,
+  * in its virtual time. Those that are named in `munitFixtures` are opened and closed outside of
+  * the tests, so they live on `Runtime.default`, in real time.
+  */
+trait ResourceFixtures:
+  self: munit.FunSuite =>
+
+  /** Tests with a resource of their own, each of which opens and closes it. */
+  final class ResourceFunFixture[A] private (resource: TestOptions => Resource[A]):
+
+    /** A test of `body`, which may return a task. */
+    def test(options: TestOptions)(body: A => Any)(using location: Location): Unit =
+      self.test(options)(
+        resource(options).use(value =>
+          Task.delay(body(value)).flatMap {
+            case task: Task[?] => task
+            case other => Task.pure(other)
+          }
+        )
+      )
+
+  object ResourceFunFixture:
+
+    /** Tests of which each opens `resource` before its body, and closes it after that.
+      * {{{
+      * val cart = ResourceFunFixture(Resource.make(Task(Cart()))(cart => Task(cart.close())))
+      *
+      * cart.test("a cart is empty at first"): cart =>
+      *   cart.size.assertEquals(0)
+      * }}}
+      */
+    def apply[A](resource: Resource[A]): ResourceFunFixture[A] = of(_ => resource)
+
+    /** As `apply`, of a resource that depends on the test. */
+    def of[A](resource: TestOptions => Resource[A]): ResourceFunFixture[A] =
+      new ResourceFunFixture(resource)
+
+  object ResourceSuiteLocalFixture:
+
+    /** A fixture that opens `resource` before the first test of the suite and closes it after the
+      * last one. It has to be named in `munitFixtures`.
+      * {{{
+      * val database = ResourceSuiteLocalFixture("database", Database.start)
+      * override def munitFixtures = List(database)
+      *
+      * test("a row is found again"):
+      *   database().insert(row).andThen(database().find(row.id)).assertEquals(Some(row))
+      * }}}
+      */
+    def apply[A](name: String, resource: Resource[A]): AnyFixture[A] =
+      new ResourceFixture(name, resource):
+        override def beforeAll(): Unit = open()
+        override def afterAll(): Unit = close()
+
+  object ResourceTestLocalFixture:
+
+    /** A fixture that opens `resource` before each test and closes it after that. It has to be
+      * named in `munitFixtures`.
+      */
+    def apply[A](name: String, resource: Resource[A]): AnyFixture[A] =
+      new ResourceFixture(name, resource):
+        override def beforeEach(context: BeforeEach): Unit = open()
+        override def afterEach(context: AfterEach): Unit = close()
+
+/** A fixture that holds an open resource. */
+private[testkit] abstract class ResourceFixture[A](name: String, resource: Resource[A])
+    extends AnyFixture[A](name):
+  @volatile private var opened: Option[(A, Task[Unit])] = None
+
+  def apply(): A = opened match
+    case Some((value, _)) => value
+    case None =>
+      throw IllegalStateException(
+        s"The fixture '$name' is not open. It is open in tests only, and must be named in " +
+          "munitFixtures: override def munitFixtures = List(...)."
+      )
+
+  protected def open(): Unit = opened = Some(resource.allocated.runSync())
+
+  protected def close(): Unit =
+    val release = opened
+    opened = None
+    release.foreach((_, release) => release.runSync())
