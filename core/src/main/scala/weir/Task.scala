@@ -502,6 +502,16 @@ object Task extends TaskCollections:
     */
   def uninterruptible[A](thunk: => A): Task[A] = Uninterruptible(() => thunk)
 
+  /** As `delay`, for code that swallows interrupts: a cancel interrupts its thread again and again,
+    * with pauses of 1 to 16 ms, until `thunk` has returned. It runs in a fiber of its own.
+    *
+    * **Cancelled**: waits until `thunk` has returned. What it returns is lost.
+    * {{{
+    * val text = Task.interruptibleMany(Files.readString(path))
+    * }}}
+    */
+  def interruptibleMany[A](thunk: => A): Task[A] = InterruptibleMany(() => thunk)
+
   /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which
     * would hold a carrier for as long as it blocks. Other code gains nothing from it. There are as
     * many such threads as calls at one time.

@@ -64,6 +64,12 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
     else if (waiter ne null) && waiter.takeForCancel() then waiter.wakeUp()
     else interruptIfOpen()
 
+  /** Interrupts once more the plain code that a cancel has interrupted before, and that still runs.
+    */
+  final private[weir] def interruptCodeOnceMore(): Unit =
+    val inner = nested
+    if inner ne null then inner.interruptCodeOnceMore() else interruptOnceMore()
+
   /** Runs `body`, which runs `inner` on this fiber's thread or waits for it. A cancel of this fiber
     * becomes a cancel of `inner`, whose masks and finalizers no interrupt may hit.
     */

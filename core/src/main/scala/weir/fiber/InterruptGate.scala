@@ -13,7 +13,9 @@ import weir.runtime.{ExecutionThread, Job}
   *                                             |
   *               +--canceller, CAS-------------+
   *               v
-  *          Interrupting --canceller--> Interrupted --owner--> Closed
+  *          Interrupting --canceller--> Interrupted --owner, CAS--> Closed
+  *               ^                           |
+  *               +---canceller, again, CAS---+
   * }}}
   *
   *   - **Owner**: the thread that runs the fiber. It alone opens and closes the gate.
@@ -63,9 +65,11 @@ private[weir] abstract class InterruptGate extends Job:
     if !shut && !InterruptGate.Gate.compareAndSet(this, InterruptGate.Open, InterruptGate.Closed)
     then
       if gate != InterruptGate.Closed then
-        awaitInterrupt()
+        // By CAS, since a canceller may be about to interrupt once more: see `interruptOnceMore`.
+        while !InterruptGate.Gate
+            .compareAndSet(this, InterruptGate.Interrupted, InterruptGate.Closed)
+        do Thread.`yield`()
         Thread.interrupted(): Unit
-        gate = InterruptGate.Closed
 
   /** Closes the gate until `reopenInterruptGate`. It must be open, or shut already. */
   final protected def shutInterruptGate(): Unit =
@@ -88,6 +92,16 @@ private[weir] abstract class InterruptGate extends Job:
   final protected def interruptIfOpen(): Unit =
     if InterruptGate.Gate.compareAndSet(this, InterruptGate.Open, InterruptGate.Interrupting) then
       executionThread.thread.interrupt() // written by the owner before it opened the gate
+      gate = InterruptGate.Interrupted
+
+  /** A canceller's part after `interruptIfOpen`: interrupts the fiber's thread once more, if the
+    * gate has not been closed since.
+    */
+  final protected def interruptOnceMore(): Unit =
+    if InterruptGate.Gate
+        .compareAndSet(this, InterruptGate.Interrupted, InterruptGate.Interrupting)
+    then
+      executionThread.thread.interrupt() // the owner cannot close the gate meanwhile
       gate = InterruptGate.Interrupted
 
   /** Interrupts the owner's thread again, since code that ran before may have swallowed the

@@ -59,12 +59,18 @@ private[cats] object TaskAsync extends Async[Task]:
 
   override def delay[A](thunk: => A): Task[A] = Task.uninterruptible(thunk)
   override def blocking[A](thunk: => A): Task[A] = Task.uninterruptible(thunk)
-  override def interruptible[A](thunk: => A): Task[A] = Task.delay(thunk)
-  override def interruptibleMany[A](thunk: => A): Task[A] = Task.delay(thunk)
+  override def interruptible[A](thunk: => A): Task[A] = interruptedOnce(() => thunk)
+  override def interruptibleMany[A](thunk: => A): Task[A] = Task.interruptibleMany(thunk)
 
   def suspend[A](hint: Sync.Type)(thunk: => A): Task[A] = hint match
     case Sync.Type.Delay | Sync.Type.Blocking => Task.uninterruptible(thunk)
-    case Sync.Type.InterruptibleOnce | Sync.Type.InterruptibleMany => Task.delay(thunk)
+    case Sync.Type.InterruptibleOnce => interruptedOnce(() => thunk)
+    case Sync.Type.InterruptibleMany => Task.interruptibleMany(thunk)
+
+  /** A function of `flatMap` is not called in a fiber that has been cancelled: so code that has
+    * swallowed the interrupt of a cancel ends in that cancel, and not with a value.
+    */
+  private def interruptedOnce[A](thunk: () => A): Task[A] = Task.delay(thunk()).flatMap(Task.pure)
 
   override def defer[A](task: => Task[A]): Task[A] =
     Task.uninterruptible(task).flatMap(identity)
