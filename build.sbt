@@ -310,18 +310,22 @@ lazy val fs2Interop = project
 val http4s = Seq("ember-server", "dsl", "ember-client").map(part =>
   "org.http4s" %% s"http4s-$part" % "0.23.34"
 )
+val otel4s = "org.typelevel" %% "otel4s-oteljava" % "0.16.0" // what skunk asks for
 val skunk = "org.tpolecat" %% "skunk-core" % "1.0.0"
 val doobie =
   Seq("core", "hikari").map(part => "org.tpolecat" %% s"doobie-$part" % "1.0.0-RC12")
 
-// http4s, skunk and doobie, unchanged, on tasks: nothing but tests.
+// http4s, skunk, doobie and otel4s, unchanged, on tasks: nothing but tests.
 lazy val interopTests = project
   .in(file("interop-tests"))
   .dependsOn(fs2Interop, core % "test->test", postgres % "test->test")
   .settings(name := "weir-interop-tests", publish / skip := true)
   .settings(testSettings)
   .settings(testkitSettings)
-  .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk).map(_ % Test))
+  .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk :+ otel4s).map(_ % Test))
+  .settings(
+    libraryDependencies += "io.opentelemetry" % "opentelemetry-sdk-testing" % "1.61.0" % Test
+  )
 
 // Splits SQL scripts and sends them to Postgres.
 lazy val postgres = project
@@ -522,7 +526,7 @@ lazy val docs = project
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
-    libraryDependencies ++= (http4s ++ doobie :+ skunk) ++ Seq(
+    libraryDependencies ++= (http4s ++ doobie :+ skunk :+ otel4s) ++ Seq(
       "org.scalameta" %% "munit" % "1.3.0",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0", // the cookbook's database
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Runtime // no log lines in `./weir example`

@@ -1,7 +1,9 @@
 package weir.interop.cats
 
+import _root_.cats.effect.SyncIO
 import _root_.cats.effect.kernel.Async
-import _root_.cats.{Monoid, Parallel, Semigroup, Show}
+import _root_.cats.effect.std.{Console, Env, SecureRandom, SystemProperties}
+import _root_.cats.{Align, CommutativeApplicative, Monoid, Parallel, Semigroup, SemigroupK, Show}
 import weir.Task
 
 /** Cats Effect's strongest type class, and with it all that it inherits: what fs2, http4s, skunk
@@ -18,6 +20,32 @@ given semigroupForTask[A](using semigroup: Semigroup[A]): Semigroup[Task[A]] =
 
 /** As the semigroup; empty is a task that returns the empty value at once. */
 given monoidForTask[A](using monoid: Monoid[A]): Monoid[Task[A]] = new TaskMonoid[A](monoid)
+
+/** `<+>`: the second task where the first one fails. */
+given semigroupKForTask: SemigroupK[Task] = TaskAlternatives
+
+/** Runs both, one after the other, and keeps the values of those that succeed. If both fail, the
+  * error is that of the first.
+  */
+given alignForTask: Align[Task] = TaskAlternatives
+
+given commutativeApplicativeForTaskPar: CommutativeApplicative[TaskParallel.Par] =
+  TaskParallel.applicative
+
+/** As `alignForTask`, but runs both at the same time. */
+given alignForTaskPar: Align[TaskParallel.Par] = TaskParallel.align
+
+/** The standard streams of the process. */
+given consoleForTask: Console[Task] = Console.make
+
+/** The environment variables of the process. */
+given envForTask: Env[Task] = Env.make
+
+/** The system properties of the JVM. */
+given systemPropertiesForTask: SystemProperties[Task] = SystemProperties.make
+
+/** Random values of `java.security.SecureRandom`; also for code that asks for a `Random`. */
+given secureRandomForTask: SecureRandom[Task] = SecureRandom.in[SyncIO, Task].unsafeRunSync()
 
 /** A task says no more than that it is one, since only running it could tell. */
 given showForTask[A]: Show[Task[A]] = Show.show(_ => "Task(...)")

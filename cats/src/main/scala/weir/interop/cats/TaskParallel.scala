@@ -1,6 +1,7 @@
 package weir.interop.cats
 
-import _root_.cats.{Applicative, CommutativeApplicative, Monad, Parallel, ~>}
+import _root_.cats.data.Ior
+import _root_.cats.{Align, CommutativeApplicative, Functor, Monad, Parallel, ~>}
 import weir.Task
 
 /** Cats' `Parallel` for tasks. */
@@ -19,7 +20,7 @@ private[cats] object TaskParallel extends Parallel[Task]:
 
   def monad: Monad[Task] = TaskAsync
 
-  val applicative: Applicative[Par] = new CommutativeApplicative[Par]:
+  val applicative: CommutativeApplicative[Par] = new CommutativeApplicative[Par]:
     def pure[A](a: A): Par[A] = Task.pure(a)
     override def map[A, B](par: Par[A])(f: A => B): Par[B] = par.map(f)
     def ap[A, B](ff: Par[A => B])(fa: Par[A]): Par[B] = map2(ff, fa)((f, a) => f(a))
@@ -27,3 +28,8 @@ private[cats] object TaskParallel extends Parallel[Task]:
     override def map2[A, B, Z](fa: Par[A], fb: Par[B])(f: (A, B) => Z): Par[Z] =
       Task.both(fa, fb).map(f(_, _))
     override val unit: Par[Unit] = Task.unit
+
+  val align: Align[Par] = new Align[Par]:
+    def functor: Functor[Par] = applicative
+    def align[A, B](fa: Par[A], fb: Par[B]): Par[Ior[A, B]] =
+      Task.both(fa.attempt, fb.attempt).flatMap(TaskAlternatives.either(_, _))
