@@ -1492,12 +1492,19 @@ object Stream:
   def fromIterable[A](items: Iterable[A]): Stream[A] = Iterated(items)
 
   /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
-    * block.
+    * block. **Fails** with an `IllegalStateException` where that is the iterator of the run before.
     * {{{
     * val lines: Stream[String] = Stream.fromIterator(scala.io.Source.stdin.getLines())
     * }}}
     */
   def fromIterator[A](iterator: => Iterator[A]): Stream[A] =
+    val once = SingleUse("Stream.fromIterator: the iterator")
+    iterated {
+      val made = iterator
+      if made eq Iterator.empty then made else once.checked(made)
+    }
+
+  private def iterated[A](iterator: => Iterator[A]): Stream[A] =
     of(() => IteratorSource(() => iterator, isStrict = false, classOf[Iterator[?]]))
 
   /** The same as `fromIterable`. */
@@ -1538,13 +1545,15 @@ object Stream:
     *
     * **Cancelled** while it reads: interrupts the read, and closes the input. A cancel waits for a
     * read that neither of them ends, such as one of `System.in`: pass
-    * `FileInputStream(FileDescriptor.in)` instead. `open` is masked.
+    * `FileInputStream(FileDescriptor.in)` instead. `open` is masked. **Fails** with an
+    * `IllegalStateException` where `open` returns the input of the run before.
     * {{{
     * val body: Stream[Array[Byte]] = Stream.fromInputStream(urls.head.toURL.openStream())
     * }}}
     */
   def fromInputStream(open: => InputStream, blockBytes: Int = 65536): Stream[Array[Byte]] =
-    blocks("fromInputStream", blockBytes)(ByteInput.of(open))
+    val once = SingleUse("Stream.fromInputStream: the input")
+    blocks("fromInputStream", blockBytes)(ByteInput.of(once.checked(open)))
 
   private def blocks(name: String, blockBytes: Int)(open: => ByteInput): Stream[Array[Byte]] =
     require(
@@ -1671,7 +1680,7 @@ object Stream:
     * val powers: Stream[Long] = Stream.iterate(1L)(_ * 2).take(10)
     * }}}
     */
-  def iterate[A](zero: A)(f: A => A): Stream[A] = fromIterator(Iterator.iterate(zero)(f))
+  def iterate[A](zero: A)(f: A => A): Stream[A] = iterated(Iterator.iterate(zero)(f))
 
   /** As `iterate`, with a task for each element but the first. */
   def iterateEval[A](zero: A)(f: A => Task[A]): Stream[A] =
@@ -1696,7 +1705,7 @@ object Stream:
     * val pairs: Stream[(String, Int)] = Stream.linesOf(path).zip(Stream.constant(1))
     * }}}
     */
-  def constant[A](value: A): Stream[A] = fromIterator(Iterator.continually(value))
+  def constant[A](value: A): Stream[A] = iterated(Iterator.continually(value))
 
   /** The values of `task`, run again and again until it returns none.
     * {{{
@@ -1740,7 +1749,7 @@ object Stream:
     */
   def fromJavaStream[A](open: => java.util.stream.Stream[? <: A]): Stream[A] =
     resource(Resource.fromAutoCloseable(Task(open)))
-      .flatMap(items => fromIterator[A](items.iterator.asScala))
+      .flatMap(items => iterated[A](items.iterator.asScala))
 
   // ---- Reactive Streams ----
 

@@ -2,6 +2,7 @@ package weir.postgres
 
 import java.io.{FileDescriptor, FileInputStream, IOException, InputStream}
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
 import weir.postgres.split.Limits
@@ -99,7 +100,7 @@ object SqlScript:
     new SqlScript(path.toString, size, limits, size.nonEmpty, () => FileInputStream(path.toFile))
 
   /** The script in the stream that `open` returns, which is closed after use. It is opened again
-    * for each run of `pieces`.
+    * for each run of `pieces`, which **fails** where that is the stream of the run before.
     *
     * **Cancelled** while it is read: as soon as the read returns; at once if it is a
     * `FileInputStream`, also of a pipe that gives nothing.
@@ -107,7 +108,17 @@ object SqlScript:
   def fromInputStream(name: String, limits: Limits = Limits.default)(
       open: => InputStream
   ): SqlScript =
-    new SqlScript(name, None, limits, canReopen = false, () => open)
+    val before = AtomicReference[InputStream | Null](null)
+    def opened =
+      val input = open
+      if before.getAndSet(input) eq input then
+        throw IllegalStateException(
+          s"SqlScript.fromInputStream: the input of $name is the one of an earlier run, which " +
+            "has taken what it had. Open a new one for each run: the argument is evaluated each " +
+            "time."
+        )
+      input
+    new SqlScript(name, None, limits, canReopen = false, () => opened)
 
   /** The script on the standard input, which can be read once. */
   def standardInput(limits: Limits = Limits.default): SqlScript =

@@ -5,7 +5,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, IOException, InputS
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import java.util.zip.GZIPOutputStream
-import weir.{Stream, WeirSuite}
+import weir.{Stream, Task, WeirSuite}
 
 class SqlScriptSuite extends WeirSuite:
   private val script =
@@ -16,6 +16,19 @@ class SqlScriptSuite extends WeirSuite:
     assertEquals(plain, List("SELECT 1", "COPY t FROM STDIN", "data 300000", "end", "SELECT 2"))
     assertEquals(shape(file(gzip(script))), plain)
     assertEquals(shape(file(Zstd.compress(script))), plain)
+
+  test("the pieces come again in each run, also beside another; a stream that was read is refused"):
+    val opened = SqlScript.fromInputStream("s")(ByteArrayInputStream(script))
+    for again <- List(file(script), opened) do
+      val shapes = again.pieces.count
+      val once = shapes.runSync()
+      assertEquals(shapes.runSync(), once)
+      assertEquals(Task.both(shapes, shapes).runSync(), (once, once))
+    val shared = ByteArrayInputStream(script)
+    val taken = SqlScript.fromInputStream("s")(shared)
+    assertEquals(taken.pieces.count.runSync(), opened.pieces.count.runSync())
+    val said = intercept[IllegalStateException](taken.pieces.count.runSync()).getMessage
+    assert(said.contains("the input of s is the one of an earlier run"), said)
 
   test("gzip members one after the other are read to the end of the last"):
     val (head, tail) = script.splitAt(100_000)

@@ -1,0 +1,61 @@
+package weir.kafka
+
+import org.apache.kafka.clients.producer.ProducerRecord
+import weir.{Stream, Task}
+
+/** Streams and pipes of Kafka, run again and beside another run. */
+class KafkaRunTwiceSuite extends KafkaSuite:
+  private def consumer = KafkaConsumer(TestBroker.settings(GroupProtocol.Consumer))
+
+  /** One run after the other, then two side by side. */
+  private def fourTimes[A](description: Task[A]): List[A] =
+    val first = description.runSync()
+    val second = description.runSync()
+    val (third, fourth) = Task.both(description, description).runSync()
+    List(first, second, third, fourth)
+
+  test("each run of a consumer is a member of the group of its own"):
+    val topic = TestBroker.topic(1)
+    TestBroker.fill(topic, 3, keys = 1)
+    // What a run takes, and does not call done, the next one gets.
+    val records = consumer.records(Set(topic), TestBroker.name("group")).map(_.value)
+    assertEquals(fourTimes(records.head).toSet.size, 1)
+    val partitions = consumer
+      .partitions(Set(topic), TestBroker.name("group"))
+      .flatMap(_.records.map(_.value))
+    assertEquals(fourTimes(partitions.head).toSet.size, 1)
+
+  test("each run of a sink sends, and so does a pipe over another stream"):
+    val topic = TestBroker.topic(1)
+    val numbers = Stream(1, 2)
+    def record(n: Int) = ProducerRecord(topic, "k", n.toString)
+    KafkaProducer
+      .resource(TestBroker.producerSettings)
+      .use { producer =>
+        val each = numbers.through(producer.sendEach(2)(record))
+        val all = numbers.map(record).through(producer.sendAll(2))
+        Task.delay {
+          assertEquals(fourTimes(each.toList), List.fill(4)(List(1, 2)))
+          assertEquals(fourTimes(all.count), List.fill(4)(2L))
+        }
+      }
+      .runSync()
+    assertEquals(
+      TestBroker.readAll(topic).map(_._2.toInt).sorted,
+      Vector.fill(8)(1) ++ Vector.fill(8)(2)
+    )
+
+  test("the next run of ExactlyOnce goes on where the one before has ended"):
+    val (topic, results) = (TestBroker.topic(1), TestBroker.topic(1))
+    val id = TestBroker.name("twice")
+    val run =
+      ExactlyOnce(TestBroker.settings(GroupProtocol.Consumer), TestBroker.producerSettings, id)
+        .run(Set(topic), TestBroker.name("group"), parallelism = 2)(record =>
+          Task(List(ProducerRecord(results, record.key, record.value)))
+        )
+    var consumed = 0
+    for round <- 1 to 2 do
+      TestBroker.fill(topic, 3, keys = 1)
+      while consumed < 3 * round do consumed += run.head.runSync().getOrElse(fail("it has ended"))
+    assertEquals(consumed, 6)
+    assertEquals(TestBroker.readAll(results).size, 6)
