@@ -90,7 +90,7 @@ class CommandSuite extends StreamTests:
   private def left[A](nativeCall: String)(call: Command.Running => Task[Unit])(
       cancel: Fiber[Unit] => Task[A]
   ): A =
-    val script = "trap 'exit 0' USR1; sleep 60 <&0 & echo $$ $!; wait"
+    val script = "trap 'exit 0' USR1; exec 3<&0; sleep 60 <&3 & echo $$ $!; wait"
     val use = shell(script).use { process =>
       for
         line <- Text.lines(Text.utf8Decode(process.output)).take(1).toList
