@@ -161,8 +161,8 @@ final class TestRuntime private (
       val what = if left.size == 1 then "1 fiber has" else s"${left.size} fibers have"
       cancelAll(left)
       val leaked = TestRuntime.Leaked(
-        s"${Place.ofCaller}The test has ended, and $what not. Cancel or join what the test starts; " +
-          s"or make the runtime with mayLeak = true.${
+        s"${Place.ofCaller}The test has ended, and $what not. Cancel or join what the test " +
+          s"starts; or make the runtime with mayLeak = true.${
               if quiet == Calm.Busy then " Something still runs." else ""
             }\n$report"
       )
