@@ -149,18 +149,23 @@ object RateLimiter:
   def unsafe(permits: Int, per: FiniteDuration, burst: Int = 1)(using
       runtime: Runtime
   ): RateLimiter =
+    check("RateLimiter", permits, per, burst)
+    new RateLimiter(permits, per, burst, runtime.timers)
+
+  /** **Fails** where a limiter of these numbers cannot be made, in the name of `operator`.
+    */
+  private[weir] def check(operator: String, permits: Int, per: FiniteDuration, burst: Int): Unit =
     require(
       permits >= 1 && per.toNanos >= 1 && burst >= 1,
-      s"RateLimiter: there were $permits permits per $per, with a burst of $burst. " +
+      s"$operator: there were $permits permits per $per, with a burst of $burst. " +
         "All three must be positive."
     )
     // Two permits more than the burst, since that is what is compared: see `count`.
     val largest = BigInt(per.toNanos) * (BigInt(burst) + 2) / commonDivisor(permits, per.toNanos)
     require(
       largest < Long.MaxValue / 2,
-      s"RateLimiter: with $permits permits per $per, a burst of $burst is too large to be " +
-        "counted. Take a smaller burst, or numbers with a common divisor."
+      s"$operator: $permits permits per $per, with a burst of $burst, are too large to be " +
+        "counted. Take a smaller burst, a shorter time, or numbers with a common divisor."
     )
-    new RateLimiter(permits, per, burst, runtime.timers)
 
   private def commonDivisor(a: Long, b: Long): Long = if b == 0 then a else commonDivisor(b, a % b)

@@ -813,7 +813,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def metered(interval: FiniteDuration): Stream[A] =
     Stream.positive("metered", "interval", interval)
-    throttle(1, interval)
+    limited("metered", 1, interval, 1)(limiter => evalTap(_ => limiter.acquire))
 
   /** The same elements, at most `count` in each time `per`, evenly spaced; with a `burst`, so many
     * at once after a pause. `RateLimiter` says how they are counted.
@@ -824,7 +824,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * }}}
     */
   final def throttle(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
-    limited(count, per, burst)(limiter => evalTap(_ => limiter.acquire))
+    limited("throttle", count, per, burst)(limiter => evalTap(_ => limiter.acquire))
 
   /** The same elements. **Fails** with `RateExceeded` at the first that comes faster than
     * `throttle` would let it pass.
@@ -833,7 +833,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * }}}
     */
   final def throttleEnforcing(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
-    limited(count, per, burst)(limiter =>
+    limited("throttleEnforcing", count, per, burst)(limiter =>
       evalTap(_ =>
         limiter.tryAcquire.flatMap(isInTime =>
           if isInTime then Task.unit else Task.fail(RateExceeded(count, per, burst))
@@ -841,14 +841,15 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       )
     )
 
-  private def limited(count: Int, per: FiniteDuration, burst: Int)(
+  private def limited(operator: String, count: Int, per: FiniteDuration, burst: Int)(
       use: RateLimiter => Stream[A]
   ): Stream[A] =
     require(
       count >= 1 && burst >= 1 && per.toNanos >= 1,
-      s"Stream.throttle: the count was $count, the time $per and the burst $burst. " +
+      s"Stream.$operator: the count was $count, the time $per and the burst $burst. " +
         "They must be at least 1, 1 ns and 1."
     )
+    RateLimiter.check(s"Stream.$operator", count, per, burst)
     Stream.eval(RateLimiter(count, per, burst)).flatMap(use)
 
   /** The same elements, while `that` runs beside, from the first element that is asked for. Its

@@ -18,9 +18,13 @@ private[stream] object Ready:
   def of(items: Iterator[Any], limit: Int): Ready | Null =
     if limit == 0 || !items.hasNext then null
     else
-      val elements = new Array[Any](limit)
+      var elements = new Array[Any](math.min(limit, most))
       var count = 0
       while count < limit && items.hasNext do
+        if count == elements.length then
+          val larger = math.min(limit.toLong, count * 2L).toInt
+          elements =
+            Arrays.copyOf(elements.asInstanceOf[Array[AnyRef]], larger).asInstanceOf[Array[Any]]
         elements(count) = items.next()
         count += 1
       Ready(elements, count)
@@ -57,7 +61,7 @@ private[stream] final class ReadyStage(upstream: Pull, isShared: Boolean) extend
     val current = ready
     if (current eq null) || limit == 0 then null
     else
-      val end = math.min(current.count, position + limit)
+      val end = position + math.min(current.count - position, limit)
       val taken = Arrays.copyOfRange(current.elements.asInstanceOf[Array[AnyRef]], position, end)
       position = end
       if position == current.count then ready = null

@@ -251,25 +251,43 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     assert(got(2).isInstanceOf[RateExceeded], got)
     assertEquals(got.size, 3)
 
-  test("sizes and times that make no sense are refused"):
+  test("sizes and times that make no sense are refused, in the name of the operator"):
     val s = Stream.emits(1 to 3)
-    for bad <- List[() => Any](
-        () => s.groupWithin(0, 1.second),
-        () => s.groupWithin(1, 0.seconds),
-        () => s.metered(0.seconds),
-        () => s.throttle(0, 1.second),
-        () => s.throttleEnforcing(1, 1.second, 0),
-        () => s.idleTimeout(0.seconds),
-        () => s.broadcastThrough[Int](),
-        () => s.balance[Int](),
-        () => s.debounce(0.seconds),
-        () => s.sample(0.seconds),
-        () => s.buffer(0, Overflow.Fail),
-        () => s.batch(0, _ => 1)(identity)(_ + _),
-        () => s.keepAlive(0.seconds, 1),
-        () => s.spaced(0.seconds)
+    val absurd = 100000.days
+    for (name, bad) <- List[(String, () => Any)](
+        "chunkN" -> (() => s.chunkN(0)),
+        "prefetchN" -> (() => s.prefetchN(0)),
+        "prefetchBytes" -> (() => s.prefetchBytes(0)(identity)),
+        "parJoin" -> (() => s.map(Stream.emit).parJoin(0)),
+        "parEvalMap" -> (() => s.parEvalMap(0)(Task.pure)),
+        "parEvalMapUnordered" -> (() => s.parEvalMapUnordered(0)(Task.pure)),
+        "parEvalMapBy" -> (() => s.parEvalMapBy(0)(identity)(Task.pure)),
+        "groupWithin" -> (() => s.groupWithin(0, 1.second)),
+        "groupWithin" -> (() => s.groupWithin(1, 0.seconds)),
+        "metered" -> (() => s.metered(0.seconds)),
+        "metered" -> (() => s.metered(absurd)),
+        "throttle" -> (() => s.throttle(0, 1.second)),
+        "throttle" -> (() => s.throttle(1, absurd)),
+        "throttleEnforcing" -> (() => s.throttleEnforcing(1, 1.second, 0)),
+        "throttleEnforcing" -> (() => s.throttleEnforcing(1, absurd)),
+        "idleTimeout" -> (() => s.idleTimeout(0.seconds)),
+        "broadcastThrough" -> (() => s.broadcastThrough[Int]()),
+        "balance" -> (() => s.balance[Int]()),
+        "debounce" -> (() => s.debounce(0.seconds)),
+        "sample" -> (() => s.sample(0.seconds)),
+        "buffer" -> (() => s.buffer(0, Overflow.Fail)),
+        "batch" -> (() => s.batch(0, _ => 1)(identity)(_ + _)),
+        "keepAlive" -> (() => s.keepAlive(0.seconds, 1)),
+        "spaced" -> (() => s.spaced(0.seconds)),
+        "range" -> (() => Stream.range(0, 1, 0)),
+        "rangeLong" -> (() => Stream.rangeLong(0, 1, 0)),
+        "awakeEvery" -> (() => Stream.awakeEvery(0.seconds)),
+        "fixedRate" -> (() => Stream.fixedRate(0.seconds)),
+        "fixedDelay" -> (() => Stream.fixedDelay(0.seconds))
       )
-    do intercept[IllegalArgumentException](bad()): Unit
+    do
+      val message = intercept[IllegalArgumentException](bad()).getMessage
+      assert(message.contains(s"Stream.$name: "), message)
 
   test("broadcastThrough: each pipe gets all elements in order, from one run of the source"):
     val runs = AtomicInteger()

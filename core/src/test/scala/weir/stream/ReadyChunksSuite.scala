@@ -38,6 +38,12 @@ class ReadyChunksSuite extends StreamTests:
       "requirement failed: Stream.chunks: the limit was 0. It must be at least 1."
     )
 
+  test("a limit that no array could have: the groups are what is there"):
+    val items = (1 to 1000).toList
+    for stream <- List(Stream.emits(items), Stream.emits(items).broadcastThrough(identity)) do
+      assertEquals(stream.chunks(Int.MaxValue).mapConcat(identity).toList.runSync(), items)
+    assertEquals(Stream.emits(items).chunks(Int.MaxValue).map(_.size).toList.runSync(), List(1000))
+
   test("toPull takes one element each time, then none again and again"):
     val taken = Stream(1, 2).toPull.use(next => Task.sequence(List.fill(4)(next)))
     assertEquals(taken.runSync(), List(Some(1), Some(2), None, None))
