@@ -6,6 +6,7 @@ import scala.collection.View
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.TaskFiber
+import weir.testkit.InlineRuntime
 
 class CancelSuite extends WeirSuite:
 
@@ -274,6 +275,19 @@ class CancelSuite extends WeirSuite:
     assertEquals(outcome(masked.map(_ + 1).attempt.map(_.merge).as(2)), Outcome.Succeeded(2))
     for next <- List(Task.pure(2), Task(2), Task.cede.as(2), Task.sleep(1.hour).as(2), masked) do
       assertEquals(outcome(masked.flatMap(_ => next)), Outcome.Canceled)
+
+  test("a cancel between the end of a wait and the fiber's next slice: a value stays, no error"):
+    for (result, outcome) <- List(
+        Right(7) -> Outcome.Succeeded(7),
+        Left(Boom()) -> Outcome.Canceled
+      )
+    do
+      val runtime = InlineRuntime(seed = 1)
+      var wake: Either[Throwable, Int] => Unit = _ => ()
+      val waits = runtime.start[Any](Task.async[Int](callback => wake = callback))
+      wake(result)
+      runtime.cancel(waits)
+      assertEquals(waits.outcome, Some(outcome))
 
   test("a fiber that cancels itself through its own handle ends canceled, finalizers run"):
     val released = AtomicInteger()

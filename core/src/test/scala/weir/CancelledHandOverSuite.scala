@@ -1,10 +1,10 @@
 package weir
 
 import java.util.SplittableRandom
-import java.util.concurrent.CyclicBarrier as JdkBarrier
+import java.util.concurrent.{CountDownLatch, CyclicBarrier as JdkBarrier}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
-import weir.fiber.FiberCore
+import weir.fiber.{FiberCore, Suspend, TaskFiber, Waiter}
 
 /** What is handed over in the moment in which its receiver is cancelled goes to the next in line.
   *
@@ -55,6 +55,24 @@ class CancelledHandOverSuite extends StreamTests:
     whileCanceled(first, queue.take.map(assertEquals(_, 2)))
     second.joinOrFail.runSync()
 
+  for capacity <- List(0, 1, Int.MaxValue) do
+    test(s"a value goes to the next receiver, channel of capacity $capacity"):
+      given Runtime = oneCarrier()
+      val channel = Channel.unsafe[Int](capacity)
+      val first, second = parked(channel.receive)
+      whileCanceled(first, channel.send(1))
+      assertEquals(second.joinOrFail.runSync(), 1)
+
+  for capacity <- List(0, 1) do
+    test(s"a place goes to the next sender, channel of capacity $capacity"):
+      given Runtime = oneCarrier()
+      val channel = Channel.unsafe[Int](capacity)
+      if capacity > 0 then channel.send(0).runSync()
+      val first = parked(channel.send(1))
+      val second = parked(channel.send(2))
+      whileCanceled(first, channel.receive)
+      second.joinOrFail.runSync()
+
   test("a permit goes to the next in line, for acquire and withPermit"):
     given Runtime = oneCarrier()
     val semaphore = Semaphore.unsafe(0)
@@ -74,6 +92,17 @@ class CancelledHandOverSuite extends StreamTests:
     whileCanceled(first, leave.complete(()).andThen(holder.join))
     assertEquals(second.joinOrFail.runSync(), 1)
     assert(!mutex.isLocked.runSync())
+
+  test("what a fiber has handed over runs, though that is cancelled as it suspends, and blocks"):
+    given Runtime = oneCarrier()
+    val ran = CountDownLatch(1)
+    val waits = new Suspend[Unit]:
+      def begin(fiber: TaskFiber): Any =
+        fiber.handOver(TaskFiber(fiber.runtime, Task(ran.countDown())))
+        fiber.requestCancel()
+        new Waiter(fiber):
+          override def cancelHook: Task[Unit] | Null = Task(ran.await())
+    assertEquals(waits.start.flatMap(_.join).runSync(), Outcome.Canceled)
 
   test("a get and a complete at once: the get is always woken"):
     val pairs = Tier(15_000, 50_000)

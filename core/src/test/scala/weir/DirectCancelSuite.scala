@@ -272,6 +272,21 @@ class DirectCancelSuite extends WeirSuite:
       assertEquals(cancelOnce(begun, task), Outcome.Canceled)
       assertEquals((acquired.get, released.get), (1, 1))
 
+  test("an error that was caught, and is thrown again by interrupted code, does not end the fiber"):
+    val blocks = CountDownLatch(1)
+    val boom = Boom()
+    val block = Task.direct {
+      val caught = Try(Task.fail(boom).await).failed.get
+      Task.cede.await
+      blocks.countDown()
+      try Thread.sleep(3_600_000)
+      catch case _: InterruptedException => throw caught
+    }
+    val fiber = block.start.runSync()
+    await(blocks)
+    fiber.cancel.runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+
   test("timeout and race stop a block that is stuck"):
     for (place, wait) <- stuck do
       val released = AtomicInteger()

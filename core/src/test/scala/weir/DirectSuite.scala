@@ -217,6 +217,20 @@ class DirectSuite extends WeirSuite:
       assert(errors.head.message.startsWith("`for x <- stream do ...` runs the stream"), errors)
       assert(!errors.exists(_.message.contains("await")), errors)
 
+  test("an interrupt by other code, while await has parked the thread, is there after it"):
+    val go = Deferred.unsafe[Unit]
+    val thread = AtomicReference[Thread | Null](null)
+    val block = Task.direct {
+      thread.set(Thread.currentThread())
+      go.get.await
+      Thread.interrupted()
+    }
+    val fiber = block.start.runSync()
+    eventually("it waits")(isWaiting(fiber))
+    thread.get.nn.interrupt()
+    go.complete(()).runSync(): Unit
+    assert(fiber.joinOrFail.runSync())
+
   test("a guard in a for over a stream filters it"):
     val doubled = for x <- Stream.emits(1 to 4) if x % 2 == 0 yield x * 2
     assertEquals(doubled.toList.runSync(), List(4, 8))

@@ -1,5 +1,7 @@
 package weir
 
+import weir.fiber.{CallbackJoin, FiberCore}
+
 /** What a fiber's handle says. */
 class FiberSuite extends WeirSuite:
 
@@ -10,6 +12,30 @@ class FiberSuite extends WeirSuite:
     go.complete(7).runSync(): Unit
     fiber.join.runSync(): Unit
     assertEquals(fiber.poll.runSync(), Some(Outcome.Succeeded(7)))
+
+  test("all who join a fiber get its outcome"):
+    val go = Deferred.unsafe[Int]
+    val fiber = go.get.start.runSync()
+    val joiners = List.fill(3)(fiber.join.start.runSync())
+    eventually("they wait")(joiners.forall(isWaiting))
+    go.complete(7).runSync(): Unit
+    assertEquals(joiners.map(_.joinOrFail.runSync()), List.fill(3)(Outcome.Succeeded(7)))
+
+  test("who joins as the fiber ends gets its outcome"):
+    val go = Deferred.unsafe[Int]
+    val fiber = go.get.start.runSync()
+    val first = fiber.join.start.runSync()
+    eventually("it waits")(isWaiting(first))
+    val core = fiber.asInstanceOf[FiberCore]
+    var tries = 0
+    val registered = core.register { (list, lock) =>
+      tries += 1
+      go.complete(7).runSync(): Unit
+      eventually("the fiber has ended")(core.outcome ne null)
+      first.join.runSync(): Unit
+      CallbackJoin(_ => (), core.runtime, list, lock)
+    }
+    assertEquals((registered, tries), (Outcome.Succeeded(7), 1))
 
   test("poll of a fiber that failed or was cancelled"):
     val boom = Boom()

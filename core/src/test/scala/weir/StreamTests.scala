@@ -1,5 +1,6 @@
 package weir
 
+import java.io.{ByteArrayOutputStream, PrintStream}
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
@@ -10,6 +11,15 @@ trait StreamTests extends WeirSuite:
 
   /** Several of these tests start a hundred thousand fibers, which takes long on a busy machine. */
   override def limit: FiniteDuration = 30.seconds
+
+  /** What `body` has printed on the standard error. */
+  def printed(body: => Unit): String =
+    val bytes = ByteArrayOutputStream()
+    val err = System.err
+    System.setErr(PrintStream(bytes, true))
+    try body
+    finally System.setErr(err)
+    bytes.toString
 
   /** A runtime of the test's own, with a ring so small that it overflows. */
   def smallRuntime(): Runtime = Runtime.make(2, 4)

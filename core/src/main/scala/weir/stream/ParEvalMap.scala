@@ -308,7 +308,7 @@ private[weir] class ParEvalMapStage(
       result.value = runner.takeValue()
       result.isDone = true
       val next = following(result)
-      if (next eq null) || stopped then inFlight -= 1 else runner.result = next
+      if next eq null then inFlight -= 1 else runner.result = next
       if !ordered then results.add(result): Unit
       if results.peek() ne result then null
       else

@@ -1,7 +1,7 @@
 package weir.fiber
 
 import java.util.SplittableRandom
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicReference}
 import weir.runtime.{CallingThread, Pause}
 import weir.{Runtime, Task, Tier, WeirSuite}
@@ -79,6 +79,33 @@ class InterruptGateSuite extends WeirSuite:
       inner.cancelRequested
     }
     assertEquals(missed, 0)
+
+  test("the gate closes once an interrupt that is under way has arrived"):
+    val interrupting, goOn, closed, over = CountDownLatch(1)
+    val isLeft = AtomicBoolean()
+    val fiberRuns = AtomicReference[TaskFiber | Null](null)
+    val owns: Runnable = () =>
+      val fiber = running()
+      fiberRuns.set(fiber)
+      await(interrupting)
+      fiber.closeInterruptGate()
+      closed.countDown()
+      while over.getCount > 0 do Thread.onSpinWait() // a wait would take the interrupt
+      isLeft.set(Thread.currentThread().isInterrupted)
+    val owner = new Thread(owns):
+      override def interrupt(): Unit =
+        interrupting.countDown()
+        await(goOn)
+        super.interrupt()
+    owner.start()
+    eventually("the fiber runs")(fiberRuns.get ne null)
+    val canceller = Thread.ofPlatform().start(() => fiberRuns.get.nn.requestCancel())
+    closed.await(100, TimeUnit.MILLISECONDS): Unit // not before `goOn`, if all is well
+    goOn.countDown()
+    canceller.join()
+    over.countDown()
+    owner.join()
+    assert(!isLeft.get)
 
   test("a cancel's interrupt of the outer fiber is not left for the code of a nested run"):
     val fiber = running()

@@ -24,6 +24,14 @@ class SystemTimersSuite extends CollectedTests:
       rung.incrementAndGet(): Unit
       onRing(this)
 
+  /** Is removed while it is set, before the timer's thread can look. */
+  private class Fleeting(timers: SystemTimers, delay: FiniteDuration) extends Alarm:
+    private val due = Alarm.due(timers, delay.toNanos)
+    def dueNanos: Long =
+      timers.remove(this): Unit
+      due
+    def ring(): Unit = ()
+
   test("an alarm rings once, not before its time, and is gone"):
     val timers = SystemTimers()
     val rung = CountDownLatch(1)
@@ -187,10 +195,7 @@ class SystemTimersSuite extends CollectedTests:
         thread.start()
         started.add(thread): Unit
       val timers = SystemTimers(begin, keepAliveNanos = 1.hour.toNanos)
-      def setAndRemove(): Unit =
-        val limit = Bell(30.seconds)
-        timers.add(limit)
-        assert(timers.remove(limit))
+      def setAndRemove(): Unit = timers.add(Fleeting(timers, 30.seconds))
       other.foreach(delay => timers.add(Bell(delay)))
       setAndRemove()
       eventually("the thread waits")(started.element.getState == Thread.State.TIMED_WAITING)
@@ -232,6 +237,20 @@ class SystemTimersSuite extends CollectedTests:
     first.join(keepAlive / 1_000_000 * 3 + 5000)
     assert(!first.isAlive, s"$first is still there")
     assert(ringer() ne first)
+
+  test("an alarm that is due after the thread may end rings"):
+    val started = ConcurrentLinkedQueue[Thread]()
+    val begin = (thread: Thread) =>
+      started.add(thread): Unit
+      thread.start()
+    val keepAlive = 700.millis
+    val timers = SystemTimers(begin, keepAliveNanos = keepAlive.toNanos)
+    val rung = CountDownLatch(2)
+    timers.add(Bell(1.milli, _ => rung.countDown()))
+    eventually("it has rung, and waits for its time to end"):
+      rung.getCount == 1 && started.element.getState == Thread.State.TIMED_WAITING
+    timers.add(Bell(keepAlive + 100.millis, _ => rung.countDown()))
+    await(rung)
 
   test("a million alarms are set and removed within seconds"):
     val timers = SystemTimers()

@@ -1,7 +1,6 @@
 package weir
 package stream
 
-import java.io.{ByteArrayOutputStream, PrintStream}
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
@@ -13,15 +12,6 @@ import weir.testkit.TestRuntime
   */
 class ConcurrentStagesSuite extends StreamTests:
   override def limit: FiniteDuration = 60.seconds
-
-  /** What `body` has printed on the standard error. */
-  private def printed(body: => Unit): String =
-    val bytes = ByteArrayOutputStream()
-    val err = System.err
-    System.setErr(PrintStream(bytes, true))
-    try body
-    finally System.setErr(err)
-    bytes.toString
 
   private val ready = List[(String, Stream[Int] => Stream[Int])](
     "prefetchN" -> (_.prefetchN(1000)),

@@ -111,3 +111,10 @@ class FedSuite extends StreamTests:
       }
       val wrong = told.filter(_.nonEmpty)
       assert(wrong.isEmpty, s"seed $seed: ${wrong.size} of $rounds, such as ${wrong.take(5)}")
+
+  for (name, fan) <- fans do
+    test(s"$name: an error that a pipe has handled is not reported as well"):
+      val handles: Pipe = _.handleErrorWith(_ => Stream.empty)
+      val source = Stream(1, 2) ++ Stream.fail(Boom())
+      val all = fan(source, Seq(handles, handles)).fold(Set.empty[Int])(_ + _)
+      assertEquals(printed(assertEquals(all.runSync(), Set(1, 2))), "")

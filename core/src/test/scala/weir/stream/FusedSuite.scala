@@ -1,10 +1,12 @@
 package weir.stream
 
+import java.util.concurrent.atomic.AtomicInteger
 import munit.ScalaCheckSuite
 import org.scalacheck.Gen
 import org.scalacheck.Prop.*
 import org.scalacheck.rng.Seed
 import scala.collection.mutable.ListBuffer
+import scala.concurrent.duration.DurationInt
 import weir.*
 import weir.fiber.TaskFiber
 
@@ -15,7 +17,7 @@ import weir.fiber.TaskFiber
 class FusedSuite extends ScalaCheckSuite, WeirSuite:
   import FusedSuite.*
 
-  override def limit = scala.concurrent.duration.DurationInt(120).seconds
+  override def limit = 120.seconds
 
   override def scalaCheckInitialSeed =
     System.getProperty("weir.stream.seed", Tier(Seed(1).toBase64, super.scalaCheckInitialSeed)).nn
@@ -119,6 +121,47 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
 
   private val chained: (Pull, Array[Step]) => Pull = (source, steps) =>
     steps.foldLeft(source)((upstream, step) => step.pull(upstream))
+
+  test("mapConcat of items without an end is cancelled, fused or not"):
+    val passed = AtomicInteger()
+    def passes(items: Iterator[Int]) = Stream
+      .emit(0)
+      .mapConcat(_ => items)
+      .filter { _ =>
+        passed.incrementAndGet()
+        false
+      }
+      .drain
+    def isCancelled(): Unit =
+      passed.set(0)
+      val fiber = passes(Iterator.continually(1)).start.runSync()
+      eventually("it runs")(passed.get > 0)
+      within(10.seconds)(fiber.cancel.runSync())
+    isCancelled()
+    for _ <- 1 to FusedShapes.after + 1 do passes(Iterator(1)).runSync()
+    isCancelled()
+
+  test("an effect does not begin once its fiber is cancelled, fused or not"):
+    val begun = AtomicInteger()
+    def cancelledBefore(isCancelled: Boolean) =
+      val task = weir.fiber.DirectCode { fiber =>
+        val effects = Stream
+          .emit(fiber)
+          .map { fiber =>
+            if isCancelled then fiber.requestCancel()
+            fiber
+          }
+          .evalMap(_ => Task(begun.incrementAndGet()))
+        fiber.await(effects.drain)
+      }
+      task.start.flatMap(_.join).runSync()
+    def isNotBegun(): Unit =
+      begun.set(0)
+      assertEquals(cancelledBefore(isCancelled = true), Outcome.Canceled)
+      assertEquals(begun.get, 0)
+    isNotBegun()
+    for _ <- 1 to FusedShapes.after + 1 do cancelledBefore(isCancelled = false)
+    isNotBegun()
 
   test("a shape that is opened often is one class, and one that is not is none"):
     def stream = Stream.fromIterable(List(1, 2, 3)).map(_ + 1).filter(_ > 2)

@@ -1,11 +1,12 @@
 package weir
 package stream
 
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 import weir.testkit.TestRuntime
 
 class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
@@ -46,6 +47,26 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
     val result = TestRuntime.run(source.parEvalMapBy(2)(identity)(f).toList.attempt)
     assertEquals(result, Left(effects))
     assertEquals(effects.getSuppressed.toList, List[Throwable](upstreams))
+
+  test("once an effect has failed, no task of the lines behind those that run begins"):
+    val boom = Boom()
+    val begun = CountDownLatch(1)
+    val ran = ConcurrentLinkedQueue[String]()
+    def f(item: String): Task[Unit] =
+      ran.add(item)
+      item match
+        case "a1" => // the failure cancels it, which interrupts this
+          begun.countDown()
+          try Thread.sleep(3_600_000)
+          catch case _: InterruptedException => ()
+          Task.unit
+        case "b1" =>
+          await(begun)
+          Task.fail(boom)
+        case _ => Task.unit
+    val items = Stream.emits(List("a1", "a2", "a3", "b1"))
+    assertEquals(items.parEvalMapBy(2, 8)(_.head)(f).drain.attempt.runSync(), Left(boom))
+    assertEquals(ran.asScala.toSet, Set("a1", "b1"))
 
   test("as many tasks run as may, of different keys"):
     for blocking <- List(false, true) do

@@ -2,12 +2,12 @@ package weir
 package stream
 
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.runtime.SystemTimers
+import weir.runtime.{Job, Scheduler, SystemTimers}
 import weir.testkit.TestRuntime
 
 class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
@@ -189,6 +189,33 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
       gate.complete(()).runSync(): Unit
       await(delivered)
       fiber.cancel.runSync()
+
+  test("close waits for a runner that is queued and has not begun"):
+    val holds, closed = AtomicBoolean()
+    val held = AtomicReference[Job | Null](null)
+    var consumer: weir.fiber.TaskFiber | Null = null
+    val scheduler = new Scheduler(2, 4):
+      override def submit(job: Job, preferredShard: Int): Unit =
+        if holds.getAndSet(false) then
+          held.set(job)
+          consumer.nn.requestCancel()
+        else super.submit(job, preferredShard)
+    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    val stream = endless.onFinalize(Task(closed.set(true))).parEvalMap(2)(Task.pure).drain
+    val consuming = weir.fiber.DirectCode { fiber =>
+      consumer = fiber
+      holds.set(true)
+      fiber.await(stream)
+    }
+    val fiber = consuming.start.runSync()
+    def waitsMasked =
+      val wait = if held.get eq null then null else consumer.nn.suspendedIn
+      (wait ne null) && !wait.nn.cancelable
+    eventually("it waits for the runner")(waitsMasked || ended(fiber))
+    assert(!closed.get)
+    scheduler.submit(held.get.nn)
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assert(closed.get)
 
   test("a buffer without a limit holds nothing up"):
     for parallelism <- List(1, 2, Int.MaxValue) do

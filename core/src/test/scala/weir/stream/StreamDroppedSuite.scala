@@ -1,7 +1,6 @@
 package weir
 package stream
 
-import java.io.{ByteArrayOutputStream, PrintStream}
 import java.util.concurrent.{CancellationException, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
@@ -131,15 +130,6 @@ class StreamDroppedSuite extends StreamTests:
             .flatMap(_ => times(n - 1))
       val grown = growth(times(Tier(400, 1_000)).runSync())
       assert(grown < megabyte / 2, s"grew by $grown bytes")
-
-  /** What `body` has printed on the standard error. */
-  private def printed(body: => Unit): String =
-    val bytes = ByteArrayOutputStream()
-    val err = System.err
-    System.setErr(PrintStream(bytes, true))
-    try body
-    finally System.setErr(err)
-    bytes.toString
 
   /** Fails with `error` at the third, of which `thrown` tells; no cancel comes in between. */
   private def failing(error: Throwable, thrown: CountDownLatch): Stream[Int] =

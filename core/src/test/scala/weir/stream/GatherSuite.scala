@@ -1,0 +1,116 @@
+package weir
+package stream
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import weir.fiber.TaskFiber
+
+/** A producer that gathers, and its consumer: what wakes them, and which errors are kept. */
+class GatherSuite extends StreamTests:
+
+  override def limit: FiniteDuration = 20.seconds
+
+  test("groupWithin: a producer that waits for room has woken its consumer, though many are ready"):
+    val used = CountDownLatch(1)
+    @volatile var consumer: Fiber[Any] | Null = null
+    val source = Source(
+      3,
+      () =>
+        await(used)
+        eventually("the consumer waits")((consumer ne null) && isWaiting(consumer.nn))
+    )
+    val groups =
+      Stream.of[Int](() => source).groupWithin(1, 1.hour).evalTap(_ => Task(used.countDown()))
+    consumer = groups.toList.start.runSync()
+    val got = consumer.nn.join.runSync().get.asInstanceOf[List[Vector[Int]]]
+    assertEquals(got.flatten, List.range(0, 1 + 3 * 64))
+
+  test("groupWithin: what was ready is told of before the producer waits for another element"):
+    @volatile var consumer: Fiber[Any] | Null = null
+    val source = Source(
+      1,
+      () => eventually("the consumer waits")((consumer ne null) && isWaiting(consumer.nn)),
+      fiber => fiber.await(Task.never)
+    )
+    val groups = Queue.unsafe[Vector[Int]](8)
+    val stream = Stream.of[Int](() => source).groupWithin(20, 1.hour).evalTap(groups.offer)
+    consumer = stream.drain.start.runSync()
+    within(10.seconds)(Task.foreach(1 to 3)(_ => groups.take).runSync())
+    assertEquals(groups.tryTake.runSync(), None)
+    consumer.nn.cancel.runSync()
+
+  /** One element, then `count` times many that are ready, before which it calls `onReady`; then
+    * what `after` returns.
+    */
+  private final class Source(
+      count: Int,
+      onReady: () => Unit,
+      after: TaskFiber => Any = _ => Pull.End
+  ) extends PlainSource:
+    private var made = 0
+    private var left = count
+    def next(fiber: TaskFiber): Any =
+      if made == 0 then
+        made = 1
+        0
+      else after(fiber)
+    override def takeReady(limit: Int): Ready | Null =
+      if left == count then onReady()
+      if left == 0 then null
+      else
+        left -= 1
+        made += limit
+        Ready.of(Iterator.range(made - limit, made), limit)
+
+  test("batch: each batch has the whole limit"):
+    val made = AtomicInteger()
+    val (took, goOn) = (Queue.unsafe[Int](1), Queue.unsafe[Unit](1))
+    val source = Stream.repeatEval(Task(made.incrementAndGet()))
+    val sizes = source.batch(3, _ => 1)(_ => 1)((size, _) => size + 1)
+    val consumer =
+      sizes.evalTap(size => took.offer(size).andThen(goOn.take)).drain.start.runSync()
+    var taken = took.take.runSync()
+    for _ <- 1 to 4 do
+      // A full batch waits, and one element for which it has no room.
+      eventually(s"$made made, $taken taken")(made.get == taken + 3 + 1)
+      goOn.offer(()).runSync()
+      val size = took.take.runSync()
+      assertEquals(size, 3)
+      taken += size
+    consumer.cancel.runSync()
+
+  test("groupWithin: a full group removes the alarm for its time"):
+    def isSet = Runtime.default.timers.size == 1
+    val source = Stream.emits(1 to 2).evalTap {
+      case 2 => Task(eventually("the consumer waits for the time of the group")(isSet))
+      case _ => Task.unit
+    } ++ Stream.exec(Task(eventually("no alarm is left")(!isSet)))
+    assertEquals(source.groupWithin(2, 1.hour).toList.runSync(), List(Vector(1, 2)))
+
+  for (form, make) <- List[(String, Stream[Int] => Stream[Any])](
+      "groupWithin" -> (_.groupWithin(1, 1.hour)),
+      "batch" -> (_.batch(1, _ => 1)(identity)((_, i) => i)),
+      "conflate" -> (_.conflate((_, i) => i)),
+      "buffer" -> (_.buffer(8, Overflow.DropNewest))
+    )
+  do
+    test(s"$form: an error of upstream is suppressed under that of the consumer, which is first"):
+      val (ahead, first) = (Boom("ahead"), Boom("the consumer's"))
+      val begun, failed = CountDownLatch(1)
+      val fails = Task.uncancelable { _ =>
+        Task {
+          begun.countDown()
+          await(failed)
+        }.andThen(Task.fail(ahead))
+      }
+      val stream = make(Stream.emit(1) ++ Stream.eval(fails)).evalMap { _ =>
+        Task(await(begun)).andThen(Task.fail(first)).guarantee(Task(failed.countDown()))
+      }
+      assertEquals(stream.drain.attempt.runSync(), Left(first))
+      assertEquals(first.getSuppressed.toList, List[Throwable](ahead))
+
+    test(s"$form: an error that was thrown is not reported, though what uses the stream goes on"):
+      val boom = Boom()
+      val use = make(Stream.fail(boom)).toPull.use(_.attempt)
+      assertEquals(printed(assertEquals(use.runSync(), Left(boom))), "")
