@@ -37,14 +37,14 @@ object Verify {
     TaskKey[Seq[Result[Unit]]](s"round$index", s"How these ended: ${names.mkString(", ")}") -> names
   }
 
-  private val modules = rounds.flatMap(_._2).filter(_ != docs)
+  val modules: Seq[String] = rounds.flatMap(_._2).filter(_ != docs)
 
   private def check(name: String): TaskKey[Unit] =
     if (name == docs) LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
     else LocalProject(name) / Test / test
 
   val settings: Seq[Setting[_]] = Seq(
-    Global / commands ++= Seq(verify, step, stepFailed, allTests, totals),
+    Global / commands ++= Seq(verify, step, stepFailed, allTests, totals, Mutants.command),
     Global / testListeners += Counts
   ) ++ rounds.map { case (key, names) =>
     Global / key := names.map(check(_).result).joinWith(_.join).value
@@ -54,7 +54,8 @@ object Verify {
   private val failedSteps = List.newBuilder[String]
   private val unfinished = List.newBuilder[String]
 
-  private object Counts extends TestReportListener {
+  /** Of all steps so far, the mutants too. */
+  object Counts extends TestReportListener {
     val passed, failed, skipped = new AtomicInteger
     val suites = ConcurrentHashMap.newKeySet[String]
     val failures = new ConcurrentLinkedQueue[String]
@@ -95,7 +96,9 @@ object Verify {
 
   private lazy val verify = Command.args("verify", "<module>...") { (state, chosen) =>
     val known = modules ++ Seq("docs", "examples")
-    chosen.filterNot(known.contains) match {
+    val mutants = chosen.headOption.contains("mutants")
+    (if (mutants) Nil else chosen.filterNot(known.contains)) match {
+      case Nil if mutants => s"step ${chosen.mkString(" ")}" :: "totals" :: state
       case Nil => steps(chosen).map("step " + _).toList ::: "totals" :: state
       case unknown =>
         System.err.println(
@@ -115,7 +118,7 @@ object Verify {
           "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab",
         "allTests",
         if (isLong) "exampleProjects" else "exampleProjects java"
-      )
+      ) ++ (if (isLong) Seq("mutants core") else Nil)
     else
       chosen.flatMap {
         case "docs" => Seq("docs/siteLinks")

@@ -7,7 +7,10 @@ import picocli.CommandLine.{Command, ExitCode}
 /** What `weir --help` says about `weir test`, which the launcher `./weir` does by itself. */
 @Command(
   name = "test",
-  customSynopsis = Array("weir test [MODULE...] [--long] [-DKEY=VALUE...]"),
+  customSynopsis = Array(
+    "weir test [MODULE...] [--long] [-DKEY=VALUE...]",
+    "weir test mutants MODULE [NAME...]"
+  ),
   description = Array(
     "Run every check and all tests, or those of some modules.",
     "",
@@ -17,6 +20,9 @@ import picocli.CommandLine.{Command, ExitCode}
     "",
     "--long runs the long tier: stress tests at full size, kills at full count, and what takes " +
       "over 10 s.",
+    "",
+    "mutants makes one small mistake after the other in a copy of MODULE's sources, all or those " +
+      "of some names, and fails unless the suites that are named for it notice it.",
     "",
     "-DKEY=VALUE sets a system property for the tests, for example -Dweir.stress.seconds=60.",
     ""
