@@ -31,6 +31,7 @@ class RunTwiceTasksSuite extends RunTwice:
   row("Task.delay")(1)(Task.delay(1))
   row("Task.apply")(1)(Task(1))
   row("Task.uninterruptible")(1)(Task.uninterruptible(1))
+  row("Task.interruptibleMany")(1)(Task.interruptibleMany(1))
   row("Task.onPlatformThread")(1)(Task.onPlatformThread(1))
   row("Task.defer")(1)(Task.defer(one))
   row("Task.async")(1)(Task.async[Int](_(Right(1))))
