@@ -1119,15 +1119,17 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     zipWithIndex.evalMap((a, n) => if n == 0 then Task.pure(a) else Task.sleep(delay).as(a))
 
   /** The elements of the stream that `f` makes of the latest element. When an element comes, the
-    * stream of the one before is cancelled, and the next one begins when that has ended: elements
-    * that it has made and the consumer has not taken are dropped.
+    * stream of the one before is cancelled, also while the consumer is busy, and the next one
+    * begins when that has ended. An element that it has made and the consumer has not taken is
+    * dropped. At most one element is made ahead.
     *
     * **Fails** as soon as this does, or a stream of `f`.
     * {{{
     * val current = Stream.repeatEval(configChanged).switchMap(c => Stream.resource(clientOf(c)))
     * }}}
     */
-  final def switchMap[B](f: A => Stream[B]): Stream[B] = SwitchMap(this, f)
+  final def switchMap[B](f: A => Stream[B]): Stream[B] =
+    Stream.of(() => SwitchMapStage(open(), f.asInstanceOf[Any => Stream[Any]]))
 
   /** As `broadcastThrough`, but each element goes to one of `pipes`, which is ready for it. None
     * waits in a buffer. Where all pipes have ended, so has the stream.

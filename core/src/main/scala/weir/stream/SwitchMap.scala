@@ -1,39 +1,224 @@
 package weir.stream
 
-import weir.{Deferred, Ref, Stream, Task}
+import scala.collection.mutable.ListBuffer
+import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
+import weir.{Outcome, Stream}
 
-/** `switchMap`, put together from `parJoin` and `interruptWhen`: at most two streams are open, the
-  * one that is being cancelled, and the next one, which waits for its end. `parJoin` asks for a
-  * third one only when the first of them has ended.
+/** The elements of the stream that `f` makes of the latest element of upstream: `switchMap`.
+  *
+  * {{{
+  * upstream --next--> outer fiber --cancels, starts--> inner fiber --put--> slot --> consumer
+  * }}}
+  *
+  *   - **The outer fiber** pulls upstream, and switches at each element, whether the consumer is
+  *     busy or not. One inner fiber runs at a time: it pulls its stream, and closes it.
+  *   - **The slot** has at most one element, and takes those of `current` alone. A switch empties
+  *     it. So after a switch has begun no element of the old stream comes.
+  *   - **The last element** of an inner stream is used before the stream is closed: the inner fiber
+  *     waits until the consumer asks again (`isAsked`). A switch does not wait for that.
+  *   - **The race we fear**: a new inner fiber begins while the stage closes, and nobody ends it.
+  *     `close` sets `isClosing` and takes `current` in one critical section, and an inner fiber is
+  *     started in one that looks at `isClosing`. `close` waits for the outer fiber, which waits for
+  *     the inner one that it cancels.
   */
-private[weir] object SwitchMap:
-  /** The run of the stream of one element. */
-  private final class Turn:
-    val halted, ended: Deferred[Unit] = Deferred.unsafe[Unit]
+private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
+    extends ConsumerState:
+  import SwitchMapStage.Empty
 
-  def apply[A, B](source: Stream[A], f: A => Stream[B]): Stream[B] =
-    Stream.eval(noTurn).flatMap { current =>
-      source
-        .evalMap { a =>
-          val turn = Turn()
-          for
-            previous <- current.getAndSet(turn)
-            _ <- previous.halted.complete(())
-          yield run(turn, previous, f(a))
-        }
-        .parJoin(2)
-        .evalMap((b, turn) => current.get.map(now => Option.when(now eq turn)(b)))
-        .collect { case Some(b) => b }
+  // consumer only
+  private var outerFiber: TaskFiber | Null = null
+
+  // shared, under this object's lock
+  private var current: Inner | Null = null
+  private var slot: Any = Empty
+
+  /** True while the consumer, which has used all that it has taken, waits for an element. */
+  private var isAsked = false
+  private var outerEnded = false
+
+  /** Those that the consumer has not come to. */
+  private val failures = ListBuffer[Producer.Failed]()
+  private var innerWaits: Waiter | Null = null
+
+  /** How the use of this stage has ended, once it closes. */
+  private var closing: Outcome[Unit] | Null = null
+
+  def next(fiber: TaskFiber): Any =
+    fiber.checkpoint() // an element in the slot is used without one
+    if outerFiber eq null then outerFiber = fiber.fork(DirectCode(runOuter))
+    awaitAnswer(fiber) match
+      case failed: Producer.Failed => failed.rethrow(fiber)
+      case value => value
+
+  protected def answer(fiber: TaskFiber): Any =
+    if !isEmpty then
+      val value = slot
+      slot = Empty
+      wakeInner()
+      value
+    else if failures.nonEmpty then failures.remove(0)
+    else if outerEnded && (current eq null) then Pull.End
+    else
+      isAsked = true
+      wakeInner()
+      ConsumerState.NoAnswer
+
+  private def isEmpty: Boolean = slot.asInstanceOf[AnyRef] eq Empty
+
+  private def wakeInner(): Unit =
+    val waiter = innerWaits
+    innerWaits = null
+    if waiter ne null then waiter.complete(false): Unit
+
+  private def fail(failed: Producer.Failed): Unit =
+    failures += failed
+    wakeConsumer()
+
+  // ---- the outer fiber ----
+
+  private def runOuter(fiber: TaskFiber): Unit =
+    try
+      var value = upstream.next(fiber)
+      while !Pull.isEnd(value) do
+        switchTo(value, fiber)
+        value = upstream.next(fiber)
+      synchronized {
+        outerEnded = true
+        wakeConsumer()
+      }
+    catch
+      case CancelSignal =>
+        synchronized(fail(Producer.canceled))
+        throw CancelSignal
+      case error: Throwable =>
+        val failed = Producer.failed(error, fiber)
+        synchronized(fail(failed))
+
+  private def switchTo(value: Any, fiber: TaskFiber): Unit =
+    val old = synchronized {
+      val old = current
+      current = null
+      slot = Empty
+      old
+    }
+    if old ne null then fiber.await(old.fiber.nn.cancel)
+    synchronized {
+      if closing eq null then
+        val inner = Inner(value)
+        inner.fiber = fiber.fork(DirectCode(inner.run))
+        current = inner
     }
 
-  private def noTurn: Task[Ref[Turn]] =
-    val none = Turn()
-    none.ended.complete(()).andThen(Ref.of(none))
+  // ---- an inner fiber ----
 
-  private def run[B](turn: Turn, previous: Turn, stream: => Stream[B]): Stream[(B, Turn)] =
-    Stream
-      .eval(previous.ended.get)
-      .flatMap(_ => stream)
-      .interruptWhen(turn.halted.get)
-      .onFinalize(turn.ended.complete(()).void)
-      .map(b => (b, turn))
+  private final class Inner(value: Any):
+    /** Written before the fiber can be seen. */
+    var fiber: TaskFiber | Null = null
+
+    /** What its finalizers have thrown while the stage was closing; read after its end. */
+    var closeError: Throwable | Null = null
+
+    def run(fiber: TaskFiber): Unit =
+      var pull: Pull | Null = null
+      val ended =
+        try
+          val opened = f(value).open()
+          pull = opened
+          pullAll(opened, fiber)
+          null
+        catch
+          case CancelSignal => Producer.canceled
+          case error: Throwable => Producer.failed(error, fiber)
+      val opened = pull
+      end(ended, if opened eq null then null else close(opened, ended, fiber))
+
+    private def pullAll(pull: Pull, fiber: TaskFiber): Unit =
+      var value = pull.next(fiber)
+      while !Pull.isEnd(value) do
+        put(value, fiber)
+        value = pull.next(fiber)
+      while !fiber.await(AwaitUsed) do ()
+
+    private def put(value: Any, fiber: TaskFiber): Unit =
+      val put = Put(value)
+      while !Observation.awaitRoom(fiber, put) do ()
+
+    /** What the finalizers throw. */
+    private def close(
+        pull: Pull,
+        ended: Producer.Failed | Null,
+        fiber: TaskFiber
+    ): Throwable | Null =
+      val stage = SwitchMapStage.this.synchronized(closing)
+      val outcome = ended match
+        case null => Pull.succeeded
+        case Producer.Failed(_: Producer.Canceled) =>
+          if stage eq null then Outcome.Canceled else stage
+        case Producer.Failed(error) => Outcome.Failed(error)
+      try
+        fiber.masked(pull.close(fiber, outcome))
+        null
+      catch case error: Throwable => error
+
+    private def end(ended: Producer.Failed | Null, thrown: Throwable | Null): Unit =
+      SwitchMapStage.this.synchronized {
+        val isCurrent = current eq this
+        if isCurrent then current = null
+        (ended, thrown) match
+          case (null, null) => ()
+          case (Producer.Failed(_: Producer.Canceled), null) =>
+            if isCurrent then fail(ended.nn) // nobody else has cancelled it
+          case (null | Producer.Failed(_: Producer.Canceled), error: Throwable) =>
+            if closing eq null then fail(Producer.Failed(error)) else closeError = error
+          case (Producer.Failed(error), later) =>
+            if later ne null then Pull.bothFailed(error, later): Unit
+            fail(ended.nn)
+        wakeConsumer()
+      }
+
+    /** True once the element is in the slot, or is dropped after a switch. */
+    private final class Put(value: Any) extends Suspend[Boolean]:
+      def begin(fiber: TaskFiber): Any = SwitchMapStage.this.synchronized {
+        if current ne Inner.this then true
+        else if isEmpty then
+          slot = value
+          isAsked = false
+          wakeConsumer()
+          true
+        else innerWaiter(fiber)
+      }
+
+  private object AwaitUsed extends Suspend[Boolean]:
+    def begin(fiber: TaskFiber): Any = SwitchMapStage.this.synchronized {
+      if isEmpty && isAsked then true else innerWaiter(fiber)
+    }
+
+  /** Completed with false when it is time to look again. */
+  private def innerWaiter(fiber: TaskFiber): Waiter =
+    val waiter = Waiter(fiber)
+    innerWaits = waiter
+    waiter
+
+  // ---- closing ----
+
+  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    val inner = synchronized {
+      closing = outcome
+      val inner = current
+      current = null
+      inner
+    }
+    val running = outerFiber
+    if running ne null then running.requestCancel()
+    if inner ne null then inner.fiber.nn.requestCancel()
+    if inner ne null then fiber.await(inner.fiber.nn.join): Unit
+    if running ne null then fiber.await(running.join): Unit
+    failures.foreach(Producer.keepError(_, fiber, outcome))
+    Pull.both(
+      if (inner ne null) && (inner.closeError ne null) then throw inner.closeError,
+      upstream.close(fiber, outcome)
+    )
+
+private[weir] object SwitchMapStage:
+  /** No element. */
+  private object Empty
