@@ -1168,7 +1168,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * }
     * }}}
     */
-  final def pauseWhen(paused: Signal[Boolean]): Stream[A] =
+  final def pauseWhen(paused: Signal.View[Boolean]): Stream[A] =
     evalTap(_ => paused.waitUntil(!_))
 
   /** The same elements, which wait while the latest element of `that` is true. `that` has a fiber

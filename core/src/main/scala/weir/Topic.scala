@@ -38,6 +38,7 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     * }}}
     */
   def subscribe(bound: Int): Stream[A] =
+    Topic.requireBound("subscribe", bound)
     Stream.resource(subscription(bound)).flatMap(identity)
 
   /** The values that are published from now on, as a stream to be run once, until the topic is
@@ -50,7 +51,7 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     * }}}
     */
   def subscription(bound: Int): Resource[Stream[A]] =
-    require(bound >= 1, s"Topic.subscribe: the bound was $bound. It must be at least 1.")
+    Topic.requireBound("subscription", bound)
     Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(values)
 
   /** True if this call has closed the topic. Subscribers get what was published before, then the
@@ -103,6 +104,9 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     .andThen(channel.closeWithError(Topic.left).void)
 
 object Topic:
+  private def requireBound(method: String, bound: Int): Unit =
+    require(bound >= 1, s"Topic.$method: the bound was $bound. It must be at least 1.")
+
   private def left = IllegalStateException(
     "Topic.subscription: this subscriber has left: its stream is over, or its resource has been " +
       "released. The topic has not ended. Run the stream once, inside of `use`."

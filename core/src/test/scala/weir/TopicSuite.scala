@@ -222,3 +222,9 @@ class TopicSuite extends StreamTests:
       Task.parZip(source.intoTopic(topic), guest(0.seconds, 2), guest(2500.millis, 9))
     }
     assertEquals(TestRuntime.run(all), (true, List(0, 1), List(2, 3, 4, 5)))
+
+  test("a bound below 1 is refused in the name of the method that was called"):
+    val topic = Topic.unsafe[Int]
+    def refused(call: => Any) = intercept[IllegalArgumentException](call).getMessage
+    assert(refused(topic.subscribe(0)).contains("Topic.subscribe: the bound was 0"))
+    assert(refused(topic.subscription(0)).contains("Topic.subscription: the bound was 0"))

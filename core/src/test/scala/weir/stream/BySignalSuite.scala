@@ -142,3 +142,9 @@ class BySignalSuite extends StreamTests:
     val stream = Stream.eval(begun.complete(())).pauseWhen(paused)
     val outcome = stream.drain.start.flatMap(f => begun.get >> f.cancel >> f.join).runSync()
     assertEquals(outcome, Outcome.Canceled)
+
+  test("pauseWhen takes what a signal is mapped to"):
+    val load = Signal.unsafe(9)
+    val stream = Stream.emits(1 to 3).pauseWhen(load.map(_ > 5))
+    val all = stream.toList.both(Task.cede >> load.set(1)).map(_._1)
+    assertEquals(all.runSync(), List(1, 2, 3))
