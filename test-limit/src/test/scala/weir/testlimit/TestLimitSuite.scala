@@ -8,6 +8,9 @@ import org.junit.runner.{JUnitCore, Result}
 import scala.jdk.CollectionConverters.*
 
 class TestLimitSuite extends FunSuite:
+  /** A limit, and how long an interrupted test may take to end, also on a busy machine. */
+  private val margin = 1000L
+
   /** How it ended, and what was said. */
   private def run(
       suite: Class[?],
@@ -20,7 +23,7 @@ class TestLimitSuite extends FunSuite:
     (runner.run(suite), said.asScala.toVector)
 
   test("a test that hangs fails under its name, and the next one runs"):
-    val (result, said) = run(classOf[OneHangs], 100)
+    val (result, said) = run(classOf[OneHangs], margin)
     assertEquals(result.getRunCount, 2)
     val failures = result.getFailures
     assertEquals(failures.size, 1)
@@ -31,7 +34,7 @@ class TestLimitSuite extends FunSuite:
     assert(said.head.contains("at weir.testlimit.OneHangs.hangs(TestLimitSuite.scala:"), said.head)
 
   test("the interrupt of a test that went on is not for the next one"):
-    val (result, said) = run(classOf[OneSwallows], 100)
+    val (result, said) = run(classOf[OneSwallows], margin)
     assertEquals(result.getRunCount, 2)
     assertEquals(result.getFailureCount, 0)
     assertEquals(said.size, 2)
