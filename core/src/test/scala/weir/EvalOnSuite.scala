@@ -165,6 +165,19 @@ class EvalOnSuite extends WeirSuite:
       self.complete(fiber).runSync(): Unit
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
+  test("it cancels the fiber that awaits it also at once, before that fiber waits"):
+    for _ <- 1 to Tier(5000, 100_000) do
+      val self = Deferred.unsafe[Fiber[Unit]]
+      val fiber = Task
+        .direct {
+          val me = self.get.await
+          me.cancel.evalOn(one).await
+        }
+        .start
+        .runSync()
+      self.complete(fiber).runSync(): Unit
+      assertEquals(fiber.join.timeout(30.seconds).runSync(), Outcome.Canceled)
+
   test("a cancel that is pending at the end of a mask there is pending here"):
     val pending = awaited(Task.uncancelable(_ => Task.canceled.as(1)).evalOn(one))
     assertEquals(pending.start.flatMap(_.join).runSync(), Outcome.Succeeded(1))

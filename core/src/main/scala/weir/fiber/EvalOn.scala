@@ -54,9 +54,13 @@ private final class EvalApart(source: Task[Any], context: ExecutionContext | Nul
       begun.context = context
       begun.adoptMasks(fiber)
       inner = begun
-      fiber.submit(begun)
       fiber.addMask()
-      fiber.beginNesting(begun)
+      fiber.beginNesting(begun) // before it runs, as it may cancel itself by the outer fiber
+      try fiber.submit(begun)
+      catch
+        case error: Throwable =>
+          end(fiber)
+          throw error
       fiber.push(this)
       begun.join
 
