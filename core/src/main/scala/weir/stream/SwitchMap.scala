@@ -16,6 +16,8 @@ import weir.{Outcome, Stream}
   *     it. So after a switch has begun no element of the old stream comes.
   *   - **The last element** of an inner stream is used before the stream is closed: the inner fiber
   *     waits until the consumer asks again (`isAsked`). A switch does not wait for that.
+  *   - **After a failure** no element enters the slot and no inner fiber begins: the consumer comes
+  *     to the failure after the element that is in the slot, also where elements never end.
   *   - **The race we fear**: a new inner fiber begins while the stage closes, and nobody ends it.
   *     `close` sets `isClosing` and takes `current` in one critical section, and an inner fiber is
   *     started in one that looks at `isClosing`. `close` waits for the outer fiber, which waits for
@@ -42,6 +44,11 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
 
   /** How the use of this stage has ended, once it closes. */
   private var closing: Outcome[Unit] | Null = null
+
+  /** What the finalizers of an inner stream have thrown while the stage was closing. One inner fiber
+    * at most runs then: `current`, or the one that a switch has cancelled.
+    */
+  private var closeError: Throwable | Null = null
 
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint() // an element in the slot is used without one
@@ -103,7 +110,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     }
     if old ne null then fiber.await(old.fiber.nn.cancel)
     synchronized {
-      if closing eq null then
+      if (closing eq null) && failures.isEmpty then
         val inner = Inner(value)
         inner.fiber = fiber.fork(DirectCode(inner.run))
         current = inner
@@ -114,9 +121,6 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
   private final class Inner(value: Any):
     /** Written before the fiber can be seen. */
     var fiber: TaskFiber | Null = null
-
-    /** What its finalizers have thrown while the stage was closing; read after its end. */
-    var closeError: Throwable | Null = null
 
     def run(fiber: TaskFiber): Unit =
       var pull: Pull | Null = null
@@ -180,7 +184,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     private final class Put(value: Any) extends Suspend[Boolean]:
       def begin(fiber: TaskFiber): Any = SwitchMapStage.this.synchronized {
         if current ne Inner.this then true
-        else if isEmpty then
+        else if isEmpty && failures.isEmpty then
           slot = value
           isAsked = false
           wakeConsumer()
@@ -215,7 +219,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     if running ne null then fiber.await(running.join): Unit
     failures.foreach(Producer.keepError(_, fiber, outcome))
     Pull.both(
-      if (inner ne null) && (inner.closeError ne null) then throw inner.closeError,
+      if closeError ne null then throw closeError,
       upstream.close(fiber, outcome)
     )
 

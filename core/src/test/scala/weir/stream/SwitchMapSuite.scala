@@ -91,6 +91,29 @@ class SwitchMapSuite extends StreamTests:
     val ends = Stream.emit(1).switchMap(i => Stream.emit(i).onFinalize(Task.fail(boom)))
     assertEquals(TestRuntime.run(ends.drain.attempt), Left(boom))
 
+  test("the error of a finalizer that a switch waits for while the stream is closed is not lost"):
+    val boom = Boom()
+    val got = at(100.millis, 1000.millis)
+      .switchMap(i =>
+        (Stream.emit(i) ++ Stream.never).onFinalize(Task.sleep(1.second) >> Task.fail(boom))
+      )
+      .evalMap(_ => Task.sleep(1500.millis)) // the finalizer runs until 2000, the close is at 1600
+      .take(1)
+    assertEquals(TestRuntime.run(got.drain.attempt), Left(boom))
+
+  test("an error comes to a slow consumer although elements after it never end"):
+    val boom = Boom()
+    val endless = Stream.repeatEval(Task.sleep(100.millis).as(7))
+    val fails = Stream.emit(1) ++ Stream.exec(Task.sleep(100.millis)) ++ Stream.fail(boom)
+    val forms = List[Stream[Int]](
+      (Stream.emit(1) ++ Stream.exec(Task.sleep(1.second)) ++ Stream.fail(boom))
+        .switchMap(_ => endless),
+      at(100.millis, 1000.millis).switchMap(i => if i == 1 then fails else endless)
+    )
+    for form <- forms do
+      val got = form.evalMap(_ => Task.sleep(2.seconds)).take(50)
+      assertEquals(TestRuntime.run(got.drain.attempt), Left(boom))
+
   test("what fails first is thrown: the function, an inner stream, the source"):
     val boom = Boom()
     val forms = List[Stream[Int]](
