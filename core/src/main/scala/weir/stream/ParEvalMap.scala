@@ -192,20 +192,24 @@ private[weir] class ParEvalMapStage(
 
   /** Effects that run go on, also where there are more of them than `limit` now. */
   private[stream] def resize(limit: Int, fiber: TaskFiber): Unit =
-    val toCancel = synchronized {
-      if limit >= 0 then
+    if limit >= 0 then
+      synchronized {
         this.limit = limit
         if stretch ne null then stretch.nn.parallelism = math.max(1, limit)
         requestRunner(fiber)
-        Nil
-      else
-        val toCancel = fail(
-          IllegalArgumentException(
-            s"Stream.parEvalMap: the signal of the parallelism was $limit. It must be at least 0."
-          )
+      }
+    else
+      resizeFailed(
+        IllegalArgumentException(
+          s"Stream.parEvalMap: the signal of the parallelism was $limit. It must be at least 0."
         )
-        wakeConsumer()
-        toCancel
+      )
+
+  private[stream] def resizeFailed(error: Throwable): Unit =
+    val toCancel = synchronized {
+      val toCancel = fail(error)
+      wakeConsumer()
+      toCancel
     }
     toCancel.foreach(_.fiber.requestCancel())
 

@@ -13,7 +13,8 @@ private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal.View[Int
   def next(fiber: TaskFiber): Any =
     if watcher eq null then
       val watch = limit.discrete.evalForeach(limit => DirectCode(stage.resize(limit, _)))
-      watcher = fiber.fork(watch)
+      // the signal may be `map` of another one, whose function fails
+      watcher = fiber.fork(watch.handleError(error => stage.resizeFailed(error)))
     stage.next(fiber)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =

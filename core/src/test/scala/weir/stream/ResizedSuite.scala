@@ -111,6 +111,22 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
         }
       }
 
+  test("an error of the function of a mapped signal fails the stream, at once and later"):
+    val boom = Boom()
+    for first <- List(0, 1) do
+      val task = Signal.of(first).flatMap { size =>
+        val mapped = size.map(n => if n == 1 then 1 else throw boom)
+        Stream
+          .emits(1 to 100)
+          .parEvalMap(mapped, 4)(_ => Task.sleep(1.second))
+          .drain
+          .attempt
+          .both(Task.sleep(2500.millis) >> size.set(0))
+          .map(_._1)
+          .timeout(1.hour)
+      }
+      assertEquals(TestRuntime.run(task), Left(boom))
+
   test("a buffer below 0 is refused"):
     val error = intercept[IllegalArgumentException](
       Stream(1).parEvalMap(Signal.unsafe(1), -1)(Task.pure)
