@@ -3,8 +3,8 @@ import sbt._
 /** A change of a few lines that makes the code wrong.
   *
   * @param file the source, below the package `weir` of the module
-  * @param lines whole lines that stand in the file once; their common indentation does not count
-  * @param instead what stands there in the mutant
+  * @param lines whole lines that the file has once; their common indentation does not count
+  * @param instead the lines that the mutant has in their place
   * @param also sources to compile with it, since they have code of it inlined
   * @param suites the suites that must fail, in the package `weir`
   */
@@ -20,7 +20,7 @@ final case class Mutant(
 
   private def indented(indent: String, line: String) = if (line.isEmpty) line else indent + line
 
-  /** The source with the change; or why there is none. */
+  /** The source with the change, or the reason why there is none. */
   def applied(source: String): Either[String, String] = {
     val all = source.linesIterator.toVector
     def isAt(index: Int): Boolean = all(index).endsWith(lines.head) && {
@@ -34,7 +34,7 @@ final case class Mutant(
         Right(
           all.patch(index, instead.map(indented(indent, _)), lines.size).mkString("", "\n", "\n")
         )
-      case found => Left(s"whose lines stand ${found.size} times in $file")
+      case found => Left(s"whose lines occur ${found.size} times in $file")
     }
   }
 }
@@ -45,7 +45,7 @@ final case class Mutant(
   *   What goes wrong with it, in a sentence or two.
   *   in stream/Gather.scala
   *   - lines of that file
-  *   + what stands there in the mutant
+  *   + lines that the mutant has in their place
   *   also stream/Other.scala
   *   killed by stream.SomeSuite stream.OtherSuite
   * }}}

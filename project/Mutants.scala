@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters._
 import sbt._
 import sbt.Keys._
 
-/** The command `mutants`, which `./weir test mutants MODULE` runs: it changes a few lines of the
-  * sources, a mutant, and looks whether the suites that are named for that fail.
+/** The command `mutants`, which `./weir test mutants MODULE` runs: it makes mutants, each a change
+  * of a few lines of the sources, and checks that the suites named for each fail.
   *
   * The mutants are in `src/test/mutants/` of the module: see `MutantTable`. The sources stay as
   * they are: a changed file is compiled alone, against the classes of the module, into a folder of
@@ -19,7 +19,7 @@ import sbt.Keys._
   */
 object Mutants {
 
-  /** What a module's mutants are made and tested with. */
+  /** The means to make and test the mutants of a module. */
   private final case class Bench(
       sources: File,
       compile: (Seq[File], File) => Boolean,
@@ -27,7 +27,7 @@ object Mutants {
       folder: File
   )
 
-  /** How suites have ended: the tests that failed, or that it was by the limit of time. */
+  /** The end of a run of suites: the tests that failed, and if it was within the limit of time. */
   private final case class Ended(failed: Seq[String], inTime: Boolean, took: FiniteDuration) {
     def passed: Boolean = failed.isEmpty && inTime
     def said: String = if (inTime) failed.mkString("; ") else s"the limit of ${took.toSeconds} s"
@@ -95,7 +95,7 @@ object Mutants {
     }
   }
 
-  /** How long a suite takes without a mutant, or why it cannot tell anything. */
+  /** The time that a suite takes without a mutant, or the reason why it cannot be used. */
   private def timeOf(suite: String, bench: Bench): Either[String, FiniteDuration] = {
     val ended = bench.run(Nil, Seq(suite), longest, bench.folder / "alone" / s"$suite.log")
     println(s"$suite without a mutant: ${ended.took.toSeconds} s")
@@ -103,7 +103,7 @@ object Mutants {
     else Left(s"since $suite fails without it, by ${ended.said}")
   }
 
-  /** How long suites may take with a mutant that take `times` without. */
+  /** The limit of time with a mutant for suites that take `times` without one. */
   private def limit(times: Seq[FiniteDuration]): FiniteDuration =
     (times.reduce(_ + _) * 2 + 8.seconds).min(longest)
 
@@ -139,7 +139,7 @@ object Mutants {
     val classPath = result(project / Test / fullClasspath).files
     val classes = result(project / Compile / fullClasspath).files ++
       result(project / Compile / dependencyClasspath).files
-    // Code that is changed on purpose has values that it no longer uses.
+    // A mutant may leave values unused.
     val options = result(project / Compile / scalacOptions).filterNot(_.startsWith("-W"))
     val compiler = new Dotc(result(project / Compile / scalaInstance).loader)
     val fork = result(project / Test / forkOptions)

@@ -9,7 +9,9 @@ import java.io.{ByteArrayOutputStream, PrintStream}
 import weir.Task
 import weir.interop.cats.given
 
-/** What `IO` has in its companion a file with this one import has for `Task`: a program of each. */
+/** With this one import, a file has for `Task` each instance that the companion of `IO` has. A
+  * program uses each.
+  */
 class EveryInstanceSuite extends munit.FunSuite:
   private val boom = RuntimeException("boom")
   private val failed: Task[Int] = Task.fail(boom)

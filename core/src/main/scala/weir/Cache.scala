@@ -97,7 +97,7 @@ final class Cache[K, V] private (
     else
       if entry ne null then remove(key)
       val pending = Load(key, this, words)
-      // first, as it may fail; the load's end waits for this lock
+      // The fork comes first, since it may fail. The load's end waits for this lock.
       pending.loader = fiber.fork(Guarantee(load, outcome => Task.delay(loaded(pending, outcome))))
       entries.put(key, pending.entry): Unit
       pending.join(fiber)
@@ -124,7 +124,7 @@ final class Cache[K, V] private (
 
   private def keep(key: K, entry: Entry, value: V): Unit =
     if expires then
-      removeExpired() // first: it must not meet this entry in one of the two orders alone
+      removeExpired() // first: it must not see an entry that is in one of the two orders only
       entry.expiresAtNanos = timers.nanoTime + expireAfterNanos
       byAge.put(key, entry): Unit
     if isBounded then
@@ -184,7 +184,7 @@ object Cache:
       case _ => Long.MaxValue
     new Cache[K, V](nanos, maxSize, runtime.timers, Words.ofCache)
 
-  /** What `task` returns for all who ask; what `Task.memoize` is. */
+  /** A task that runs `task` once and returns its result to all callers: `Task.memoize`. */
   private[weir] def memoize[A](task: Task[A]): Task[Task[A]] = Task.onRuntime { runtime =>
     val cache = new Cache[Unit, Either[Throwable, A]](
       Long.MaxValue,
@@ -233,7 +233,7 @@ object Cache:
     override def cancelHook: Task[Unit] | Null = if isLast then pending.loader.nn.cancel else null
     override def awaited: Awaited | Null = pending
 
-  /** The words for a load in errors and dumps. */
+  /** Names a load in errors and dumps. */
   private final class Words(val operation: String, val load: Any => String):
     def cancelled(key: Any): CancellationException = CancellationException(
       s"$operation: ${load(key)} has cancelled itself. It should end with a value or an error."

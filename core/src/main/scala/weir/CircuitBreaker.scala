@@ -19,8 +19,9 @@ import weir.task.Guarantee
   *
   *   - **Shared**: `state`, which moves by CAS alone. The probe itself moves it out of HalfOpen,
   *     however the probe ends: by a finalizer, whose frame is on the stack before the state moves.
-  *   - A probe that lasts longer than `probeLimit` is overtaken: the next call puts a `HalfOpen` of
-  *     its own into the place of that probe's, whose end changes nothing from then on.
+  *   - If a probe lasts longer than `probeLimit`, the next call overtakes it: it replaces the
+  *     probe's `HalfOpen` by one of its own. After that, the end of the first probe changes
+  *     nothing.
   *   - A call that began before the circuit opened says nothing about the time after: its `epoch`
   *     has ended.
   */
@@ -101,8 +102,8 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
       case _ => recovered(open)
     state.compareAndSet(halfOpen, next): Unit
 
-  /** `counts` is user's code. An error for which it throws is a failure: the service has not
-    * answered, and the caller gets that error, with the one of `counts` suppressed under it.
+  /** True if `error` is a failure. `counts` is the user's code: if it throws, `error` is a failure,
+    * and has the error of `counts` suppressed under it.
     */
   private def isFailure(error: Throwable): Boolean =
     try settings.counts(error)
@@ -130,10 +131,10 @@ object CircuitBreaker:
     * times as long, up to `maxResetAfter`.
     *
     * An error for which `counts` is false, such as one about the caller's own input, is no failure:
-    * the other side has answered. If `counts` throws, the error is a failure. The one call that is
-    * let through may take `probeLimit`: if it has not ended by then, the next call is let through
-    * too, and decides instead. **Fails** with an `IllegalArgumentException` if `maxFailures` is
-    * below 1, `resetAfter` or `probeLimit` not positive, or `backoffFactor` below 1.
+    * the other side has answered. If `counts` throws, the error is a failure. If the one call that
+    * is let through has not ended within `probeLimit`, the next call is let through too, and
+    * decides in its place. **Fails** with an `IllegalArgumentException` if `maxFailures` is below
+    * 1, `resetAfter` or `probeLimit` not positive, or `backoffFactor` below 1.
     */
   def apply(
       maxFailures: Int,
@@ -187,7 +188,8 @@ object CircuitBreaker:
 
   private final case class Closed(failures: Int, epoch: Long) extends Condition(State.Closed)
 
-  /** Once its time is over, the next call is the probe; if that is cancelled, the state is `open`.
+  /** Refuses calls until its time is over; then the next call is the probe. If that is cancelled,
+    * the state is `open` again.
     */
   private sealed abstract class Waiting(name: State) extends Condition(name):
     def untilNanos: Long

@@ -38,17 +38,17 @@ object Command:
   /** A process that was begun. A program that writes much waits until that is read: read `output`
     * and `errors` at the same time, or redirect one of them.
     *
-    * A pipe to a process is open for as long as any process holds its other end, also one that the
-    * program has left running when it ended, which no kill reaches. A read that waits for such a
-    * pipe, and a write to one that is full, are native calls that the JDK cannot end: closing the
-    * stream leaves a read waiting, and waits itself for a write. So a cancel abandons the call.
+    * A pipe to a process is open for as long as any process holds its other end. That may be one
+    * that the program has left running at its end, which no kill reaches. The JDK cannot end a read
+    * that waits for such a pipe, or a write to one that is full: a close leaves the read waiting,
+    * and waits itself for the write. So a cancel abandons the call.
     */
   final class Running private[Command] (process: Process, grace: FiniteDuration):
     @volatile private var writeAbandoned = false
 
-    /** What it writes to its standard output. To be read once. **Waits** for the end of the process
-      * and of those that it has left running with that output. **Cancelled** while it waits for
-      * more: kills the process. **Fails** with an `IOException`.
+    /** What it writes to its standard output. To be read once. **Waits** for the end of the
+      * process, and of all that it has left running with that output. **Cancelled** while it waits
+      * for more: kills the process. **Fails** with an `IOException`.
       * {{{
       * val first: Task[Option[String]] =
       *   Command.run("ls").use(_.output.through(Text.utf8Decode).through(Text.lines).head)
@@ -116,7 +116,9 @@ object Command:
     private def bytesOf(input: InputStream): Stream[Array[Byte]] =
       BlockSource.stream(ByteInput.ofProcess(input, kill), 65536)
 
-    /** Does not wait for a write that was abandoned: the JDK closes the stream after it. */
+    /** Closes the standard input. Does not wait for a write that was abandoned, after which the JDK
+      * closes it.
+      */
     private def closeInput: Task[Unit] = Task.defer {
       if writeAbandoned then
         Task.onPlatformThread(process.getOutputStream.close()).attempt.start.void

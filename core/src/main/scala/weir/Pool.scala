@@ -29,12 +29,12 @@ final class Pool[A] private (
   /** One of the pool's resources: an idle one that is healthy, else a new one.
     *
     * At the end of its use it goes back into the pool, or is released where `isReusable` says so.
-    * Where `isReusable` throws, it is released, and the error is one of the release: the use fails
-    * with it, or has it suppressed under its own error.
-    * **Waits** while `maxSize` of them are in use. **Cancelled** while it waits or acquires: takes
-    * none. **Fails** with the error of acquiring, or with an `IllegalStateException` if the pool
-    * has been released. **Order**: first come, first served. A use within a use takes a second one,
-    * and waits for ever where there can be no second one.
+    * If `isReusable` throws, it is released, and the use fails with that error; if the use has an
+    * error of its own, that one is suppressed under it. **Waits** while `maxSize` of them are in
+    * use. **Cancelled** while it waits or acquires: takes none. **Fails** with the error of
+    * acquiring, or with an `IllegalStateException` if the pool has been released. **Order**: first
+    * come, first served. A use within a use takes a second one, and waits for ever where there can
+    * be no second one.
     */
   val resource: Resource[A] =
     for
@@ -70,7 +70,7 @@ final class Pool[A] private (
   private def giveBack(held: Held[A], outcome: Outcome[Unit]): Task[Unit] =
     Task.monotonic.map(keep(held, outcome, _)).attempt.flatMap {
       case Right(isKept) => if isKept then Task.unit else held.release(outcome)
-      // `isReusable` is user's code, and may throw: the resource must not be lost then
+      // `isReusable` is the user's code and may throw: the resource must not be lost then
       case Left(error) => Task.fail(error).guarantee(held.release(outcome))
     }
 

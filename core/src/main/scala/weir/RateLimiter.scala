@@ -152,7 +152,7 @@ object RateLimiter:
     check("RateLimiter", permits, per, burst)
     new RateLimiter(permits, per, burst, runtime.timers)
 
-  /** **Fails** where a limiter of these numbers cannot be made, in the name of `operator`.
+  /** **Fails** if a limiter cannot have these numbers, with a message that names `operator`.
     */
   private[weir] def check(operator: String, permits: Int, per: FiniteDuration, burst: Int): Unit =
     require(

@@ -107,17 +107,17 @@ abstract class Resource[+A] private[weir] ():
   // ---- errors ----
 
   /** This resource. **Fails** with a `java.util.concurrent.TimeoutException` if acquiring it takes
-    * longer than `limit`; then the acquiring has been cancelled, and what was acquired is released.
-    * The time of the use does not count.
+    * longer than `limit`. Then the acquiring has been cancelled, and what was acquired has been
+    * released. The time of the use does not count.
     *
-    * An acquiring that is masked, as that of `Resource.make` is, cannot be cancelled: the error
-    * comes when it has ended, and what it has acquired too late is released, not used.
+    * Acquiring that is masked, as with `Resource.make`, cannot be cancelled: the error comes when
+    * it has ended, and what it has acquired too late is released, not used.
     * {{{
     * val names = connection.timeout(5.seconds).use(c => Task(c.getSchema))
     * }}}
     */
   final def timeout(limit: FiniteDuration): Resource[A] = Resource.of { into =>
-    // The task after the acquiring finds the cancel that came while that was masked.
+    // `cede` sees a cancel that came while the acquiring was masked.
     Defer(() => allocate(into))
       .flatTap(_ => Task.cede)
       .timeoutTo(

@@ -37,7 +37,7 @@ class Runtime private[weir] (
     */
   lazy val executionContext: ExecutionContext = ContextOfRuntime(this)
 
-  /** How many tasks have been left behind that have not ended yet: by `timeoutAbandon`, and by a
+  /** The number of tasks that were left behind and have not ended yet: by `timeoutAbandon`, or by a
     * cancel of a native call that nothing ends, such as opening a named pipe that nobody writes to.
     */
   def abandonedTasks: Int = abandonedTaskCount.get

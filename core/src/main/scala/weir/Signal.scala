@@ -50,7 +50,7 @@ final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]
 object Signal:
   private[weir] final case class State[+A](value: A, changed: Deferred[Unit])
 
-  /** A value that can be read and watched: a signal, or `map` of one, which nobody can set. */
+  /** A value that can be read and watched: a signal, or a `map` of one, which cannot be set. */
   sealed abstract class View[+A]:
     private[weir] def state: Task[State[A]]
 
@@ -61,8 +61,8 @@ object Signal:
       */
     final def get: Task[A] = state.map(_.value)
 
-    /** `f` of the value, to be read and watched. It has no value of its own: `f` is called for each
-      * that is read. It changes whenever the signal does, also where `f` gives an equal value.
+    /** A view whose value is `f` of this value. `f` is called at each read. The view changes
+      * whenever this does, even if `f` returns an equal value.
       * {{{
       * def addresses(config: Signal[Config]): Stream[String] =
       *   config.map(_.address).discrete.changes

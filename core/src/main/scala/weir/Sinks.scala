@@ -116,11 +116,11 @@ extension [A](stream: Stream[A])
         channel.closeWithError(error).void
     }
 
-  /** True once all elements were published to `topic`, which is closed then: its subscribers get
+  /** True once all elements were published to `topic`, which is then closed: its subscribers see
     * the end. If this fails, they get the error; if it is cancelled, a `CancellationException`.
-    * False if the topic was closed by others; then this stream is over, too.
+    * False if others closed the topic, which ends this stream too.
     *
-    * **Waits** for the slowest subscriber; without any, elements are gone.
+    * **Waits** for the slowest subscriber. Without subscribers the elements are dropped.
     * {{{
     * val shared: Resource[Topic[Config]] = Resource.eval(Topic[Config]).flatMap { topic =>
     *   Stream.repeatEval(configChanged).intoTopic(topic).background.map(_ => topic)

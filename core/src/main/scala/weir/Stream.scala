@@ -193,11 +193,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def onFinalizeCase(finalizer: Outcome[Unit] => Task[Unit]): Stream[A] =
     Finalized(this, finalizer)
 
-  /** `f` of a resource and each element. The resource is acquired once, when the first element has
-    * come, and released once, when the stream is over: no element, no resource.
+  /** The values of `f` for a resource and each element. The resource is acquired once, when the
+    * first element has come, and released once, when the stream is over. A stream without elements
+    * acquires none.
     *
-    * The release is told how the stream is over, as by `Stream.resource`. Where `f` makes a task,
-    * `evalMap(identity)` runs it, while the resource is open.
+    * The release gets the outcome of the stream, as with `Stream.resource`. If `f` returns a task,
+    * an `evalMap(identity)` after this runs it while the resource is open.
     * {{{
     * val totals: Stream[Int] = Stream.emits(ids).mapWithResource(connection)(total)
     * }}}
@@ -867,9 +868,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   /** The elements before `task` ends, which begins with the first that is asked for. What this was
     * doing then is cancelled. When this ends first, `task` is cancelled. Nothing is made ahead.
     *
-    * For a `Deferred` pass its `get` as it is: once the value has been set, no element comes any
-    * more, and none at all if it was set before. After the end of another task an element may still
-    * come that was there by then.
+    * For a `Deferred` pass its `get` as it is: no element comes after the value has been set, and
+    * none at all if it was set before the stream began. With another task, an element that was made
+    * before its end may still come after it.
     *
     * **Fails** also as soon as `task` does.
     * {{{
@@ -893,9 +894,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def interruptWhenTrue(stop: Signal[Boolean]): Stream[A] =
     beside(stop.waitUntil(identity), ends = true, () => stop.present)
 
-  /** As `interruptWhen`, at the first `true` of `that`, which has a fiber of its own: elements may
-    * come until its `true` is there. The end of `that` without one changes nothing. For a `Signal`
-    * pass the signal, not its stream.
+  /** As `interruptWhen`, at the first `true` of `that`. It has a fiber of its own, so elements may
+    * come until the `true` has arrived. The end of `that` without one changes nothing. For a
+    * `Signal` pass the signal, not its stream.
     * {{{
     * val polled = Stream.repeatEval(fromNetwork).interruptWhenTrue(Stream.sleep(1.minute).as(true))
     * }}}
@@ -939,8 +940,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * once. Up to 16 elements wait for each pipe; the slowest sets the pace. A pipe that ends early
     * gets no more. It ends when all pipes have ended.
     *
-    * A pipe hears an end only if this has ended. What follows `++` in a pipe, such as a commit,
-    * does not run after a cancel, after an error, or where the consumer asks for no more elements.
+    * A pipe sees an end only if this stream has ended. So code after a `++` in a pipe, such as a
+    * commit, does not run after a cancel or an error, or if the consumer asks for no more elements.
     *
     * **Fails** as soon as a pipe does; the others are then cancelled. An error of this comes to
     * each pipe, after the elements before it. **Order**: each pipe gets the elements in order.
@@ -1101,8 +1102,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def expand[B](f: A => Iterator[B]): Stream[B] =
     Stream.of(() => ExpandStage(open(), Stream.erased(f)))
 
-  /** The same elements, of which the first is asked for after `duration`. It is a pause before the
-    * stream, not one for each element: that is `spaced`.
+  /** The same elements, after a pause of `duration` before the first is asked for. For a pause
+    * between elements, use `spaced`.
     * {{{
     * val polled = Stream.repeatEval(configChanged).delayBy(1.minute)
     * }}}
@@ -1120,7 +1121,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   /** The elements of the stream that `f` makes of the latest element. When an element comes, the
     * stream of the one before is cancelled, also while the consumer is busy, and the next one
-    * begins when that has ended. An element that it has made and the consumer has not taken is
+    * begins when that has ended. An element of the old stream that the consumer has not taken is
     * dropped. At most one element is made ahead.
     *
     * **Fails** as soon as this does, or a stream of `f`.
@@ -1158,8 +1159,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.eval(Signal.of(initial)).flatMap(s => use(s).concurrently(evalMap(s.set)))
 
   /** The same elements, which wait while the value of `paused` is true: no element comes between
-    * the return of a `set(true)` and a `set(false)`, and none before that if it was true from the
-    * beginning. One element may have been made, and waits.
+    * the return of a `set(true)` and the next `set(false)`, or before the first `set(false)` if it
+    * was true from the beginning. One element may be made meanwhile, and waits.
     *
     * **Waits** until the value is false. **Cancelled** while it waits.
     * {{{
@@ -1172,9 +1173,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     evalTap(_ => paused.waitUntil(!_))
 
   /** The same elements, which wait while the latest element of `that` is true. `that` has a fiber
-    * of its own: elements may come until its first one is there, and until a `true` is. The end of
-    * `that` changes nothing any more. For a `Signal` pass the signal, not its stream. **Fails**
-    * also as soon as `that` does.
+    * of its own, so elements may come until its first element, or a `true`, has arrived. The end of
+    * `that` changes nothing. For a `Signal` pass the signal, not its stream. **Fails** also as soon
+    * as `that` does.
     * {{{
     * def polite(isBusy: Task[Boolean]): Stream[String] =
     *   Stream.emits(requests).evalMap(ask).pauseWhen(Stream.repeatEval(isBusy).metered(1.second))
@@ -1495,7 +1496,7 @@ object Stream:
   def fromIterable[A](items: Iterable[A]): Stream[A] = Iterated(items)
 
   /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
-    * block. **Fails** with an `IllegalStateException` where that is the iterator of the run before.
+    * block. **Fails** with an `IllegalStateException` if that is the iterator of the run before.
     * {{{
     * val lines: Stream[String] = Stream.fromIterator(scala.io.Source.stdin.getLines())
     * }}}
@@ -1549,7 +1550,7 @@ object Stream:
     * **Cancelled** while it reads: interrupts the read, and closes the input. A cancel waits for a
     * read that neither of them ends, such as one of `System.in`: pass
     * `FileInputStream(FileDescriptor.in)` instead. `open` is masked. **Fails** with an
-    * `IllegalStateException` where `open` returns the input of the run before.
+    * `IllegalStateException` if `open` returns the input of the run before.
     * {{{
     * val body: Stream[Array[Byte]] = Stream.fromInputStream(urls.head.toURL.openStream())
     * }}}
@@ -1590,8 +1591,8 @@ object Stream:
     */
   def eval[A](task: Task[A]): Stream[A] = of(() => EvalSource(task))
 
-  /** One element: what `code` returns, evaluated each time the stream runs. It may block.
-    * `Stream.eval(Task(code))`, in one word.
+  /** One element: the value of `code`, which is evaluated each time the stream runs, and may block.
+    * The same as `Stream.eval(Task(code))`.
     * {{{
     * val text: Stream[String] = Stream.delay(Files.readString(path))
     * }}}
@@ -1954,7 +1955,7 @@ object Stream:
     resource(Resource.defer {
       val buffer = CallbackBuffer[A](bound, overflow)
       val discarding = Resource.make(Task.unit)(_ => Task(buffer.discard()))
-      // Before what was registered is released, and also where it cannot be acquired.
+      // Discards before `register` releases, and also if `register` fails to acquire.
       discarding.flatMap(_ => register(buffer)).flatMap(_ => discarding).map(_ => buffer)
     }).flatMap(buffer => ChannelSource.stream(buffer.next))
 
@@ -1998,8 +1999,8 @@ object Stream:
 
   /** What the callbacks of `Stream.async` give their elements to. Its methods never wait. */
   abstract class Emit[-A] private[weir] ():
-    /** True if `value` is an element of the stream now; false where it was dropped, or comes after
-      * the end, also after the consumer has asked for no more.
+    /** True if `value` is an element of the stream now; false if it was dropped, or comes after the
+      * end or after the consumer has asked for no more.
       * {{{
       * def received(emit: Stream.Emit[String], line: String): Unit =
       *   if !emit(line) then log(s"dropped: $line")

@@ -292,7 +292,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Task.bracket(this)(use)(release)
 
-  /** As `bracket`, with a `release` that is told how `use` has ended: to commit, or to roll back.
+  /** As `bracket`, with a `release` that also gets the outcome of `use`, for example to commit or
+    * to roll back.
     * {{{
     * import java.sql.Connection
     * def inOne[A](begin: Task[Connection])(use: Connection => Task[A]): Task[A] =
@@ -405,9 +406,9 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * refuses it, changes nothing: the step runs on a worker of the runtime. What a context takes
     * and never runs, as a pool may that is shut down, never goes on.
     *
-    * In a stream, and where a `Task.direct` awaits this, the code that waits keeps its own thread,
-    * and a fiber of its own runs this task there. It is cancelled with the fiber that waits, under
-    * the same masks, and has the same locals.
+    * In a stream, and where a `Task.direct` awaits this, the code that waits keeps its thread, and
+    * another fiber runs this task on `context`. That fiber is cancelled with the one that waits,
+    * and has the same masks and locals.
     * {{{
     * val context = scala.concurrent.ExecutionContext.global
     * val name = Task(Thread.currentThread.getName).evalOn(context)
@@ -505,7 +506,7 @@ object Task extends TaskCollections:
   /** As `delay`, for code that swallows interrupts: a cancel interrupts its thread again and again,
     * with pauses of 1 to 16 ms, until `thunk` has returned. It runs in a fiber of its own.
     *
-    * **Cancelled**: waits until `thunk` has returned. What it returns is lost.
+    * **Cancelled**: waits until `thunk` has returned. Its value is lost.
     * {{{
     * val text = Task.interruptibleMany(Files.readString(path))
     * }}}
@@ -521,9 +522,9 @@ object Task extends TaskCollections:
     */
   def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
-  /** As `onPlatformThread`, for a call that nothing ends: a cancel does not wait for it. To be run
-    * in a region that is masked but for `poll`, so that the value that comes out is not lost. A
-    * value that comes after a cancel goes to `late`.
+  /** As `onPlatformThread`, for a call that nothing ends: a cancel does not wait for it. Must run
+    * in the `uncancelable` that `poll` belongs to, so that the value is not lost. A value that
+    * comes after a cancel is passed to `late`.
     */
   private[weir] def abandonable[A](poll: Poll)(thunk: => A)(late: A => Unit): Task[A] =
     AbandonableCall(poll, () => thunk, late)
@@ -636,7 +637,7 @@ object Task extends TaskCollections:
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Bracket(acquire, use, (a, _) => release(a))
 
-  /** As `bracket`, with a `release` that is told how `use` has ended.
+  /** As `bracket`, with a `release` that also gets the outcome of `use`.
     * {{{
     * val saved: Task[Unit] = Task.bracketCase(Task(Files.createTempFile("a", ".txt"))) { file =>
     *   Task.uninterruptible(Files.writeString(file, "text")).void
@@ -650,8 +651,8 @@ object Task extends TaskCollections:
       release: (A, Outcome[B]) => Task[Unit]
   ): Task[B] = Bracket(acquire, use, release)
 
-  /** As `bracketCase`; the part of `acquire` that is given to the poll may be cancelled: a wait,
-    * before there is anything to release.
+  /** As `bracketCase`, but a cancel also reaches the part of `acquire` that is in the poll, such as
+    * a wait before there is anything to release.
     * {{{
     * def withFree[A](free: Queue[Int])(use: Int => Task[A]): Task[A] =
     *   Task.bracketFull(poll => poll(free.take))(use)((number, _) => free.offer(number))

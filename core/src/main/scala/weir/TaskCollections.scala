@@ -181,9 +181,9 @@ private[weir] transparent trait TaskCollections:
   /** The value of the task that ends first. The other has been cancelled, and its finalizers have
     * run. **Fails** if the task that ends first does.
     *
-    * A queue's `take`, and whatever else hands something over in one step, wins over a
-    * `Task.sleep` that ends at the same time, so that nothing that was taken is lost. Use
-    * `timeout` for a task of several steps.
+    * A single operation that takes or hands over something, such as a queue's `take`, wins over a
+    * `Task.sleep` that ends at the same time, so that nothing that was taken is lost. For a task of
+    * several steps, use `timeout`.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = false)

@@ -37,7 +37,7 @@ object Tcp:
         .map(_ => Connection(socket))
     }
 
-  /** The look-up of a name is native code that waits for name servers, and that nothing ends. */
+  /** Looks up `host`. That is native code, which waits for name servers and which nothing ends. */
   private def addressOf(poll: Poll, host: String): Task[InetAddress] =
     Task.abandonable(poll)(InetAddress.getByName(host))(_ => ())
 
@@ -61,8 +61,8 @@ object Tcp:
     *
     *   - **Shared**: `open`, the connections that were accepted and are not released.
     *   - **The race that we fear**: a connection is accepted while `closeAll` goes through `open`,
-    *     which misses it. `closeAll` closes the socket first, and `accept` looks at that after it
-    *     has added the connection: one of the two closes it.
+    *     which misses it. `closeAll` closes the socket first, and `accept` checks for that after it
+    *     has added the connection. So one of the two closes the connection.
     */
   final class Server private[Tcp] (socket: ServerSocket):
     private val open = ConcurrentHashMap.newKeySet[Socket]()
@@ -73,10 +73,10 @@ object Tcp:
     /** The connections as they come, without end, each accepted when it is asked for. One is closed
       * at the release of its resource, and one that is not used with the server.
       *
-      * **Waits** for the next. Where one cannot be accepted, as when the process has too many files
-      * open, the error is printed, and the next attempt made after a pause: of 10 ms, then twice as
-      * long each time, up to a second. **Cancelled** meanwhile: closes the server for good.
-      * **Fails** with an `IOException` once the server is closed.
+      * **Waits** for the next. If one cannot be accepted, as when the process has too many files
+      * open, prints the error and tries again after a pause of 10 ms, which doubles each time up to
+      * a second. **Cancelled** meanwhile: closes the server for good. **Fails** with an
+      * `IOException` once the server is closed.
       * {{{
       * val first: Task[List[String]] = Tcp.listen(8080).use { server =>
       *   server.connections.flatMap(Stream.resource(_)).take(1).flatMap { connection =>
@@ -89,9 +89,9 @@ object Tcp:
       Stream.repeatEval(acceptNext(Tcp.firstPause).cancelable(Task(socket.close())))
 
     /** Never ends: runs `handle` for each connection, at most `limit` at a time, and closes the
-      * connection after it. Where one cannot be accepted, it goes on as `connections` does.
-      * **Fails** with the first error of a `handle`, which cancels the others: one that concerns
-      * its connection alone is for `handle` itself.
+      * connection after it. If one cannot be accepted, it goes on as `connections` does. **Fails**
+      * with the first error of a `handle`, which cancels the others: one that concerns its
+      * connection alone is for `handle` itself.
       * {{{
       * val echo: Task[Unit] = Tcp.listen(8080).use(
       *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).attempt)
@@ -101,7 +101,9 @@ object Tcp:
     def serve(limit: Int)(handle: Connection => Task[Any]): Task[Unit] =
       connections.parEvalMapUnordered(limit)(_.use(handle)).drain
 
-    /** The pauses let the connections that are open end, which gives back what was missing. */
+    /** Accepts a connection, or tries again after `pause`. Open connections may end in the pause,
+      * which frees what was missing.
+      */
     private def acceptNext(pause: FiniteDuration): Task[Resource[Connection]] =
       Task.delay(accept()).handleErrorWith {
         case error: IOException if !socket.isClosed =>
@@ -110,7 +112,7 @@ object Tcp:
         case error => Task.fail(error)
       }
 
-    /** The connection is in `open` before a cancel can come between. */
+    /** Adds the connection to `open` before a cancel can take effect. */
     private def accept(): Resource[Connection] =
       val accepted = socket.accept()
       open.add(accepted): Unit
@@ -123,7 +125,7 @@ object Tcp:
 
     private[Tcp] def closeAll(): Unit = Pull.both(socket.close(), open.forEach(_.close()))
 
-    /** How many connections it would close at its release. */
+    /** The number of connections that the release would close. */
     private[weir] def openConnections: Int = open.size
 
   /** A connection. What reads and what writes may be two fibers. */

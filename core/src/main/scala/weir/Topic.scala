@@ -43,8 +43,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   /** The values that are published from now on, as a stream to be run once, until the topic is
     * closed. They come to the channel of this subscriber until that run is over or the resource is
-    * released; after that the stream **Fails** with an `IllegalStateException`, and otherwise with
-    * the error that the topic was closed with.
+    * released. **Fails** with an `IllegalStateException` after that, and with the error that the
+    * topic was closed with.
     * {{{
     * def answered(topic: Topic[String]): Task[Option[String]] =
     *   topic.subscription(10).use(values => topic.publish("question").flatMap(_ => values.head))
@@ -55,14 +55,15 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(values)
 
   /** True if this call has closed the topic. Subscribers get what was published before, then the
-    * end. Where a stream is all that is published, `stream.intoTopic(topic)` closes it.
+    * end. If one stream is all that is published, `stream.intoTopic(topic)` closes the topic.
     * {{{
     * def last(topic: Topic[String]): Task[Boolean] = topic.publish("end") >> topic.close
     * }}}
     */
   def close: Task[Boolean] = closeAs(Channel.Closed.Done)
 
-  /** As `close`; the streams of the subscribers fail with `error`, also of those that come later.
+  /** As `close`, but the streams of the subscribers fail with `error`, also those of later
+    * subscribers.
     * {{{
     * def lost(topic: Topic[String]): Task[Boolean] =
     *   topic.closeWithError(IOException("the connection was lost"))
@@ -96,8 +97,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   private def values(channel: Channel[A]): Stream[A] = channel.stream.onFinalize(leave(channel))
 
-  /** Closes the channel, so that a publisher does not wait for it any more: with an error, since
-    * this is not the end of the topic.
+  /** Closes the channel, so that publishers no longer wait for it. It is closed with an error,
+    * since the topic has not ended.
     */
   private def leave(channel: Channel[A]): Task[Unit] = state
     .update(now => now.copy(channels = now.channels.filterNot(_ eq channel)))

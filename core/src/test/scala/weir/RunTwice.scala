@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 trait RunTwice extends munit.FunSuite, WeirSuite:
   private var names = Set.empty[String]
 
-  /** What the description returns in each of its runs. */
+  /** The results of the description in its runs. */
   def row[A](name: String)(expected: A)(description: => Task[A]): Unit =
     runs(name, description)(results => for result <- results do assertEquals(result, expected))
 

@@ -12,7 +12,7 @@ trait StreamTests extends WeirSuite:
   /** Several of these tests start a hundred thousand fibers, which takes long on a busy machine. */
   override def limit: FiniteDuration = 30.seconds
 
-  /** What `body` has printed on the standard error. */
+  /** The text that `body` has printed on the standard error. */
   def printed(body: => Unit): String =
     val bytes = ByteArrayOutputStream()
     val err = System.err

@@ -109,7 +109,7 @@ class TopicSuite extends StreamTests:
 
   private val boom = Boom()
 
-  /** What a subscriber sees of `publisher`, which gets a topic with that subscriber. */
+  /** The result of a subscriber of the topic that `publisher` gets. */
   private def seenOf(publisher: Topic[Int] => Task[Any]): List[Int | Throwable] =
     val topic = Topic.unsafe[Int]
     val subscriber = topic.subscription(4).use { values =>

@@ -16,7 +16,8 @@ import weir.Task
 import weir.interop.cats.given
 import weir.interop.fs2.given
 
-/** What fs2 and ip4s have for `IO` a file with these two imports has for `Task`: a program of each.
+/** With these two imports, a file has for `Task` each instance that fs2 and ip4s have for `IO`. A
+  * program uses each.
   */
 @nowarn("cat=deprecation") // UnixSockets
 class EveryInstanceSuite extends munit.FunSuite:

@@ -128,7 +128,7 @@ object Main:
     footer = Array(
       "",
       "See weir COMMAND --help for what a command does and takes.",
-      "Output that cannot be written, as on a full disk, gives exit code 1; that its reader has " +
+      "Output that cannot be written, as on a full disk, gives exit code 1; a reader that has " +
         "gone does not."
     )
   )

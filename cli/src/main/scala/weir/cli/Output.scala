@@ -4,11 +4,10 @@ import java.io.{BufferedOutputStream, IOException, OutputStream, PrintStream, Pr
 import java.nio.ByteBuffer
 import java.nio.channels.Pipe
 
-/** The standard output and the standard error of the program, which all that it prints goes
-  * through.
+/** The standard output and the standard error of the program. All that it prints goes through them.
   *
-  * A `PrintStream` and a `PrintWriter` keep no error but as a flag, which says the same of a full
-  * disk as of a reader that has gone. The streams below them tell these apart.
+  * A `PrintStream` and a `PrintWriter` keep an error only as a flag, which is the same for a full
+  * disk and for a reader that has gone. The streams below them tell the two apart.
   */
 private[cli] final class Output(stdout: OutputStream, stderr: OutputStream):
   private val errors = Output.Checked(stderr, _ => ())
@@ -16,8 +15,8 @@ private[cli] final class Output(stdout: OutputStream, stderr: OutputStream):
   private val results = Output.Checked(stdout, why => err.println(s"weir: $why"))
   val out: PrintStream = Output.printing(results, System.out)
 
-  /** The exit code of `run`, or 1 instead of 0 if some of what it printed could not be written.
-    * That its reader has gone, as `head` does, is no error.
+  /** The exit code of `run`, or 1 instead of 0 if some of what it printed could not be written. A
+    * reader that has gone, such as `head`, is no error.
     */
   def exitCode(run: (PrintWriter, PrintWriter) => Int): Int =
     val writers = List(out, err).map(PrintWriter(_, true))
@@ -29,7 +28,7 @@ private[cli] object Output:
   private def printing(stream: OutputStream, like: PrintStream): PrintStream =
     PrintStream(BufferedOutputStream(stream, 8192), true, like.charset)
 
-  /** What the system says where a pipe has no reader, which may be in the user's language. */
+  /** The system's message for a pipe without a reader, which may be in the user's language. */
   private lazy val brokenPipe: String =
     val pipe = Pipe.open()
     try
@@ -39,12 +38,13 @@ private[cli] object Output:
     catch case error: IOException => String.valueOf(error.getMessage)
     finally pipe.sink.close()
 
-  /** Keeps the first error of `stream`, and tells of it unless its reader has gone. */
+  /** Remembers that `stream` has failed, and tells of the first error unless the reader has gone.
+    */
   private final class Checked(stream: OutputStream, tell: String => Unit) extends OutputStream:
     @volatile private var hasFailed = false
     @volatile private var hasReader = true
 
-    /** Whether something could not be written though there is a reader. */
+    /** True if something could not be written although there is a reader. */
     def isIncomplete: Boolean = hasFailed && hasReader
 
     def write(byte: Int): Unit = keeping(stream.write(byte))

@@ -12,15 +12,17 @@ private[cli] final case class ResultFile(option: String, path: Path):
     catch case error: IOException => throw ResultFile.NotWritten(this, error)
 
 private[cli] object ResultFile:
-  /** Results were not written, in one line. Unlike bad input it is found after the work. */
+  /** Results could not be written; the message is one line. Unlike bad input, this is found after
+    * the work.
+    */
   final class NotWritten(file: ResultFile, error: IOException)
       extends RuntimeException(
         s"${file.option} ${file.path}: it cannot be written (${reason(error)}). " +
-          "That is all that failed.",
+          "Nothing else failed.",
         error
       )
 
-  /** Does each of `writes`, though one before it has failed. **Fails** with the first error. */
+  /** Runs each of `writes`, even if one before it has failed. **Fails** with the first error. */
   def all(writes: Iterable[() => Unit]): Unit =
     val failed = writes.flatMap: write =>
       try

@@ -25,7 +25,7 @@ final class ChildJvm private (process: Process, log: Path):
   /** The next line it prints, or none when it has ended. */
   def readLine(): Option[String] = Option(lines.readLine())
 
-  /** Goes away as a reader. */
+  /** Closes the reader's end of its output. */
   def closeOutput(): Unit = lines.close()
 
   def readRest(): String =

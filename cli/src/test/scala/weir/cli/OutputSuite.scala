@@ -8,7 +8,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-/** What becomes of output that cannot be written. */
+/** Output that cannot be written. */
 class OutputSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 5.minutes
 

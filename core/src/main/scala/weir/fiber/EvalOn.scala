@@ -37,10 +37,10 @@ private final class EvalOnFrame(source: Task[Any], context: ExecutionContext | N
 
 /** The wait of plain code for a task that an inner fiber runs on another context.
   *
-  * The inner fiber goes on as this one would: with its locals and its masks, whose polls work
+  * The inner fiber has the locals and the masks of this one, and the polls of those masks work
   * there. A cancel of this fiber becomes one of the inner fiber (`FiberCore.nested`), which knows
-  * whether it is masked. So this wait itself is masked, and always takes the inner fiber's end
-  * over: its value or error, its locals, a cancel that is still pending, or its cancel.
+  * whether it is masked. So this wait itself is masked. It always takes over the inner fiber's
+  * outcome, its locals, and a cancel that is still pending.
   */
 private final class EvalApart(source: Task[Any], context: ExecutionContext | Null)
     extends Frame(Tag.HandlingFrame):
@@ -84,12 +84,13 @@ private final class EvalApart(source: Task[Any], context: ExecutionContext | Nul
       case Outcome.Failed(error) => Fail(error)
       case Outcome.Canceled => cancelUnmasked(fiber)
 
-  /** The cancel of a fiber whose masks have all been removed by polls in the inner fiber. */
+  /** Cancels this fiber. Polls in the inner fiber had removed all masks, so this removes them too.
+    */
   private def cancelUnmasked(fiber: TaskFiber): Task[Any] =
     val masks = Iterator.iterate(fiber.innermostMask)(_.nn.outer).takeWhile(_ ne null).toList
     masks.reverse.foldLeft[Task[Any]](CancelSelf)((task, mask) => Unmasked(task, mask.nn))
 
-/** `source`, and at its end the locals of its fiber for `keeper`. */
+/** Runs `source`, and at its end stores the locals of its fiber in `keeper`. */
 private final class KeepLocals(source: Task[Any], keeper: EvalApart)
     extends BeginFrame[Any](Tag.BeginFrameMasked):
   def begin(fiber: TaskFiber): Frame = new Frame(Tag.HandlingFrame):

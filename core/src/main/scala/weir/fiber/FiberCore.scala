@@ -87,7 +87,9 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
           openInterruptGate()
     finally this.block = block
 
-  /** From here on a cancel of this fiber is one of `inner`. The interrupt gate must be closed. */
+  /** Makes each cancel of this fiber a cancel of `inner`, until `endNesting`. The interrupt gate
+    * must be closed.
+    */
   final private[fiber] def beginNesting(inner: FiberCore): Unit =
     nested = inner
     if cancelRequested then
@@ -95,7 +97,7 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
 
   final private[fiber] def endNesting(): Unit = nested = null
 
-  /** Whether `fiber` runs code that this one waits for: it is this one, or is nested in it. */
+  /** True if `fiber` is this one, or is nested in it and runs code that this one waits for. */
   final private[fiber] def isRunBy(fiber: FiberCore): Boolean =
     (fiber eq this) || {
       val inner = nested

@@ -44,7 +44,9 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
   final protected def isOnTop(node: Node, base: Int): Boolean =
     size > base && (stack(size - 1) eq node)
 
-  /** Begins with the masks of `other`, whose polls work in this fiber then. Before it is queued. */
+  /** Takes over the masks of `other`, whose polls then work in this fiber. Call it before the fiber
+    * is queued.
+    */
   final private[fiber] def adoptMasks(other: FiberStack): Unit =
     masks = other.masks
     innermostMask = other.innermostMask

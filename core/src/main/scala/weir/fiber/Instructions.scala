@@ -56,8 +56,8 @@ private[weir] abstract class Suspend[A] extends Task[A](Tag.Suspend):
     */
   def begin(fiber: TaskFiber): Any
 
-/** A wait that takes or hands over something: an item, a permit. A cancel ends it before that has
-  * happened, or finds it done.
+/** A wait that takes or hands over something, such as an item or a permit. A cancel either ends it
+  * before the exchange, or comes after the exchange is complete.
   */
 private[weir] abstract class Exchange[A] extends Suspend[A]
 
@@ -78,8 +78,8 @@ private[weir] final class Uncancelable[A](val body: Poll => Task[A])
 private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
     extends Task[A](Tag.Unmasked)
 
-/** `next`, on a thread of the fiber's present context: see `EvalOn`. No cancel is looked for. Not
-  * for plain code to await, which cannot leave its thread.
+/** `next`, on a thread of the fiber's present context: see `EvalOn`. No cancel is looked for. Plain
+  * code must not await it, since it cannot leave its thread.
   */
 private[weir] final class Leave[A](val next: Task[A]) extends Task[A](Tag.Leave)
 

@@ -47,8 +47,8 @@ final class Stream[A] private (underlying: ScalaStream[A]):
   def evalTap(f: Function[? >: A, Task[?]]): Stream[A] =
     from(underlying.evalTap(a => f(a).asScala))
 
-  /** `f` of a resource and each element. The resource is acquired once, when the first element has
-    * come, and released once, when the stream is over.
+  /** The values of `f` for a resource and each element. The resource is acquired once, when the
+    * first element has come, and released once, when the stream is over.
     */
   def mapWithResource[R, B](
       resource: Resource[R],
@@ -114,7 +114,7 @@ final class Stream[A] private (underlying: ScalaStream[A]):
   /** The same elements, at most one in each `interval`. */
   def metered(interval: Duration): Stream[A] = from(underlying.metered(Durations.of(interval)))
 
-  /** The same elements, of which the first is asked for after `duration`. */
+  /** The same elements, after a pause of `duration` before the first is asked for. */
   def delayBy(duration: Duration): Stream[A] = from(underlying.delayBy(Durations.of(duration)))
 
   /** The same elements. **Fails** with a `java.util.concurrent.TimeoutException` if the whole of it

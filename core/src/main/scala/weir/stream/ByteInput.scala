@@ -18,10 +18,12 @@ private[weir] object ByteInput:
   def ofPath(path: Path): ByteInput =
     if mayWaitToOpen(path) then PipeInput(path) else ChannelInput(Files.newByteChannel(path))
 
-  /** True of a named pipe, whose opening waits until another process opens its other end. */
+  /** True if `path` may be a named pipe, whose opening waits until another process opens its other
+    * end.
+    */
   def mayWaitToOpen(path: Path): Boolean =
     try Files.readAttributes(path, classOf[BasicFileAttributes]).isOther
-    catch case _: IOException => false // opening it says what is wrong
+    catch case _: IOException => false // the opening reports the error
 
   /** A read of a `FileInputStream` ignores interrupts; a read of its channel does not. */
   def of(stream: InputStream): ByteInput =
@@ -36,7 +38,7 @@ private[weir] object ByteInput:
       Task.delay(input.read(block)).cancelable(Task(socket.close()))
     def close(): Unit = ()
 
-  /** The output of a process, a read of which ends only with all the processes that hold it. */
+  /** The output of a process. A read may wait until all the processes that hold it have ended. */
   def ofProcess(input: InputStream, kill: Task[Unit]): ByteInput = new ByteInput:
     def read(block: Array[Byte]): Task[Int] =
       Task.uncancelable(poll => Task.abandonable(poll)(input.read(block))(_ => ()).onCancel(kill))
@@ -58,7 +60,9 @@ private final class ChannelInput(channel: SeekableByteChannel) extends ByteInput
   private def readNow(block: Array[Byte]): Int = channel.read(ByteBuffer.wrap(block))
   def close(): Unit = channel.close()
 
-/** The input of a named pipe or a device, opened by the first read: only that can be cancelled. */
+/** The input of a named pipe or a device. The first read opens it, since only a read can be
+  * cancelled.
+  */
 private final class PipeInput(path: Path) extends ByteInput:
   private var opened: ByteInput | Null = null
 

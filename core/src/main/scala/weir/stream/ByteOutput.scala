@@ -15,7 +15,7 @@ private[weir] abstract class ByteOutput:
   def close(): Unit
 
 private[weir] object ByteOutput:
-  /** As `ofPath`, to be run in a region that is masked but for `poll`. */
+  /** As `ofPath`; must run in the `uncancelable` that `poll` belongs to. */
   def open(poll: Poll, path: Path, append: Boolean): Task[ByteOutput] = Task.defer {
     if ByteInput.mayWaitToOpen(path) then Task.abandonable(poll)(ofPath(path, append))(_.close())
     else Task.pure(ofPath(path, append))

@@ -30,7 +30,7 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) exte
   def end(): Unit = endWith(null)
   def fail(error: Throwable): Unit = endWith(error)
 
-  /** The stream is over: nothing is an element any more. */
+  /** Drops the elements and refuses later ones, since the stream is over. */
   def discard(): Unit = synchronized {
     ending = Ending(null)
     elements.clear()

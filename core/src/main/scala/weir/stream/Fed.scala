@@ -11,12 +11,12 @@ import weir.{Channel, Outcome, Stream}
   * come to it, it is kept: see `Producer.keepError`.
   *
   *   - **The end**: a channel is closed with `Done` in one place only, where upstream has ended. So
-  *     a pipe that hears an end may rely on it.
+  *     a pipe that sees an end may rely on it.
   *   - **Closing**: first the feeder and the pipes are cancelled, then the channels are closed with
   *     `FedStage.Stopped`, and only then are the pipes waited for. That last close is for a fiber
-  *     that waits for an element and that the cancel does not reach: it is masked, or a fiber of
-  *     the pipe's own, which is cancelled later or by nobody. At `Stopped` it cancels itself, or
-  *     fails where it is masked. After the pipes, upstream is closed.
+  *     that waits for an element and that the cancel does not reach: a masked one, or one that a
+  *     pipe has started, which is cancelled later or never. At `Stopped` it cancels itself, or
+  *     fails if it is masked. After the pipes, upstream is closed.
   *   - **The race we fear**: the feeder is between two elements, or has not begun, while the stage
   *     closes. Whatever it does then, the channels are closed with `Stopped` or, where upstream has
   *     ended by itself, with its end.
@@ -125,18 +125,18 @@ private[weir] object FedStage:
     */
   inline val bufferSize = 16
 
-  /** What a fiber receives at the end of a channel: never an element. */
+  /** The message that a fiber receives at the end of a channel. It is never an element. */
   private final case class Ended(how: Channel.Closed)
 
-  /** Closes a channel of which no more is wanted, though upstream has not ended. */
+  /** Closes a channel from which nothing more is wanted, although upstream has not ended. */
   private object Stopped extends Throwable(null, null, false, false)
 
   private val stopped = Channel.Closed.Failed(Stopped)
 
   private val stoppedMessage =
     "The stage that this pipe belongs to has been closed: there are no more elements, and the " +
-      "source has not ended. Code of the pipe waited for one where it cannot be cancelled; " +
-      "wait for elements where a cancel is seen."
+      "source has not ended. A masked fiber of the pipe waited for one. Wait for elements " +
+      "outside of masks."
 
   private def send(channel: Channel[Any], value: Any, fiber: TaskFiber): Boolean =
     Observation.awaitRoom(fiber, channel.sendOrClosed(value)) match

@@ -135,9 +135,9 @@ private[stream] object OnRequest:
 /** Elements of `upstream` while a task runs beside it: `concurrently`, `interruptWhen`, `timeout`.
   * Where the task fails, so does the stage; where it has succeeded, the stage ends if `ends`.
   *
-  * The end of the task comes to the stage a moment later, since it has a fiber of its own. So,
-  * where that can be known at once, `isOver` is asked before an element is requested and before it
-  * is taken.
+  * The task has a fiber of its own, so the stage sees its end a moment later. `isOver` says at once
+  * that the task is over, if that can be known. The stage calls it before it requests an element
+  * and before it takes one.
   */
 private[weir] final class BesideStage(
     upstream: Pull,
@@ -148,7 +148,9 @@ private[weir] final class BesideStage(
   private val foreground = sides(0)
   private val background = sides(1)
 
-  /** Under the lock: it stays, also where what `isOver` looks at has changed since. */
+  /** The result of `isOver` before the latest request. It holds even if `isOver` has changed since.
+    * Under the lock.
+    */
   private var wasOver = false
 
   override protected def prepare(fiber: TaskFiber): Unit =

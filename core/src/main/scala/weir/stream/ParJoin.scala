@@ -107,7 +107,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       outer.close(fiber, outcome)
     )
 
-  /** Cancels the fibers and does not wait for them. No inner stream begins any more. `close` must
+  /** Cancels the fibers and does not wait for them. No inner stream begins after that. `close` must
     * follow.
     */
   private[stream] def requestCancel(): Unit =

@@ -13,7 +13,7 @@ private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal.View[Int
   def next(fiber: TaskFiber): Any =
     if watcher eq null then
       val watch = limit.discrete.evalForeach(limit => DirectCode(stage.resize(limit, _)))
-      // the signal may be `map` of another one, whose function fails
+      // the signal may be a `map` of another one, whose function may fail
       watcher = fiber.fork(watch.handleError(error => stage.resizeFailed(error)))
     stage.next(fiber)
 

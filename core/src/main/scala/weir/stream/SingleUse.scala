@@ -3,15 +3,14 @@ package weir.stream
 import java.lang.ref.WeakReference
 import java.util.concurrent.atomic.AtomicReference
 
-/** Refuses what a stream was given in an earlier run: an iterator or an input can be read once, and
-  * a second run would be empty without a word. It does not keep what it was given from being
-  * collected.
+/** Refuses an iterator or an input that the run before was given. It can be read only once, so the
+  * second run would be empty without an error. The reference is weak, so that it can be collected.
   *
   * @param what
-  *   which method, and what it was given
+  *   the method and its argument, for the message
   */
 private[weir] final class SingleUse(what: String) extends AtomicReference[WeakReference[Any]]:
-  /** `made`, unless the run before was given it. */
+  /** Returns `made`. **Fails** if the run before was given the same. */
   def checked[A](made: A): A =
     val before = getAndSet(WeakReference(made)) // pairs with the other runs' getAndSet
     if (before ne null) && made == before.get then

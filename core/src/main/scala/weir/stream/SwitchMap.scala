@@ -12,12 +12,12 @@ import weir.{Outcome, Stream}
   *
   *   - **The outer fiber** pulls upstream, and switches at each element, whether the consumer is
   *     busy or not. One inner fiber runs at a time: it pulls its stream, and closes it.
-  *   - **The slot** has at most one element, and takes those of `current` alone. A switch empties
-  *     it. So after a switch has begun no element of the old stream comes.
+  *   - **The slot** has at most one element, and accepts those of `current` only. A switch empties
+  *     it. So no element of the old stream comes after a switch has begun.
   *   - **The last element** of an inner stream is used before the stream is closed: the inner fiber
   *     waits until the consumer asks again (`isAsked`). A switch does not wait for that.
-  *   - **After a failure** no element enters the slot and no inner fiber begins: the consumer comes
-  *     to the failure after the element that is in the slot, also where elements never end.
+  *   - **After a failure** no element enters the slot and no inner fiber begins. So the consumer
+  *     sees the failure after the element that is in the slot, even if elements never end.
   *   - **The race we fear**: a new inner fiber begins while the stage closes, and nobody ends it.
   *     `close` sets `isClosing` and takes `current` in one critical section, and an inner fiber is
   *     started in one that looks at `isClosing`. `close` waits for the outer fiber, which waits for
@@ -34,24 +34,24 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
   private var current: Inner | Null = null
   private var slot: Any = Empty
 
-  /** True while the consumer, which has used all that it has taken, waits for an element. */
+  /** True while the consumer has used all that it has taken and waits for an element. */
   private var isAsked = false
   private var outerEnded = false
 
-  /** Those that the consumer has not come to. */
+  /** The errors that the consumer has not seen yet. */
   private val failures = ListBuffer[Producer.Failed]()
   private var innerWaits: Waiter | Null = null
 
-  /** How the use of this stage has ended, once it closes. */
+  /** The outcome of the use of this stage; null until the stage closes. */
   private var closing: Outcome[Unit] | Null = null
 
-  /** What the finalizers of an inner stream have thrown while the stage was closing. One inner fiber
-    * at most runs then: `current`, or the one that a switch has cancelled.
+  /** The error of the finalizers of an inner stream while the stage was closing. At most one inner
+    * fiber runs then: `current`, or the one that a switch has cancelled.
     */
   private var closeError: Throwable | Null = null
 
   def next(fiber: TaskFiber): Any =
-    fiber.checkpoint() // an element in the slot is used without one
+    fiber.checkpoint() // since taking an element from the slot has none
     if outerFiber eq null then outerFiber = fiber.fork(DirectCode(runOuter))
     awaitAnswer(fiber) match
       case failed: Producer.Failed => failed.rethrow(fiber)
@@ -147,7 +147,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
       val put = Put(value)
       while !Observation.awaitRoom(fiber, put) do ()
 
-    /** What the finalizers throw. */
+    /** Closes `pull`, and returns the error of its finalizers. */
     private def close(
         pull: Pull,
         ended: Producer.Failed | Null,
@@ -180,7 +180,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
         wakeConsumer()
       }
 
-    /** True once the element is in the slot, or is dropped after a switch. */
+    /** Puts the element into the slot. True once it is there, or was dropped after a switch. */
     private final class Put(value: Any) extends Suspend[Boolean]:
       def begin(fiber: TaskFiber): Any = SwitchMapStage.this.synchronized {
         if current ne Inner.this then true
@@ -197,7 +197,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
       if isEmpty && isAsked then true else innerWaiter(fiber)
     }
 
-  /** Completed with false when it is time to look again. */
+  /** A wait that completes with false when the state is to be checked again. */
   private def innerWaiter(fiber: TaskFiber): Waiter =
     val waiter = Waiter(fiber)
     innerWaits = waiter

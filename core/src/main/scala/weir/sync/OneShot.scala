@@ -64,7 +64,7 @@ private[weir] abstract class OneShot[A] extends Guarded:
 private[weir] object OneShot:
   /** The wait for the value. */
   abstract class Wait[A] extends Suspend[A]:
-    /** True if it would not wait. */
+    /** True if the value is there, so that nothing waits. */
     def isSet: Boolean
 
   private object Unset

@@ -6,9 +6,9 @@ import weir.Task
 
 /** Plain code whose thread a cancel interrupts again and again until the code has ended.
   *
-  * The code runs in a fiber of its own, so that this one is free to do that. Each interrupt goes
-  * through that fiber's interrupt gate: none arrives after the code has ended, and none hits a mask
-  * or a finalizer of what the code runs by `runSync`.
+  * The code runs in a fiber of its own, so that this one can send the interrupts. Each interrupt
+  * goes through that fiber's interrupt gate: none arrives after the code has ended, and none hits a
+  * mask or a finalizer of what the code runs by `runSync`.
   */
 private[weir] object InterruptibleMany:
 
@@ -37,4 +37,4 @@ private[weir] object InterruptibleMany:
     }
 
   private val firstPause = 1.milli
-  private val longestPause = 16.millis // code that looks for nothing else is not kept from ending
+  private val longestPause = 16.millis // leaves time to end between two interrupts

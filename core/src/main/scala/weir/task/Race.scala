@@ -12,9 +12,9 @@ import weir.group.{ChildGroup, Runner}
   * cancels itself leaves the race to the other one; or, if `cancelEnds`, cancels the other one, and
   * then the parent, unless the other has ended with a value or an error nevertheless.
   *
-  * Where a sleep has won, and the other child is an `Exchange` that has ended with a value, that
-  * value wins. Both have ended at the same time then: no cancel could end the exchange any more.
-  * The end of a sleep is nothing to lose, and the value may be an item that was taken. So
+  * If a sleep has won, and the other child is an `Exchange` that has ended with a value, that value
+  * wins. Then both have ended at the same time, since the cancel came too late to end the exchange.
+  * The end of a sleep is no loss, and the value may be an item that was taken. So
   * `race(queue.take, sleep)` loses no item.
   */
 private[weir] final class Race[A, B](left: Task[A], right: Task[B], cancelEnds: Boolean)

@@ -305,7 +305,7 @@ object Machine:
   private final class Place(val path: String, val parent: Place | Null, val reached: Boolean):
     @volatile var fiber: TaskFiber | Null = null
 
-    /** Those that run its code under `AwaitOn`, while `fiber` waits for them. */
+    /** The fibers that run its code under `AwaitOn`, while `fiber` waits for them. */
     @volatile var apart: List[TaskFiber] = Nil
     @volatile var sawCancel = false
     @volatile var checkpoints = 0

@@ -10,7 +10,7 @@ class BySignalSuite extends StreamTests:
   private val rounds = 200
   private val yields = Task.foreach(1 to 20)(_ => Task.cede)
 
-  /** What ends a stream: how, and the call that does it. */
+  /** A way to end a stream, and the call that does it. */
   private type Stop = (Stream[Int] => Stream[Int], Task[Any])
 
   private def stops: List[(String, () => Stop)] = List(

@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 import java.util.concurrent.atomic.AtomicIntegerArray
 import scala.concurrent.duration.*
 
-/** A pipe of `broadcastThrough` or `balance` hears an end if upstream has ended, and only then. */
+/** A pipe of `broadcastThrough` or `balance` sees an end if upstream has ended, and only then. */
 class FedSuite extends StreamTests:
   override def limit: FiniteDuration = Tier(60.seconds, 10.minutes)
 
@@ -20,7 +20,7 @@ class FedSuite extends StreamTests:
   /** Rounds of each fan with each end. */
   private val rounds = Tier.size("weir.ends.rounds", 300, 3000)
 
-  /** How the elements get from the channel to what follows the end. */
+  /** The ways of the elements from the channel to the code after the end. */
   private val shapes = List[(String, (Stream[Int], Task[Any]) => Stream[Int])](
     "plain" -> ((s, commit) => s ++ Stream.exec(commit)),
     "handled" -> ((s, commit) =>
@@ -41,7 +41,7 @@ class FedSuite extends StreamTests:
   private enum Ending:
     case Natural, Cancel, Failure, Take, Upstream
 
-  /** Whether it is right that a pipe has heard an end, or handled an error, `count` times. */
+  /** True if it is right that a pipe has seen an end, or handled an error, `count` times. */
   private def isRight(ending: Ending, shape: String, count: Int): Boolean = ending match
     case Ending.Natural => count == 1
     case Ending.Upstream if shape == "handled" => count <= 1 // the first to fail cancels the others

@@ -18,7 +18,7 @@ import weir.{Tier, WeirSuite}
 class SocketSuite extends WeirSuite:
   override def limit: FiniteDuration = Tier(1.minute, 5.minutes)
 
-  /** A call, and what both backends are to make of it. */
+  /** A call, and the result that both backends must give. */
   private enum Call:
     case EndOfOutput, EndOfInput, Read, ReadN, Reads, Write, Address, Peer
     case SupportedOptions, GetOption, SetOption, UnsupportedOption
@@ -71,7 +71,7 @@ class SocketSuite extends WeirSuite:
     assertEquals(onTask, on(Backend.io))
     assert(onTask.forall((_, reads) => reads.exists(_.isRight)), onTask)
 
-  /** What the last of `times` calls gives. */
+  /** The result of the last of `times` calls. */
   private def outcome[F[_]](backend: Backend[F])(state: State, call: Call, times: Int): F[String] =
     import backend.given
     val F = backend.async
@@ -119,7 +119,7 @@ class SocketSuite extends WeirSuite:
         case State.UnreadReleased => some *> free *> calls(client)
     }
 
-  /** Of errors whose classes differ with the sockets that are used: what programs look for. */
+  /** The part that programs check of errors whose classes differ with the sockets that are used. */
   private def kind(error: Throwable): String = error match
     case _: ClosedChannelException => "ClosedChannelException"
     case _: ConnectException => "ConnectException"

@@ -19,7 +19,7 @@ final class KafkaBroker private (val port: Int, val pid: Long, attachment: Socke
     extends AutoCloseable:
   def address: String = s"127.0.0.1:$port"
 
-  /** Whether its process runs. */
+  /** True while its process runs. */
   def isAlive: Boolean = ProcessHandle.of(pid).map(_.isAlive).orElse(false)
 
   /** Detaches. */
@@ -30,7 +30,9 @@ final class KafkaBroker private (val port: Int, val pid: Long, attachment: Socke
   def awaitEnd(seconds: Int): Boolean = KafkaBroker.awaitEnd(pid, seconds)
 
 object KafkaBroker:
-  /** How long one may take on a busy machine: its process says sooner that it has ended. */
+  /** The longest wait for a start, on a busy machine. The wait ends earlier if the process has
+    * ended.
+    */
   private val limit = 10.minutes
   private val pollMillis = 200
 
@@ -42,7 +44,7 @@ object KafkaBroker:
     * @param properties
     *   Kafka's own, for a new one
     * @param waiting
-    *   called again and again in a long wait, with how long it has been
+    *   called again and again during a long wait, with its length so far
     */
   def in(
       folder: Path,
@@ -125,7 +127,7 @@ object KafkaBroker:
       case _ => None
     }
 
-  /** The process that wrote `state`. One that started later has only its number. */
+  /** The process that wrote `state`. A process that started later only has the same number. */
   private def writerOf(state: Path, pid: Long): Option[ProcessHandle] =
     val written = Try(Files.getLastModifiedTime(state).toInstant).toOption
     Option(ProcessHandle.of(pid).orElse(null)).filter { process =>
@@ -133,8 +135,8 @@ object KafkaBroker:
       started.forall(start => written.forall(!start.isAfter(_)))
     }
 
-  /** **Waits** for the answer on one connection: to the broker a closed one is a user who has left.
-    * None if the other side is not there, or ends.
+  /** **Waits** for the answer on one connection, since the broker takes a closed one for a user who
+    * has left. None if the other side is not there, or ends.
     */
   private def connect(port: Int, isAwaited: () => Boolean): Option[Socket] =
     val socket = Socket()
@@ -157,7 +159,7 @@ object KafkaBroker:
     ProcessHandle.of(pid).isEmpty ||
       Try(ProcessHandle.of(pid).get.onExit.get(seconds, TimeUnit.SECONDS)).isSuccess
 
-  /** How long a call has waited, of which it tells. */
+  /** The time that a call has waited, which it tells from time to time. */
   private final class Wait(tell: FiniteDuration => Unit, tellEvery: FiniteDuration):
     private val start = System.nanoTime()
     private var nextTold = tellEvery

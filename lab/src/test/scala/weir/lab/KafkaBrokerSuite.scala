@@ -17,7 +17,7 @@ class KafkaBrokerSuite extends FunSuite:
     _ => ()
   )
 
-  /** What a broker leaves in its folder for those who want to attach to it. */
+  /** The file that a broker leaves in its folder for those who want to attach to it. */
   private def write(folder: Path, port: Int, pid: Long): Path =
     Files.createDirectories(folder): Unit
     Files.writeString(folder.resolve("broker"), s"9092 $port $pid")

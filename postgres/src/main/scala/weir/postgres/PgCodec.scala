@@ -37,6 +37,6 @@ object PgCodec:
 
   /** JSON as text, in a `jsonb`, which SQL can look into. Postgres drops what is not part of the
     * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON, or
-    * has U+0000, also as an escape.
+    * has U+0000, also as an escape, or half of a surrogate pair.
     */
   val jsonb: PgCodec[String] = new PgCodec(Column.Jsonb, identity, _.asInstanceOf[String])

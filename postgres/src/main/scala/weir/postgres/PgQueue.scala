@@ -165,8 +165,8 @@ final class PgQueue[A] private (
     *   - **The end**: when the stream is cancelled or its consumer wants no more, the jobs that run
     *     are cancelled and given back, so that others take them at once; what was done is
     *     acknowledged. `worker.stop` ends it without breaking off what runs.
-    *   - **An outage**: a lost connection is opened again, and a server that takes no writes is
-    *     waited for, for as long as it takes; what runs goes on.
+    *   - **An outage**: the stream opens a lost connection again, and waits for a server that takes
+    *     no writes, for as long as it takes; what runs goes on.
     *   - **A killed process**: its jobs are taken by others when their leases have ended.
     *
     * **Order**: jobs begin in the order of `take`. While more wait than it has room for, it looks

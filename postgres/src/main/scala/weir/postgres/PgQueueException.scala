@@ -23,7 +23,9 @@ object PgQueueException:
     /** The user may not do this with the tables. */
     case NotPermitted
 
-    /** A payload or a key is text that Postgres cannot store, as it has U+0000. */
+    /** A payload or a key is text with U+0000 or half of a surrogate pair, which Postgres cannot
+      * store.
+      */
     case NotStorable
 
     /** The lease of a job has ended, and somebody else has taken it, or it is done. */

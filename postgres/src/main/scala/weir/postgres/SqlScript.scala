@@ -100,7 +100,7 @@ object SqlScript:
     new SqlScript(path.toString, size, limits, size.nonEmpty, () => FileInputStream(path.toFile))
 
   /** The script in the stream that `open` returns, which is closed after use. It is opened again
-    * for each run of `pieces`, which **fails** where that is the stream of the run before.
+    * for each run of `pieces`, which **fails** if `open` returns the stream of the run before.
     *
     * **Cancelled** while it is read: as soon as the read returns; at once if it is a
     * `FileInputStream`, also of a pipe that gives nothing.

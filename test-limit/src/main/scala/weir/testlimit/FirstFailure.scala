@@ -5,7 +5,7 @@ import org.junit.runner.notification.{Failure, RunListener}
 
 /** Runs suites until a test fails: then prints its name, and ends the JVM with the code 1. */
 object FirstFailure:
-  /** What stands before the name. */
+  /** The text before the name. */
   val prefix = "FAILED: "
 
   def main(suites: Array[String]): Unit =
@@ -20,7 +20,7 @@ object FirstFailure:
     core.run(suites.map(Class.forName(_))*): Unit
     end(0)
 
-  /** With the processes that a test has started. */
+  /** Ends this JVM, and the processes that a test has started. */
   private def end(code: Int): Unit =
     ProcessHandle.current.descendants.forEach(_.destroyForcibly(): Unit)
     Runtime.getRuntime.halt(code)

@@ -65,8 +65,8 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
       now - before
     }
 
-  /** Moves the clock by `duration`, from alarm to alarm: all that is due by then has rung and run
-    * when it returns.
+  /** Moves the clock by `duration`, from alarm to alarm. When it returns, each alarm that was due
+    * has rung, and its code has run.
     */
   def advance(duration: FiniteDuration): Unit =
     val end = now + duration
@@ -74,7 +74,7 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
     while nextAlarm.exists(now + _ <= end) do tick(): Unit
     onThisThread(clock.moveTo(clock.nanoTime + (end - now).toNanos))
 
-  /** How far away the next alarm is; `None` if none is set. */
+  /** The time until the next alarm; `None` if none is set. */
   def nextAlarm: Option[FiniteDuration] = clock.untilNext
 
   /** How far the clock has moved. */

@@ -5,9 +5,9 @@ import weir.{Resource, Task}
 
 /** Resources as fixtures of a munit suite.
   *
-  * That of one test (`ResourceFunFixture`) is a part of the test: it lives on the test's runtime,
-  * in its virtual time. Those that are named in `munitFixtures` are opened and closed outside of
-  * the tests, so they live on `Runtime.default`, in real time.
+  * The resource of one test (`ResourceFunFixture`) is a part of the test: it lives on the test's
+  * runtime, in its virtual time. Resources that are named in `munitFixtures` are opened and closed
+  * outside of the tests, so they live on `Runtime.default`, in real time.
   */
 trait ResourceFixtures:
   self: munit.FunSuite =>

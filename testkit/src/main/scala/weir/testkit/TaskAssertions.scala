@@ -5,8 +5,8 @@ import scala.reflect.ClassTag
 import scala.util.control.NonFatal
 import weir.Task
 
-/** munit's assertions about what a task returns or fails with. Each is a task, which the test
-  * returns, or runs as a part of what it returns.
+/** Assertions of munit about the value or the error of a task. Each is a task, which the test
+  * returns or runs as a part of the task that it returns.
   */
 trait TaskAssertions:
   self: munit.Assertions =>

@@ -105,7 +105,7 @@ final class TestRuntime private (
       moved
     }
 
-  /** How far away the next alarm is, once it is quiet; `None` if none is set. */
+  /** The time until the next alarm; `None` if none is set. **Waits** until the runtime is quiet. */
   def nextAlarm: Option[FiniteDuration] =
     awaitQuiet()
     clock.untilNext

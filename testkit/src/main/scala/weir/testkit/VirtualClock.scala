@@ -37,7 +37,7 @@ private[weir] final class VirtualClock extends Timers:
       case null => None
   }
 
-  /** How far away the next alarm is, if one is set. */
+  /** The time until the next alarm, if one is set. */
   def untilNext: Option[FiniteDuration] = nextNanos.map(next => math.max(0, next - now).nanos)
 
   /** Moves the clock on to `nanos`, and rings what is due then. */

@@ -37,7 +37,7 @@ trait WeirFunSuite extends munit.FunSuite, TaskAssertions, ResourceFixtures:
     )
 
   /** `error` with the test's file and line in front of its message, as munit names them. A `Future`
-    * gives an `Error` in a box.
+    * wraps an `Error` in an `ExecutionException`.
     */
   private def located(error: Throwable, location: munit.Location): Throwable =
     def message(of: Throwable) = s"${location.path}:${location.line}: ${of.getMessage}"

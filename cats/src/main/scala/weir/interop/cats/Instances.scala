@@ -21,7 +21,7 @@ given semigroupForTask[A](using semigroup: Semigroup[A]): Semigroup[Task[A]] =
 /** As the semigroup; empty is a task that returns the empty value at once. */
 given monoidForTask[A](using monoid: Monoid[A]): Monoid[Task[A]] = new TaskMonoid[A](monoid)
 
-/** `<+>`: the second task where the first one fails. */
+/** `<+>`: runs the second task if the first one fails. */
 given semigroupKForTask: SemigroupK[Task] = TaskAlternatives
 
 /** Runs both, one after the other, and keeps the values of those that succeed. If both fail, the
@@ -29,6 +29,7 @@ given semigroupKForTask: SemigroupK[Task] = TaskAlternatives
   */
 given alignForTask: Align[Task] = TaskAlternatives
 
+/** The applicative of `parTraverse` and `parMapN`: runs both tasks at the same time. */
 given commutativeApplicativeForTaskPar: CommutativeApplicative[TaskParallel.Par] =
   TaskParallel.applicative
 

@@ -6,7 +6,7 @@ import weir.{Task, TaskLocal}
 
 extension [A](local: TaskLocal[A])
 
-  /** The same local, as cats-mtl sees it: what otel4s and others take as their context.
+  /** The same local as a `Local` of cats-mtl, in which otel4s and others keep their context.
     * {{{
     * for
     *   requestId <- TaskLocal.make("none")

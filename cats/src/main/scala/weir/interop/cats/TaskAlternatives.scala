@@ -4,7 +4,7 @@ import _root_.cats.data.Ior
 import _root_.cats.{Align, Functor, SemigroupK}
 import weir.Task
 
-/** Two tasks of which one may fail. */
+/** Combines two tasks of which one may fail. */
 private[cats] object TaskAlternatives extends SemigroupK[Task], Align[Task]:
 
   def combineK[A](first: Task[A], second: Task[A]): Task[A] =
@@ -15,7 +15,7 @@ private[cats] object TaskAlternatives extends SemigroupK[Task], Align[Task]:
   def align[A, B](fa: Task[A], fb: Task[B]): Task[Ior[A, B]] =
     fa.attempt.flatMap(a => fb.attempt.flatMap(b => either(a, b)))
 
-  /** The values that there are; the first error if there is none. */
+  /** The values of those that succeeded. **Fails** with the first error if none did. */
   def either[A, B](a: Either[Throwable, A], b: Either[Throwable, B]): Task[Ior[A, B]] =
     (a, b) match
       case (Right(a), Right(b)) => Task.pure(Ior.Both(a, b))

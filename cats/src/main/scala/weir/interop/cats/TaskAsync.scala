@@ -67,8 +67,9 @@ private[cats] object TaskAsync extends Async[Task]:
     case Sync.Type.InterruptibleOnce => interruptedOnce(() => thunk)
     case Sync.Type.InterruptibleMany => Task.interruptibleMany(thunk)
 
-  /** A function of `flatMap` is not called in a fiber that has been cancelled: so code that has
-    * swallowed the interrupt of a cancel ends in that cancel, and not with a value.
+  /** Runs `thunk`, which a cancel interrupts once. `flatMap` does not call its function in a
+    * cancelled fiber, so code that has swallowed the interrupt ends cancelled, and not with a
+    * value.
     */
   private def interruptedOnce[A](thunk: () => A): Task[A] = Task.delay(thunk()).flatMap(Task.pure)
 

@@ -13,7 +13,7 @@ class InterruptibleSuite extends WeirSuite:
   testsOn[Task]("Task")([A] => (task: Task[A]) => task.runSync())
   testsOn[IO]("IO")([A] => (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global))
 
-  /** What the code of a program does. */
+  /** The code of a program. */
   private final class Code:
     val begun, goOn = CountDownLatch(1)
     val interrupts = AtomicInteger()
@@ -26,7 +26,7 @@ class InterruptibleSuite extends WeirSuite:
 
   private def testsOn[F[_]](name: String)(run: [A] => F[A] => A)(using F: Async[F]): Unit =
 
-    /** How a program ends that is cancelled once its code has begun, and the interrupts seen. */
+    /** The end of a program that is cancelled once its code has begun, and the interrupts seen. */
     def cancelled(program: Code => F[Int]): (String, Int) =
       val code = Code()
       val task = for

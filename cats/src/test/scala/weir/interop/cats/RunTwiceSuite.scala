@@ -6,7 +6,7 @@ import _root_.cats.effect.unsafe.implicits.global
 import java.util.concurrent.atomic.AtomicInteger
 import weir.{Resource, RunTwice, Task}
 
-/** What crosses to or from Cats Effect, run again and beside another run. */
+/** Values that cross to or from Cats Effect, run again and beside another run. */
 class RunTwiceSuite extends RunTwice:
   private val counter = AtomicInteger()
 

@@ -21,8 +21,8 @@ import picocli.CommandLine.{Command, ExitCode}
     "--long runs the long tier: stress tests at full size, kills at full count, and what takes " +
       "over 10 s.",
     "",
-    "mutants makes one small mistake after the other in a copy of MODULE's sources, all or those " +
-      "of some names, and fails unless the suites that are named for it notice it.",
+    "mutants makes small mistakes in copies of MODULE's sources, one at a time: all of its " +
+      "table, or those named. It fails unless the suites named for each mistake notice it.",
     "",
     "-DKEY=VALUE sets a system property for the tests, for example -Dweir.stress.seconds=60.",
     ""

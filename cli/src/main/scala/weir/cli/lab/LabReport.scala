@@ -17,12 +17,12 @@ final case class LabReport(
     seed: Long,
     results: Seq[Result]
 ):
-  /** Writes the files that are asked for, each though another cannot be written.
+  /** Writes the files that are asked for, each even if another cannot be written.
     *
     * **Fails** with [[ResultFile.NotWritten]].
     *
     * @param chartOf
-    *   what is drawn: the cases in whose name this is found
+    *   selects the cases to draw: those in whose name it is found
     */
   def write(
       json: Option[Path] = None,

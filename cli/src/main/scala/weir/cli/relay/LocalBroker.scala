@@ -15,8 +15,8 @@ import weir.lab.KafkaBroker
 object LocalBroker:
   private val module = LabModule("broker", "weir.broker.BrokerProgram")
 
-  /** How long to wait for an answer of a broker whose process runs: on a busy machine it may take
-    * minutes, and one that has ended is not waited for.
+  /** The longest wait for an answer of a broker whose process runs: on a busy machine the answer
+    * may take minutes. Nothing waits for a broker that has ended.
     */
   val limit: FiniteDuration = 10.minutes
 
@@ -28,7 +28,7 @@ object LocalBroker:
       Task.delay(close(broker))
     )
 
-  /** Whether to ask a broker again that has given no answer for so long. */
+  /** True if to ask a broker again that has given no answer for the time `waited`. */
   def isAwaited(broker: KafkaBroker, note: String => Unit)(waited: FiniteDuration): Boolean =
     val isGoingOn = broker.isAlive && waited < limit
     if isGoingOn then note(s"its broker has given no answer for ${DurationText.show(waited)}")

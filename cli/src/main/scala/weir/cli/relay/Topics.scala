@@ -19,7 +19,7 @@ import weir.cli.BadInput
   * **fails** with [[BadInput]] where they do not answer.
   *
   * @param isAwaited
-  *   whether to ask again that has had no answer for so long
+  *   true if to ask again after so long without an answer
   */
 final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => false)
     extends AutoCloseable:

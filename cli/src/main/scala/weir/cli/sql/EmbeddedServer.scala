@@ -47,7 +47,8 @@ final class EmbeddedServer private (
       else Task.sleep(5.millis).flatMap(_ => ready)
 
   /** **Waits** until the server has ended and its folder is gone, up to 20 s. On a busy machine
-    * `embedded.sh` takes longer, and does it all the same; if it were killed, both would stay.
+    * `embedded.sh` may take longer, but still does both. If it were killed, server and folder would
+    * stay.
     */
   private def close(): Unit =
     process.getOutputStream.close()

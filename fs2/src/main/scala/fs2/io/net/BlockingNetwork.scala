@@ -80,8 +80,9 @@ final class BlockingNetwork private () extends Network.AsyncNetwork[Task]:
 object BlockingNetwork:
   def apply(): Network[Task] = new BlockingNetwork()
 
-  /** The address of IPv6 where there is IPv6: a socket that is bound to it accepts connections of
-    * both families, and says so in its own address, as a channel does.
+  /** The wildcard address of IPv6, or of IPv4 if there is no IPv6. A socket that is bound to that
+    * of IPv6 accepts connections of both families, and has it as its own address, as a channel
+    * does.
     */
   private lazy val wildcard: InetAddress =
     try

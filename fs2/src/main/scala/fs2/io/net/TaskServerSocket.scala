@@ -12,11 +12,12 @@ import weir.interop.cats.given
 
 /** A socket that listens, and the connections that it accepts.
   *
-  *   - **A failed accept**, such as one that finds too many files open, concerns a connection that
-  *     has not come about: it is reported, and tried again after a pause. Only the end of the
-  *     listening socket ends the stream.
+  *   - **A failed accept**, such as one that finds too many files open, concerns only a connection
+  *     that was not made. It is reported, and the next accept follows after a pause. Only the end
+  *     of the listening socket ends the stream.
   *   - **The race we fear**: a connection is accepted while the accept is cancelled, so that nobody
-  *     gets it. The object of its socket is made before, and is closed unless it is returned.
+  *     gets it. The object of its socket is made before the accept, and is closed unless it is
+  *     returned.
   */
 private[net] final class TaskServerSocket(
     socket: BlockingServerSocket,

@@ -5,7 +5,9 @@ import java.util.Set as JavaSet
 import scala.jdk.CollectionConverters.SetHasAsScala
 import weir.Task
 
-/** The options of a socket, which have the errors of a closed channel once it is closed. */
+/** The options of a socket. Once the socket is closed, they fail with the errors of a closed
+  * channel.
+  */
 private[net] trait TaskSocketInfo extends SocketInfo[Task]:
   protected def isClosed: Boolean
   protected def optionsOfSocket: JavaSet[JavaOption[?]]

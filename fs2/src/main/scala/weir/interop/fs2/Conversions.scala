@@ -29,9 +29,8 @@ extension [A](stream: Fs2Stream[Task, A])
     *
     * **Cancelled**: cancels that fiber and waits for its finalizers. Not consumed to the end: ends
     * fs2's stream as a success. **Fails** as fs2's stream does; an error downstream is the error
-    * that its finalizers see. **Order**: what ends fs2's stream while the consumer is busy, such as
-    * its `timeout` or `interruptWhen`, comes after the chunk that the consumer has, and takes
-    * effect when the next one is asked for.
+    * that its finalizers see. **Order**: if fs2's stream ends while the consumer is busy, as by its
+    * `timeout` or `interruptWhen`, the consumer sees that end when it asks for the next chunk.
     * {{{
     * val sizes: Stream[Int] = responseBody.chunks.toWeir.map(_.size)
     * }}}

@@ -17,15 +17,15 @@ import weir.{Deferred, Fiber, Outcome, Resource, Stream, Task}
   * }}}
   *
   *   - **Shared**: `state`. The consumer moves it out of `Answered` and `Idle`, by a CAS; the
-  *     producer out of `Asked`, and to `Ended` from each state. Both look at all states: so a
+  *     producer out of `Asked`, and to `Ended` from each state. Both handle all states. So a
   *     cancelled wait loses nothing, and a producer that ends while nothing is asked leaves its end
-  *     where the next request finds it.
+  *     in `state`, where the next request finds it.
   *   - **The race we fear**: an interrupt inside of fs2's stream (`interruptWhen`, `timeout`, a
   *     failed `concurrently`) while the producer waits for a request. An effect of a stage
   *     downstream belongs to the scope of its element, so the interrupt would end that wait, and
   *     lose a request to stop. `stepLeg` returns to the scope of its caller, which nothing
   *     interrupts: the interrupt is seen when the next chunk is asked for.
-  *   - **Another one**: the consumer closes while the producer pulls, which may take for ever. So
+  *   - **A second race**: the consumer closes while the producer pulls, which may take for ever. So
   *     it cancels the fiber and waits for its end. Where the producer waits for a request, it is
   *     told how the use has ended.
   */
@@ -90,8 +90,8 @@ private final class ToWeir[A]:
     case State.Asked(changed) => changed.complete(()).void
     case _ => Task.unit
 
-  /** Ends the run, whose fiber is `producer`. Fails with an error that the consumer was not told,
-    * such as one that only the finalizers have thrown.
+  /** Ends the run, whose fiber is `producer`. **Fails** with an error that the consumer has not
+    * seen, such as one that only the finalizers have thrown.
     */
   def close(producer: Fiber[Unit], outcome: Outcome[Any]): Task[Unit] =
     stop(producer, outcome).flatMap(_ =>
@@ -148,7 +148,7 @@ private object ToWeir:
     /** Nothing is asked for, and the producer waits for `request`. */
     case Idle(request: Deferred[Request])
 
-    /** The producer has ended so. */
+    /** The producer has ended with `outcome`. */
     case Ended(outcome: Outcome[Unit])
 
   private enum Request:

@@ -8,8 +8,9 @@ import java.sql.SQLException
 private[queue] object Outage:
   private val classes = Set("08", "40", "53", "55", "57", "58")
 
-  /** Of a class whose other errors stay: the server is read-only, as while it is a standby; it has
-    * ended a session that was idle in its transaction, or had one for too long.
+  /** These errors pass by themselves, while others of their class (25) do not: the server is
+    * read-only, as a standby is, or has ended a session whose transaction was idle or open for too
+    * long.
     */
   private val states = Set("25006", "25P03", "25P04")
 

@@ -40,7 +40,9 @@ private[queue] final class Pump[A](
   private val bare = calls.withoutSettings
   private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
 
-  /** A lease that is to be renewed has two thirds of its time left, for many tries. */
+  /** Short enough for many tries in the two thirds of its time that a lease has left when it is
+    * renewed.
+    */
   private val longestWait = (third / 4).min(longestRetry).max(2 * firstRetry)
 
   // owner only: the fiber of `run`
@@ -222,7 +224,7 @@ private[queue] final class Pump[A](
       )
     orRolledBack(Jdbc.transaction(connection, () => mayBeCommitted = true)(within))
 
-  /** Runs a transaction. An error of the server that leaves the connection of use has undone it. */
+  /** Runs a transaction. An error after which the connection can be used has rolled it back. */
   private def orRolledBack[R](transaction: => R): R =
     try transaction
     catch

@@ -26,7 +26,8 @@ private[postgres] final class QueueAccess(
       try
         connection.setNetworkTimeout(_.run(), QueueAccess.patienceMillis)
         try
-          // The transaction begins after the check, also where a pool's connections are in one.
+          // The transaction begins after the check, even if a pool gives out connections that are
+          // in one.
           connection.setAutoCommit(true)
           check(connection)
           Jdbc.transaction(connection)(body(connection))

@@ -17,7 +17,7 @@ private[postgres] final class QueueCalls[A](
 ):
   import QueueCalls.*
 
-  /** The same for a transaction that has the settings already, or whose settings are not ours. */
+  /** The same for a transaction that has the settings already, or that belongs to the caller. */
   def withoutSettings: QueueCalls[A] = QueueCalls(tables, codec, begins = false)
 
   private val isolation = if begins then Isolation.setting else ""
@@ -26,7 +26,7 @@ private[postgres] final class QueueCalls[A](
   private val isBinary = codec.column == PgCodec.Column.Bytes
   private val arrays = if isBinary then "bytea" else "text"
 
-  /** What is to be offered. **Fails** with `Kind.NotStorable`. */
+  /** Encodes and checks `offers`. **Fails** with `Kind.NotStorable`. */
   def storable(offers: Vector[PgOffer[A]]): Storable = Storable(tables.jobs, codec, offers)
 
   private val offerSql =

@@ -12,8 +12,8 @@ private[postgres] final class Storable private (
 private[postgres] object Storable:
   private val longestError = 4000
 
-  /** **Fails** with `Kind.NotStorable`, which names the offer: the server would refuse all of them
-    * with a message that names none, or store another text.
+  /** Encodes and checks `offers`. **Fails** with `Kind.NotStorable`, whose message names the offer:
+    * the server would refuse all of them with a message that names none, or store another text.
     */
   def apply[A](table: String, codec: PgCodec[A], offers: Vector[PgOffer[A]]): Storable =
     val payloads = offers.map(offer => codec.encode(offer.payload))
@@ -36,7 +36,9 @@ private[postgres] object Storable:
       else payloads.toArray
     new Storable(stored.asInstanceOf[Array[AnyRef]], offers)
 
-  /** U+0000, or a surrogate without its other half, for which the driver would send a `?`. */
+  /** The first thing in `text` that Postgres cannot store: U+0000, or a surrogate without its other
+    * half, for which the driver would send a `?`.
+    */
   def problemIn(text: String): Option[String] =
     var index = 0
     var problem = Option.empty[String]
@@ -51,7 +53,7 @@ private[postgres] object Storable:
       index += 1
     problem
 
-  /** The escape of U+0000 in JSON, which a `jsonb` cannot hold either. */
+  /** The first escape of U+0000 in JSON, which a `jsonb` cannot hold either. */
   private def escapeIn(text: String, column: PgCodec.Column): Option[String] =
     if column != PgCodec.Column.Jsonb then None
     else

@@ -25,7 +25,8 @@ class QueueIsolationSuite extends QueueFixture:
     )
     (queue, database)
 
-  /** Runs `task` once, which is to wait for a row that `sql` has changed; then that is committed.
+  /** Runs `task` once, which must wait for a row that `sql` has changed, and then commits that
+    * change.
     */
   private def behind[R](database: String, sql: String)(task: => Task[R]): R =
     Using.resource(DriverManager.getConnection(server.jdbc(database))) { holder =>

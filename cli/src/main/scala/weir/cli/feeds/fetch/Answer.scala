@@ -27,8 +27,8 @@ enum Answer:
       movedTo: Option[FeedUrl]
   )
 
-  /** Nothing new since the validators that were sent, which these replace where the server gives
-    * new ones; `freshFor` as for a document.
+  /** Nothing new since the validators that were sent. `etag` and `lastModified` replace them if the
+    * server gives new ones; `freshFor` is as for a document.
     */
   case NotModified(
       freshFor: Option[FiniteDuration],

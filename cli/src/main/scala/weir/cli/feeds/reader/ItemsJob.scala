@@ -39,8 +39,8 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
         )
       )
 
-  /** Page by page, so that never all are in memory, and until nothing more can be written, as where
-    * the reader is `head`.
+  /** Prints page by page, so that never all items are in memory. Stops when nothing more can be
+    * written, as when the reader is `head`.
     */
   @tailrec
   private def print(

@@ -16,7 +16,7 @@ import weir.cli.feeds.input.FeedUrl
   * @param found
   *   what the feed said, if it said anything new; else its title and items stay
   * @param renewed
-  *   the validators that came with an answer of nothing new; those that did not come stay
+  *   the validators that came with an answer that nothing is new; those that did not come stay
   */
 final case class Check(
     feed: DueFeed,
@@ -42,5 +42,5 @@ object Check:
       items: Vector[Item]
   )
 
-  /** What the next request names, so that the server can say that nothing is new. */
+  /** The values that the next request sends, so that the server can say that nothing is new. */
   final case class Validators(etag: Option[String], lastModified: Option[String])

@@ -197,7 +197,7 @@ object FeedStore:
     * something else or cannot be reached.
     *
     * @param outages
-    *   what happens where the database goes away later
+    *   decides what happens if the database goes away later
     */
   def open(database: Database, outages: Outages = Outages.failing): FeedStore =
     database.version() match

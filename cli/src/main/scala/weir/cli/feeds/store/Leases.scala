@@ -149,8 +149,8 @@ final class Leases private[store] (
       sweptNanos = System.nanoTime()
       sweep()
 
-  /** Gives back what this process has: others can have it at once. If the database is away, they
-    * have it when the time of this process is over.
+  /** Gives back what this process has: others can have it at once. If the database is away, others
+    * can have it when the time of this process has run out.
     */
   def close(): Unit =
     store.stopWaiting()

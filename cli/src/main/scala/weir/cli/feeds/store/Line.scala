@@ -9,8 +9,8 @@ private[store] final class Line(database: Database, outages: Outages, first: Opt
     extends AutoCloseable:
   private var connection = first
 
-  /** The result of `body`, which may run several times: what it changes must be one transaction,
-    * and the same twice as once.
+  /** The result of `body`, which may run several times. Its changes must be one transaction, which
+    * must have the same effect twice as once.
     *
     * **Waits** while the database is away, as `outages` says.
     */

@@ -4,14 +4,14 @@ import java.sql.Connection
 
 import weir.cli.feeds.input.FeedUrl
 
-/** Makes one feed of two whose addresses lead to the same one for good.
+/** Makes one feed of two whose addresses redirect permanently to the same feed.
   *
-  * The feed that has the address stays. It gets the items of the other that it has not, and the
-  * other's addresses become former ones of it, so a list that has both adds neither again.
+  * The feed that has the address stays. It gets the items of the other that it lacks. The other's
+  * addresses become former addresses of it, so a list that has both adds neither again.
   */
 private[store] object Merge:
-  /** The number of the feed at `url` after `feed` has become a part of it; none if there is none,
-    * or it is `feed` itself. In a transaction.
+  /** Makes `feed` a part of the feed at `url`, and returns the number of that one; none if no feed
+    * is at `url`, or it is `feed` itself. Must run in a transaction.
     */
   def into(connection: Connection, feed: DueFeed, url: FeedUrl): Option[Long] =
     // Locks the row, so that no other process adds items to it meanwhile.
@@ -28,8 +28,8 @@ private[store] object Merge:
       Sql.update(connection, "DELETE FROM feed WHERE id = ?")(feed.id): Unit
       other
 
-  /** The same entry is one with the same guid, if each feed has one of it, or else with the same
-    * link and title, too.
+  /** Moves the items that `to` lacks, and deletes the others. Two items are the same if they have
+    * one guid, and if either each feed has that guid once, or their links and titles are equal too.
     */
   private def moveItems(connection: Connection, from: Long, to: Long): Unit =
     def count(feed: Long) =

@@ -4,15 +4,15 @@ import java.sql.SQLException
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
 
-/** What becomes of a call that finds the database away: a server that starts again, a file that
-  * another program has locked.
+/** Repeats calls that find the database away: a server that starts again, a file that another
+  * program has locked.
   *
   * All connections of a run share one of these, so the user is told once.
   *
   * @param isWaiting
-  *   whether calls wait for the database, or fail
+  *   true if calls wait for the database; false if they fail
   * @param tell
-  *   for the user
+  *   prints a message for the user
   */
 final class Outages(name: String, isWaiting: Boolean, tell: String => Unit):
   private val isOut = AtomicBoolean()
@@ -21,7 +21,7 @@ final class Outages(name: String, isWaiting: Boolean, tell: String => Unit):
   /** The result of `call`, which is repeated until the database has answered.
     *
     * @param isAway
-    *   whether an error means that the database will answer later
+    *   true for an error after which the database will answer later
     *
     * **Waits** for that. **Fails** with what `call` throws otherwise.
     */
@@ -40,7 +40,9 @@ final class Outages(name: String, isWaiting: Boolean, tell: String => Unit):
     if failures > 0 && isOut.compareAndSet(true, false) then tell(s"$name answers again")
     result.get
 
-  /** A connection that broke a while ago is replaced at once, without a word. */
+  /** Waits before the next call, but not after the first failure: a connection that broke a while
+    * ago is replaced at once, without a message.
+    */
   private def pause(error: SQLException, failures: Int, waited: FiniteDuration): Unit =
     if waited >= Outages.silence && isOut.compareAndSet(false, true) then
       val why = String.valueOf(error.getMessage).linesIterator.nextOption().getOrElse("")
@@ -54,5 +56,5 @@ object Outages:
   private val silence = 1.second
   private val pause = 500.millis
 
-  /** Calls fail. */
+  /** Lets calls fail. */
   def failing: Outages = Outages("", isWaiting = false, _ => ())
