@@ -120,7 +120,7 @@ private[weir] final class FedStage(
     )
 
 private[weir] object FedStage:
-  /** How many elements wait in the channel of each pipe, at most, but for those that upstream had
+  /** The most elements that wait in the channel of each pipe, apart from those that upstream had
     * already.
     */
   inline val bufferSize = 16

@@ -81,7 +81,7 @@ class TellsTheEndSuite extends StreamTests:
   private enum Ending:
     case Natural, Cancel, Failure, Take, Upstream
 
-  /** How often `commit` has run. */
+  /** The number of runs of `commit`. */
   private def run(form: Form, ending: Ending, random: SplittableRandom): Int =
     val commits = AtomicInteger()
     val begun = Deferred.unsafe[Unit]

@@ -17,7 +17,7 @@ class KafkaRunTwiceSuite extends KafkaSuite:
   test("each run of a consumer is a member of the group of its own"):
     val topic = TestBroker.topic(1)
     TestBroker.fill(topic, 3, keys = 1)
-    // What a run takes, and does not call done, the next one gets.
+    // The next run gets what a run has taken but has not called done.
     val records = consumer.records(Set(topic), TestBroker.name("group")).map(_.value)
     assertEquals(fourTimes(records.head).toSet.size, 1)
     val partitions = consumer

@@ -54,7 +54,8 @@ object PgWorker:
     case LeaseLost(job: PgJob[Any])
 
     /** The connection is lost, or the server does not answer, or it takes no writes, as while it is
-      * read-only. What runs goes on, and what has ended is reported when the server answers again.
+      * read-only. Running jobs go on, and the worker reports those that have ended when the server
+      * answers again.
       */
     case Disconnected(error: Throwable)
 

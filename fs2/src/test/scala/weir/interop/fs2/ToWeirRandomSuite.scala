@@ -39,7 +39,7 @@ class ToWeirRandomSuite extends WeirSuite:
     private val open = AtomicInteger()
     private val words = List.newBuilder[String]
 
-    /** Whether fs2 always gives the same elements. */
+    /** True if fs2 always gives the same elements. */
     private var isExact = true
 
     private def said(word: String): Unit = words += word

@@ -321,7 +321,7 @@ private[postgres] final class QueueCalls[A](
        |  (SELECT count(*) FROM ${tables.dead})
        |FROM ${tables.jobs}""".stripMargin
 
-  /** How many jobs there are of each kind. */
+  /** The number of jobs of each kind. */
   def counts(connection: Connection): PgQueue.Counts =
     Jdbc
       .query(connection, isolation + countsSql)(_ => ())(row =>

@@ -231,7 +231,7 @@ trait StoreFacts:
       val later = due(store, query.copy(asOfMillis = now * 2))
       assertEquals(later.map(feed => (feed.id, feed.url)), List((id, url(2))))
       assertEquals(store.add(feeds(3)), 0) // the list still has both addresses
-      // Its check was the other's, so that is not due; and one that was gone is there again.
+      // The check counts for the other feed, so that is not due. A feed that was gone is back.
       store.record(check(later.head).copy(movedTo = Some(url(3)))): Unit
       assertEquals(due(store), Nil)
       assertEquals(due(store, query.copy(asOfMillis = now * 2)).map(_.url), List(url(3)))
