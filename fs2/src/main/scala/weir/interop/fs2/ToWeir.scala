@@ -2,6 +2,7 @@ package weir.interop.fs2
 
 import _root_.cats.effect.kernel.Resource.ExitCase
 import _root_.fs2.{Chunk, Pull, Stream as Fs2Stream}
+import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicReference
 import weir.interop.cats.given
 import weir.{Deferred, Fiber, Outcome, Resource, Stream, Task}
@@ -56,7 +57,8 @@ private final class ToWeir[A]:
         outcome match
           case Outcome.Succeeded(_) => Task.pure(None)
           case Outcome.Failed(error) => Task.fail(error)
-          case Outcome.Canceled => Task.canceled.flatMap(_ => Task.never)
+          // a consumer that is masked goes on
+          case Outcome.Canceled => Task.canceled.flatMap(_ => Task.fail(cancelled))
   }
 
   /** Runs `stream`, and ends as it does. */
@@ -132,6 +134,10 @@ private object ToWeir:
       })
       .flatMap((run, _) => Stream.repeatEvalOption(run.next))
       .flatMap(chunk => Stream.fromIterable(chunk.toVector))
+
+  private def cancelled = CancellationException(
+    "toWeir: the stream of fs2's has cancelled itself. It should end with an end or an error."
+  )
 
   def outcome(exit: ExitCase): Outcome[Unit] = exit match
     case ExitCase.Succeeded => Outcome.Succeeded(())

@@ -2,7 +2,7 @@ package weir.interop.fs2
 
 import _root_.cats.effect.kernel.Resource.ExitCase
 import _root_.fs2.Stream as Fs2Stream
-import java.util.concurrent.TimeoutException
+import java.util.concurrent.{CancellationException, TimeoutException}
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import weir.interop.cats.given
@@ -81,6 +81,13 @@ class ToWeirSuite extends WeirSuite:
       assertEquals((outcome, took), (Outcome.Canceled, 1.second))
       val late = TestRuntime.run(waits.timeout(1.second).attempt)
       assert(late.left.exists(_.isInstanceOf[TimeoutException]), late)
+
+  test("a stream of fs2's that cancels itself cancels the consumer, and fails it where masked"):
+    val cancels = (numbers ++ Fs2Stream.exec(Task.canceled)).toWeir.drain
+    assertEquals(TestRuntime.run(cancels.start.flatMap(_.join)), Outcome.Canceled)
+    val masked = Task.uncancelable(_ => cancels.attempt)
+    val end = TestRuntime.run(masked)
+    assert(end.left.exists(_.isInstanceOf[CancellationException]), end)
 
   test("an error that fs2's stream ends with while the consumer ends as well is not lost"):
     val source = numbers.onFinalize(Task.sleep(100.millis) >> Task.fail(boom))
