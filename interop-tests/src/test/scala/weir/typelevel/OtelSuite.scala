@@ -52,7 +52,7 @@ class OtelSuite extends WeirSuite:
       "parTraverse" -> span("a")(
         (1 to 4).toList.parTraverseN(2)(n => span(s"b$n")(F.cede >> leaf)) >> leaf
       ),
-      "a timeout" -> span("a")(span("b")(F.never[Unit]).timeout(1.milli).attempt >> leaf),
+      "a timeout" -> span("a")(span("b")(F.never[Unit]).timeout(500.millis).attempt >> leaf),
       "a finalizer" -> span("a")(leaf.guarantee(span("b")(leaf))),
       "a bracket" -> span("a")(leaf.bracket(_ => span("b")(leaf))(_ => span("c")(leaf))),
       "a resource of a span" -> tracer
