@@ -117,8 +117,8 @@ class RunTwiceSuite extends RunTwice:
     assertEquals(shared.take(1).toList.runSync(), List(1))
     assertEquals(
       intercept[IllegalStateException](shared.toList.runSync()).getMessage,
-      "Stream.fromIterator: the iterator is the one of an earlier run, which has taken what it " +
-        "had. Make a new one for each run: the argument is evaluated each time."
+      "Stream.fromIterator: the iterator was read by the run before. Make a new one for each " +
+        "run: the argument is evaluated each time."
     )
     val items = java.util.List.of(1, 2).iterator
     val wrapped = Stream.fromIterator(items.asScala)
@@ -128,7 +128,7 @@ class RunTwiceSuite extends RunTwice:
     val read = Stream.fromInputStream(bytes)
     assertEquals(text(read).runSync(), "ab")
     val said = intercept[IllegalStateException](text(read).runSync()).getMessage
-    assert(said.startsWith("Stream.fromInputStream: the input is the one of an earlier run"), said)
+    assert(said.startsWith("Stream.fromInputStream: the input was read by the run before"), said)
     assertEquals(Stream.fromIterator(Iterator.empty).repeatN(3).count.runSync(), 0L)
 
   test("a JDK stream that was given to a run before is refused by the next"):

@@ -113,9 +113,8 @@ object SqlScript:
       val input = open
       if before.getAndSet(input) eq input then
         throw IllegalStateException(
-          s"SqlScript.fromInputStream: the input of $name is the one of an earlier run, which " +
-            "has taken what it had. Open a new one for each run: the argument is evaluated each " +
-            "time."
+          s"SqlScript.fromInputStream: the input of $name was read by the run before. Open a " +
+            "new one for each run: the argument is evaluated each time."
         )
       input
     new SqlScript(name, None, limits, canReopen = false, () => opened)
