@@ -42,6 +42,9 @@ class ToWeirRandomSuite extends WeirSuite:
     /** True if fs2 always gives the same elements. */
     private var isExact = true
 
+    /** True if something in it may be interrupted. */
+    private var isInterrupted = false
+
     private def said(word: String): Unit = words += word
     private def moment(): FiniteDuration =
       val micros = random.nextInt(2000)
@@ -85,18 +88,24 @@ class ToWeirRandomSuite extends WeirSuite:
         said(name)
         isExact = false
         result
+      def interrupted(name: String)(result: => Fs2Stream[Task, Int]): Fs2Stream[Task, Int] =
+        isInterrupted = true
+        inexact(name)(result)
       lazy val later = Fs2Stream.sleep_[Task](moment())
       random.nextInt(9) match
-        case 0 => inexact("interruptAfter")(stream.interruptAfter(moment()))
-        case 1 => inexact("timeout")(stream.timeout(moment()))
+        case 0 => interrupted("interruptAfter")(stream.interruptAfter(moment()))
+        case 1 => interrupted("timeout")(stream.timeout(moment()))
         case 2 =>
-          inexact("concurrently")(stream.concurrently(later ++ Fs2Stream.raiseError[Task](boom)))
+          interrupted("concurrently")(
+            stream.concurrently(later ++ Fs2Stream.raiseError[Task](boom))
+          )
         case 3 =>
-          inexact("interruptWhen")(
+          interrupted("interruptWhen")(
             (stream ++ Fs2Stream.never[Task]).interruptWhen(later ++ Fs2Stream(true))
           )
-        // an error overtakes what is in the buffer
-        case 4 => inexact("prefetchN")(stream.prefetchN(1 + random.nextInt(3)))
+        // An error overtakes what is in the buffer. Over a stream that is interrupted, fs2's own
+        // prefetchN hangs now and then, on IO too: its channel is not closed.
+        case 4 if !isInterrupted => inexact("prefetchN")(stream.prefetchN(1 + random.nextInt(3)))
         case 5 => inexact("parJoin")(Fs2Stream(stream).parJoin(2))
         case 6 =>
           said("concurrently")
