@@ -50,7 +50,6 @@ private final class PlatformCall(fiber: TaskFiber, thunk: () => Any)
       catch case thrown: Throwable => error = thrown
       if hook ne null then hook.install(null)
       synchronized {
-        runner = null
         ended = true
         returned = result
       }

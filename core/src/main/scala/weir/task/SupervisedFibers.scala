@@ -1,7 +1,7 @@
 package weir.task
 
 import scala.collection.mutable
-import weir.fiber.{Awaited, CallbackJoin, Suspend, TaskFiber, WaitList}
+import weir.fiber.{Awaited, CallbackJoin, Suspend, TaskFiber, Waiter}
 import weir.{Outcome, Task}
 
 /** The fibers that run for one owner, which can wait until none is left: what `Scope` and
@@ -23,7 +23,7 @@ import weir.{Outcome, Task}
   */
 private[weir] abstract class SupervisedFibers extends Awaited:
   private val running = mutable.LinkedHashSet[TaskFiber]()
-  private val waiting = WaitList()
+  private var waiting: Waiter | Null = null
   private var state = SupervisedFibers.State.Open
 
   /** The message of the error of `add`: what was tried, the rule, what to do. */
@@ -87,19 +87,18 @@ private[weir] abstract class SupervisedFibers extends Awaited:
 
   private def complete(): Unit =
     onEnd()
-    var entry = synchronized(waiting.poll())
-    while entry ne null do
-      entry.complete(()): Unit
-      entry = synchronized(waiting.poll())
+    val waiter = synchronized(waiting)
+    if waiter ne null then waiter.complete(()): Unit
 
-  /** Nothing, once no fiber is left and none can be added. **Cancelled**: stops waiting. */
+  /** Nothing, once no fiber is left and none can be added. To be run once, by the owner. */
   final private[weir] val awaitEnd: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = SupervisedFibers.this.synchronized {
       if state == SupervisedFibers.State.Ended then ()
       else
-        val entry = WaitList.Entry(fiber, waiting, SupervisedFibers.this)
-        waiting.add(entry)
-        entry
+        val waiter = new Waiter(fiber):
+          override def awaited: Awaited = SupervisedFibers.this
+        waiting = waiter
+        waiter
     }
 
   final override private[weir] def holders: Iterator[TaskFiber] = synchronized(

@@ -151,12 +151,12 @@ class InterruptGateSuite extends WeirSuite:
   test("an interrupt from outside, in a mask, after a cancel in it, is not taken for the cancel's"):
     val cancelsSelf = new Suspend[Unit]:
       def begin(fiber: TaskFiber): Any = fiber.requestCancel()
-    val mrequested = Task.uncancelable { _ =>
+    val masked = Task.uncancelable { _ =>
       cancelsSelf.andThen(Task(Thread.currentThread().interrupt()))
     }
     val interrupted =
       try
-        mrequested.andThen(Task.cede).runSync()
+        masked.andThen(Task.cede).runSync()
         false
       catch case _: InterruptedException => true // not by `intercept`, which throws it on
     assert(interrupted)

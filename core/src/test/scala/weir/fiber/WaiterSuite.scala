@@ -26,21 +26,21 @@ class WaiterSuite extends WeirSuite:
     assertEquals(outcome(inDirect.guarantee(Task(released.set(true)))), Outcome.Canceled)
     assert(released.get)
 
-  test(
-    "such a cancel of a mrequested wait leaves it to its waker, and is noticed after the mask"
-  ):
-    val waiting = CompletableFuture[Waiter]()
-    val mrequested = Task.uncancelable { _ =>
-      wait { (fiber, waiter) =>
-        fiber.requestCancel()
-        waiting.complete(waiter): Unit
-      }.map(value => assertEquals(value, 7))
-    }
-    val fiber = mrequested.andThen(Task.cede).start.runSync()
-    val waiter = waiting.get(10, TimeUnit.SECONDS)
-    eventually("it waits")(waiter.isWaiting)
-    assert(waiter.complete(7))
-    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+  for (when, isBefore) <- List("such a cancel" -> true, "a cancel after the suspension" -> false) do
+    test(s"$when of a masked wait leaves it to its waker, and is noticed after the mask"):
+      val waiting = CompletableFuture[Waiter]()
+      val masked = Task.uncancelable { _ =>
+        wait { (fiber, waiter) =>
+          if isBefore then fiber.requestCancel()
+          waiting.complete(waiter): Unit
+        }.map(value => assertEquals(value, 7))
+      }
+      val fiber = masked.andThen(Task.cede).start.runSync()
+      val waiter = waiting.get(10, TimeUnit.SECONDS)
+      eventually("it waits")(waiter.isWaiting)
+      if !isBefore then waiter.fiber.requestCancel()
+      assert(waiter.complete(7))
+      assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
   test("a waker that comes before the suspension is not waited for"):
     assertEquals(outcome(wait((_, waiter) => assert(waiter.complete(7)))), Outcome.Succeeded(7))

@@ -124,6 +124,41 @@ class ChildGroupSuite extends WeirSuite:
     run.runSync()(using runtime): Unit
     assert(group.ran)
 
+  /** One child, which stops the group, and asks for one more runner. That is demanded before the
+    * group has ended, and begins afterwards.
+    */
+  private final class Stops extends ChildGroup(limit = 2):
+    private val looks = AtomicInteger()
+    val lateTakes, ends = AtomicInteger()
+    private def spinUntil(isSo: => Boolean): Unit = while !isSo do Thread.`yield`()
+
+    override def takenCount: Long =
+      if looks.incrementAndGet() > 1 then spinUntil(hasEnded) // by the standby
+      0
+    def take(runner: Runner): Boolean =
+      if isStopped then lateTakes.incrementAndGet(): Unit
+      !isStopped
+    def hasMore: Boolean = isStopped
+    def child(runner: Runner): Task[Any] = Task {
+      stop(ChildGroup.Stop.Failed(Boom()))
+      requestHelper(null)
+      spinUntil(looks.get > 1)
+    }
+    def store(runner: Runner, value: Any): Unit = ()
+    def result: Any = ()
+    override def onEnd(): Unit = ends.incrementAndGet(): Unit
+
+  test("no runner takes a child once the group is stopped, and a late one ends it no second time"):
+    val scheduler = Scheduler(2, 16)
+    val group = Stops()
+    val run = new Suspend[Any]:
+      def begin(fiber: TaskFiber): Any = group.start(fiber)
+    assert(run.attempt.runSync()(using Runtime(scheduler, SystemTimers(), null)).isLeft)
+    eventually("the late runner has ended too")(
+      group.latestRunner.nn.next != null && scheduler.isQuiet
+    )
+    assertEquals((group.lateTakes.get, group.ends.get), (0, 1))
+
   /** How many runners were queued, and how many started on a worker of their own, for so many
     * children that wait for each other.
     */

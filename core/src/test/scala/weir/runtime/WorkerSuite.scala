@@ -219,10 +219,15 @@ class WorkerSuite extends CollectedTests:
 
   test("an idle worker, and the queue, keep no job that was run"):
     val scheduler = Scheduler(1, 16)
+    final class Running(ran: CountDownLatch) extends Job:
+      def runSlice(executionThread: ExecutionThread): Unit =
+        executionThread.running = this // as a fiber does
+        ran.countDown()
     def ran() =
-      val job = needed()
+      val latch = CountDownLatch(1)
+      val job = Running(latch)
       scheduler.submit(job)
-      await(job.ran)
+      await(latch)
       WeakReference(job)
     val jobs = List.fill(3)(ran())
     eventually("no worker is active")(scheduler.isQuiet)

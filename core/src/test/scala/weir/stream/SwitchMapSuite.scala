@@ -5,6 +5,7 @@ import java.util.SplittableRandom
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.runtime.Pause
 import weir.testkit.TestRuntime
 
 class SwitchMapSuite extends StreamTests:
@@ -55,6 +56,42 @@ class SwitchMapSuite extends StreamTests:
       .takeThrough(_._1 != 2)
       .toList
     assertEquals(TestRuntime.run(got).map(_._1), List(1, -1, 2))
+
+  test("stress: an element that comes as the switch begins is dropped"):
+    val seed = Tier.seed("weir.stress.seed")
+    val pauses = SplittableRandom(seed)
+    val rounds = Tier(3_000, 100_000)
+    val asked, begun = Vector.fill(rounds + 1)(Deferred.unsafe[Unit])
+    @volatile var latest = 0
+    val source = Stream.range(0, rounds).evalTap(i => asked(i).get)
+    def inner(i: Int): Stream[Int] =
+      latest = i
+      Stream.eval(begun(i).complete(())).flatMap(_ => Stream.constant(i)).map { i =>
+        Pause.nanos(pauses.nextInt(10_000))
+        i
+      }
+    // The consumer goes on only when the next stream has begun: so what comes next is of that.
+    val used = source.switchMap(inner).evalMap { i =>
+      assertEquals(latest, i, s"-Dweir.stress.seed=$seed")
+      asked(i + 1).complete(()).andThen(begun(i + 1).get)
+    }
+    val last = Task(assertEquals(latest, rounds - 1))
+    asked(0)
+      .complete(())
+      .andThen(begun(rounds).complete(()))
+      .andThen(used.take(rounds).drain)
+      .andThen(last)
+      .runSync()
+
+  test("no stream begins for an element that comes as the stage closes"):
+    @volatile var begun = false
+    val late = Stream.eval(Task.uncancelable(_ => Task.sleep(1.second)))
+    val never = late.switchMap { _ =>
+      begun = true
+      Stream.never
+    }
+    TestRuntime.run(never.drain.timeout(500.millis).attempt): Unit
+    assert(!begun)
 
   test("a resource is open until its last element has been used"):
     @volatile var isOpen = false

@@ -2,7 +2,7 @@ package weir
 package sync
 
 import scala.concurrent.duration.*
-import weir.fiber.{FiberCore, TaskFiber}
+import weir.fiber.{FiberCore, Suspend, TaskFiber}
 
 /** Code that runs with permits, cancelled between joining the line and waiting in it. */
 class WithPermitsSuite extends StreamTests:
@@ -41,4 +41,27 @@ class WithPermitsSuite extends StreamTests:
       while !permits.awaitedAs.contains("1 waits") && !ended(fiber) do Thread.onSpinWait()
       permits.give(own, 1) // while it waits in line, or leaves it
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
+      assert(permits.tryTake(own, 1), "the permit is lost")
+
+  /** The fiber that gets a permit is cancelled as it gets it, before it can run. */
+  private final class Cancels extends Permits(0):
+    private[weir] def awaitedAs: String = awaitedBy("a test")
+    override private[weir] def granted(fiber: TaskFiber): Unit =
+      if fiber ne own then fiber.requestCancel()
+
+  test("code does not begin, masked or not, in a fiber that is cancelled as it gets its permit"):
+    @volatile var began = false
+    for body <- List[Task[Any]](
+        Task { began = true },
+        Task.uncancelable(_ => Task { began = true })
+      )
+    do
+      val permits = Cancels()
+      val fiber = WithPermits(permits, 1, body).start.runSync()
+      eventually("it waits")(permits.awaitedAs.contains("1 waits"))
+      val give = new Suspend[Unit]:
+        def begin(fiber: TaskFiber): Any = permits.give(fiber, 1)
+      give.runSync()
+      assertEquals(fiber.join.runSync(), Outcome.Canceled)
+      assert(!began)
       assert(permits.tryTake(own, 1), "the permit is lost")

@@ -41,6 +41,23 @@ class BracketSuite extends WeirSuite:
       assert(outcome == Outcome.Failed(boom) || outcome == Outcome.Canceled, s"$outcome")
       assertEquals((account.acquired.get, account.released.get), (1, 1))
 
+  test("a finalizer that throws as it is made does not end the cancel that it is made for"):
+    val boom = Boom("made for a cancel")
+    val tasks = List[Task[Any]](
+      Task.canceled.guaranteeCase(_ => throw boom),
+      Task.bracket(Task.unit)(_ => Task.canceled)(_ => throw boom)
+    )
+    val reported = ConcurrentLinkedQueue[Throwable]()
+    given Runtime = new Runtime(Runtime.default.scheduler, Runtime.default.timers, null):
+      override private[weir] def report(where: String, error: Throwable): Unit =
+        reported.add(error): Unit
+    for task <- tasks do
+      @volatile var seen: Outcome[Any] | Null = null
+      val handled = task.attempt.guaranteeCase(end => Task { seen = end })
+      assertEquals(handled.start.flatMap(_.join).runSync(), Outcome.Canceled)
+      assertEquals(seen, Outcome.Canceled)
+      assertEquals(reported.poll(), boom)
+
   test("nothing is released if acquire fails"):
     val account = Account()
     val task = Task.bracket(Task.fail(Boom()))(_ => Task.unit)(_ => account.release)

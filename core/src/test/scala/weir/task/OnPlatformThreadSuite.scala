@@ -1,8 +1,9 @@
 package weir
 package task
 
-import java.util.concurrent.{CountDownLatch, CyclicBarrier}
+import java.util.concurrent.{CompletableFuture, CountDownLatch, CyclicBarrier, TimeUnit}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+import weir.fiber.{Suspend, TaskFiber}
 
 class OnPlatformThreadSuite extends WeirSuite:
 
@@ -68,6 +69,27 @@ class OnPlatformThreadSuite extends WeirSuite:
     val canceling = startCancel(fiber)
     gate.countDown()
     assertEquals(canceling.joinOrFail.map(_ => ended.get).runSync(), true)
+
+  test("a thunk does not run whose fiber is cancelled before it begins"):
+    val ran = AtomicBoolean()
+    val asked = CompletableFuture[PlatformCall]()
+    // As `OnPlatformThread`, but the test is the thread that runs the call.
+    val task = new Suspend[Any]:
+      def begin(fiber: TaskFiber): Any =
+        val call = PlatformCall(fiber, () => ran.set(true))
+        asked.complete(call)
+        call
+    val fiber = task.start.runSync()
+    val call = asked.get(10, TimeUnit.SECONDS)
+    eventually("it waits for the thunk")(call.isWaiting)
+    val canceling = startCancel(fiber)
+    eventually("it waits for the end of the thunk") {
+      val wait = call.fiber.latestWait
+      (wait ne null) && (wait ne call) && wait.isWaiting
+    }
+    call.run()
+    canceling.joinOrFail.runSync()
+    assertEquals((fiber.join.runSync(), ran.get), (Outcome.Canceled, false))
 
   test("inside of uncancelable the thread is not interrupted"):
     val begun, gate = CountDownLatch(1)

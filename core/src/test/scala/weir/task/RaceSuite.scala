@@ -27,6 +27,11 @@ class RaceSuite extends WeirSuite:
       assertEquals(Task.race(fails, loser).attempt.runSync(), Left(boom))
       assertEquals(Task.race(loser, fails).attempt.runSync(), Left(boom))
 
+  test("a side that cancels itself leaves the race to the other, which may end later"):
+    val later = Task.sleep(1.second).as(1)
+    assertEquals(TestRuntime.run(Task.race(Task.canceled, later)), Right(1))
+    assertEquals(TestRuntime.run(Task.race(later, Task.canceled)), Left(1))
+
   test("the loser's finalizers have run when race returns"):
     for loser <- List(Task.never, blocked, Task.cede.forever); left <- List(true, false) do
       val begun = CountDownLatch(1)
