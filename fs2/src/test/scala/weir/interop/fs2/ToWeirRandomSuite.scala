@@ -104,7 +104,7 @@ class ToWeirRandomSuite extends WeirSuite:
             (stream ++ Fs2Stream.never[Task]).interruptWhen(later ++ Fs2Stream(true))
           )
         // An error overtakes what is in the buffer. Over a stream that is interrupted, fs2's own
-        // prefetchN hangs now and then, on IO too: its channel is not closed.
+        // prefetchN hangs now and then, on IO too.
         case 4 if !isInterrupted => inexact("prefetchN")(stream.prefetchN(1 + random.nextInt(3)))
         case 5 => inexact("parJoin")(Fs2Stream(stream).parJoin(2))
         case 6 =>
