@@ -46,9 +46,10 @@ object Command:
   final class Running private[Command] (process: Process, grace: FiniteDuration):
     @volatile private var writeAbandoned = false
 
-    /** What it writes to its standard output. To be read once. **Waits** for the end of the
-      * process, and of all that it has left running with that output. **Cancelled** while it waits
-      * for more: kills the process. **Fails** with an `IOException`.
+    /** Emits the bytes that the process writes to its standard output. They can be read once.
+      *
+      * **Waits** for the end of the process, and of all that it has left running with that output.
+      * **Cancelled** while it waits for more: kills the process. **Fails** with an `IOException`.
       * {{{
       * val first: Task[Option[String]] =
       *   Command.run("ls").use(_.output.through(Text.utf8Decode).through(Text.lines).head)
@@ -56,7 +57,7 @@ object Command:
       */
     val output: Stream[Array[Byte]] = bytesOf(process.getInputStream)
 
-    /** As `output`, what it writes to its standard error.
+    /** Emits the bytes that the process writes to its standard error, as `output`.
       * {{{
       * val both: Task[(List[String], List[String])] = Command.run("make").use { process =>
       *   def lines(bytes: Stream[Array[Byte]]) = bytes.through(Text.utf8Decode).through(Text.lines)
