@@ -11,8 +11,9 @@ import sbt.Keys._
   * of a few lines of the sources, and checks that the suites named for each fail.
   *
   * The mutants are in `src/test/mutants/` of the module: see `MutantTable`. The sources stay as
-  * they are: a changed file is compiled alone, against the classes of the module, into a folder of
-  * its own, which is then the first on the class path of the suites. So a mutant takes seconds.
+  * they are: a changed file is compiled alone, against the classes of the module, into a copy of
+  * these, which is then the first on the class path of the suites. So a mutant takes seconds. The
+  * copy has all classes, since Weir knows its own by the place where they were loaded from.
   *
   * First each suite runs without a mutant. It has to pass, and the time that it takes sets the
   * limit for its mutants: a suite that runs much longer has noticed one, since it hangs.
@@ -22,6 +23,7 @@ object Mutants {
   /** The means to make and test the mutants of a module. */
   private final case class Bench(
       sources: File,
+      classes: Seq[File],
       compile: (Seq[File], File) => Boolean,
       run: (Seq[File], Seq[String], FiniteDuration, File) => Ended,
       folder: File
@@ -119,11 +121,12 @@ object Mutants {
         val changed = folder / "source" / source.getName
         IO.write(changed, text)
         val classes = folder / "classes"
-        IO.createDirectory(classes)
+        bench.classes.foreach(IO.copyDirectory(_, classes))
         if (!bench.compile(changed +: mutant.also.map(bench.sources / _), classes))
           Wrong("which does not compile")
         else {
           val ended = bench.run(Seq(classes), mutant.suites, limit, folder / "tests.log")
+          IO.delete(classes)
           if (ended.passed) Survived
           else {
             println(s"killed ${mutant.name}, in ${ended.took.toSeconds} s, by ${ended.said}")
@@ -146,6 +149,7 @@ object Mutants {
     val folder = extracted.get(project / target) / "mutants"
     Bench(
       sources = extracted.get(project / Compile / scalaSource) / "weir",
+      classes = result(project / Compile / products),
       compile = (files, to) => compiler.run(options :+ "-nowarn", classes, files, to),
       run = (first, suites, limit, log) => runSuites(fork, first ++ classPath, suites, limit, log),
       folder = folder
