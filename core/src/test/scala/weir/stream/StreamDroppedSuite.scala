@@ -1,9 +1,10 @@
 package weir
 package stream
 
-import java.util.concurrent.{CancellationException, CountDownLatch}
+import java.util.concurrent.{CancellationException, ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 import weir.fiber.{Suspend, TaskFiber}
 import weir.testkit.TestRuntime
 
@@ -118,6 +119,18 @@ class StreamDroppedSuite extends StreamTests:
       TestRuntime.run(run(make(source)).andThen(Task {
         assertEquals((finalized.get, late.get), (1, 0))
       }))
+
+  for (form, make) <- forms ++ concurrent ++ others ++ dropping do
+    test(s"$form: upstream is closed after a pull that no cancel ends"):
+      val log = ConcurrentLinkedQueue[String]()
+      def note(event: String) = Task(log.add(event)).void
+      val masked = Task.uncancelable(_ => Task.sleep(1.minute).andThen(note("pulled")).as(2))
+      val source = (Stream.emit(1) ++ Stream.eval(masked)).onFinalize(note("closed"))
+      val fails = make(source).evalMap(_ => Task.sleep(1.second).andThen(Task.fail(boom)))
+      assertEquals(TestRuntime.run(fails.drain.attempt), Left(boom))
+      // A stage that makes nothing ahead has not come to the second.
+      val ends = log.asScala.toList
+      assert(ends == List("pulled", "closed") || ends == List("closed"), s"$ends")
 
   for (form, make) <- forms do
     test(s"$form, dropped thousands of times: no heap is left"):
