@@ -19,8 +19,8 @@ import weir.{Outcome, Stream}
   *   - **After a failure** no element enters the slot and no inner fiber begins. So the consumer
   *     sees the failure after the element that is in the slot, even if elements never end.
   *   - **The race we fear**: a new inner fiber begins while the stage closes, and nobody ends it.
-  *     `close` sets `isClosing` and takes `current` in one critical section, and an inner fiber is
-  *     started in one that looks at `isClosing`. `close` waits for the outer fiber, which waits for
+  *     `close` sets `closing` and takes `current` in one critical section, and an inner fiber is
+  *     started in one that looks at `closing`. `close` waits for the outer fiber, which waits for
   *     the inner one that it cancels.
   */
 private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
