@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.fiber.{CancelSelf, DirectCode, Frame, Tag, TaskFiber}
+import weir.fiber.{DirectCode, Frame, Tag, TaskFiber}
 import weir.{Outcome, Task}
 
 /** The frame at the bottom of a runner's stack: takes an element, runs its effect, stores the
@@ -71,11 +71,9 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
         effect
     else
       succeed(value)
-      if fiber.cancelRequested then
-        fiber.push(this)
-        CancelSelf
-      else takeNext(fiber)
+      takeNext(fiber)
 
+  /** If the fiber has been cancelled meanwhile, `takeElements` does not begin. */
   private def takeNext(fiber: TaskFiber): Task[Any] =
     isTaking = true
     fiber.push(this)

@@ -28,9 +28,10 @@ import weir.{Outcome, Task}
   *   - **Room**: `inFlight < limit`, and fewer than `limit + buffer` elements taken and not
   *     consumed. A finished element frees its permit at once, also while the head of the order
   *     still runs.
-  *   - **No room is left unused**: whatever makes room also requests a runner (`nextResult`), or
-  *     takes the next element itself (the runner, after `store`). The runner that has pulled
-  *     requests another one if there is still room.
+  *   - **Whatever makes room** also requests a runner (`giveBack`), or takes the next element
+  *     itself (the runner, after `store`). The runner that has pulled requests another one if there
+  *     is still room. The consumer gives back the room of a quarter of the buffer together, or of
+  *     all that it has used before it waits. So while it waits, no room is unused.
   *   - **Errors**: an error of upstream keeps its place in the order. A failed effect cancels the
   *     others; what was finished in order before it is still delivered. An error that the consumer
   *     does not come to is kept: see `Producer.keepError`.
@@ -77,9 +78,6 @@ private[weir] class ParEvalMapStage(
 
   private var consumed = 0L
 
-  /** There was no room for want of the consumer. Written under the lock. */
-  @volatile private var isFull = false
-
   // consumer only
   private val batch = ArrayDeque[MapResult]()
 
@@ -115,7 +113,7 @@ private[weir] class ParEvalMapStage(
         case answer => if Pull.isEnd(answer) then return Pull.End
     val value = batch.poll().nn.value
     used += 1
-    if isFull || used >= giveBackAt then synchronized(giveBack(fiber))
+    if used >= giveBackAt then synchronized(giveBack(fiber))
     value
 
   private val fillBatch: Task[Any] = new Suspend[Any]:
@@ -138,7 +136,6 @@ private[weir] class ParEvalMapStage(
   private def giveBack(fiber: TaskFiber): Unit =
     consumed += used
     used = 0
-    isFull = false
     requestRunner(fiber)
 
   private def isHeadDone: Boolean =
@@ -218,11 +215,9 @@ private[weir] class ParEvalMapStage(
   private def hasRoom: Boolean =
     !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit && mayRunAhead
 
-  /** If it is false, the consumer requests a runner. */
+  /** If it is false, the consumer requests a runner when it gives room back. */
   private def mayRunAhead: Boolean =
-    val may = taken - consumed - buffer < limit // not limit + buffer, which may overflow
-    if !may then isFull = true
-    may
+    taken - consumed - buffer < limit // not limit + buffer, which may overflow
 
   private def requestRunner(fiber: TaskFiber): Unit =
     if !runnerRequested && hasRoom then

@@ -28,6 +28,45 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
 
   private val kinds = Gen.choose(0, 60).flatMap(n => Gen.listOfN(n, Gen.choose(0, 3)))
 
+  // First, since without the runners that the stage requests all others hang.
+  for (name, run) <- both do
+    test(s"$name: elements follow each other, however many runners and places there are"):
+      for n <- List(1, 2, 5); buffer <- List(0, 1, 8) do
+        val result = TestRuntime.run(run(Stream.emits(0 until 40), n, buffer)(Task.pure).toList)
+        assertEquals(result.sorted, List.range(0, 40))
+
+    test(s"$name: as many effects as are allowed wait for each other"):
+      for n <- List(2, 5) do
+        val crowd = Crowd(n)
+        val meeting = run(Stream.emits(0 until 3 * n), n, 0)(i => crowd.meet(false).as(i))
+        TestRuntime.run(meeting.drain)
+        assertEquals((crowd.peak, crowd.now), (n, 0))
+
+    test(s"$name: upstream has its own locals, and an effect has those of its element"):
+      for n <- List(1, 3) do
+        val local = TaskLocal.unsafe(0)
+        val counted = Stream.repeatEval(local.modify(i => (i + 1, i + 1))).take(9)
+        val stream = run(counted, n, 4) { i =>
+          local.get.flatMap(seen => local.set(100).as(if seen == i then i else -seen))
+        }
+        assertEquals(TestRuntime.run(stream.toList).sorted, List.range(1, 10))
+
+  for n <- List(2, 4); buffer <- List(0, 8, 64); head <- List(0, 1, 15) do
+    test(s"while element $head takes long, all room is used, and no more, $n and $buffer"):
+      val gate = Deferred.unsafe[Unit]
+      val pulled, finished = AtomicInteger()
+      val stream = endless.map(i => { pulled.incrementAndGet(); i }).parEvalMap(n, buffer) { i =>
+        (if i == head then gate.get else Task(finished.incrementAndGet())).as(i)
+      }
+      val runtime = TestRuntime()
+      try
+        val test = runtime.start(stream.take(200).toList)
+        runtime.awaitQuiet()
+        assertEquals((pulled.get, finished.get), (head + n + buffer, head + n + buffer - 1))
+        val rest = gate.complete(()).andThen(test.fiber.joinOrFail)
+        assertEquals(runtime.run(rest), List.range(0, 200))
+      finally runtime.close()
+
   property("the order is that of the elements, however long each takes") {
     forAll(kinds, Gen.choose(1, 9), Gen.choose(0, 9)) { (kinds, n, buffer) =>
       val stream = Stream.emits(kinds.zipWithIndex)

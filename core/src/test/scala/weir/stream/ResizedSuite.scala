@@ -19,6 +19,17 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
 
   private val sizes = Gen.choose(1, 12).flatMap(n => Gen.listOfN(n, Gen.choose(0, 6)))
 
+  // First, since without it all others hang.
+  for (name, run) <- both do
+    test(s"$name: a larger size begins more effects, though none ends"):
+      val crowd = Crowd(3)
+      val resized = Signal.of(0).flatMap { size =>
+        run(Stream.emits(0 until 9), size, 4)(i => crowd.meet(false).as(i)).drain
+          .both(Task.foreach(List(1, 3))(n => Task.sleep(1.second) >> size.set(n)))
+      }
+      TestRuntime.run(resized): Unit
+      assertEquals((crowd.peak, crowd.now), (3, 0))
+
   for (name, run) <- both do
     property(s"$name: every element once, whatever the sizes are meanwhile") {
       forAll(sizes, Gen.choose(0, 5)) { (sizes, buffer) =>
