@@ -14,12 +14,14 @@ object Systems:
     "cats-effect-vt",
     "fs2",
     "zio",
+    "pekko",
     "monix",
     "scalaz",
     "future",
     "completable-future",
     "ox",
     "java-stream",
+    "fork-join",
     "virtual-threads"
   )
 
