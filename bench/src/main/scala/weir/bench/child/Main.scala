@@ -6,6 +6,7 @@ import weir.bench.child.clients.Clients
 import weir.bench.child.compare.Compare
 import weir.bench.child.jobs.Jobs
 import weir.bench.child.kafka.Kafka
+import weir.bench.child.scale.Scale
 import weir.bench.child.sleepers.Sleepers
 import weir.bench.child.stack.Stack
 import weir.lab.{ChildProgram, Ping}
@@ -21,6 +22,7 @@ object Main:
       "compare" -> Compare,
       "jobs" -> Jobs,
       "kafka" -> Kafka,
+      "scale" -> Scale,
       "sleepers" -> Sleepers,
       "stack" -> Stack,
       "ping" -> Ping

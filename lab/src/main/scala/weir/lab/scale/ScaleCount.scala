@@ -4,10 +4,12 @@ package weir.lab.scale
   *
   * @param unit
   *   the unit of its results
+  * @param operations
+  *   a result is the count for so many operations
   */
-enum ScaleCount(val title: String, val unit: String):
+enum ScaleCount(val title: String, val unit: String, val operations: Int = 1000):
   /** The processor time of all threads of the JVM, its collector and compiler included. */
-  case ProcessorTime extends ScaleCount("processor time an operation", "ns/op")
+  case ProcessorTime extends ScaleCount("processor time an operation", "ns/op", 1)
 
   /** How often a thread of the operating system has waited, so that another one had to wake it. */
   case Waits extends ScaleCount("waits of OS threads", "waits/1000 ops")

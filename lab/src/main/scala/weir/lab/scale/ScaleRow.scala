@@ -129,7 +129,7 @@ enum ScaleRow(
         "parEvalMap: ready",
         "an element whose effect is ready; 2 at a time for each carrier",
         false,
-        Has.parallelMaps
+        Has.streams + "virtual-threads"
       )
   case ParEvalMap1
       extends ScaleRow(
