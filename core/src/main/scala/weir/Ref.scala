@@ -1,7 +1,7 @@
 package weir
 
 import java.util.concurrent.atomic.AtomicReference
-import weir.runtime.Tuning
+import weir.runtime.{Counters, Tuning}
 import weir.sync.Backoff
 
 /** A value that fibers share and change atomically. Functions that it is given may be called more
@@ -59,6 +59,7 @@ final class Ref[A] private (state: AtomicReference[A]):
     var both = f(current)
     var pause = Tuning.backoffFirstNanos
     while !state.compareAndSet(current, both._1) do
+      Counters.count(Counters.RefRetry)
       pause = Backoff.pause(pause)
       current = state.get
       both = f(current)
@@ -70,6 +71,7 @@ final class Ref[A] private (state: AtomicReference[A]):
     var next = f(current)
     var pause = Tuning.backoffFirstNanos
     while !state.compareAndSet(current, next) do
+      Counters.count(Counters.RefRetry)
       pause = Backoff.pause(pause)
       current = state.get
       next = f(current)

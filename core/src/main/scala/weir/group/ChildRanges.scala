@@ -3,6 +3,7 @@ package weir.group
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.atomic.AtomicLong
 import scala.annotation.static
+import weir.runtime.Counters
 
 /** Hands out the indexes of a group's children, each once: singly, or from ranges that belong to
   * shards.
@@ -61,6 +62,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
 
   private def fromCounter(runner: Runner): Boolean =
     next.get < size && { // looked at first, so that late runners cannot carry the counter far
+      Counters.count(Counters.ChildFromCounter)
       val first = next.getAndIncrement()
       runner.index = first.toInt // used only if it is below size
       first < size
@@ -70,6 +72,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
     val left = get(own)
     next.get < size && left != ChildRanges.Opening && ChildRanges.isEmpty(left) &&
     ChildRanges.Ranges.compareAndSet(ranges.nn, own, left, ChildRanges.Opening) && {
+      Counters.count(Counters.BlockOpened)
       val first = next.getAndAdd(length.toLong)
       val end = math.min(first + length, size.toLong)
       val opened = if first < end then (first + 1) << 32 | end else 0L
@@ -113,9 +116,11 @@ private[weir] object ChildRanges:
     */
   def take(ranges: Array[Long], at: Int): Int =
     val range = get(ranges, at)
-    if !isEmpty(range) && Ranges.compareAndSet(ranges, at, range, range + (1L << 32)) then
-      (range >>> 32).toInt
-    else -1
+    if isEmpty(range) then -1
+    else if Ranges.compareAndSet(ranges, at, range, range + (1L << 32)) then (range >>> 32).toInt
+    else
+      Counters.count(Counters.RangeRetry)
+      -1
 
   private def isEmpty(range: Long): Boolean = (range >>> 32).toInt >= range.toInt
 

@@ -3,7 +3,7 @@ package weir.group
 import java.lang.invoke.{MethodHandles, VarHandle}
 import scala.annotation.static
 import weir.fiber.{Awaited, TaskFiber}
-import weir.runtime.{FiberRegistry, Registered}
+import weir.runtime.{Counters, FiberRegistry, Registered}
 
 /** Decides when a group of children asks for one more runner.
   *
@@ -80,6 +80,7 @@ private[weir] abstract class HelperPolicy(limit: Int)
       if started < limit then
         val helper = newRunner(Runner.Helper, parentFiber.nn)
         started += 1
+        Counters.count(Counters.HelperRequest)
         try if by ne null then by.submit(helper) else helper.runtime.scheduler.submit(helper)
         catch
           case error: Throwable =>

@@ -58,9 +58,11 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   def handOver(job: Job): Unit =
     if (handedOver eq null) && handOvers < Tuning.handOversInARow then
       handOvers += 1
+      Counters.count(Counters.HandOver)
       handedOver = job
     else
       handOvers = 0
+      Counters.count(Counters.QueuedHandOver)
       scheduler.submit(job, preferredShard)
 
   final protected def takeHandedOver(): Job | Null =

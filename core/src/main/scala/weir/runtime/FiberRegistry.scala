@@ -24,6 +24,7 @@ private[weir] final class FiberRegistry:
   def add(registered: Registered, preferredShard: Int): FiberRegistry.Entry =
     val stripe = preferredShard & (FiberRegistry.stripeCount - 1)
     val entry = FiberRegistry.Entry(registered)
+    Counters.count(Counters.RegistryEntry)
     stripes(stripe).add(entry, stripe)
     entry
 

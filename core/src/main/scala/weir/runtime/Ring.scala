@@ -52,6 +52,7 @@ private[weir] final class Ring(capacity: Int):
           cells(index) = job
           turns.setRelease(index, position + 1) // pairs with the acquire in poll
           return true
+        Counters.count(Counters.PushRetry)
         position = positions.get(tailAt)
       else if turn < position then return false
       else position = positions.get(tailAt)
@@ -69,6 +70,7 @@ private[weir] final class Ring(capacity: Int):
           cells(index) = null
           turns.setRelease(index, position + capacity) // pairs with the acquire in push
           return job
+        Counters.count(Counters.PollRetry)
         position = positions.get(headAt)
       else if turn < position + 1 then return null
       else position = positions.get(headAt)

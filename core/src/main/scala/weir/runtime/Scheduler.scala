@@ -63,8 +63,12 @@ private[weir] class Scheduler(
 
   /** Queues a job: on the preferred shard if there is room, else in the overflow queue. */
   def submit(job: Job, preferredShard: Int): Unit =
-    if !shards(preferredShard & shardMask).push(job) then overflow.add(job): Unit
+    if !shards(preferredShard & shardMask).push(job) then overflowing(job)
     if !standby then raiseStandby() // the read comes after the CAS of the push: see README, race 1
+
+  private def overflowing(job: Job): Unit =
+    Counters.count(Counters.OverflowPush)
+    overflow.add(job): Unit
 
   /** Whether a job is queued, also one whose push has begun but is not finished. */
   def hasWork: Boolean = hasWork(0)
@@ -77,7 +81,10 @@ private[weir] class Scheduler(
     while i <= shardMask do
       if !shards((preferredShard + i) & shardMask).isEmpty then return true
       i += 1
-    !overflow.isEmpty
+    !overflow.isEmpty || {
+      Counters.count(Counters.EmptyScan)
+      false
+    }
 
   /** The shard of the only job that is queued, as far as one look can tell; -1 if there is no job,
     * or more than one, or if it is in the overflow queue.
@@ -140,13 +147,15 @@ private[weir] class Scheduler(
   private def steal(from: Ring, to: Ring): Job | Null =
     val job = from.poll()
     if job ne null then
+      Counters.count(Counters.Steal)
       var left = math.min(from.size / 2, Tuning.stealJobs)
       val moves = left > 0
       while left > 0 do
         val next = from.poll()
         if next eq null then left = 0
         else
-          if !to.push(next) then overflow.add(next): Unit
+          Counters.count(Counters.StolenJob)
+          if !to.push(next) then overflowing(next)
           left -= 1
       if moves && !standby then raiseStandby() // as in submit
     job
@@ -167,6 +176,7 @@ private[weir] class Scheduler(
     * to block too.
     */
   def spawn(job: Job, slot: Int): Unit =
+    Counters.count(Counters.WorkerStarted)
     try newWorker().start(job, slot)
     catch case _: Throwable => () // it may have started all the same, so the job must not be queued
 
@@ -179,6 +189,9 @@ private[weir] class Scheduler(
     if tryStandby() then
       try
         val worker = takeIdle()
+        Counters.count(
+          if worker eq null then Counters.WorkerStarted else Counters.WorkerUnparked
+        )
         if worker eq null then newWorker().start() else worker.wakeAsStandby()
       catch
         case error: Throwable =>
@@ -189,7 +202,11 @@ private[weir] class Scheduler(
           catch case _: Throwable => ()
 
   /** Makes the calling worker the standby. False if there is a standby already. */
-  def tryStandby(): Boolean = !standby && Scheduler.Standby.compareAndSet(this, false, true)
+  def tryStandby(): Boolean = !standby && {
+    val won = Scheduler.Standby.compareAndSet(this, false, true)
+    Counters.count(if won then Counters.StandbyRaised else Counters.StandbyLost)
+    won
+  }
 
   /** As `tryStandby`, but only if work is queued. Reads the flag first: the counters of the queues
     * are in the caches of other carriers, and a standby looks at them after it has given the role
@@ -222,7 +239,8 @@ private[weir] class Scheduler(
 
   private def takeIfFree(worker: Worker, slot: Int): Boolean =
     val at = slot * Scheduler.stride
-    (slots.get(at) eq null) && slots.compareAndSet(at, null, worker) && {
+    (slots.get(at) eq null) && counted(slots.compareAndSet(at, null, worker)) && {
+      Counters.count(Counters.SlotTaken)
       worker.noteSlotTaken(fromBlocked = false)
       true
     }
@@ -230,10 +248,15 @@ private[weir] class Scheduler(
   private def takeIfBlocked(worker: Worker, slot: Int): Boolean =
     val at = slot * Scheduler.stride
     val holder = slots.get(at)
-    (holder ne null) && !holder.isRunnable && slots.compareAndSet(at, holder, worker) && {
+    (holder ne null) && !holder.isRunnable && counted(slots.compareAndSet(at, holder, worker)) && {
+      Counters.count(Counters.BlockedSlotTaken)
       worker.noteSlotTaken(fromBlocked = true)
       true
     }
+
+  private def counted(won: Boolean): Boolean =
+    if !won then Counters.count(Counters.SlotLost)
+    won
 
   def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot * Scheduler.stride) eq worker
 
@@ -245,7 +268,9 @@ private[weir] class Scheduler(
   def putIdle(worker: Worker): Boolean =
     var i = 0
     while i < idle.length do
-      if (idle.get(i) eq null) && idle.compareAndSet(i, null, worker) then return true
+      if idle.get(i) eq null then
+        if idle.compareAndSet(i, null, worker) then return true
+        Counters.count(Counters.IdleLost)
       i += 1
     false
 
@@ -253,7 +278,9 @@ private[weir] class Scheduler(
     var i = 0
     while i < idle.length do
       val worker = idle.get(i)
-      if (worker ne null) && idle.compareAndSet(i, worker, null) then return worker
+      if worker ne null then
+        if idle.compareAndSet(i, worker, null) then return worker
+        Counters.count(Counters.IdleLost)
       i += 1
     null
 
@@ -267,6 +294,7 @@ private[weir] class Scheduler(
     val index = indexOf(caller)
     val before = callers.getOpaque(index)
     callers.setOpaque(index, caller)
+    Counters.count(Counters.CallerListed)
     watch.wake()
     before
 

@@ -31,6 +31,7 @@ private[weir] final class SystemTimers(
   def realTime: Instant = Instant.now()
 
   def add(alarm: Alarm): Unit =
+    Counters.count(Counters.AlarmSet)
     val wake = locked:
       alarms.add(alarm)
       if thread eq null then
@@ -46,9 +47,13 @@ private[weir] final class SystemTimers(
       val isSooner = alarm.dueNanos - looksAt < 0
       if isSooner then looksAt = alarm.dueNanos
       isSooner
-    if wake then LockSupport.unpark(thread)
+    if wake then
+      Counters.count(Counters.TimerWoken)
+      LockSupport.unpark(thread)
 
-  def remove(alarm: Alarm): Boolean = locked(alarms.remove(alarm))
+  def remove(alarm: Alarm): Boolean =
+    Counters.count(Counters.AlarmRemoved)
+    locked(alarms.remove(alarm))
 
   def size: Int = locked(alarms.size)
 
@@ -60,9 +65,13 @@ private[weir] final class SystemTimers(
     */
   private inline def locked[A](inline body: A): A =
     try
+      countHeld()
       lock.lock()
       body
     finally if lock.isHeldByCurrentThread then lock.unlock()
+
+  private def countHeld(): Unit =
+    if Counters.isOn && lock.isLocked then Counters.count(Counters.TimerLockHeld)
 
   private def ring(): Unit =
     val due = new Array[Alarm | Null](Tuning.alarmsAtOnce)
@@ -76,6 +85,7 @@ private[weir] final class SystemTimers(
     * waits for the next. False once there has been no alarm for a while.
     */
   private def ringOnce(due: Array[Alarm | Null]): Boolean =
+    Counters.count(Counters.TimerLook)
     ringAll(due)
     var mayEnd = false
     var look = 0L
@@ -117,6 +127,7 @@ private[weir] final class SystemTimers(
       val alarm = due(i)
       if alarm ne null then
         due(i) = null
+        Counters.count(Counters.AlarmRung)
         try alarm.ring()
         catch
           case error: Throwable => error.printStackTrace(System.err) // may throw itself: see ring

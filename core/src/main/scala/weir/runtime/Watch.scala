@@ -60,6 +60,7 @@ private[weir] final class Watch(
   def wake(): Unit = if mode != Watch.Fast then wakeUp()
 
   private def wakeUp(): Unit =
+    Counters.count(Counters.WatchWoken)
     coarse = Watch.now // before the mode: who reads Fast reads this too
     var seen = mode
     while (seen == Watch.Slow || seen == Watch.Asleep) && !change(seen, Watch.Fast) do seen = mode

@@ -150,6 +150,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
           rest()
       else
         rounds += 1
+        Counters.count(Counters.SearchRound)
         Pause.nanos(Tuning.searchNanos)
         if (rounds & 3) == 0 then Thread.`yield`()
     false
@@ -187,6 +188,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     * once, there is a carrier too many (the JDK adds some during file I/O), and rests get longer.
     */
   protected def rest(): Unit =
+    Counters.count(Counters.StandbyRest)
     val now = System.nanoTime()
     rests = if now - lastRest < Tuning.yieldAfterNanos / 2 then rests + 1 else 0
     Thread.interrupted(): Unit // or the park would return at once
@@ -214,6 +216,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     caller = null // a stack overflow may have left it
     isReplacing = false
     takes += 1
+    Counters.count(Counters.Slice)
     if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
 
   /** The job to run now. Null if this worker is dry, and has freed its slot, or if its slot is

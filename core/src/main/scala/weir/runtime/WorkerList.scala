@@ -13,6 +13,7 @@ private[runtime] final class WorkerList(slots: Int):
 
   /** To be called once by `worker`, which holds `slot`. */
   def add(worker: Worker, slot: Int): Unit =
+    Counters.count(Counters.WorkerListed)
     stripes(slot).add(worker)
     worker.stripe = slot
 

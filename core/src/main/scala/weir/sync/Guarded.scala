@@ -3,7 +3,7 @@ package weir.sync
 import java.lang.invoke.{MethodHandles, VarHandle}
 import scala.annotation.static
 import weir.fiber.{Awaited, TaskFiber, WaitList, Waiter}
-import weir.runtime.Tuning
+import weir.runtime.{Counters, Tuning}
 
 /** The base of the primitives with a line of waiters: a lock of one CAS, and wake-ups after its
   * release.
@@ -54,10 +54,12 @@ private[weir] abstract class Guarded extends Awaited:
     if !Guarded.Held.compareAndSet(this, 0, 1) then lockHeld()
 
   private def lockHeld(): Unit =
+    Counters.count(Counters.LockHeld)
     var pause = Backoff.pause(Tuning.backoffFirstNanos)
     var tries = 0
     while held != 0 || !Guarded.Held.compareAndSet(this, 0, 1) do
       tries += 1
+      Counters.count(Counters.LockPause)
       if tries % Tuning.lockTriesPerYield == 0 then Thread.`yield`()
       pause = Backoff.pause(pause)
 

@@ -1,0 +1,17 @@
+package weir.runtime
+
+import scala.concurrent.duration.*
+import weir.{Ref, Runtime, Task}
+
+/** What `CountersSuite` runs in a JVM of its own: prints what was counted, before and after a
+  * `reset`.
+  */
+object Counting:
+  def main(args: Array[String]): Unit =
+    val ref = Ref.unsafe(0)
+    val child = Task.cede >> ref.update(_ + 1) >> Task.sleep(1.milli)
+    Task.parTraverse(1 to 100)(_ => child.timeout(1.hour)).void.runSync()
+    println(Counters.snapshot.mkString(", "))
+    while !Runtime.default.isQuiet do Thread.sleep(1)
+    Counters.reset()
+    println(s"after a reset: ${Counters.snapshot.toList}")
