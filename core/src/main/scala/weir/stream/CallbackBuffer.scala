@@ -1,12 +1,14 @@
 package weir.stream
 
 import java.util.ArrayDeque
+import weir.fiber.{Suspend, TaskFiber, Waiter}
 import weir.{BufferOverflow, Overflow, Stream, Task}
 
 /** The elements that callbacks have given and the stream has not taken, of `Stream.async`.
   *
   * A consumer that waits is told that there may be something, and looks again: so a cancelled wait
-  * loses no element.
+  * loses no element. It looks and begins to wait in one critical section: so no callback comes
+  * between the two.
   */
 private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) extends Stream.Emit[A]:
   import CallbackBuffer.*
@@ -14,7 +16,7 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) exte
   // under this object's lock
   private val elements = ArrayDeque[Any]()
   private var ending: Ending | Null = null
-  private var waiter: Wake | Null = null
+  private var consumer: Waiter | Null = null
 
   def apply(value: A): Boolean = wakeAfter {
     if ending ne null then false
@@ -40,44 +42,41 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) exte
     wakeAfter { if ending eq null then ending = Ending(error) }
 
   private def wakeAfter[R](change: => R): R =
-    var wake: Wake | Null = null
+    var waiting: Waiter | Null = null
     val result = synchronized {
       val result = change
-      wake = waiter
-      waiter = null
+      waiting = consumer
+      consumer = null
       result
     }
-    if wake ne null then wake.nn(Right(()))
+    if waiting ne null then waiting.nn.complete(Changed): Unit
     result
 
   /** The next element, or `Pull.End`. */
-  val next: Task[Any] = Task.defer {
-    synchronized {
-      if !elements.isEmpty then Task.pure(unboxed(elements.removeFirst()))
-      else if ending eq null then null
-      else
-        ending.nn.error match
-          case null => Task.pure(Pull.End)
-          case error: Throwable => Task.fail(error)
-    } match
-      case null => changed.flatMap(_ => next)
-      case task: Task[Any] => task
+  val next: Task[Any] = Look.flatMap {
+    case Changed => next
+    case Ending(null) => Task.pure(Pull.End)
+    case Ending(error: Throwable) => Task.fail(error)
+    case value => Task.pure(value)
   }
 
-  private def changed: Task[Unit] = Task.async { wake =>
-    val isReady = synchronized {
-      val isReady = !elements.isEmpty || (ending ne null)
-      if !isReady then waiter = wake
-      isReady
+  private object Look extends Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = CallbackBuffer.this.synchronized {
+      if !elements.isEmpty then unboxed(elements.removeFirst())
+      else if ending ne null then ending
+      else
+        val waiter = Waiter(fiber)
+        fiber.runtime.waitsOutside(waiter)
+        consumer = waiter
+        waiter
     }
-    if isReady then wake(Right(()))
-  }
 
 private[weir] object CallbackBuffer:
-  type Wake = Either[Throwable, Unit] => Unit
+  /** There may be something now. */
+  private object Changed
 
   /** How the callbacks have ended the stream. */
-  final class Ending(val error: Throwable | Null)
+  private final case class Ending(error: Throwable | Null)
 
   /** In place of null, which the deque refuses. */
   private object Null

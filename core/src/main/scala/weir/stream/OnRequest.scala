@@ -11,7 +11,7 @@ import weir.group.Finalizers
   *
   * {{{
   * side: idle --request--> requested --its fiber--> made --take--> idle
-  *                                         +--> Pull.End, Failed: stays
+  *                                         +--> Pull.End, Failed: its fiber ends
   * }}}
   *
   * Once closing has begun, the fibers are cancelled, and each stream is closed by a fiber of its
@@ -34,10 +34,10 @@ private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
     def isEnd: Boolean = Pull.isEnd(made)
     def isFailed: Boolean = made.isInstanceOf[Producer.Failed]
 
-    /** Under the lock: what was made. The end or an error stays. */
+    /** Under the lock: what was made. After the end, or an error, the stage asks for no more. */
     def take(): Any =
       val value = made
-      if !isEnd && !isFailed then made = Empty
+      made = Empty
       value
 
     /** Under the lock: begins with the next element, unless one is there. */

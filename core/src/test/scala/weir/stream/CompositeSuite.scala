@@ -4,6 +4,7 @@ package stream
 import scala.concurrent.duration.*
 import scala.util.Random
 import scala.util.control.NoStackTrace
+import weir.fiber.TaskFiber
 import weir.trace.Functions
 
 /** Random streams that consist of streams do what a plain recursive loop over the same description
@@ -17,6 +18,54 @@ class CompositeSuite extends StreamTests:
   private val seconds = Integer.getInteger("weir.stress.seconds", Tier(1, 30)).intValue
 
   override def limit: FiniteDuration = 30.seconds + seconds.seconds
+
+  // First, since random streams go on for ever where these fail.
+
+  test("a recursion that makes no element looks for a cancel in each turn"):
+    for turn <- List[(=> Stream[Int]) => Stream[Int]](
+        go => Stream.empty ++ go,
+        go => Stream.fail(first).handleErrorWith(_ => go),
+        go => Stream.emit(1).flatMap(_ => go)
+      )
+    do
+      var turns = 0
+      def recursion(own: TaskFiber): Stream[Int] =
+        turns += 1
+        if turns == 3 then own.requestCancel()
+        if turns == 100 then Stream.empty else turn(recursion(own))
+      val ended = ownFiber.flatMap(recursion(_).drain).start.flatMap(_.join).runSync()
+      assertEquals((ended, turns), (Outcome.Canceled, 3))
+
+  test("a part that is a collection looks for a cancel before each element"):
+    for make <- List[Stream[Int] => Stream[Int]](
+        part => Stream.emit(1).flatMap(_ => part),
+        part => Stream.empty ++ part
+      )
+    do
+      var used = 0
+      def stream(own: TaskFiber) = make(Stream.emits(1 to 100)).map { i =>
+        used = i
+        if i == 3 then own.requestCancel()
+      }
+      val ended = ownFiber.flatMap(stream(_).drain).start.flatMap(_.join).runSync()
+      assertEquals((ended, used), (Outcome.Canceled, 3))
+
+  test("a handler gets no error that its own stream throws"):
+    var calls = 0
+    val stream = Stream.fail(first).handleErrorWith { _ =>
+      calls += 1
+      if calls == 1 then Stream.fail(second) else Stream.empty
+    }
+    assertEquals((stream.drain.attempt.runSync(), calls), (Left(second), 1))
+
+  test("a handler gets its error with those of the finalizers inside suppressed under it"):
+    val (error, later) = (Boom("of the source"), Boom("of the finalizer"))
+    val stream = Stream.fail(error).onFinalize(Task.fail(later)).handleErrorWith { handled =>
+      assertEquals(handled, error)
+      assertEquals(handled.getSuppressed.toList, List(later))
+      Stream.emit(1)
+    }
+    assertEquals(stream.toList.runSync(), List(1))
 
   private enum Shape:
     case Emits(values: List[Int])

@@ -4,7 +4,7 @@ package stream
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
-import weir.fiber.{Suspend, TaskFiber}
+import weir.fiber.TaskFiber
 import weir.testkit.TestRuntime
 
 /** What the stages with fibers promise at their edges: a cancel between two elements, a fiber that
@@ -35,14 +35,11 @@ class ConcurrentStagesSuite extends StreamTests:
       val used = AtomicInteger()
       val full = CountDownLatch(1)
       val source = Stream.emits(1 to 200) ++ Stream.exec(Task(full.countDown()))
-      var consumer: TaskFiber | Null = null
-      val ownFiber = new Suspend[Unit]:
-        def begin(fiber: TaskFiber): Any = consumer = fiber
-      val pipe = make(source).map { i =>
-        if used.incrementAndGet() == 3 then consumer.nn.requestCancel()
+      def pipe(consumer: TaskFiber) = make(source).map { i =>
+        if used.incrementAndGet() == 3 then consumer.requestCancel()
         i
       }
-      val fiber = ownFiber.andThen(pipe.drain).start.runSync()
+      val fiber = ownFiber.flatMap(pipe(_).drain).start.runSync()
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
       assertEquals(used.get, 3)
 

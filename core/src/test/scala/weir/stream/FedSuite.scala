@@ -2,7 +2,9 @@ package weir
 package stream
 
 import java.util.SplittableRandom
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicIntegerArray
+import scala.collection.immutable.AbstractSeq
 import scala.concurrent.duration.*
 
 /** A pipe of `broadcastThrough` or `balance` sees an end if upstream has ended, and only then. */
@@ -111,6 +113,27 @@ class FedSuite extends StreamTests:
       }
       val wrong = told.filter(_.nonEmpty)
       assert(wrong.isEmpty, s"seed $seed: ${wrong.size} of $rounds, such as ${wrong.take(5)}")
+
+  test("a pipe is cancelled before its channel is closed: it sees no error of its own fibers"):
+    val begun, ended = CountDownLatch(1)
+    var seen: Any = "nothing"
+    val channel = Channel.unsafe[Any](1)
+    val channels = new AbstractSeq[Channel[Any]]:
+      def length: Int = 1
+      def apply(index: Int): Channel[Any] = channel
+      def iterator: Iterator[Channel[Any]] = Iterator.single(channel)
+      override def foreach[U](close: Channel[Any] => U): Unit =
+        super.foreach(close)
+        await(ended)
+    def pipe(elements: Stream[Any]): Stream[Any] =
+      val prefetched = Task(begun.countDown()).andThen(elements.prefetchN(1).drain)
+      val noted = prefetched.attempt.flatMap(end => Task { seen = end })
+      Stream.emit(1) ++ Stream.exec(noted.guarantee(Task(ended.countDown())))
+    val stage = Stream.of[Any](() =>
+      FedStage(Stream.never.open(), channels, (_, _) => true, true, _.map(pipe))
+    )
+    stage.evalMap(_ => Task(await(begun))).take(1).drain.runSync()
+    assertEquals(seen, "nothing")
 
   for (name, fan) <- fans do
     test(s"$name: an error that a pipe has handled is not reported as well"):

@@ -2,8 +2,12 @@ package weir
 package stream
 
 import java.util.concurrent.CountDownLatch
+import scala.concurrent.duration.*
+import weir.testkit.TestRuntime
 
-/** Stages over several streams that are pulled by fibers of their own: which errors are kept. */
+/** Stages over several streams that are pulled by fibers of their own: which errors are kept, and
+  * how the streams are closed.
+  */
 class OnRequestSuite extends StreamTests:
 
   for (form, make) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Any])](
@@ -33,3 +37,29 @@ class OnRequestSuite extends StreamTests:
       val failing = make(Stream.fail(boom), Stream.never)
       val use = failing.toPull.use(_.attempt)
       assertEquals(printed(assertEquals(use.runSync(), Left(boom))), "")
+
+  for (name, merge) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Int])](
+      "on the left" -> (_.mergePreferred(_)),
+      "on the right" -> ((holder, waiting) => waiting.mergePreferred(holder))
+    )
+  do
+    test(s"what the finalizer of one side gives back, $name, ends the masked wait of the other"):
+      val taken = Task.direct {
+        val items = Queue.bounded[Int](1).await
+        val held = Deferred[Unit].await
+        items.offer(1).await
+        val item = Stream.bracket(items.take)(items.offer)
+        val sleep = held.complete(()).andThen(Task.sleep(1.minute))
+        val holder = item.flatMap(i => Stream.eval(sleep.as(i)) ++ Stream.never)
+        val waiting = Stream.eval(held.get).flatMap(_ => item)
+        merge(holder, waiting).take(1).toList.await
+      }
+      assertEquals(TestRuntime.run(taken), List(1))
+
+  test("a side that waits for ever is cancelled when the stage closes"):
+    for make <- List[Stream[Int] => Stream[Int]](
+        _.concurrently(Stream.never),
+        _.mergePreferred(Stream.never),
+        Stream.never.mergePreferred(_)
+      )
+    do assertEquals(TestRuntime.run(make(Stream.emit(1)).take(1).toList), List(1))

@@ -53,6 +53,12 @@ class PrefetchSuite extends munit.ScalaCheckSuite, StreamTests:
       fiber.joinOrFail.runSync()
       assert(produced.get <= 4 + n + 1, s"${produced.get} produced")
 
+  test("prefetchStrict makes no element after the last one that is taken"):
+    val made = AtomicInteger()
+    val taken = counted(made).prefetchStrict.take(3).evalMap(i => Task.sleep(1.second).as(i))
+    assertEquals(TestRuntime.run(taken.toList), List(1, 2, 3))
+    assertEquals(made.get, 3)
+
   for n <- List(1, 8) do
     test(s"producer and consumer append to one list in a legal order, size $n"):
       val log = Log()

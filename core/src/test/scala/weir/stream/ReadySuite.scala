@@ -6,6 +6,8 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import org.scalacheck.rng.Seed
 import scala.concurrent.duration.*
+import weir.fiber.TaskFiber
+import weir.testkit.TestRuntime
 
 /** Elements that exist already cross from fiber to fiber together, and a consumer must not notice.
   */
@@ -49,6 +51,24 @@ class ReadySuite extends StreamTests, ScalaCheckSuite:
     val long = Stream.emits(0 until Int.MaxValue)
     assertEquals(long.merge(Stream.emit(-1)).find(_ == -1).runSync(), Some(-1))
     assertEquals(Stream.emit(-1).merge(long).find(_ == -1).runSync(), Some(-1))
+
+  test("a pipe that is cancelled uses no further one of the elements that came together"):
+    var used = 0
+    def cancelling(elements: Stream[Int])(own: TaskFiber): Stream[Int] = elements.map { i =>
+      used += 1
+      if i == 3 then own.requestCancel()
+      i
+    }
+    val pipe = (s: Stream[Int]) => Stream.eval(ownFiber).flatMap(cancelling(s))
+    assert(Stream.emits(1 to 50).broadcastThrough(pipe).drain.attempt.runSync().isLeft)
+    assertEquals(used, 3)
+
+  test("several pipes use the same elements that came together, one pipe after the other"):
+    val over = Deferred.unsafe[Unit]
+    val first = (s: Stream[Int]) => s ++ Stream.exec(over.complete(()).void)
+    val second = (s: Stream[Int]) => Stream.exec(over.get) ++ s
+    val all = Stream.emits(1 to 50).broadcastThrough(first, second).toList
+    assertEquals(TestRuntime.run(all), List.range(1, 51) ++ List.range(1, 51))
 
   test("an element does not wait for those after it"):
     val slow = Stream.emits(1 to 3) ++ Stream.eval(Task.never)

@@ -18,6 +18,47 @@ class StreamDirectSuite extends munit.ScalaCheckSuite, StreamTests:
     case 1 => Task.sleep(20.micros)
     case _ => Task.unit
 
+  // First, since others hang where these fail.
+
+  test("a masked emit returns once the consumer wants no more"):
+    val stream = Stream.direct[Int] { emit =>
+      Task.uncancelable(_ => Task.direct(emit(1))).await
+    }
+    assertEquals(TestRuntime.run(stream.take(1).toList), List(1))
+
+  test("a masked emit that waits in line returns once the consumer wants no more"):
+    val stream = Stream.direct[Int] { emit =>
+      Task.uncancelable(_ => Task.parForeach(1 to 3)(_ => Task.direct(emit(1)))).await
+    }
+    assertEquals(TestRuntime.run(stream.take(1).toList), List(1))
+
+  test("a masked emit that begins after that returns at once"):
+    val stream = Stream.direct[Int] { emit =>
+      try emit(1)
+      finally Task.uncancelable(_ => Task.direct(emit(2))).await
+    }
+    assertEquals(TestRuntime.run(stream.take(1).toList), List(1))
+
+  test("what is in line as the block ends comes before the end"):
+    val stream = Stream.direct[Int] { emit =>
+      for i <- 1 to 3 do
+        Task.direct(emit(i)).start.await: Unit
+        Task.sleep(1.second).await
+    }
+    val slow = stream.evalTap(_ => Task.sleep(1.minute))
+    assertEquals(TestRuntime.run(slow.toList), List(1, 2, 3))
+
+  test("an error of the block that comes after its consumer has stopped is kept"):
+    val boom, first = Boom()
+    val stream = Stream.direct[Int] { emit =>
+      Task.uncancelable(_ => Task.direct(emit(1)).andThen(Task.fail(boom))).await
+    }
+    val text = printed(assertEquals(stream.take(1).toList.runSync(), List(1)))
+    assert(text.contains(boom.toString), text)
+    val failed = stream.evalMap(_ => Task.fail(first)).drain.attempt
+    assertEquals(printed(assertEquals(failed.runSync(), Left(first))), "")
+    assertEquals(first.getSuppressed.toList, List(boom))
+
   property("what a block emits between its effects, one element for each emit, null too") {
     forAll(items) { items =>
       val stream = Stream.direct[Integer | Null] { emit =>
