@@ -16,7 +16,8 @@ import sbt.Keys._
   * copy has all classes, since Weir knows its own by the place where they were loaded from.
   *
   * First each suite runs without a mutant. It has to pass, and the time that it takes sets the
-  * limit for its mutants: a suite that runs much longer has noticed one, since it hangs.
+  * limit for its mutants: a suite that runs much longer has noticed one, since it goes on for ever.
+  * A test that waits for ever fails after a few seconds: see `FirstFailure`.
   */
 object Mutants {
 
