@@ -420,6 +420,7 @@ lazy val cli = project
       "info.picocli" % "picocli" % "4.7.7",
       "me.tongfei" % "progressbar" % "0.10.2",
       "org.jsoup" % "jsoup" % "1.24.1",
+      "com.github.albfernandez" % "juniversalchardet" % "2.5.2",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
       "org.postgresql" % "postgresql" % pgjdbc,
       "org.slf4j" % "slf4j-nop" % "2.0.17",

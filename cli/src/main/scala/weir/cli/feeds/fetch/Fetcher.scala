@@ -146,7 +146,7 @@ object Fetcher:
 
   private val userAgent = s"weir-feeds/0.1 (+$homepage)"
 
-  private val charsetParameter = "(?i).*;\\s*charset\\s*=\\s*\"?([A-Za-z0-9._:+-]+)\"?.*".r
+  private val charsetParameter = "(?i).*;\\s*charset\\s*=\\s*[\"']?\\s*([A-Za-z0-9._:+-]+).*".r
 
   /** Whether what comes with `status` may be the feed: 204 and 205 have no body, 206 has a part of
     * it. For the others that mean success, such as 203 of a proxy, the parser decides.

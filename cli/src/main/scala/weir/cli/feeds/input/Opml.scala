@@ -7,6 +7,7 @@ import org.jsoup.nodes.{Document, Element}
 import org.jsoup.parser.Parser
 
 import weir.cli.BadInput
+import weir.cli.feeds.encoding.DecodedText
 
 /** Reads the subscriptions of an OPML file, at any depth of its folders.
   *
@@ -21,7 +22,8 @@ object Opml:
     * **Fails** with [[BadInput]] if the file cannot be read, is not OPML, or has no feed in it.
     */
   def read(path: Path): FeedList =
-    val input = InputText.of(InputFile.bytes(path))
+    val bytes = InputFile.bytes(path)
+    val input = DecodedText.of(bytes, None).getOrElse(DecodedText.asWindows(bytes))
     val document = Parser.xmlParser().setTrackPosition(true).parseInput(input.text, "")
     val root = rootOf(path, document)
     val outlines = root.getAllElements.asScala.filter(isNamed(_, "outline"))
@@ -72,11 +74,11 @@ object Opml:
 
   private val feedTypes = Set("rss", "atom", "feed")
 
-  private def guess(path: Path, input: InputText): Option[BadInput] =
+  private def guess(path: Path, input: DecodedText): Option[BadInput] =
     Option.when(input.isGuess):
       BadInput(
         path.toString,
-        s"its encoding is not named and not UTF-8, so it was read as ${input.encoding}.",
+        s"it is not UTF-8, and nothing else says its encoding, so it was read as ${input.encoding}.",
         "Save the file as UTF-8 if a title looks wrong."
       )
 

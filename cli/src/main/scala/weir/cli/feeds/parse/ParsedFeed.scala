@@ -4,6 +4,7 @@ import java.time.Instant
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
+import weir.cli.feeds.encoding.DecodedText
 import weir.cli.feeds.fetch.{Failure, Reason}
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.Item
@@ -48,7 +49,12 @@ object ParsedFeed:
       url: FeedUrl
   ): Either[Failure, ParsedFeed] =
     // Whatever a document does to a parser is its own failure, and never the run's.
-    try FeedText.decode(bytes, charset).flatMap(read(_, url.text, Instant.now()))
+    try
+      DecodedText
+        .of(bytes, charset)
+        .left
+        .map(Failure(Reason.WrongEncoding, _))
+        .flatMap(read(_, url.text, Instant.now()))
     catch
       case error @ (NonFatal(_) | _: StackOverflowError | _: OutOfMemoryError) =>
         Left(
@@ -58,7 +64,7 @@ object ParsedFeed:
   /** A parser may put the whole document into its message. */
   private val longestDetail = 300
 
-  private def read(decoded: FeedText, base: String, now: Instant): Either[Failure, ParsedFeed] =
+  private def read(decoded: DecodedText, base: String, now: Instant): Either[Failure, ParsedFeed] =
     val text = decoded.text
     val usual = if decoded.wasWronglyNamed then Reason.EncodingRecovered else Reason.Fetched
     if text.isBlank then Left(Failure(Reason.Malformed, "it is empty"))

@@ -146,6 +146,7 @@ class FetcherSuite extends FunSuite:
   test("the charset is found in a content type"):
     assertEquals(Fetcher.charsetOf("text/xml; charset=\"UTF-8\""), Some("UTF-8"))
     assertEquals(Fetcher.charsetOf("text/xml;Charset=latin1; x=y"), Some("latin1"))
+    assertEquals(Fetcher.charsetOf("text/xml; charset=' gb_2312-80 '"), Some("gb_2312-80"))
     assertEquals(Fetcher.charsetOf("text/xml"), None)
 
   test("a task that awaits a fetch in a sequence goes on after a time-out"):

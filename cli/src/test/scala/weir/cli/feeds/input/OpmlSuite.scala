@@ -122,6 +122,11 @@ class OpmlSuite extends FunSuite with TempFolder:
     for encoding <- List(UTF_16, UTF_16BE, UTF_16LE) do
       assertEquals(titles(plain, encoding), (Vector("Café"), 0), encoding)
     assertEquals(titles(plain, ISO_8859_1), (Vector("Café"), 1))
+    for (label, encoding) <- List("gb2312" -> "GBK", "x-sjis" -> "windows-31j", "L1" -> "UTF-8") do
+      val text =
+        s"<?xml version='1.0' encoding='$label'?>\n<opml>${outline.replace("Café", "囍 髙")}</opml>"
+      if Charset.forName(encoding).newEncoder.canEncode(text) then
+        assertEquals(titles(text, Charset.forName(encoding)), (Vector("囍 髙"), 0), label)
     val wronglyNamed = s"<?xml version='1.0' encoding='us-ascii'?>\n$plain"
     assertEquals(titles(wronglyNamed, Charset.forName("UTF-8")), (Vector("Café"), 0))
 
