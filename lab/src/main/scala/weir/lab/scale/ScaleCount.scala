@@ -14,17 +14,20 @@ enum ScaleCount(val title: String, val unit: String, val operations: Int = 1000)
   /** How often a thread of the operating system has waited, so that another one had to wake it. */
   case Waits extends ScaleCount("waits of OS threads", "waits/1000 ops")
 
-  /** Compare-and-sets that failed because another thread was first. */
+  /** Compare-and-sets that failed because another thread was first. Weir's own, as those below. */
   case ContendedCas extends ScaleCount("contended CAS", "CAS/1000 ops")
 
-  /** Calls of `tryLock` that failed, and locks that were waited for. */
-  case LockWaits extends ScaleCount("lock waits", "locks/1000 ops")
+  /** Locks that another thread held when they were tried. */
+  case LockWaits extends ScaleCount("locks found held", "locks/1000 ops")
 
-  /** Idle workers that were woken. */
-  case WakeUps extends ScaleCount("wake-ups of workers", "wake-ups/1000 ops")
+  /** Idle workers, and waiting timer threads, that were woken, and workers that were started. */
+  case WakeUps extends ScaleCount("wake-ups", "wake-ups/1000 ops")
 
-  /** Fibers that one worker has queued and another one has run. */
+  /** Fibers that a worker runs next because the one before has woken them, without a queue. */
   case HandOvers extends ScaleCount("hand-overs", "hand-overs/1000 ops")
+
+  /** Fibers that a worker has taken from the queue of another one. */
+  case Steals extends ScaleCount("steals", "steals/1000 ops")
 
 object ScaleCount:
   /** The count with that unit; none if there is none. */

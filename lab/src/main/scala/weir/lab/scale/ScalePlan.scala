@@ -38,6 +38,9 @@ object ScalePlan:
       s"-Djdk.virtualThreadScheduler.maxPoolSize=${math.max(256, carriers)}"
     )
 
+  /** The flag of a JVM in which Weir counts too, which takes it some time: [[ScaleCount]]. */
+  val countingFlag = "-Dweir.counters=true"
+
   /** The speed of a row: `operations` a second. */
   def speed(row: ScaleRow, carriers: Int, system: String, operations: Double): Result =
     Result.opsPerSecond(caseOf(row, carriers), system, operations)

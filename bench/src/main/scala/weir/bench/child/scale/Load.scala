@@ -30,6 +30,8 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
     case ScaleRow.ForkFlat | ScaleRow.QueueOne | ScaleRow.ParEvalMap0 => less(10_000)
     case ScaleRow.QueueMany | ScaleRow.QueuePairs => less(5_000)
     case ScaleRow.Merge | ScaleRow.Blocking => less(2_000)
+    case ScaleRow.RunSync => less(3_000)
+    case ScaleRow.Mutex => less(40_000 / fibers) // all go through it one by one
     case ScaleRow.TimersRing => 5
     case _ => less(1_000)
 

@@ -1,7 +1,7 @@
 package weir.bench.child.scale
 
+import java.time.Duration as JavaDuration
 import scala.concurrent.duration.*
-import scala.util.control.NonFatal
 
 import weir.lab.scale.{ScalePlan, ScaleRow}
 import weir.lab.{ChildOutput, Experiment, Harness}
@@ -20,37 +20,25 @@ object Scale extends Experiment:
       options.int("round").millis,
       options.int("rounds")
     )
-    val part = Part(system, ScaleSystem.of(system, carriers), carriers, time, out)
-    rows.foreach(part.measure)
+    val rowReport = RowReport(system, carriers, Work.calibrated(), time, out)
+    val systemRun = ScaleSystem.of(system, carriers)
+    measureEach(rows, limitOf(time))(rowReport.measure(systemRun, _)): (row, why) =>
+      rowReport.failed(row, why)
 
-  private final class Part(
-      name: String,
-      system: ScaleSystem,
-      carriers: Int,
-      time: Harness,
-      out: ChildOutput
-  ):
-    private val counters = Counters.of(name)
-    private val work = Work.calibrated()
+  /** A row that takes longer is given up: its fibers would disturb the rows after it. */
+  private def limitOf(time: Harness): FiniteDuration =
+    (time.warmUp + time.round * time.rounds) * 3 + 10.seconds
 
-    /** Reports what it has measured, or that it failed. */
-    def measure(row: ScaleRow): Unit =
-      try
-        val load = Load(row, carriers, work)
-        val run = system
-          .run(load)
-          .getOrElse(throw IllegalArgumentException(s"$name has no row '${row.id}'"))
-        val runs = TimedRuns(load, run)
-        val _ = runs.rate(time.warmUp)
-        val before = counters.read()
-        val earlier = runs.operations
-        val rates = Vector.fill(time.rounds)(runs.rate(time.round))
-        val counts = Counters.growth(before, counters.read(), runs.operations - earlier)
-        out.result(ScalePlan.speed(row, carriers, name, Harness.median(rates)))
-        for (count, value) <- counts do
-          out.result(ScalePlan.counted(row, carriers, name, count, value))
-      catch
-        case NonFatal(error) => out.failed(ScalePlan.caseOf(row, carriers), name, error.toString)
+  /** Measures each row on a thread of its own. After a row that does not end, no other is begun. */
+  private[scale] def measureEach(rows: Vector[ScaleRow], limit: FiniteDuration)(
+      measure: ScaleRow => Unit
+  )(failed: (ScaleRow, String) => Unit): Unit =
+    val left = rows.dropWhile: row =>
+      val thread = Thread.ofPlatform().daemon().start(() => measure(row))
+      thread.join(JavaDuration.ofNanos(limit.toNanos))
+    for endless <- left.headOption do
+      failed(endless, s"it did not end within ${limit.toMillis} ms")
+      for row <- left.tail do failed(row, s"it is not begun, as ${endless.id} did not end")
 
   /** **Fails** if this JVM was started without [[ScalePlan.flags]]: there is no other way to tell
     * the JDK how many carriers to have.

@@ -1,10 +1,13 @@
 package weir.bench.child.scale
 
 import java.io.{ByteArrayOutputStream, PrintStream}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 
+import weir.lab.ChildOutput.Message
 import weir.lab.scale.{ScaleCount, ScaleRow}
-import weir.lab.{ChildOutput, Experiment}
+import weir.lab.{ChildOutput, Experiment, Harness}
 
 /** What is reported is what was run. */
 class ScaleSuite extends munit.FunSuite:
@@ -17,6 +20,49 @@ class ScaleSuite extends munit.FunSuite:
     val error = intercept[IllegalStateException]:
       Scale.run("weir", options, ChildOutput(PrintStream(ByteArrayOutputStream())))
     assert(error.getMessage.contains("-XX:ActiveProcessorCount=63"), error.getMessage)
+
+  private def report(system: ScaleSystem, row: ScaleRow): List[Message] =
+    val written = ByteArrayOutputStream()
+    val time = Harness(1.milli, 1.milli, rounds = 1)
+    RowReport("zio", 2, work, time, ChildOutput(PrintStream(written))).measure(system, row)
+    written.toString.linesIterator.flatMap(ChildOutput.parse).toList
+
+  test("a row that is measured has its speed first, then its counts"):
+    val units = report(load => Some(() => load.expected), ScaleRow.Yields).map:
+      case Message.Measured(result) if result.value >= 0 && result.name == "yields: 2" =>
+        result.unit
+      case other => fail(other.toString)
+    assertEquals(units.head, "ops/s")
+    val counts = units.tail.map(ScaleCount.ofUnit(_).get)
+    assert(counts.contains(ScaleCount.ProcessorTime), counts)
+    assert(!counts.contains(ScaleCount.Steals), "which only Weir counts, where it was asked to")
+
+  test("a row that fails, or that the system lacks, is a message that says why"):
+    def failsWith(why: String)(system: ScaleSystem) =
+      report(system, ScaleRow.Yields) match
+        case List(Message.Failed("yields: 2", "zio", said)) => assert(said.contains(why), said)
+        case other => fail(other.toString)
+    failsWith("StackOverflowError: deep")(_ => Some(() => throw StackOverflowError("deep")))
+    failsWith("zio has no row 'yields'")(_ => None)
+
+  test("after a row that does not end no other is begun, and each is told to have failed"):
+    val never = CountDownLatch(1)
+    val begun = ConcurrentLinkedQueue[ScaleRow]()
+    val failed = List.newBuilder[(ScaleRow, String)]
+    val rows = Vector(ScaleRow.Yields, ScaleRow.Mutex, ScaleRow.Merge)
+    Scale.measureEach(rows, 2.seconds) { row =>
+      begun.add(row): Unit
+      if row == ScaleRow.Mutex then never.await()
+    }((row, why) => failed += row -> why)
+    never.countDown()
+    assertEquals(begun.asScala.toList, List(ScaleRow.Yields, ScaleRow.Mutex))
+    assertEquals(
+      failed.result(),
+      List(
+        ScaleRow.Mutex -> "it did not end within 2000 ms",
+        ScaleRow.Merge -> "it is not begun, as mutex did not end"
+      )
+    )
 
   test("a run that returns another value fails, and names its row"):
     val load = Load(ScaleRow.Yields, 2, work)
