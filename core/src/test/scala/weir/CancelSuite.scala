@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.collection.View
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.fiber.TaskFiber
+import weir.fiber.{Suspend, TaskFiber}
 import weir.testkit.InlineRuntime
 
 class CancelSuite extends WeirSuite:
@@ -25,6 +25,20 @@ class CancelSuite extends WeirSuite:
 
   /** Ends with the cancel that its last act has held back. */
   private def lookingAtItsEnd[A](task: Task[A]): Task[A] = task.flatMap(a => Task.cede.as(a))
+
+  test("the function of flatMap does not run once its fiber is cancelled"):
+    var ran = false
+    val cancels = new Suspend[Unit]:
+      def begin(fiber: TaskFiber): Any = fiber.requestCancel()
+    val fiber = cancels
+      .flatMap { _ =>
+        ran = true
+        Task.unit
+      }
+      .start
+      .runSync()
+    assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assert(!ran)
 
   test("join gives each of the three outcomes, to many who ask, before and after the end"):
     val boom = Boom()

@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.fiber.{Suspend, TaskFiber}
 
 /** What the suites of streams and of primitives share. */
 trait StreamTests extends WeirSuite:
@@ -57,10 +56,6 @@ trait StreamTests extends WeirSuite:
     val fiber = task.start.runSync()
     standstill()
     fiber
-
-  /** The fiber that runs it. */
-  val ownFiber: Task[TaskFiber] = new Suspend[TaskFiber]:
-    def begin(fiber: TaskFiber): Any = fiber
 
   /** True if `fiber` has ended. */
   def ended(fiber: Fiber[Any]): Boolean = fiber match

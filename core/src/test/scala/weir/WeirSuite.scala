@@ -8,7 +8,7 @@ import java.util.concurrent.{CompletableFuture, CountDownLatch, ExecutionExcepti
 import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.fiber.FiberCore
+import weir.fiber.{FiberCore, Suspend, TaskFiber}
 
 /** A suite whose tests end by a deadline, or fail with a dump of all threads, and leave the runtime
   * quiet.
@@ -73,6 +73,10 @@ trait WeirSuite extends munit.FunSuite:
     if !latch.await(10, TimeUnit.SECONDS) then
       WeirSuite.stuck = true
       fail(s"Waited 10 s for a latch.\n${WeirSuite.dump()}")
+
+  /** The fiber that runs it. */
+  val ownFiber: Task[TaskFiber] = new Suspend[TaskFiber]:
+    def begin(fiber: TaskFiber): Any = fiber
 
   /** True while `fiber` is suspended in a wait. */
   def isWaiting(fiber: Fiber[Any]): Boolean = fiber match

@@ -16,7 +16,7 @@ import weir.fiber.{Suspend, TaskFiber, WaitList}
 private[weir] abstract class OneShot[A] extends Guarded:
 
   // shared
-  @volatile private var state: Any = OneShot.Unset
+  @volatile private[sync] var state: Any = OneShot.Unset
 
   // under the lock
   private val line = WaitList()

@@ -94,13 +94,17 @@ class ChildGroupSuite extends WeirSuite:
     def result: Any = ()
 
   test("two runners that look at once whether there is more start no runner beyond the limit"):
-    val scheduler = Scheduler(2, 16)
+    val helpers = AtomicInteger()
+    val scheduler = new Scheduler(2, 16):
+      override def submit(job: Job, preferredShard: Int): Unit =
+        helpers.incrementAndGet(): Unit
+        super.submit(job, preferredShard)
     val group = SlowLook()
     val run = new Suspend[Any]:
       def begin(fiber: TaskFiber): Any = group.start(fiber)
     run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
     eventually("all runners have ended")(scheduler.isQuiet)
-    assertEquals(group.runners.size, 2)
+    assertEquals((group.runners.size, helpers.get), (2, 1))
 
   /** One child, which another runner leaves to the first runner, after that has found nothing. */
   private final class LeftLate extends ChildGroup(limit = 2):

@@ -122,23 +122,22 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
   private val chained: (Pull, Array[Step]) => Pull = (source, steps) =>
     steps.foldLeft(source)((upstream, step) => step.pull(upstream))
 
-  test("mapConcat of items without an end is cancelled, fused or not"):
-    val passed = AtomicInteger()
-    def passes(items: Iterator[Int]) = Stream
+  test("mapConcat looks for a cancel before each item, fused or not"):
+    var passed = 0
+    def passes(count: Int)(own: TaskFiber): Task[Unit] = Stream
       .emit(0)
-      .mapConcat(_ => items)
-      .filter { _ =>
-        passed.incrementAndGet()
+      .mapConcat(_ => Iterator.range(0, count))
+      .filter { i =>
+        passed = i + 1
+        if passed == 3 then own.requestCancel()
         false
       }
       .drain
     def isCancelled(): Unit =
-      passed.set(0)
-      val fiber = passes(Iterator.continually(1)).start.runSync()
-      eventually("it runs")(passed.get > 0)
-      within(10.seconds)(fiber.cancel.runSync())
+      val ended = ownFiber.flatMap(passes(100)).start.flatMap(_.join).runSync()
+      assertEquals((ended, passed), (Outcome.Canceled, 3))
     isCancelled()
-    for _ <- 1 to FusedShapes.after + 1 do passes(Iterator(1)).runSync()
+    for _ <- 1 to FusedShapes.after + 1 do ownFiber.flatMap(passes(1)).runSync()
     isCancelled()
 
   test("an effect does not begin once its fiber is cancelled, fused or not"):

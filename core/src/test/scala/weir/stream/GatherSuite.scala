@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.fiber.TaskFiber
+import weir.testkit.TestRuntime
 
 /** A producer that gathers, and its consumer: what wakes them, and which errors are kept. */
 class GatherSuite extends StreamTests:
@@ -64,21 +65,24 @@ class GatherSuite extends StreamTests:
         Ready.of(Iterator.range(made - limit, made), limit)
 
   test("batch: each batch has the whole limit"):
-    val made = AtomicInteger()
-    val (took, goOn) = (Queue.unsafe[Int](1), Queue.unsafe[Unit](1))
+    val made, taken = AtomicInteger()
+    val goOn = Queue.unsafe[Unit](1)
     val source = Stream.repeatEval(Task(made.incrementAndGet()))
     val sizes = source.batch(3, _ => 1)(_ => 1)((size, _) => size + 1)
-    val consumer =
-      sizes.evalTap(size => took.offer(size).andThen(goOn.take)).drain.start.runSync()
-    var taken = took.take.runSync()
-    for _ <- 1 to 4 do
-      // A full batch waits, and one element for which it has no room.
-      eventually(s"$made made, $taken taken")(made.get == taken + 3 + 1)
-      goOn.offer(()).runSync()
-      val size = took.take.runSync()
-      assertEquals(size, 3)
-      taken += size
-    consumer.cancel.runSync()
+    val runtime = TestRuntime()
+    try
+      val consumer =
+        runtime.start(sizes.evalTap(n => Task(taken.addAndGet(n)).andThen(goOn.take)).drain)
+      runtime.awaitQuiet()
+      for _ <- 1 to 4 do
+        val before = taken.get
+        // A full batch waits, and one element for which it has no room.
+        assertEquals(made.get, before + 3 + 1)
+        runtime.run(goOn.offer(()))
+        runtime.awaitQuiet()
+        assertEquals(taken.get, before + 3)
+      runtime.run(consumer.fiber.cancel)
+    finally runtime.close()
 
   test("groupWithin: a full group removes the alarm for its time"):
     def isSet = Runtime.default.timers.size == 1

@@ -5,6 +5,7 @@ import java.util.SplittableRandom
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.fiber.TaskFiber
 import weir.runtime.Pause
 import weir.testkit.TestRuntime
 
@@ -57,6 +58,23 @@ class SwitchMapSuite extends StreamTests:
       .toList
     assertEquals(TestRuntime.run(got).map(_._1), List(1, -1, 2))
 
+  test("an element that the old stream puts after the switch has begun is dropped"):
+    // Its fiber is masked as it puts, in place of one that the cancel has not reached yet.
+    val old = new PlainSource:
+      private var isMasked = false
+      def next(fiber: TaskFiber): Any =
+        if isMasked then
+          fiber.removeMask()
+          fiber.checkpoint()
+        fiber.addMask()
+        isMasked = true
+        fiber.await(Task.sleep(2.seconds))
+        -1
+    val got = at(100.millis, 1000.millis).switchMap { i =>
+      if i == 1 then Stream.of[Int](() => old) else Stream.emit(i)
+    }
+    assertEquals(TestRuntime.run(got.toList), List(2))
+
   test("stress: an element that comes as the switch begins is dropped"):
     val seed = Tier.seed("weir.stress.seed")
     val pauses = SplittableRandom(seed)
@@ -92,6 +110,17 @@ class SwitchMapSuite extends StreamTests:
     }
     TestRuntime.run(never.drain.timeout(500.millis).attempt): Unit
     assert(!begun)
+
+  test("no stream begins after a failure, though the consumer has not come to it"):
+    val boom = Boom()
+    var begun = List.empty[Int]
+    val fails = at(100.millis, 1000.millis).switchMap { i =>
+      begun = i :: begun
+      Stream.emit(i) ++ Stream.fail(boom)
+    }
+    val slow = fails.evalMap(_ => Task.sleep(2.seconds))
+    assertEquals(TestRuntime.run(slow.drain.attempt), Left(boom))
+    assertEquals(begun, List(1))
 
   test("a resource is open until its last element has been used"):
     @volatile var isOpen = false

@@ -72,13 +72,15 @@ class BracketSuite extends WeirSuite:
       val wait =
         if blocking then Task(gate.await()) else Task.fromFuture(Task(gate.await()).toFuture())
       val acquire = Task(begun.countDown()).andThen(wait).andThen(account.acquire)
-      val task =
-        Task.bracket(acquire)(_ => Task.cede.andThen(Task(used.set(true))))(_ => account.release)
-      val fiber = task.start.runSync()
+      def use(): Task[Unit] =
+        used.set(true) // the code that makes the task does not run either
+        Task.cede
+      val fiber = Task.bracket(acquire)(_ => use())(_ => account.release).start.runSync()
       await(begun)
       val canceling = startCancel(fiber)
       gate.countDown()
       canceling.joinOrFail.runSync()
+      assert(!used.get)
       assertEquals(account.acquired.get, 1)
       assertEquals(account.released.get, 1)
       assertEquals(fiber.join.runSync(), Outcome.Canceled)
