@@ -174,6 +174,7 @@ class RunTwiceTasksSuite extends RunTwice:
   fresh("Hotswap.apply")(Hotswap(Resource.pure(1)).use(Task.pure))
   fresh("Hotswap.empty")(Hotswap.empty[Int].use(Task.pure))
   fresh("KeyedMutex.apply")(KeyedMutex[Int]())
+  fresh("KeyedQueue.apply")(KeyedQueue[Int, Int](1, identity, _ => 1))
   fresh("KeyedSemaphore.apply")(KeyedSemaphore[Int](1))
   fresh("Mutex.apply")(Mutex())
   fresh("Pool.apply")(Pool(Resource.pure(1), 1).use(Task.pure))

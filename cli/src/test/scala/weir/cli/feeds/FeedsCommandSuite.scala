@@ -105,7 +105,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
     val fast = Seq("--site-feeds", "8", "--speed", "100", "--stages")
     val result = weir(Seq("--db", db(folder).toString) ++ fast*)
     assertEquals(result.code, 0, result.err)
-    for stage <- List("query", "turn", "fetch") do
+    for stage <- List("query", "fetch") do
       assert(result.err.linesIterator.exists(_.startsWith(stage)), result.err)
     val told = "SELECT count(*) FROM meta WHERE name = 'stages' AND value LIKE '%fetch%'"
     assertEquals(number(folder, told), 1L)

@@ -3,7 +3,8 @@ package weir.cli.feeds.run
 import java.sql.SQLException
 import scala.concurrent.duration.*
 
-import weir.{Outcome, Stream, StreamMonitor, Task}
+import weir.{CyclicBarrier, KeyedQueue, Stream, StreamMonitor, Task}
+import weir.KeyedQueue.Next
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
 import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
 
@@ -11,8 +12,8 @@ import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
   *
   * {{{
   *  half 0 of the keys -> prefetch \
-  *                                  merge -> backlog -> at most `parallel` in flight -> store
-  *  half 1 of the keys -> prefetch /            ^-------- again, after a back-off
+  *                                  merge -> KeyedQueue, by host -> `parallel` at once -> store
+  *  half 1 of the keys -> prefetch /            ^---- again, after a back-off
   * }}}
   *
   * Other processes may do the same: a feed is fetched once it is leased, and one that another
@@ -29,74 +30,80 @@ final class FeedRun(
 ):
   /** Done when every feed of `due` has been checked and stored; `tally` follows it.
     *
+    * Nothing begins before both halves have delivered a page, or the longest feeds of the half that
+    * is a little late would find all places taken.
+    *
     * **Cancelled**: fetches are broken off, and their feeds stay due; a check that is just being
     * stored is stored whole.
     */
   def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
-    Task.defer:
-      val backlog = Backlog(limits.perHost, FeedRun.backlogCapacity, sources = 2, leases.worker)
-      val pages = half(due, 0)
-        .prefetchN(FeedRun.pagesAhead)
-        .merge:
-          half(due, 1).prefetchN(FeedRun.pagesAhead)
-      val produce =
-        observed(pages.evalMap((half, page) => Task.delay(backlog.offer(half, page)))).drain
-          .guarantee(Task.delay(backlog.close()))
-      val fetch = Stream
-        .repeatEval(Task.delay(backlog.take()))
-        .takeWhile(_.nonEmpty)
-        .named("turn")
-        .parEvalMapUnordered(limits.parallel)(turn => attempt(turn.get, backlog, due, tally))
-        .named("fetch")
-        .through(observed)
-        .drain
-      Task.both(produce, fetch).void
+    for
+      turns <- KeyedQueue[String, Turn](
+        FeedRun.turnsWaiting,
+        _.feed.url.host,
+        limits.perHost,
+        _.priority(leases.worker)
+      )
+      begin <- CyclicBarrier(3)
+      offered = offerHalf(due, 0, turns, begin).merge(offerHalf(due, 1, turns, begin))
+      checks = turns.process(limits.parallel)(attempt(_, due, tally)).named("fetch")
+      _ <- Task.both(
+        observed(offered).drain.guarantee(turns.close.void),
+        begin.await >> observed(checks).drain
+      )
+    yield ()
+
+  private def offerHalf(
+      due: DueQuery,
+      number: Int,
+      turns: KeyedQueue[String, Turn],
+      begin: CyclicBarrier
+  ): Stream[Unit] =
+    half(due, number)
+      .prefetchN(FeedRun.pagesAhead)
+      .zipWithIndex
+      .evalMap((page, i) => turns.offerAll(page) >> Task.when(i == 0)(begin.await))
 
   private def observed[A](stream: Stream[A]): Stream[A] =
     monitor.fold(stream)(stream.observed(_))
 
   /** The pages of one half, longest expected feeds first; there is at least one, if only an empty.
     */
-  private def half(due: DueQuery, number: Int): Stream[(Int, Vector[DueFeed])] =
+  private def half(due: DueQuery, number: Int): Stream[Vector[Turn]] =
     Stream
       .bracket(Task.delay(feeds.cursor(due, number, FeedRun.pageSize)))(cursor =>
         Task.delay(cursor.close())
       )
       .flatMap: cursor =>
-        val page = Task.delay((number, cursor.nextPage()))
-        Stream.eval(page) ++ Stream.repeatEval(page).takeWhile((_, feeds) => feeds.nonEmpty)
+        val page = Task.delay(cursor.nextPage().map(Turn(_)))
+        Stream.eval(page) ++ Stream.repeatEval(page).takeWhile(_.nonEmpty)
       .named("query")
 
   /** A try of the feed, if it is ours to fetch. */
-  private def attempt(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
+  private def attempt(turn: Turn, due: DueQuery, tally: Tally): Task[Next[Turn, Unit]] =
     Task
       .uncancelable(_ => Task.delay(leases.take(turn.feed, due, limits.shared(turn.feed.url.host))))
-      .onError { case _ => Task.delay(backlog.finish(turn)) }
       .flatMap:
-        case Leases.Answer.Ours => fetch(turn, backlog, due, tally)
-        case Leases.Answer.Done =>
-          Task.delay:
-            tally.countElsewhere(turn)
-            backlog.finish(turn)
-        case Leases.Answer.Leased => Task.delay(backlog.retry(turn, FeedRun.leasedPause))
-        case Leases.Answer.HostBusy => Task.delay(backlog.hold(turn, FeedRun.busyPause))
+        case Leases.Answer.Ours => fetch(turn, due, tally)
+        case Leases.Answer.Done => Task.delay(Next.Done(tally.countElsewhere(turn)))
+        case Leases.Answer.Leased => Task.pure(Next.Again(turn, FeedRun.leasedPause))
+        case Leases.Answer.HostBusy => Task.pure(Next.Hold(turn, FeedRun.busyPause))
 
-  private def fetch(turn: Turn, backlog: Backlog, due: DueQuery, tally: Tally): Task[Unit] =
+  private def fetch(turn: Turn, due: DueQuery, tally: Tally): Task[Next[Turn, Unit]] =
     Task.defer:
       tally.began()
       val took = meter.begin(turn.feed.url)
       fetcher
         .fetch(turn.feed)
-        .flatMap(answer => settle(turn.afterTry(took(answer)), answer, backlog, due, tally))
+        .flatMap(answer => settle(turn.afterTry(took(answer)), answer, due, tally))
         .guarantee(Task.delay(tally.ended()))
 
   private def settle(
       turn: Turn,
       answer: Answer,
-      backlog: Backlog,
       due: DueQuery,
       tally: Tally
-  ): Task[Unit] =
+  ): Task[Next[Turn, Unit]] =
     val again = answer match
       case Answer.Failed(failure) => backoff.waitFor(turn.feed.id, turn.tries, failure)
       case _ => None
@@ -104,16 +111,14 @@ final class FeedRun(
       case Some(wait) =>
         Task
           .uncancelable(_ => Task.delay(rest(turn.feed)))
-          .guarantee(Task.delay(backlog.retry(turn.afterWait(wait), wait)))
+          .as(Next.Again(turn.afterWait(wait), wait))
       case None =>
         outcomeOf(turn.feed, answer)
           .flatMap(end => Task.uncancelable(_ => Task.delay(keep(turn, end, due, tally))))
-          .guaranteeCase:
+          .map:
+            case true => Next.Done(())
             // Not ours any more, as after a pause of this process: it is looked at again.
-            case Outcome.Succeeded(false) =>
-              Task.delay(backlog.retry(Turn(turn.feed), FeedRun.leasedPause))
-            case _ => Task.delay(backlog.finish(turn))
-          .void
+            case false => Next.Again(Turn(turn.feed), FeedRun.leasedPause)
 
   /** Other processes may use the turn of the host meanwhile, and so may this one. */
   private def rest(feed: DueFeed): Unit =
@@ -196,4 +201,4 @@ object FeedRun:
   /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose turn it is
     * not.
     */
-  private val backlogCapacity = 10_000
+  private val turnsWaiting = 10_000

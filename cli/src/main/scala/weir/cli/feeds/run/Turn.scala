@@ -1,6 +1,7 @@
 package weir.cli.feeds.run
 
 import scala.concurrent.duration.*
+import scala.util.hashing.byteswap64
 
 import weir.cli.feeds.store.DueFeed
 
@@ -22,6 +23,18 @@ final case class Turn(
   /** From the first request to the last answer: no run can end this feed sooner. */
   def chain: FiniteDuration = service + waited
 
+  /** Which feeds of a host go first: those expected to take longest, so that no long one begins when
+    * all else is done. Those that differ by less than twice are shuffled by `seed`, which is another
+    * one in each process: so processes that share the feeds do not ask for the same one at the same
+    * time.
+    */
+  def priority(seed: Long): Long =
+    val magnitude = 64L - java.lang.Long.numberOfLeadingZeros(feed.expectedMillis)
+    (magnitude << Turn.shuffledBits) | (byteswap64(feed.id ^ seed) >>> (64 - Turn.shuffledBits))
+
   def afterTry(took: FiniteDuration): Turn = copy(tries = tries + 1, service = service + took)
 
   def afterWait(wait: FiniteDuration): Turn = copy(waited = waited + wait)
+
+object Turn:
+  private inline val shuffledBits = 56

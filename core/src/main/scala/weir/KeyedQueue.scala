@@ -1,0 +1,341 @@
+package weir
+
+import java.util.HashSet
+import scala.concurrent.duration.{Duration, FiniteDuration}
+import scala.jdk.CollectionConverters.*
+import weir.fiber.{Awaited, Exchange, TaskFiber, WaitList}
+import weir.runtime.{Alarm, Timers}
+import weir.sync.KeyedLines
+
+/** A queue of values with keys, from which only those values go out that may begin: a crawler's
+  * addresses by host, jobs by customer, messages by account.
+  *
+  *   - **Fair**: the keys with a value that may begin take turns, however many values they have.
+  *   - **Limits**: at most `perKey` values of a key are under way at once. With 1 the values of a
+  *     key are processed one after the other.
+  *   - **Again**: a value may come back after a delay, and a key may be held for a time. What waits
+  *     for that, or for others of its key, takes no place among those that are under way.
+  *   - **Order**: within a key the highest `priority` begins first; of equal ones that which was
+  *     offered first. A value that comes back goes before those that were never under way.
+  *
+  * {{{
+  * def crawl(seeds: List[URI]): Stream[String] = Stream
+  *   .eval(KeyedQueue[String, URI](capacity = 1000, key = _.getHost, perKey = _ => 4))
+  *   .flatMap { pages =>
+  *     Stream.exec(pages.offerAll(seeds) >> pages.close.void) ++ pages.process(32) { uri =>
+  *       Task(fetch(uri)).map(text => KeyedQueue.Next.Done(text, found = links(text)))
+  *     }
+  *   }
+  * }}}
+  *
+  *   - **Shared, under this object's monitor**: the values, the lines of fibers, the alarm.
+  *   - **Invariant**, with the monitor free: no fiber waits for a value that may begin, or for room
+  *     that there is. While a fiber waits for a value, the alarm is set for the next time at which
+  *     something happens.
+  *   - **The race that we fear**: a cancel comes after a value was handed to a fiber, and the value
+  *     is lost. So a run owns each value from when it is handed over, under the monitor, and gives
+  *     back at its end what it has not answered.
+  */
+final class KeyedQueue[K, A] private (
+    capacity: Int,
+    key: A => K,
+    perKey: K => Int,
+    priority: A => Long,
+    timers: Timers
+) extends Awaited:
+  import KeyedQueue.*
+
+  private val lines = KeyedLines[K, A]()
+  private val takers = WaitList()
+  private val offers = WaitList()
+  private var alarm: Alarm | Null = null
+  private var closed = false
+
+  // ---- offering ----
+
+  /** Nothing, once `value` is in the queue.
+    *
+    * **Waits** while `capacity` values wait that were never under way. **Cancelled** while it
+    * waits: the value is not in the queue. **Fails** with an `IllegalStateException` if the queue
+    * is closed, also while it waits: the value is not in the queue. **Order**: offers that wait are
+    * served in the order in which they came.
+    */
+  def offer(value: A): Task[Unit] = new Exchange[Unit]:
+    def begin(fiber: TaskFiber): Any =
+      val item = itemOf(value, isFresh = true)
+      KeyedQueue.this.synchronized {
+        if closed then throw closedError
+        else if offers.isEmpty && lines.fresh < capacity then
+          lines.add(item)
+          serve()
+        else
+          val entry = OfferEntry(fiber, offers, KeyedQueue.this, item)
+          offers.add(entry)
+          entry
+      }
+
+  /** Nothing, once all of `values` are in the queue, one after the other: see `offer`.
+    * **Cancelled** while it waits: the rest of them are not in the queue.
+    */
+  def offerAll(values: Iterable[A]): Task[Unit] = Task.foreach(values)(offer)
+
+  /** True if this call has closed the queue; false if it was closed before. Nothing can be offered
+    * after that, and offers that wait fail. Values that are under way may still add others by
+    * `Next.Done`. `process` ends when nothing waits and nothing is under way.
+    */
+  val close: Task[Boolean] = Task.delay(synchronized {
+    val isFirst = !closed
+    closed = true
+    var offer = offers.poll()
+    while offer ne null do
+      offer.fail(closedError): Unit
+      offer = offers.poll()
+    serve()
+    isFirst
+  })
+
+  /** Lets no value of `key` begin for `delay`. What is under way goes on. A shorter hold has no
+    * effect on a longer one.
+    */
+  def hold(key: K, delay: FiniteDuration): Task[Unit] = Task.delay {
+    val limit = limitOf(key)
+    synchronized {
+      lines.hold(key, limit, dueIn(delay))
+      serve()
+    }
+  }
+
+  // ---- processing ----
+
+  /** The results of `f`, run with each value that may begin, on at most `parallel` at once, in the
+    * order in which they end. `f` says what becomes of its value: see `Next`.
+    *
+    * Ends when the queue is closed, nothing waits and nothing is under way. Several of these, one
+    * after the other or concurrently, share the values. **Waits** for values that may begin.
+    * **Fails** with the first error of `f`, and with an `IllegalArgumentException` if `parallel` is
+    * below 1. **Cancelled**, failed or not read to its end: values for which there was no answer
+    * are in the queue again, before those that were never under way. Results that were not read
+    * are lost.
+    */
+  def process[B](parallel: Int)(f: A => Task[Next[A, B]]): Stream[B] =
+    require(
+      parallel >= 1,
+      s"KeyedQueue.process: parallel was $parallel. It must be at least 1."
+    )
+    Stream
+      .bracket(Task.delay(Turns()))(turns => Task.delay(giveBack(turns)))
+      .flatMap { turns =>
+        Stream
+          .repeatEvalOption(Take(turns))
+          .parEvalMapUnordered(parallel)(item =>
+            Task.uncancelable(poll => poll(f(item.value)).flatMap(answered(turns, item, _)))
+          )
+          .unNone
+      }
+
+  /** Waits for a value that may begin; none at the end. */
+  private final class Take(turns: Turns) extends Exchange[Option[Item]]:
+    def begin(fiber: TaskFiber): Any = KeyedQueue.this.synchronized {
+      lines.wake(timers.nanoTime)
+      val item = lines.first()
+      if item ne null then
+        begun(turns, item)
+        serve()
+        Some(item)
+      else if isOver then None
+      else
+        val entry = TakeEntry(fiber, turns)
+        takers.add(entry)
+        try setAlarm()
+        catch
+          case error: Throwable => // no alarm: a fiber that fails must not wait in line
+            takers.remove(entry)
+            throw error
+        entry
+    }
+
+  private def answered[B](turns: Turns, item: Item, next: Next[A, B]): Task[Option[B]] =
+    Task.delay {
+      val (result, added, delay, holds) = next match
+        case Next.Done(result, found) =>
+          (Some(result), found.iterator.map(itemOf(_, isFresh = true)).toList, Duration.Zero, false)
+        case Next.Again(value, delay) => (None, List(itemOf(value, isFresh = false)), delay, false)
+        case Next.Hold(value, delay) => (None, List(itemOf(value, isFresh = false)), delay, true)
+      synchronized {
+        turns.items.remove(item): Unit
+        if holds then lines.hold(item.key, item.limit, dueIn(delay))
+        if holds || delay <= Duration.Zero then added.foreach(lines.add)
+        else added.foreach(lines.addLater(_, dueIn(delay)))
+        lines.finish(item)
+        serve()
+      }
+      result
+    }
+
+  private def giveBack(turns: Turns): Unit = synchronized {
+    turns.items.asScala.foreach(lines.giveBack)
+    turns.items.clear()
+    serve()
+  }
+
+  // ---- how much there is ----
+
+  /** How many values wait: for their turn, or for the end of a delay. */
+  val size: Task[Int] = Task.delay(synchronized(lines.size))
+
+  /** How many values are under way. */
+  val underWay: Task[Int] = Task.delay(synchronized(lines.underWay))
+
+  /** How many keys have a value, or are held. */
+  val keys: Task[Int] = Task.delay(synchronized(lines.keys))
+
+  // ---- under the monitor ----
+
+  /** Hands values to the fibers that wait for one, and room to the offers that wait, as far as
+    * there are any; then sets the alarm.
+    */
+  private def serve(): Unit =
+    lines.wake(timers.nanoTime)
+    while serveTaker() || serveOffer() do ()
+    if isOver then
+      var taker = takers.poll()
+      while taker ne null do
+        taker.complete(None): Unit
+        taker = takers.poll()
+    setAlarm()
+
+  /** False if there is no value that may begin, or no fiber that waits for one. */
+  private def serveTaker(): Boolean =
+    val item = lines.first()
+    val taker = if item eq null then null else takers.poll().asInstanceOf[TakeEntry | Null]
+    if (item ne null) && (taker ne null) && taker.complete(Some(item)) then begun(taker.turns, item)
+    taker ne null
+
+  /** False if there is no room, or no offer that waits for it. */
+  private def serveOffer(): Boolean =
+    val offer =
+      if lines.fresh < capacity then offers.poll().asInstanceOf[OfferEntry[K, A] | Null] else null
+    if (offer ne null) && offer.complete(()) then lines.add(offer.item)
+    offer ne null
+
+  private def begun(turns: Turns, item: Item): Unit =
+    lines.take()
+    turns.items.add(item): Unit
+
+  private def isOver: Boolean = closed && lines.isEmpty
+
+  private def setAlarm(): Unit =
+    val before = alarm
+    val isNeeded = !takers.isEmpty && lines.hasLater
+    if before ne null then
+      if !isNeeded || before.dueNanos != lines.nextNanos then
+        alarm = null // setting the next one may fail: then the next fiber that takes sets it
+        timers.remove(before): Unit
+    if isNeeded && (alarm eq null) then
+      val next = Ring(lines.nextNanos)
+      timers.add(next)
+      alarm = next
+
+  private final class Ring(val dueNanos: Long) extends Alarm:
+    def ring(): Unit = KeyedQueue.this.synchronized {
+      if alarm eq this then
+        alarm = null
+        serve()
+    }
+
+  // ---- without the monitor ----
+
+  private type Item = KeyedLines.Item[K, A]
+
+  /** Runs the functions of the user. */
+  private def itemOf(value: A, isFresh: Boolean): Item =
+    val itsKey = key(value)
+    KeyedLines.Item(itsKey, limitOf(itsKey), value, priority(value), isFresh)
+
+  private def limitOf(key: K): Int =
+    val limit = perKey(key)
+    require(
+      limit >= 1,
+      s"KeyedQueue: perKey was $limit for the key $key. It must be at least 1, or no value of " +
+        "the key would ever begin."
+    )
+    limit
+
+  private def dueIn(delay: FiniteDuration): Long = Alarm.due(timers, delay.toNanos max 0)
+
+  /** The values that a run of `process` has taken, and has no answer for. Under the monitor. */
+  private final class Turns:
+    val items = HashSet[Item]()
+
+  private final class TakeEntry(fiber: TaskFiber, val turns: Turns)
+      extends WaitList.Entry(fiber, takers, KeyedQueue.this):
+    override def abandon(): Unit = KeyedQueue.this.synchronized {
+      takers.remove(this)
+      setAlarm()
+    }
+
+  private[weir] def awaitedAs: String =
+    s"KeyedQueue, with ${lines.size} values that wait and ${lines.underWay} under way"
+
+object KeyedQueue:
+  /** What becomes of a value that was processed. */
+  enum Next[+A, +B]:
+    /** The value is done, with a result. The values `found` are added to the queue, also beyond its
+      * capacity: otherwise all that are under way could wait for room that only they can make.
+      */
+    case Done(result: B, found: Iterable[A] = Nil)
+
+    /** `value` begins again once `delay` is over, before others of its key that were never under
+      * way. Meanwhile it takes no place of its key.
+      */
+    case Again(value: A, delay: FiniteDuration = Duration.Zero)
+
+    /** No value of the key begins for `delay`; then `value` begins again. */
+    case Hold(value: A, delay: FiniteDuration)
+
+  /** A new queue.
+    *
+    * @param capacity
+    *   how many values may wait that were never under way; offers wait while there are as many
+    * @param key
+    *   the key of a value
+    * @param perKey
+    *   how many values of a key may be under way at once, at least 1. The same for a key each time
+    * @param priority
+    *   which values of a key begin first: those with the highest. The same for a value each time
+    *
+    * **Fails** with an `IllegalArgumentException` if `capacity` is below 1. `offer` and `process`
+    * fail so if `perKey` returns less than 1.
+    */
+  def apply[K, A](
+      capacity: Int,
+      key: A => K,
+      perKey: K => Int,
+      priority: A => Long = (_: A) => 0L
+  ): Task[KeyedQueue[K, A]] =
+    Task.onRuntime(runtime => unsafe(capacity, key, perKey, priority)(using runtime))
+
+  /** As `apply`, made at once, for use outside of tasks, by the clock of `runtime`. */
+  def unsafe[K, A](
+      capacity: Int,
+      key: A => K,
+      perKey: K => Int,
+      priority: A => Long = (_: A) => 0L
+  )(using runtime: Runtime): KeyedQueue[K, A] =
+    require(
+      capacity >= 1,
+      s"KeyedQueue: capacity was $capacity. It must be at least 1."
+    )
+    new KeyedQueue[K, A](capacity, key, perKey, priority, runtime.timers)
+
+  private final class OfferEntry[K, A](
+      fiber: TaskFiber,
+      list: WaitList,
+      queue: AnyRef,
+      val item: KeyedLines.Item[K, A]
+  ) extends WaitList.Entry(fiber, list, queue)
+
+  private def closedError = IllegalStateException(
+    "KeyedQueue.offer: the queue is closed. Nothing can be offered after that; a value that is " +
+      "under way can add others by Next.Done."
+  )

@@ -1,0 +1,182 @@
+package weir.sync
+
+import java.util.{ArrayDeque, HashMap, PriorityQueue}
+
+/** The values of a `KeyedQueue`: those that may begin, those that wait for others of their key, and
+  * those that wait for a time.
+  *
+  *   - **Every method** must be called with the lock of the queue held. A fiber dump calls `size`
+  *     without it, and may get an old value.
+  *   - **Ready**: a line with a waiting value and a free place, which is not held. Each line that is
+  *     ready is in `ready`, once. A line in `ready` may have ceased to be ready by a hold: it is
+  *     skipped when its turn comes.
+  *   - **Fair**: a line that has given a value, and is still ready, goes behind all others.
+  *   - **Memory**: a line is removed with its last value, if it is not held.
+  *   - **Foreign code** that runs in here: `hashCode` and `equals` of the keys, before anything is
+  *     changed.
+  */
+private[weir] final class KeyedLines[K, A]:
+  import KeyedLines.*
+
+  private val lines = HashMap[K, Line[K, A]]()
+  private val ready = ArrayDeque[Line[K, A]]()
+  private val later = PriorityQueue[Later[K, A]]()
+  private var added = 0L
+
+  /** How many values wait for the first time. */
+  var fresh = 0
+
+  /** How many values wait, also for a time. */
+  var size = 0
+
+  /** How many values were taken, and have not been given back. */
+  var underWay = 0
+
+  def isEmpty: Boolean = size == 0 && underWay == 0
+
+  def add(item: Item[K, A]): Unit =
+    val line = lineOf(item.key, item.limit)
+    number(item)
+    if item.isFresh then fresh += 1
+    size += 1
+    enter(line, item)
+
+  /** Adds `item` at the time `dueNanos`. */
+  def addLater(item: Item[K, A], dueNanos: Long): Unit =
+    number(item)
+    size += 1
+    later.add(Later(dueNanos, item.number, item, null)): Unit
+
+  /** The value that is next to begin, or null. It stays where it is. */
+  def first(): Item[K, A] | Null =
+    while !ready.isEmpty && !ready.peek.isReady do ready.poll().isListed = false
+    if ready.isEmpty then null else ready.peek.waiting.peek
+
+  /** Takes what `first` has just returned. */
+  def take(): Unit =
+    val line = ready.poll()
+    line.isListed = false
+    val item = line.waiting.poll()
+    line.underWay += 1
+    underWay += 1
+    size -= 1
+    if item.isFresh then fresh -= 1
+    list(line)
+
+  /** Ends a value that was taken. */
+  def finish(item: Item[K, A]): Unit =
+    val line = lines.get(item.key)
+    line.underWay -= 1
+    underWay -= 1
+    list(line)
+    removeUnused(line)
+
+  /** Makes a value that was taken wait again, before those of its key that were never taken. */
+  def giveBack(item: Item[K, A]): Unit =
+    val line = lines.get(item.key)
+    item.isFresh = false
+    line.underWay -= 1
+    underWay -= 1
+    size += 1
+    enter(line, item)
+
+  /** Lets no value of `key` begin before the time `dueNanos`. */
+  def hold(key: K, limit: Int, dueNanos: Long): Unit =
+    val line = lineOf(key, limit)
+    if !line.isHeld || dueNanos - line.heldUntil > 0 then
+      line.isHeld = true
+      line.heldUntil = dueNanos
+      added += 1
+      later.add(Later(dueNanos, added, null, line)): Unit
+
+  /** Does all that is due by `now`. */
+  def wake(now: Long): Unit =
+    while !later.isEmpty && later.peek.dueNanos - now <= 0 do
+      val due = later.poll()
+      val item = due.item
+      if item ne null then enter(lineOf(item.key, item.limit), item)
+      else
+        val line = due.line.nn
+        // A longer hold has an entry of its own.
+        if line.isHeld && line.heldUntil - now <= 0 then
+          line.isHeld = false
+          list(line)
+          removeUnused(line)
+
+  /** True if something happens at `nextNanos`. */
+  def hasLater: Boolean = !later.isEmpty
+
+  /** When the next thing happens. */
+  def nextNanos: Long = later.peek.dueNanos
+
+  /** How many keys have a line. */
+  def keys: Int = lines.size
+
+  private def lineOf(key: K, limit: Int): Line[K, A] =
+    val present = lines.get(key)
+    if present ne null then present
+    else
+      val line = Line[K, A](key, limit)
+      lines.put(key, line): Unit
+      line
+
+  private def number(item: Item[K, A]): Unit =
+    added += 1
+    item.number = added
+
+  private def enter(line: Line[K, A], item: Item[K, A]): Unit =
+    line.waiting.add(item)
+    list(line)
+
+  private def list(line: Line[K, A]): Unit =
+    if !line.isListed && line.isReady then
+      line.isListed = true
+      ready.add(line): Unit
+
+  private def removeUnused(line: Line[K, A]): Unit =
+    if line.waiting.isEmpty && line.underWay == 0 && !line.isHeld then lines.remove(line.key): Unit
+
+private[weir] object KeyedLines:
+  /** A value.
+    *
+    * @param limit
+    *   how many values of its key may be under way at once
+    * @param priority
+    *   higher ones go before others of their key
+    * @param isFresh
+    *   whether it was never taken: those that were go first
+    */
+  final class Item[K, A](
+      val key: K,
+      val limit: Int,
+      val value: A,
+      priority: Long,
+      var isFresh: Boolean
+  ) extends Comparable[Item[K, A]]:
+    private[KeyedLines] var number = 0L
+    private def rank = priority
+
+    def compareTo(other: Item[K, A]): Int =
+      if isFresh != other.isFresh then if isFresh then 1 else -1
+      else if priority != other.rank then java.lang.Long.compare(other.rank, priority)
+      else java.lang.Long.compare(number, other.number)
+
+  /** What there is of a key. */
+  private final class Line[K, A](val key: K, limit: Int):
+    val waiting = PriorityQueue[Item[K, A]]()
+    var underWay = 0
+    var isHeld = false
+    var heldUntil = 0L
+    var isListed = false
+    def isReady: Boolean = !isHeld && underWay < limit && !waiting.isEmpty
+
+  /** At `dueNanos`, `item` waits for its turn, or `line` is no longer held. */
+  private final class Later[K, A](
+      val dueNanos: Long,
+      val number: Long,
+      val item: Item[K, A] | Null,
+      val line: Line[K, A] | Null
+  ) extends Comparable[Later[K, A]]:
+    def compareTo(other: Later[K, A]): Int =
+      val sooner = java.lang.Long.compare(dueNanos - other.dueNanos, 0)
+      if sooner != 0 then sooner else java.lang.Long.compare(number, other.number)
