@@ -7,8 +7,8 @@ import java.util.{ArrayDeque, HashMap, PriorityQueue}
   *
   *   - **Every method** must be called with the lock of the queue held. A fiber dump calls `size`
   *     without it, and may get an old value.
-  *   - **Ready**: a line with a waiting value and a free place, which is not held. Each line that is
-  *     ready is in `ready`, once. A line in `ready` may have ceased to be ready by a hold: it is
+  *   - **Ready**: a line with a waiting value and a free place, which is not held. Each line that
+  *     is ready is in `ready`, once. A line in `ready` may have ceased to be ready by a hold: it is
   *     skipped when its turn comes.
   *   - **Fair**: a line that has given a value, and is still ready, goes behind all others.
   *   - **Memory**: a line is removed with its last value, if it is not held.

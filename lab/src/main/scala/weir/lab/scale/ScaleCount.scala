@@ -1,6 +1,7 @@
 package weir.lab.scale
 
-/** A count of something that grows where carriers disturb each other, taken while a row is measured.
+/** A count of something that grows where carriers disturb each other, taken while a row is
+  * measured.
   *
   * @param unit
   *   the unit of its results

@@ -23,10 +23,10 @@ final case class Turn(
   /** From the first request to the last answer: no run can end this feed sooner. */
   def chain: FiniteDuration = service + waited
 
-  /** Which feeds of a host go first: those expected to take longest, so that no long one begins when
-    * all else is done. Those that differ by less than twice are shuffled by `seed`, which is another
-    * one in each process: so processes that share the feeds do not ask for the same one at the same
-    * time.
+  /** Higher for the feeds of a host that go first: those expected to take longest, so that no long
+    * one begins when all else is done. Those that differ by less than twice are shuffled by `seed`,
+    * which is another one in each process: so processes that share the feeds do not ask for the
+    * same one at the same time.
     */
   def priority(seed: Long): Long =
     val magnitude = 64L - java.lang.Long.numberOfLeadingZeros(feed.expectedMillis)
