@@ -19,12 +19,11 @@ import weir.sync.KeyedLines
   *     offered first. A value that comes back goes before those that were never under way.
   *
   * {{{
-  * def crawl(seeds: List[URI]): Stream[String] = Stream
-  *   .eval(KeyedQueue[String, URI](capacity = 1000, key = _.getHost, perKey = _ => 4))
-  *   .flatMap { pages =>
-  *     Stream.exec(pages.offerAll(seeds) >> pages.close.void) ++ pages.process(32) { uri =>
-  *       Task(fetch(uri)).map(text => KeyedQueue.Next.Done(text, found = links(text)))
-  *     }
+  * val pages: Stream[String] = Stream
+  *   .eval(KeyedQueue[String, java.net.URI](capacity = 1000, _.getHost, perKey = _ => 4))
+  *   .flatMap { waiting =>
+  *     Stream.exec(waiting.offerAll(urls) >> waiting.close.void) ++
+  *       waiting.process(32)(url => Task(KeyedQueue.Next.Done(fetch(url))))
   *   }
   * }}}
   *
