@@ -56,6 +56,23 @@ object Mutants {
     }
   }
 
+  /** The command `mutantsFit`, a step of the tests of each module: the lines of each mutant occur
+    * once in the sources. So whoever changes such a line learns it before the mutants run.
+    */
+  lazy val fit: Command = Command.single("mutantsFit") { (state, module) =>
+    val sources = Project.extract(state).get(LocalProject(module) / Compile / scalaSource) / "weir"
+    val wrong = for {
+      mutant <- MutantTable.read(tables(state, module))
+      why <- mutant.applied(IO.read(sources / mutant.file)).left.toOption
+    } yield s"mutant ${mutant.name} of $module, $why"
+    wrong.foreach { text =>
+      println(text)
+      Verify.Counts.failed.incrementAndGet()
+      Verify.Counts.failures.add(text)
+    }
+    if (wrong.isEmpty) state else state.fail
+  }
+
   private def refused(state: State, why: String): State = {
     System.err.println(s"weir test mutants: $why.")
     state.fail

@@ -44,7 +44,8 @@ object Verify {
     else LocalProject(name) / Test / test
 
   val settings: Seq[Setting[_]] = Seq(
-    Global / commands ++= Seq(verify, step, stepFailed, allTests, totals, Mutants.command),
+    Global / commands ++= Seq(verify, step, stepFailed, allTests, totals) ++
+      Seq(Mutants.command, Mutants.fit),
     Global / testListeners += Counts
   ) ++ rounds.map { case (key, names) =>
     Global / key := names.map(check(_).result).joinWith(_.join).value
@@ -116,6 +117,7 @@ object Verify {
         // longest tests begin with.
         "all scalafmtCheckAll scalafmtSbtCheck Test/compile versionPolicyCheck " +
           "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab",
+        "mutantsFit core",
         "allTests",
         if (isLong) "exampleProjects" else "exampleProjects java"
       ) ++ (if (isLong) Seq("mutants core") else Nil)
@@ -123,7 +125,9 @@ object Verify {
       chosen.flatMap {
         case "docs" => Seq("docs/siteLinks")
         case "examples" => Seq("exampleProjects")
-        case module => Seq("scalafmtCheckAll", "Test/compile", "test").map(s"$module/" + _)
+        case module =>
+          s"mutantsFit $module" +:
+            Seq("scalafmtCheckAll", "Test/compile", "test").map(s"$module/" + _)
       }
 
   private def elapsed: String = {
