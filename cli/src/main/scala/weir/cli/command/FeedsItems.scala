@@ -62,8 +62,9 @@ final class FeedsItems extends Callable[Int]:
   @Opt(
     names = Array("--json"),
     description = Array(
-      "A JSON object a line, with the texts of the items as their feeds gave them: HTML that " +
-        "nobody has cleaned."
+      "A JSON object a line, with all that is stored of an item and its feed: when it was first " +
+        "seen and last changed, authors, categories, files, and the texts as their feeds gave " +
+        "them: HTML that nobody has cleaned."
     )
   )
   private[command] var isJson: Boolean = false

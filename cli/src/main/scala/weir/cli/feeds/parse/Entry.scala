@@ -6,24 +6,33 @@ import weir.cli.feeds.store.{Item, ItemName}
 
 /** Reads an entry of any format: each field from the first of its names that has it. */
 private[parse] object Entry:
-  /** The item that `node`, an `item` or `entry`, describes. */
-  def read(node: Node, now: Instant): Item =
+  /** The item that `node`, an `item` or `entry`, describes.
+    *
+    * @param authors
+    *   those of the feed: Atom's entries have them unless they have their own
+    */
+  def read(node: Node, authors: Vector[String], now: Instant): Item =
     val guid = first(node, guids)(child => trimmed(child.text)).orElse(node.attribute("rdf:about"))
     val url = link(node)
     val title = first(node, titles)(Markup.plain).map(Clean.text)
-    val texts = (first(node, summaries)(Markup.html), first(node, contents)(Markup.html)) match
-      case (Some(summary), Some(full)) if full.length > summary.length =>
-        (Some(summary), Some(full))
-      case (summary, full) => (summary.orElse(full), None)
-    val summary = texts._1.orElse(mediaDescription(node)).map(Clean.text)
+    val content = first(node, contents)(Markup.html).map(Clean.text)
+    val summary = first(node, summaries)(Markup.html)
+      .orElse(if content.isEmpty then mediaDescription(node) else None)
+      .map(Clean.text)
     Item(
-      guid = ItemName.of(guid.map(Clean.text), url.map(Clean.text), title, summary),
+      guid = ItemName.of(guid.map(Clean.text), url.map(Clean.text), title, summary.orElse(content)),
       url = url.map(Clean.text),
       title = title,
       publishedAt = date(node, now).map(_.toEpochMilli),
       summary = summary,
-      content = texts._2.map(Clean.text)
+      content = content,
+      authors = Some(EntryParts.authors(node)).filter(_.nonEmpty).getOrElse(authors),
+      categories = EntryParts.categories(node),
+      enclosures = EntryParts.enclosures(node)
     )
+
+  /** The page that `node`, an entry or a feed, is about. */
+  def page(node: Node): Option[String] = written(node).orElse(linked(node, "alternate"))
 
   private val guids = List("guid", "id")
   private val titles = List("title", "dc:title", "media:title", "itunes:title")
@@ -58,11 +67,10 @@ private[parse] object Entry:
     * about.
     */
   private def link(node: Node): Option[String] =
-    written(node)
-      .orElse(linked(node, "alternate"))
+    page(node)
       .orElse(permanentGuid(node))
       .orElse(node.attribute("href").flatMap(Link.resolve(node.base, _)))
-      .orElse(enclosure(node))
+      .orElse(EntryParts.enclosures(node).headOption.map(_.url))
 
   /** RSS: the text of `link`. */
   private def written(node: Node): Option[String] =
@@ -91,11 +99,6 @@ private[parse] object Entry:
         case Some("true") => Link.resolve(child.base, child.text)
         case None => trimmed(child.text).filter(isAddress)
         case _ => None
-
-  private def enclosure(node: Node): Option[String] =
-    first(node, List("enclosure"))(child =>
-      child.attribute("url").flatMap(Link.resolve(child.base, _))
-    ).orElse(linked(node, "enclosure"))
 
   /** Video sites describe an entry only here, sometimes within a group. */
   private def mediaDescription(node: Node): Option[String] =

@@ -5,10 +5,10 @@ import scala.util.Try
 
 import org.jsoup.nodes.Entities
 
-import weir.cli.feeds.store.{Item, ItemName}
+import weir.cli.feeds.store.{Enclosure, FeedAbout, Item, ItemName}
 
 /** A feed in JSON Feed, versions 1 and 1.1 (jsonfeed.org). */
-private[parse] final case class JsonFeed(title: Option[String], items: Vector[Item])
+private[parse] final case class JsonFeed(head: FeedHead, items: Vector[Item])
 
 private[parse] object JsonFeed:
   /** Whether `text` is JSON rather than XML. */
@@ -24,12 +24,38 @@ private[parse] object JsonFeed:
           case None => Left("it is JSON, but no JSON Feed: it has no version of it, or no items")
           case Some(items) =>
             val objects = items.toVector.flatMap(_.objOpt)
+            val authors = authorsOf(json)
             Right(
-              JsonFeed(
-                field(json, "title"),
-                objects.map(fields => item(ujson.Obj(fields), base, now))
-              )
+              JsonFeed(head(json, base), objects.map(o => item(ujson.Obj(o), base, authors, now)))
             )
+
+  private def head(json: ujson.Value, base: String): FeedHead =
+    FeedHead(
+      FeedAbout(
+        title = field(json, "title"),
+        home = address(json, "home_page_url", base),
+        language = field(json, "language"),
+        picture = address(json, "icon", base).orElse(address(json, "favicon", base))
+      )
+    )
+
+  private def address(json: ujson.Value, name: String, base: String): Option[String] =
+    field(json, name).flatMap(Link.resolve(base, _))
+
+  private def list(json: ujson.Value, name: String): Vector[ujson.Value] =
+    json.objOpt.flatMap(_.get(name)).flatMap(_.arrOpt).fold(Vector.empty)(_.toVector)
+
+  /** Version 1 has one author, version 1.1 a list. */
+  private def authorsOf(json: ujson.Value): Vector[String] =
+    (list(json, "authors") ++ json.objOpt.flatMap(_.get("author")))
+      .flatMap(author => field(author, "name").orElse(field(author, "url")))
+      .distinct
+
+  private def attachment(json: ujson.Value, base: String): Option[Enclosure] =
+    def number(name: String) =
+      json.objOpt.flatMap(_.get(name)).flatMap(_.numOpt).map(_.toLong).filter(_ > 0)
+    address(json, "url", base).map:
+      Enclosure(_, field(json, "mime_type"), number("size_in_bytes"), number("duration_in_seconds"))
 
   /** Numbers as ids are often longer than a double is exact. */
   private def withTextIds(text: String): String =
@@ -37,7 +63,15 @@ private[parse] object JsonFeed:
 
   private val numericId = """("id"\s*:\s*)(\d{16,})(?=\s*[,}])""".r
 
-  private def item(json: ujson.Value, base: String, now: Instant): Item =
+  /** @param authors
+    *   those of the feed, which items have unless they have their own
+    */
+  private def item(
+      json: ujson.Value,
+      base: String,
+      authors: Vector[String],
+      now: Instant
+  ): Item =
     val url = List("url", "external_url").flatMap(field(json, _)).flatMap(Link.resolve(base, _))
     val title = field(json, "title")
     val full = field(json, "content_html")
@@ -52,18 +86,21 @@ private[parse] object JsonFeed:
         .flatMap(FeedDate.parse(_, now))
         .headOption
         .map(_.toEpochMilli),
-      summary = summary.orElse(full),
-      content = full.filter(text => summary.exists(_.length < text.length))
+      summary = summary,
+      content = full,
+      authors = Some(authorsOf(json)).filter(_.nonEmpty).getOrElse(authors),
+      categories = list(json, "tags").flatMap(text).distinct,
+      enclosures = list(json, "attachments").flatMap(attachment(_, base)).distinctBy(_.url)
     )
 
   /** A string, or a number as one: some feeds have numbers as ids. */
   private def field(json: ujson.Value, name: String): Option[String] =
-    json.objOpt
-      .flatMap(_.get(name))
-      .flatMap:
-        case ujson.Str(text) => Some(text)
-        case ujson.Num(number) if !number.isInfinite =>
-          Some(java.math.BigDecimal.valueOf(number).stripTrailingZeros.toPlainString)
-        case _ => None
-      .map(text => Clean.text(text).trim)
-      .filter(_.nonEmpty)
+    json.objOpt.flatMap(_.get(name)).flatMap(text)
+
+  private def text(value: ujson.Value): Option[String] =
+    val text = value match
+      case ujson.Str(text) => Some(text)
+      case ujson.Num(number) if !number.isInfinite =>
+        Some(java.math.BigDecimal.valueOf(number).stripTrailingZeros.toPlainString)
+      case _ => None
+    text.map(Clean.text(_).trim).filter(_.nonEmpty)

@@ -1,7 +1,6 @@
 package weir.cli.feeds.parse
 
 import java.time.Instant
-import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
 import weir.cli.feeds.encoding.DecodedText
@@ -17,17 +16,14 @@ import weir.cli.feeds.store.Item
 enum ParsedFeed:
   /** A feed.
     *
-    * @param ttl
-    *   how long it asks to be left alone after a check, at most a day
     * @param reason
     *   that all was well, or what had to be put up with
     * @param note
     *   more about the reason
     */
   case Feed(
-      title: Option[String],
+      head: FeedHead,
       items: Vector[Item],
-      ttl: Option[FiniteDuration],
       reason: Reason,
       note: Option[String] = None
   )
@@ -73,21 +69,21 @@ object ParsedFeed:
         .parse(text, base, now)
         .fold(
           problem => Left(Failure(Reason.NotAFeed, problem.take(longestDetail))),
-          feed => Right(Feed(feed.title, feed.items, None, usual))
+          feed => Right(Feed(feed.head, feed.items, usual))
         )
     else
       StrictXml.parse(text, base) match
         case Right(xml) =>
           val reason = if xml.hasLeftOut then Reason.EntityLeftOut else usual
           XmlFeed.in(xml.document, now) match
-            case Some(feed) => Right(Feed(feed.title, feed.items, feed.ttl, reason))
+            case Some(feed) => Right(Feed(feed.head, feed.items, reason))
             case None => page(text, base, noFeed(xml.document))
         case Left(failure) if failure.reason == Reason.EntityBomb => Left(failure)
         case Left(failure) =>
           XmlFeed.in(LenientXml.parse(text, base), now) match
             case Some(feed) if !WebPage.isPage(text) =>
               val reason = if feed.isTruncated then Reason.Truncated else Reason.Recovered
-              Right(Feed(feed.title, feed.items, feed.ttl, reason, Some(failure.detail)))
+              Right(Feed(feed.head, feed.items, reason, Some(failure.detail)))
             case _ => page(text, base, failure)
 
   private def noFeed(document: Node): Failure =

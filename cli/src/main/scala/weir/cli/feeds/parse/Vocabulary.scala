@@ -68,6 +68,7 @@ private[parse] object Vocabulary:
 
   private val namespaces = List(
     "http://purl.org/rss/1.0/modules/content/" -> "content",
+    "http://purl.org/rss/1.0/modules/syndication/" -> "sy",
     "http://purl.org/rss/1.0/modules/" -> "module",
     "http://www.w3.org/xml/1998/namespace" -> "xml",
     "http://www.w3.org/1999/02/22-rdf-syntax-ns" -> "rdf",

@@ -1,7 +1,6 @@
 package weir.cli.feeds.parse
 
 import java.time.Instant
-import scala.concurrent.duration.*
 
 import weir.cli.feeds.store.Item
 
@@ -10,12 +9,7 @@ import weir.cli.feeds.store.Item
   * Its entries are all `item` and `entry` elements, wherever they are: beside the channel in RSS
   * 1.0, in a list of their own in RSS 1.1, within each other if none of them ends.
   */
-private[parse] final case class XmlFeed(
-    title: Option[String],
-    items: Vector[Item],
-    ttl: Option[FiniteDuration],
-    isTruncated: Boolean
-)
+private[parse] final case class XmlFeed(head: FeedHead, items: Vector[Item], isTruncated: Boolean)
 
 private[parse] object XmlFeed:
   /** The feed in `document`, wherever in it; none if there is none. */
@@ -25,11 +19,11 @@ private[parse] object XmlFeed:
       val isTruncated = !root.isWhole
       val entries = if isTruncated && all.lastOption.exists(!_.isWhole) then all.init else all
       val channel = channelOf(root)
+      val authors = if Node.isEntry(channel.name) then Vector.empty else EntryParts.authors(channel)
       Option.when(root.name != "rss" || channel.name == "channel" || all.nonEmpty)(
         XmlFeed(
-          title = channel.named("title").flatMap(Markup.plain).nextOption().map(Clean.text),
-          items = entries.map(Entry.read(_, now)),
-          ttl = channel.named("ttl").flatMap(node => minutes(node.text)).nextOption(),
+          head = FeedHead.read(root, channel),
+          items = entries.map(Entry.read(_, authors, now)),
           isTruncated = isTruncated
         )
       )
@@ -76,6 +70,3 @@ private[parse] object XmlFeed:
     "dc:title",
     "dc:description"
   )
-
-  private def minutes(text: String): Option[FiniteDuration] =
-    text.trim.toLongOption.filter(m => m > 0 && m <= 1.day.toMinutes).map(_.minutes)

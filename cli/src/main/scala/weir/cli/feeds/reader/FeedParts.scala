@@ -106,7 +106,7 @@ private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
     if feed.isDisabled then "none, it is gone"
     else
       feed.checkedAt match
-        case Some(at) => time(at + staleMillis.max(feed.holdOffMillis))
+        case Some(at) => time(feed.skips.firstFree(at + staleMillis.max(feed.holdOffMillis)))
         case None => "the next run"
 
   private def time(millis: Long) =

@@ -2,7 +2,7 @@ package weir.cli.feeds.reader
 
 import org.jsoup.Jsoup
 
-import weir.cli.feeds.store.{ItemQuery, ListedItem}
+import weir.cli.feeds.store.{Enclosure, ItemQuery, ListedItem}
 
 /** The forms in which an item is printed. None lets a control character of a feed through. */
 final class ItemLines(times: LocalTime):
@@ -23,19 +23,41 @@ final class ItemLines(times: LocalTime):
     s"${times.iso(when(item))}\t${feedTitle(item)}\t${itemTitle(item)}\t$link\n"
 
   /** A JSON object on a line: what the database has, unchanged, so its HTML is not sanitized. */
-  def json(item: ListedItem, body: ItemQuery.Body): String =
-    def text(value: Option[String]) = value.fold[ujson.Value](ujson.Null)(ujson.Str(_))
+  def json(item: ListedItem, details: ItemQuery.Details): String =
+    val about = details.feed
     val fields = ujson.Obj(
       "id" -> ujson.Num(item.id.toDouble),
-      "feed" -> ujson.Obj("url" -> item.feedUrl, "title" -> text(item.feedTitle)),
+      "feed" -> ujson.Obj(
+        "url" -> item.feedUrl,
+        "title" -> text(about.title),
+        "home" -> text(about.home),
+        "language" -> text(about.language),
+        "picture" -> text(about.picture)
+      ),
       "title" -> text(item.title),
       "url" -> text(item.url),
       "published" -> text(item.publishedAt.map(times.iso)),
       "firstSeen" -> times.iso(item.firstSeenAt),
-      "summary" -> text(body.summary),
-      "content" -> text(body.content)
+      "changed" -> text(item.changedAt.map(times.iso)),
+      "authors" -> ujson.Arr.from(details.authors),
+      "categories" -> ujson.Arr.from(details.categories),
+      "enclosures" -> ujson.Arr.from(details.enclosures.map(enclosure)),
+      "summary" -> text(details.summary),
+      "content" -> text(details.content)
     )
     s"${ItemLines.escaped(ujson.write(fields))}\n"
+
+  private def text(value: Option[String]) = value.fold[ujson.Value](ujson.Null)(ujson.Str(_))
+
+  private def enclosure(file: Enclosure): ujson.Value =
+    def number(value: Option[Long]) =
+      value.fold[ujson.Value](ujson.Null)(number => ujson.Num(number.toDouble))
+    ujson.Obj(
+      "url" -> file.url,
+      "type" -> text(file.kind),
+      "length" -> number(file.length),
+      "duration" -> number(file.seconds)
+    )
 
   private def when(item: ListedItem) = item.publishedAt.getOrElse(item.firstSeenAt)
 

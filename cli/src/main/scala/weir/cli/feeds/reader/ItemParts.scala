@@ -5,7 +5,7 @@ import java.net.URI
 import scalatags.Text.all.*
 import scalatags.Text.tags2
 
-import weir.cli.feeds.store.{ItemQuery, ListedItem}
+import weir.cli.feeds.store.ListedItem
 
 /** What pages show of items. */
 private[reader] final class ItemParts(times: LocalTime):
@@ -22,7 +22,13 @@ private[reader] final class ItemParts(times: LocalTime):
   def whole(item: ListedItem, html: Option[String]): Frag =
     tags2.article(
       h1(dir := "auto", title(item)),
-      p(cls := "about", feed(item), time("published", item.publishedAt), seen(item)),
+      p(
+        cls := "about",
+        feed(item),
+        time("published", item.publishedAt),
+        time("first seen", Some(item.firstSeenAt)),
+        time("changed", item.changedAt)
+      ),
       original(item).map(address => p(a(href := address, rel, s"Read it at ${hostOf(address)}"))),
       html match
         case None => p(cls := "none", "The feed gives no text for it.")
@@ -49,8 +55,6 @@ private[reader] final class ItemParts(times: LocalTime):
 
   private def feedTitle(item: ListedItem) = ItemLines.titleOr(item.feedTitle, item.feedUrl)
 
-  private def seen(item: ListedItem) = time("first seen", Some(item.firstSeenAt))
-
   private def time(what: String, millis: Option[Long]) =
     millis.map: at =>
       span(s"$what ".stripLeading, tags2.time(attr("datetime") := times.iso(at), times.show(at)))
@@ -60,7 +64,3 @@ private[reader] final class ItemParts(times: LocalTime):
   private def rel = attr("rel") := "noopener noreferrer nofollow"
 
   private def hostOf(address: String) = PlainText.line(URI(address).getRawAuthority)
-
-private[reader] object ItemParts:
-  /** The fullest text that there is of the item. */
-  def fullest(body: ItemQuery.Body): Option[String] = body.content.orElse(body.summary)

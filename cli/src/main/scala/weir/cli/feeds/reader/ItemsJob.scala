@@ -52,12 +52,12 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
     val limit = left.min(ItemsJob.pageSize).toInt
     val page = store.read(query.page(_, last, limit))
     if last.isEmpty && page.isEmpty then err.println("no items")
-    val bodies =
-      if settings.isJson then store.read(ItemQuery.bodies(_, page.map(_.id)))
-      else Map.empty[Long, ItemQuery.Body]
-    val texts = page.map: item =>
-      if settings.isJson then lines.json(item, bodies.getOrElse(item.id, ItemsJob.noBody))
-      else settings.columns.fold(lines.withTabs(item))(lines.forTerminal(item, _))
+    val texts =
+      if settings.isJson then
+        val details = store.read(ItemQuery.details(_, page.map(_.id)))
+        // One that was removed meanwhile has no details.
+        page.flatMap(item => details.get(item.id).map(lines.json(item, _)))
+      else page.map(item => settings.columns.fold(lines.withTabs(item))(lines.forTerminal(item, _)))
     out.print(texts.mkString)
     val isWritten = !out.checkError()
     if isWritten && page.size == limit && left > limit then
@@ -81,4 +81,3 @@ object ItemsJob:
   )
 
   private val pageSize = 200L
-  private val noBody = ItemQuery.Body(None, None)

@@ -77,11 +77,11 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
     val found = store.read: connection =>
       ItemQuery
         .one(connection, number)
-        .map(item => item -> ItemQuery.bodies(connection, Vector(number)).get(number))
+        .map(item => item -> ItemQuery.details(connection, Vector(number)).get(number))
     found match
       case None => Reply.problem(404, s"There is no item $number.")
-      case Some((item, body)) =>
-        page(items.title(item), None)(_ => Seq(items.whole(item, body.flatMap(ItemParts.fullest))))
+      case Some((item, details)) =>
+        page(items.title(item), None)(_ => Seq(items.whole(item, details.flatMap(_.text))))
 
   private def stages: Reply = page("Stages", Some("/stages")): connection =>
     Seq(h1("Stages"), feeds.stages(Stages.latest(connection)))

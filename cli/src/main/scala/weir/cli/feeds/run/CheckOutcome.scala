@@ -34,6 +34,11 @@ private[run] enum CheckOutcome:
     */
   case Elsewhere(page: FeedUrl, feed: FeedUrl, isBelieved: Boolean)
 
+  /** There is a feed, which says that it is at `feed` from now on. That is to be fetched in its
+    * place; if it is no feed, the check ends as `here`.
+    */
+  case Announced(here: End, from: FeedUrl, feed: FeedUrl)
+
 private[run] object CheckOutcome:
   /** A new address is believed only if what lives there is a feed. */
   def of(feed: DueFeed, answer: Answer): CheckOutcome =
@@ -48,18 +53,38 @@ private[run] object CheckOutcome:
           case Left(failure) => failed(failure)
           case Right(ParsedFeed.Page(named)) =>
             Elsewhere(document.url, named, isBelieved(feed, document))
-          case Right(ParsedFeed.Feed(title, items, ttl, reason, note)) =>
-            // What was cut off is asked for again, and not taken for known.
-            val isWhole = reason != Reason.Truncated
-            val found = Check.Found(
-              title = title,
-              etag = document.etag.filter(_ => isWhole),
-              lastModified = document.lastModified.filter(_ => isWhole),
-              ttlMillis = ttl.fold(0L)(_.toMillis),
-              items = items
-            )
-            val holdOff = HoldOff.fresh(document.freshFor ++ ttl)
-            End(reason, note, None, holdOff, document.movedTo, None, Some(found))
+          case Right(parsed: ParsedFeed.Feed) =>
+            val end = read(document, parsed)
+            newAddress(feed, document, parsed) match
+              case Some(url) => Announced(end, document.url, url)
+              case None => end
+
+  private def read(document: Answer.Document, parsed: ParsedFeed.Feed): End =
+    // What was cut off is asked for again, and not taken for known.
+    val isWhole = parsed.reason != Reason.Truncated
+    val head = parsed.head
+    val found = Check.Found(
+      about = head.about,
+      etag = document.etag.filter(_ => isWhole),
+      lastModified = document.lastModified.filter(_ => isWhole),
+      ttlMillis = head.ttl.fold(0L)(_.toMillis),
+      items = parsed.items,
+      skips = head.skips
+    )
+    val holdOff = HoldOff.fresh(document.freshFor ++ head.ttl)
+    End(parsed.reason, parsed.note, None, holdOff, document.movedTo, None, Some(found))
+
+  /** The address at which the feed says that it is, if it is another one, which may be believed. */
+  private def newAddress(
+      feed: DueFeed,
+      document: Answer.Document,
+      parsed: ParsedFeed.Feed
+  ): Option[FeedUrl] =
+    parsed.head.newUrl
+      .flatMap(document.url.resolve(_).toOption)
+      .filter(url => url != document.url && url != feed.url)
+      .filter(url => url.isHttps || !document.url.isHttps)
+      .filter(_ => isBelieved(feed, document))
 
   /** What `answer`, that of the feed that `page` names, means for the feed that was to be found at
     * `page`. A page behind a page is not followed.
@@ -68,22 +93,38 @@ private[run] object CheckOutcome:
     val said = s"${page.page.text} is a page; it names ${page.feed.text}"
     of(feed, answer) match
       case _: Elsewhere => failed(Failure(Reason.NotAFeed, s"$said, which is a page again"))
+      // It is taken from the page first, and followed by the next check.
+      case announced: Announced => foundOn(page, announced.here, said)
       case end: End if end.reason.isFailure =>
         // That the page's feed is gone does not mean that the page is.
         val reason = if end.reason == Reason.Gone then Reason.NotFound else end.reason
         failed(Failure(reason, s"$said: ${end.detail.getOrElse("")}"))
-      case end: End =>
-        end.copy(
-          reason = Reason.FoundOnPage,
-          detail = Some(said),
-          movedTo = None,
-          livesAt = end.movedTo
-            .orElse(Some(page.feed))
-            .filter(address => page.isBelieved && (address.isHttps || !page.page.isHttps)),
-          // The validators are the feed's, and would be sent to the page.
-          found = end.found.map(_.copy(etag = None, lastModified = None)),
-          renewed = None
-        )
+      case end: End => foundOn(page, end, said)
+
+  private def foundOn(page: Elsewhere, end: End, said: String): End =
+    end.copy(
+      reason = Reason.FoundOnPage,
+      detail = Some(said),
+      movedTo = None,
+      livesAt = end.movedTo
+        .orElse(Some(page.feed))
+        .filter(address => page.isBelieved && (address.isHttps || !page.page.isHttps)),
+      // The validators are the feed's, and would be sent to the page.
+      found = end.found.map(_.copy(etag = None, lastModified = None)),
+      renewed = None
+    )
+
+  /** What `answer`, that of the address which the feed has announced, means. One that sends the feed
+    * back to where it was is not believed.
+    */
+  def at(announced: Announced, named: DueFeed, answer: Answer): End =
+    def moved(end: End) = end.copy(movedTo = end.movedTo.orElse(Some(announced.feed)))
+    of(named, answer) match
+      case end: End if end.found.nonEmpty => moved(end)
+      case further: Announced if further.feed != announced.from => moved(further.here)
+      case _ =>
+        val said = s"it says that it is at ${announced.feed.text}, where it is not"
+        announced.here.copy(detail = Some((announced.here.detail.toVector :+ said).mkString("; ")))
 
   /** There was no redirect, or one that the server means for good. */
   private def isBelieved(feed: DueFeed, document: Answer.Document): Boolean =

@@ -6,6 +6,7 @@ import scala.concurrent.duration.*
 import weir.{CyclicBarrier, KeyedQueue, Stream, StreamMonitor, Task}
 import weir.KeyedQueue.Next
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
+import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
 
 /** Checks every feed that is due, once.
@@ -124,7 +125,8 @@ final class FeedRun(
   private def rest(feed: DueFeed): Unit =
     if limits.shared(feed.url.host).nonEmpty then leases.rest(feed)
 
-  /** How the check ends. The feed that a page names is fetched at once, in the place of the page.
+  /** How the check ends. The feed that a page names is fetched at once, in the place of the page, and
+    * so is one that says that it has moved.
     */
   private def outcomeOf(feed: DueFeed, answer: Answer): Task[CheckOutcome.End] =
     Task
@@ -133,12 +135,18 @@ final class FeedRun(
         case end: CheckOutcome.End => Task.pure(end)
         case page: CheckOutcome.Elsewhere =>
           val named = feed.copy(url = page.feed, etag = None, lastModified = None)
-          Task
-            .delay(fetcher.refusal(page.page, named.url))
-            .flatMap:
-              case Some(refused) => Task.pure(Answer.Failed(refused))
-              case None => fetcher.fetch(named)
-            .map(CheckOutcome.behind(page, named, _))
+          fetchNamed(page.page, named).map(CheckOutcome.behind(page, named, _))
+        case announced: CheckOutcome.Announced =>
+          val named = feed.copy(url = announced.feed, etag = None, lastModified = None)
+          fetchNamed(announced.from, named).map(CheckOutcome.at(announced, named, _))
+
+  /** Fetches `named`, to which the document at `from` has led, if it may lead there. */
+  private def fetchNamed(from: FeedUrl, named: DueFeed): Task[Answer] =
+    Task
+      .delay(fetcher.refusal(from, named.url))
+      .flatMap:
+        case Some(refused) => Task.pure(Answer.Failed(refused))
+        case None => fetcher.fetch(named)
 
   /** Whether the check is stored: it is not, if the feed is not ours any more. What a database
     * cannot store is the feed's failure; any other failure of the database is ours.

@@ -35,11 +35,12 @@ final case class Check(
 
 object Check:
   final case class Found(
-      title: Option[String],
+      about: FeedAbout,
       etag: Option[String],
       lastModified: Option[String],
       ttlMillis: Long,
-      items: Vector[Item]
+      items: Vector[Item],
+      skips: SkippedTimes = SkippedTimes.none
   )
 
   /** The values that the next request sends, so that the server can say that nothing is new. */

@@ -5,7 +5,7 @@ import java.sql.Connection
 import weir.cli.feeds.input.FeedUrl
 
 /** Which feeds are due: never checked, or last checked at least `staleMillis` (and the feed's own
-  * hold-off) before `asOfMillis`.
+  * hold-off) before `asOfMillis`; but none that skips the hour or the day of that.
   *
   * `asOfMillis` is the moment the run began, so a feed that the run has checked is not due again in
   * it.
@@ -19,19 +19,27 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
       .query(
         connection,
         s"SELECT count(*), coalesce(sum(expected_ms), 0) FROM feed WHERE $isDue"
-      )(staleMillis, staleMillis, asOfMillis)(row => Amount(row.getLong(1), row.getLong(2)))
+      )(values*)(row => Amount(row.getLong(1), row.getLong(2)))
       .head
 
   /** The parameters of [[DueQuery.isDue]]. */
-  private[store] def values: Seq[Long] = Seq(staleMillis, staleMillis, asOfMillis)
+  private[store] def values: Seq[Long] =
+    Seq(staleMillis, staleMillis, asOfMillis, SkippedTimes.bitsOf(asOfMillis))
 
-  /** When the next feed falls due, of those that are checked at all. */
+  /** When the next feed falls due, of those that are checked at all. Those that skip this hour are
+    * looked at again in the next.
+    */
   def nextAtMillis(connection: Connection): Option[Long] =
+    val nextHour = SkippedTimes.nextHour(asOfMillis)
     Sql
       .query(
         connection,
-        s"SELECT min(coalesce(checked_at, 0) + $pause) FROM feed WHERE disabled = 0"
-      )(staleMillis, staleMillis)(row => Option(row.getObject(1)).map(_ => row.getLong(1)))
+        s"""SELECT min(CASE WHEN (skips & ?) <> 0 AND due_at < ? THEN ? ELSE due_at END)
+           |FROM (SELECT skips, coalesce(checked_at, 0) + $pause AS due_at
+           |  FROM feed WHERE disabled = 0) f""".stripMargin
+      )(SkippedTimes.bitsOf(asOfMillis), nextHour, nextHour, staleMillis, staleMillis)(row =>
+        Option(row.getObject(1)).map(_ => row.getLong(1))
+      )
       .head
 
   /** One page of the due feeds of one half of the keys, after `last`; longest expected check first.
@@ -44,20 +52,20 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
          |FROM feed
          |WHERE $isDue AND id % 2 = ? AND (expected_ms < ? OR (expected_ms = ? AND id > ?))
          |ORDER BY expected_ms DESC, id LIMIT ?""".stripMargin
-    )(staleMillis, staleMillis, asOfMillis, half, longest, longest, last.fold(0L)(_.id), limit):
-      row =>
-        DueFeed(
-          id = row.getLong(1),
-          url = FeedUrl.stored(row.getString(2)),
-          etag = Sql.optional(row, 3),
-          lastModified = Sql.optional(row, 4),
-          failures = row.getInt(5),
-          ttlMillis = row.getLong(6),
-          expectedMillis = row.getLong(7)
-        )
+    )(values ++ Seq(half, longest, longest, last.fold(0L)(_.id), limit)*): row =>
+      DueFeed(
+        id = row.getLong(1),
+        url = FeedUrl.stored(row.getString(2)),
+        etag = Sql.optional(row, 3),
+        lastModified = Sql.optional(row, 4),
+        failures = row.getInt(5),
+        ttlMillis = row.getLong(6),
+        expectedMillis = row.getLong(7)
+      )
 
 object DueQuery:
   final case class Amount(feeds: Long, expectedMillis: Long)
 
   private val pause = "CASE WHEN hold_off_ms > ? THEN hold_off_ms ELSE ? END"
-  private[store] val isDue = s"disabled = 0 AND (checked_at IS NULL OR checked_at + $pause < ?)"
+  private[store] val isDue =
+    s"disabled = 0 AND (checked_at IS NULL OR checked_at + $pause < ?) AND (skips & ?) = 0"

@@ -59,7 +59,7 @@ object FeedQuery:
 
   private val columns =
     """f.id, f.url, f.title, f.outcome, f.error, f.failures, f.checked_at, f.hold_off_ms,
-      |f.disabled, (SELECT count(*) FROM item WHERE feed_id = f.id)""".stripMargin
+      |f.skips, f.disabled, (SELECT count(*) FROM item WHERE feed_id = f.id)""".stripMargin
 
   private def listed(row: ResultSet) =
     ListedFeed(
@@ -71,8 +71,9 @@ object FeedQuery:
       failures = row.getInt(6),
       checkedAt = Option(row.getObject(7)).map(_ => row.getLong(7)),
       holdOffMillis = row.getLong(8),
-      isDisabled = row.getInt(9) != 0,
-      items = row.getLong(10)
+      skips = SkippedTimes(row.getLong(9)),
+      isDisabled = row.getInt(10) != 0,
+      items = row.getLong(11)
     )
 
 /** A feed as lists show it: what its last check came to, and how many items it has.
@@ -89,6 +90,7 @@ final case class ListedFeed(
     failures: Int,
     checkedAt: Option[Long],
     holdOffMillis: Long,
+    skips: SkippedTimes,
     isDisabled: Boolean,
     items: Long
 ):

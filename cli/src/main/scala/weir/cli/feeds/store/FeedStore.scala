@@ -12,8 +12,8 @@ import weir.cli.feeds.input.{FeedUrl, NewFeed}
   *     takes about a millisecond, far less than a fetch.
   *   - **Reading**: every [[DueCursor]] has a connection of its own.
   *   - **A crash at any moment**: a check is one transaction, so its feed is either still due or
-  *     has all its items; and a repeated check stores no item twice, since it is compared with what
-  *     is stored in the same transaction, which holds the feed's row.
+  *     has all its items as they are now; and a repeated check stores no item twice, since it is
+  *     compared with what is stored in the same transaction, which holds the feed's row.
   */
 final class FeedStore private (database: Database, writer: Line, outages: Outages)
     extends AutoCloseable:
@@ -139,10 +139,20 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
     found.fold(0): said =>
       val _ = Sql.update(
         connection,
-        """UPDATE feed SET title = coalesce(?, title), etag = ?, last_modified = ?, ttl_ms = ?
-          |WHERE id = ?""".stripMargin
-      )(said.title, said.etag, said.lastModified, said.ttlMillis, id)
-      addItems(connection, id, atMillis, said.items)
+        """UPDATE feed SET title = coalesce(?, title), home_url = ?, language = ?, picture_url = ?,
+          |etag = ?, last_modified = ?, ttl_ms = ?, skips = ? WHERE id = ?""".stripMargin
+      )(
+        said.about.title,
+        said.about.home,
+        said.about.language,
+        said.about.picture,
+        said.etag,
+        said.lastModified,
+        said.ttlMillis,
+        said.skips.bits,
+        id
+      )
+      ItemRows.record(connection, id, atMillis, said.items)
 
   /** Whether no check has found a feed yet, as far as the last check and the items show. */
   private def wasNeverRead(connection: Connection, id: Long): Boolean =
@@ -165,20 +175,6 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
         connection,
         "INSERT INTO former_url (url, feed_id) VALUES (?, ?) ON CONFLICT (url) DO NOTHING"
       )(feed.url.text, feed.id)
-
-  /** The feed's row is locked by now, or the whole file: no other process adds items to it
-    * meanwhile.
-    */
-  private def addItems(connection: Connection, id: Long, atMillis: Long, items: Vector[Item]): Int =
-    val stored = StoredItem.named(connection, id, items)
-    val fresh = NewItems.of(items, stored)
-    Sql.updateAll(
-      connection,
-      """INSERT INTO item (feed_id, guid, url, title, published_at, summary, content, first_seen_at)
-        |VALUES (?, ?, ?, ?, ?, ?, ?, ?)""".stripMargin
-    )(fresh.map: item =>
-      import item.*
-      Seq(id, guid, url, title, publishedAt, summary, content, atMillis))
 
   private[store] def writing[A](body: Connection => A): A =
     lock.lock()

@@ -4,7 +4,7 @@ package weir.cli.feeds.store
   *
   * @param guid
   *   what the feed names it by; see [[ItemName]]. Several entries of one feed may have the same,
-  *   see [[NewItems]]
+  *   see [[ItemMatches]]
   * @param url
   *   an absolute address
   * @param title
@@ -14,7 +14,9 @@ package weir.cli.feeds.store
   * @param summary
   *   HTML as the feed has it: never to be shown unsanitized
   * @param content
-  *   the full text as HTML, where the feed has more of it than the summary
+  *   the full text as HTML, where the feed has one beside the summary or in its place
+  * @param authors
+  *   their names, or addresses of mail for want of one
   */
 final case class Item(
     guid: String,
@@ -22,5 +24,24 @@ final case class Item(
     title: Option[String],
     publishedAt: Option[Long],
     summary: Option[String],
-    content: Option[String] = None
+    content: Option[String] = None,
+    authors: Vector[String] = Vector.empty,
+    categories: Vector[String] = Vector.empty,
+    enclosures: Vector[Enclosure] = Vector.empty
+)
+
+/** A file that belongs to an entry, such as the sound of a podcast.
+  *
+  * @param kind
+  *   its media type, as the feed has it
+  * @param length
+  *   in bytes
+  * @param seconds
+  *   how long it plays
+  */
+final case class Enclosure(
+    url: String,
+    kind: Option[String],
+    length: Option[Long],
+    seconds: Option[Long]
 )

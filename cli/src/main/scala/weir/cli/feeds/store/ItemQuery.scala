@@ -35,10 +35,23 @@ object ItemQuery:
   /** Where a page ends and the next begins. */
   final case class Place(firstSeenAt: Long, id: Long)
 
-  /** What an item says, in HTML as its feed gave it: the short text, and the full one if there is
-    * more.
+  /** What an item and its feed say, beyond what lists show.
+    *
+    * @param summary
+    *   the short text, in HTML as the feed gave it
+    * @param content
+    *   the full text, if there is one
     */
-  final case class Body(summary: Option[String], content: Option[String])
+  final case class Details(
+      summary: Option[String],
+      content: Option[String],
+      authors: Vector[String],
+      categories: Vector[String],
+      enclosures: Vector[Enclosure],
+      feed: FeedAbout
+  ):
+    /** The text to be read. */
+    def text: Option[String] = content.orElse(summary)
 
   def one(connection: Connection, id: Long): Option[ListedItem] =
     Sql
@@ -48,15 +61,31 @@ object ItemQuery:
       )(id)(listed)
       .headOption
 
-  /** The bodies of items, by their ids. */
-  def bodies(connection: Connection, ids: Vector[Long]): Map[Long, Body] =
+  /** The details of items, by their ids. */
+  def details(connection: Connection, ids: Vector[Long]): Map[Long, Details] =
     if ids.isEmpty then Map.empty
     else
       Sql
         .query(
           connection,
-          s"SELECT id, summary, content FROM item WHERE id IN (${ids.map(_ => "?").mkString(", ")})"
-        )(ids*)(row => row.getLong(1) -> Body(Sql.optional(row, 2), Sql.optional(row, 3)))
+          s"""SELECT i.id, i.summary, i.content, i.authors, i.categories, i.enclosures,
+             |f.title, f.home_url, f.language, f.picture_url
+             |FROM item i JOIN feed f ON f.id = i.feed_id
+             |WHERE i.id IN (${ids.map(_ => "?").mkString(", ")})""".stripMargin
+        )(ids*): row =>
+          row.getLong(1) -> Details(
+            summary = Sql.optional(row, 2),
+            content = Sql.optional(row, 3),
+            authors = ItemLists.texts(Sql.optional(row, 4)),
+            categories = ItemLists.texts(Sql.optional(row, 5)),
+            enclosures = ItemLists.enclosures(Sql.optional(row, 6)),
+            feed = FeedAbout(
+              title = Sql.optional(row, 7),
+              home = Sql.optional(row, 8),
+              language = Sql.optional(row, 9),
+              picture = Sql.optional(row, 10)
+            )
+          )
         .toMap
 
   /** Longer than a title, with the elements that it may begin with. */
@@ -64,7 +93,8 @@ object ItemQuery:
 
   private val columns =
     s"""i.id, i.feed_id, f.url, f.title, i.url, i.title, i.published_at, i.first_seen_at,
-       |CASE WHEN i.title IS NULL THEN substr(i.summary, 1, $openingLength) END""".stripMargin
+       |i.changed_at, CASE WHEN i.title IS NULL
+       |  THEN substr(coalesce(i.summary, i.content), 1, $openingLength) END""".stripMargin
 
   private def listed(row: ResultSet) =
     ListedItem(
@@ -76,11 +106,14 @@ object ItemQuery:
       title = Sql.optional(row, 6),
       publishedAt = Option(row.getObject(7)).map(_ => row.getLong(7)),
       firstSeenAt = row.getLong(8),
-      opening = Sql.optional(row, 9)
+      changedAt = Option(row.getObject(9)).map(_ => row.getLong(9)),
+      opening = Sql.optional(row, 10)
     )
 
 /** An item without its text, as lists show it.
   *
+  * @param changedAt
+  *   when it was last found to say something else than before
   * @param opening
   *   where it has no title, as posts of a few words have none: the beginning of its text, in HTML
   *   that may end anywhere
@@ -94,6 +127,7 @@ final case class ListedItem(
     title: Option[String],
     publishedAt: Option[Long],
     firstSeenAt: Long,
+    changedAt: Option[Long],
     opening: Option[String]
 ):
   def place: ItemQuery.Place = ItemQuery.Place(firstSeenAt, id)

@@ -6,8 +6,9 @@ import java.sql.Connection
   *
   * Times are milliseconds since 1970. `checked_at` is null until the first check; `hold_off_ms` is
   * how long to leave a feed alone after its last check, if that is longer than `--stale`; `ttl_ms`
-  * is what the feed itself asked for when it was last read; `expected_ms` is how long the last
-  * check took.
+  * is what the feed itself asked for when it was last read, `skips` the [[SkippedTimes]];
+  * `expected_ms` is how long the last check took. Of an item `changed_at` is null until it changes,
+  * and `digest` is its [[ItemDigest]], null until a weir of version 4 has read it.
   */
 private[store] object Schema:
   /** Raised when a table changes; a database of a newer version is refused, never touched.
@@ -15,8 +16,9 @@ private[store] object Schema:
     *   - 2: several items of a feed may have one guid; `item.content`, `feed.ttl_ms`, `former_url`;
     *     indexes by age.
     *   - 3: `worker`, `lease`.
+    *   - 4: `item.changed_at`, `item.digest`, what else an item and a feed say, `feed.skips`.
     */
-  val version = 3
+  val version = 4
 
   /** What the `meta` table says in the row `application`. */
   val application = "weir feeds"
@@ -50,7 +52,12 @@ private[store] object Schema:
        |  published_at BIGINT,
        |  summary TEXT,
        |  content TEXT,
-       |  first_seen_at BIGINT NOT NULL
+       |  first_seen_at BIGINT NOT NULL,
+       |  changed_at BIGINT,
+       |  authors TEXT,
+       |  categories TEXT,
+       |  enclosures TEXT,
+       |  digest TEXT
        |)""".stripMargin
 
   val itemIndexes: List[String] = List(
@@ -85,6 +92,25 @@ private[store] object Schema:
     "CREATE INDEX IF NOT EXISTS lease_host ON lease (host)"
   )
 
+  /** The table of items as version 2 had it. */
+  def itemsOfVersion2(key: String): String =
+    s"""CREATE TABLE item (id $key, feed_id BIGINT NOT NULL REFERENCES feed (id), guid TEXT NOT NULL,
+       |  url TEXT, title TEXT, published_at BIGINT, summary TEXT, content TEXT,
+       |  first_seen_at BIGINT NOT NULL)""".stripMargin
+
+  /** Adds the columns that version 3 had not. */
+  val sayingMore: List[String] = List(
+    "ALTER TABLE item ADD COLUMN changed_at BIGINT",
+    "ALTER TABLE item ADD COLUMN authors TEXT",
+    "ALTER TABLE item ADD COLUMN categories TEXT",
+    "ALTER TABLE item ADD COLUMN enclosures TEXT",
+    "ALTER TABLE item ADD COLUMN digest TEXT",
+    "ALTER TABLE feed ADD COLUMN home_url TEXT",
+    "ALTER TABLE feed ADD COLUMN language TEXT",
+    "ALTER TABLE feed ADD COLUMN picture_url TEXT",
+    "ALTER TABLE feed ADD COLUMN skips BIGINT NOT NULL DEFAULT 0"
+  )
+
   /** Adds the column that version 1 had not. */
   val addTtl = "ALTER TABLE feed ADD COLUMN ttl_ms BIGINT NOT NULL DEFAULT 0"
 
@@ -93,12 +119,16 @@ private[store] object Schema:
        |  id $key,
        |  url TEXT NOT NULL UNIQUE,
        |  title TEXT,
+       |  home_url TEXT,
+       |  language TEXT,
+       |  picture_url TEXT,
        |  etag TEXT,
        |  last_modified TEXT,
        |  expected_ms BIGINT NOT NULL,
        |  checked_at BIGINT,
        |  hold_off_ms BIGINT NOT NULL DEFAULT 0,
        |  ttl_ms BIGINT NOT NULL DEFAULT 0,
+       |  skips BIGINT NOT NULL DEFAULT 0,
        |  failures INTEGER NOT NULL DEFAULT 0,
        |  outcome TEXT,
        |  error TEXT,

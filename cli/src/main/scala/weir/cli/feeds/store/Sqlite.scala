@@ -91,15 +91,16 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
         val version = Sql.query(connection, "PRAGMA user_version")()(_.getInt(1)).head
         if version < 2 then
           Sql.execute(connection, "ALTER TABLE item RENAME TO item_1")
-          Sql.execute(connection, Schema.items(Sqlite.key))
+          Sql.execute(connection, Schema.itemsOfVersion2(Sqlite.key))
           Sql.execute(
             connection,
             s"INSERT INTO item (${Sqlite.columns1}) SELECT ${Sqlite.columns1} FROM item_1"
           )
           Sql.execute(connection, "DROP TABLE item_1")
           Upgrade.toVersion2(connection)
+        if version < 3 then Upgrade.toVersion3(connection)
         if version < Schema.version then
-          Upgrade.toVersion3(connection)
+          Upgrade.toVersion4(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 

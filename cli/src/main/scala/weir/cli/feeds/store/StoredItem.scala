@@ -7,44 +7,47 @@ import java.sql.Connection
   * @param textDigest
   *   reads the texts and gives their [[TextDigest]]: they may be megabytes, and are seldom looked
   *   at
+  * @param digest
+  *   its [[ItemDigest]]; none if an older weir stored it
   */
 private[store] final case class StoredItem(
     guid: String,
     url: String = "",
     title: String = "",
     publishedAt: String = "",
-    textDigest: () => String = () => ""
+    textDigest: () => String = () => "",
+    id: Long = 0,
+    digest: Option[String] = None
 )
 
 private[store] object StoredItem:
-  /** The stored items of the feed that have a guid of one of `found`.
-    *
-    * Where the guid alone leaves no doubt, which is nearly always, only the guid is there.
+  /** The stored items of the feed that have a guid of one of `found`, in the order in which they
+    * were stored.
     */
   def named(connection: Connection, feedId: Long, found: Vector[Item]): Vector[StoredItem] =
-    val times = Groups.by(found)(_.guid)
-    val counts =
-      select(connection, feedId, times.keys.toVector, "guid, count(*)", "GROUP BY guid"): row =>
-        (row.getString(1), row.getInt(2))
-    val (doubtful, clear) =
-      counts.partition((guid, count) => NewItems.areDoubtful(times(guid).size, count))
-    clear.map((guid, _) => StoredItem(guid)) ++
-      select(connection, feedId, doubtful.map(_(0)), columns, "ORDER BY id"): row =>
-        val id = row.getLong(1)
-        StoredItem(
-          guid = row.getString(2),
-          url = Sql.optional(row, 3).getOrElse(""),
-          title = Sql.optional(row, 4).getOrElse(""),
-          publishedAt = Sql.optional(row, 5).getOrElse(""),
-          textDigest = () => digest(connection, id)
-        )
+    found
+      .map(_.guid)
+      .distinct
+      .grouped(atOnce)
+      .toVector
+      .flatMap(withGuids(connection, feedId, _))
+      .sortBy(_.id)
 
-  private val columns = "id, guid, url, title, published_at"
-
-  private def digest(connection: Connection, id: Long): String =
+  /** As much of an item that an older weir stored as it had. */
+  def whole(connection: Connection, id: Long): Item =
     Sql
-      .query(connection, "SELECT summary, content FROM item WHERE id = ?")(id): row =>
-        TextDigest.of(Sql.optional(row, 1), Sql.optional(row, 2))
+      .query(
+        connection,
+        "SELECT guid, url, title, published_at, summary, content FROM item WHERE id = ?"
+      )(id): row =>
+        Item(
+          guid = row.getString(1),
+          url = Sql.optional(row, 2),
+          title = Sql.optional(row, 3),
+          publishedAt = Sql.optional(row, 4).map(_.toLong),
+          summary = Sql.optional(row, 5),
+          content = Sql.optional(row, 6)
+        )
       .head
 
   /** Far fewer than the parameters that a statement may have. As a list of `VALUES` they are hashed
@@ -52,19 +55,27 @@ private[store] object StoredItem:
     */
   private val atOnce = 500
 
-  private def select[A](
+  private def withGuids(
       connection: Connection,
       feedId: Long,
-      guids: Vector[String],
-      columns: String,
-      rest: String
-  )(row: java.sql.ResultSet => A): Vector[A] =
-    guids
-      .grouped(atOnce)
-      .toVector
-      .flatMap: some =>
-        val values = some.map(_ => "(?)").mkString("VALUES ", ", ", "")
-        Sql.query(
-          connection,
-          s"SELECT $columns FROM item WHERE feed_id = ? AND guid IN ($values) $rest"
-        )(feedId +: some*)(row)
+      guids: Vector[String]
+  ): Vector[StoredItem] =
+    val values = guids.map(_ => "(?)").mkString("VALUES ", ", ", "")
+    Sql.query(
+      connection,
+      s"""SELECT id, guid, url, title, published_at, digest FROM item
+         |WHERE feed_id = ? AND guid IN ($values)""".stripMargin
+    )(feedId +: guids*): row =>
+      val id = row.getLong(1)
+      StoredItem(
+        guid = row.getString(2),
+        url = Sql.optional(row, 3).getOrElse(""),
+        title = Sql.optional(row, 4).getOrElse(""),
+        publishedAt = Sql.optional(row, 5).getOrElse(""),
+        textDigest = () =>
+          val item = whole(connection, id)
+          TextDigest.of(item.summary, item.content)
+        ,
+        id = id,
+        digest = Sql.optional(row, 6)
+      )

@@ -21,11 +21,14 @@ private[store] object Upgrade:
     resolveLinks(connection)
     forgetValidators(connection)
 
-  def toVersion3(connection: Connection): Unit =
-    Schema.sharing.foreach(Sql.execute(connection, _))
+  def toVersion3(connection: Connection): Unit = Schema.sharing.foreach(Sql.execute(connection, _))
+
+  def toVersion4(connection: Connection): Unit =
+    Schema.sayingMore.foreach(Sql.execute(connection, _))
+    forgetValidators(connection)
     Schema.setVersion(connection)
 
-  /** So that each feed is read once more, and gives what version 1 dropped of it. */
+  /** So that each feed is read once more, and gives what the older version dropped or misread. */
   private def forgetValidators(connection: Connection): Unit =
     Sql.execute(connection, "UPDATE feed SET etag = NULL, last_modified = NULL")
 

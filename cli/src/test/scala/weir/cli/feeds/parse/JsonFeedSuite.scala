@@ -34,7 +34,7 @@ class JsonFeedSuite extends FunSuite:
     val all =
       items(feed("""{"id":7,"content_text":"a < b"},{"external_url":"http://b.example/"},{},3"""))
     assertEquals(all.map(_.guid).take(2), Vector("7", "http://b.example/"))
-    assertEquals(all.head.summary, Some("a &lt; b"))
+    assertEquals((all.head.summary, all.head.content), (None, Some("a &lt; b")))
     assertEquals(all.size, 3)
 
   test("other JSON is no feed, and what is not JSON is none either"):

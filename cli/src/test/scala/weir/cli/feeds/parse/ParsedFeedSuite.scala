@@ -59,9 +59,9 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
         (("\uFEFF" + rss("é")).getBytes(UTF_8), None)
       )
     do
-      assertEquals(parsed(bytes, served).title, Some("é"))
+      assertEquals(parsed(bytes, served).head.about.title, Some("é"))
       assertEquals(parsed(bytes, served).reason, Reason.Fetched)
-    assertEquals(parsed(rss("ж", "windows-1251").getBytes(windows)).title, Some("ж"))
+    assertEquals(parsed(rss("ж", "windows-1251").getBytes(windows)).head.about.title, Some("ж"))
 
   test("wrong encodings are recovered where the text can be known"):
     for (bytes, served) <- List(
@@ -71,7 +71,7 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
         (rss("é", "x-klingon").getBytes(UTF_8), None)
       )
     do
-      assertEquals(parsed(bytes, served).title, Some("é"))
+      assertEquals(parsed(bytes, served).head.about.title, Some("é"))
       assertEquals(parsed(bytes, served).reason, Reason.EncodingRecovered)
 
   test("an unknown encoding, over bytes that are not UTF-8, is refused"):
@@ -81,18 +81,21 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
     val secret = write(folder, "secret.txt", "SECRET")
     val doctype = s"""<!DOCTYPE rss [<!ENTITY x SYSTEM "${secret.toUri}">]>"""
     val feed = parsed(rss("a&x;b", doctype = doctype).getBytes(UTF_8))
-    assertEquals(feed.title, Some("ab"))
+    assertEquals(feed.head.about.title, Some("ab"))
     assertEquals(feed.reason, Reason.EntityLeftOut)
 
   test("an external DTD and parameter entities are not opened either"):
     val dtd = """<!DOCTYPE rss SYSTEM "file:///nowhere/at/all.dtd">"""
-    assertEquals(parsed(rss("T", doctype = dtd).getBytes(UTF_8)).title, Some("T"))
+    assertEquals(parsed(rss("T", doctype = dtd).getBytes(UTF_8)).head.about.title, Some("T"))
     val parameter = """<!DOCTYPE rss [<!ENTITY % p SYSTEM "file:///nowhere/at/all">%p;]>"""
-    assertEquals(parsed(rss("T", doctype = parameter).getBytes(UTF_8)).title, Some("T"))
+    assertEquals(parsed(rss("T", doctype = parameter).getBytes(UTF_8)).head.about.title, Some("T"))
 
   test("entities of its own are expanded, but not for ever"):
     val honest = """<!DOCTYPE rss [<!ENTITY hi "hello">]>"""
-    assertEquals(parsed(rss("&hi;", doctype = honest).getBytes(UTF_8)).title, Some("hello"))
+    assertEquals(
+      parsed(rss("&hi;", doctype = honest).getBytes(UTF_8)).head.about.title,
+      Some("hello")
+    )
     val levels = (1 to 9).map: level =>
       val inner = if level == 1 then "lol" else s"&e${level - 1};"
       s"""<!ENTITY e$level "${inner * 10}">"""
@@ -111,11 +114,11 @@ class ParsedFeedSuite extends FunSuite with TempFolder:
     val bytes = rss("äöü ÄÖÜ é").getBytes(UTF_8)
     val cut = bytes.patch(bytes.indexOf(0xc3.toByte), Nil, 1)
     val feed = parsed(cut, Some("utf-8"))
-    assert(feed.title.exists(_.endsWith("öü ÄÖÜ é")), feed.title)
+    assert(feed.head.about.title.exists(_.endsWith("öü ÄÖÜ é")), feed.head.about.title)
     assertEquals(feed.reason, Reason.EncodingRecovered)
     val marked = parsed("\uFEFF".getBytes(UTF_8) ++ cut)
-    assert(marked.title.exists(_.endsWith("öü ÄÖÜ é")), marked.title)
+    assert(marked.head.about.title.exists(_.endsWith("öü ÄÖÜ é")), marked.head.about.title)
 
   test("UTF-8 that says it is UTF-16 is read, whether its length is even or odd"):
     for title <- List("T", "Tt") do
-      assertEquals(parsed(rss(title, "utf-16").getBytes(UTF_8)).title, Some(title))
+      assertEquals(parsed(rss(title, "utf-16").getBytes(UTF_8)).head.about.title, Some(title))

@@ -7,7 +7,7 @@ import munit.FunSuite
 
 import weir.cli.feeds.fetch.Reason
 import weir.cli.feeds.input.FeedUrl
-import weir.cli.feeds.store.Item
+import weir.cli.feeds.store.{Item, ItemName}
 
 /** The formats that feeds have, and the ways in which they miss them. */
 class XmlFeedSuite extends FunSuite:
@@ -117,9 +117,9 @@ class XmlFeedSuite extends FunSuite:
     assertEquals(feed.items.head.title, Some("café"))
 
   test("ttl is in minutes, and only a sensible one counts"):
-    assertEquals(parsed(rss(two)).ttl, Some(90.minutes))
+    assertEquals(parsed(rss(two)).head.ttl, Some(90.minutes))
     for text <- List("0", "-5", "soon", "1441") do
-      assertEquals(parsed(rss(two).replace(">90<", s">$text<")).ttl, None)
+      assertEquals(parsed(rss(two).replace(">90<", s">$text<")).head.ttl, None)
 
   test("links are resolved against xml:base, and else against the feed's own address"):
     val feed = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://b.example/x/">
@@ -182,15 +182,18 @@ class XmlFeedSuite extends FunSuite:
       |<link rel="alternate" type="text/html" href="/h"/></entry>""".stripMargin
     assertEquals(items(atom(entry)).head.url, Some("http://a.example/h"))
 
-  test("content is stored where it is more than the description"):
+  test("content is read where there is one, whatever its length"):
     def read(fields: String) = items(rss(s"<item>$fields</item>")).head
     def encoded(text: String) = s"<content:encoded><![CDATA[$text]]></content:encoded>"
     val both = read(s"<description>short</description>${encoded("<p>long text</p>")}")
     assertEquals((both.summary, both.content), (Some("short"), Some("<p>long text</p>")))
     val same = read(s"<description>the same text</description>${encoded("the same text")}")
-    assertEquals((same.summary, same.content), (Some("the same text"), None))
+    assertEquals((same.summary, same.content), (Some("the same text"), Some("the same text")))
+    val shorter = read(s"<description>a long description</description>${encoded("text")}")
+    assertEquals((shorter.summary, shorter.content), (Some("a long description"), Some("text")))
     val only = read(encoded("<p>all</p>"))
-    assertEquals((only.summary, only.content), (Some("<p>all</p>"), None))
+    assertEquals((only.summary, only.content), (None, Some("<p>all</p>")))
+    assertEquals(read(encoded("<p>all</p>")).guid, ItemName.of(None, None, None, only.content))
 
   for (name, content, html) <- List(
       (
@@ -215,7 +218,7 @@ class XmlFeedSuite extends FunSuite:
     )
   do
     test(s"Atom's content of type $name is HTML afterwards"):
-      assertEquals(items(atom(s"<entry>$content</entry>")).head.summary, Some(html))
+      assertEquals(items(atom(s"<entry>$content</entry>")).head.content, Some(html))
 
   for (title, plain) <- List(
       "AT&amp;amp;T &amp;#8217;s" -> "AT&T ’s",

@@ -4,7 +4,7 @@ import java.time.Instant
 
 import munit.FunSuite
 
-import weir.cli.feeds.store.{ItemQuery, ListedItem}
+import weir.cli.feeds.store.{Enclosure, FeedAbout, ItemQuery, ListedItem}
 
 class ItemLinesSuite extends FunSuite:
   private val lines = ItemLines(LocalTime(ReaderFixture.zone))
@@ -18,6 +18,7 @@ class ItemLinesSuite extends FunSuite:
     title = Some("Tom & <Jerry>"),
     publishedAt = Some(at),
     firstSeenAt = at + 60_000,
+    changedAt = Some(at + 120_000),
     opening = None
   )
   private val hostile = "a\u001b[2J\u009b31m\u202eb\r\nc\td"
@@ -64,14 +65,38 @@ class ItemLinesSuite extends FunSuite:
     )
 
   test("JSON has what the database has, and no control character either"):
-    val body = ItemQuery.Body(Some(s"<p>$hostile</p>\u007f"), None)
-    val line = lines.json(item.copy(title = Some(hostile)), body)
+    val details = ItemQuery.Details(
+      summary = Some(s"<p>$hostile</p>\u007f"),
+      content = None,
+      authors = Vector("Ann", hostile),
+      categories = Vector("c"),
+      enclosures = Vector(
+        Enclosure("http://a.example/1.mp3", Some("audio/mpeg"), Some(5_000_000_000L), Some(61)),
+        Enclosure("http://a.example/2", None, None, None)
+      ),
+      feed = FeedAbout(Some("A blog"), Some("https://a.example/"), Some("en"), None)
+    )
+    val line = lines.json(item.copy(title = Some(hostile)), details)
     val json = ujson.read(line)
     assertEquals(json("title").str, hostile)
     assertEquals(json("summary").str, s"<p>$hostile</p>\u007f")
     assertEquals(json("content"), ujson.Null)
     assertEquals(json("feed")("url").str, "https://a.example/feed")
+    assertEquals(
+      json("feed"),
+      ujson.read("""{"url":"https://a.example/feed","title":"A blog","home":"https://a.example/",
+        |"language":"en","picture":null}""".stripMargin)
+    )
     assertEquals(json("published").str, "2026-03-01T17:30:00+05:30")
+    assertEquals(json("changed").str, "2026-03-01T17:32:00+05:30")
+    assertEquals(json("authors").arr.map(_.str).toVector, details.authors)
+    assertEquals(json("categories").arr.map(_.str).toVector, details.categories)
+    assertEquals(
+      json("enclosures"),
+      ujson.read("""[{"url":"http://a.example/1.mp3","type":"audio/mpeg","length":5000000000,
+        |"duration":61},{"url":"http://a.example/2","type":null,"length":null,"duration":null}]
+        |""".stripMargin)
+    )
     assertEquals(line.filter(char => char < ' ' || char >= 0x7f), "\n")
 
   test("a date that no calendar has is shown as the nearest that one has"):

@@ -7,7 +7,16 @@ import java.time.ZoneId
 import java.util.concurrent.atomic.AtomicLong
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
-import weir.cli.feeds.store.{Check, Database, DueFeed, FeedQuery, FeedStore, Item, Stages}
+import weir.cli.feeds.store.{
+  Check,
+  Database,
+  DueFeed,
+  FeedAbout,
+  FeedQuery,
+  FeedStore,
+  Item,
+  Stages
+}
 import weir.cli.feeds.store.StoreReader
 
 /** A database with what a test stores in it, by the store that `weir feeds` uses. */
@@ -21,10 +30,22 @@ final class ReaderFixture(val database: Database):
       val link = s"https://a.example/$title-$index".filter(char => char > ' ' && char < 0x7f)
       ReaderFixture.item(s"$title $index", Some(link.replaceAll("[^a-z0-9:/.-]", "")), title, text)
     }
-    record(url, "fetched", None, 0, Some(Check.Found(Some(title), None, None, 0, found.toVector)))
+    record(
+      url,
+      "fetched",
+      None,
+      0,
+      Some(Check.Found(FeedAbout(Some(title)), None, None, 0, found.toVector))
+    )
 
   def stored(url: String, title: String, items: Item*): Unit =
-    record(url, "fetched", None, 0, Some(Check.Found(Some(title), None, None, 0, items.toVector)))
+    record(
+      url,
+      "fetched",
+      None,
+      0,
+      Some(Check.Found(FeedAbout(Some(title)), None, None, 0, items.toVector))
+    )
 
   def failed(
       url: String,

@@ -67,6 +67,59 @@ class CheckOutcomeSuite extends FunSuite:
     assertEquals(found.map(found => (found.items.size, found.etag)), Some((1, None)))
     assertEquals(end(CheckOutcome.of(feed, document(rss()))).found.flatMap(_.etag), Some("e"))
 
+  private def announcing(address: String) =
+    rss(s"<itunes:new-feed-url>$address</itunes:new-feed-url>")
+
+  private def announced(outcome: CheckOutcome): CheckOutcome.Announced = outcome match
+    case announced: CheckOutcome.Announced => announced
+    case other => fail(other.toString)
+
+  test(
+    "a feed that says that it has moved is believed if a feed is there, and its items are those"
+  ):
+    val moved = announced(CheckOutcome.of(feed, document(announcing("/new"))))
+    val there = url("http://a.example/new")
+    assertEquals(moved.feed, there)
+    val two = rss().replace("</channel>", "<item><guid>2</guid></item></channel>")
+    val read = CheckOutcome.at(moved, feed.copy(url = there), document(two, from = there))
+    assertEquals((read.movedTo, read.found.map(_.items.size)), (Some(there), Some(2)))
+    val further = url("https://b.example/new")
+    val redirected = document(two, from = further, movedTo = Some(further))
+    val end = CheckOutcome.at(moved, feed.copy(url = there), redirected)
+    assertEquals(end.movedTo, Some(further))
+    // One that announces its own address, or another one, is where it says.
+    for next <- List("/new", "/newest") do
+      val there2 = document(announcing(next), from = there)
+      assertEquals(CheckOutcome.at(moved, feed.copy(url = there), there2).movedTo, Some(there))
+
+  test("a feed that is not where it says that it is stays where it was, and nothing is lost"):
+    val moved = announced(CheckOutcome.of(feed, document(announcing("/new"))))
+    val there = url("http://a.example/new")
+    for answer <- List(
+        Answer.Failed(Failure(Reason.Gone, "status 410")),
+        document(html, from = there),
+        document("<note/>", from = there),
+        document(announcing(page.text), from = there)
+      )
+    do
+      val end = CheckOutcome.at(moved, feed.copy(url = there), answer)
+      assertEquals((end.reason, end.movedTo), (Reason.Fetched, None), answer.toString)
+      assertEquals(end.found.map(_.items.size), Some(1))
+      assert(end.detail.exists(_.contains(there.text)), end.detail)
+
+  test("an announced address is not asked for if it could not be believed"):
+    def asks(address: String, at: FeedUrl = page, feed: DueFeed = feed) =
+      CheckOutcome.of(feed, document(announcing(address), from = at)) match
+        case _: CheckOutcome.Announced => true
+        case _ => false
+    assert(asks("http://b.example/"))
+    assert(!asks(page.text), "its own")
+    assert(!asks("ftp://b.example/"), "not of HTTP")
+    assert(!asks("http://b.example/", at = url("http://c.example/")), "behind a redirect for now")
+    val secure = feed.copy(url = url("https://a.example/"))
+    assert(!asks("http://b.example/", at = secure.url, feed = secure), "leaves https")
+    assert(asks("https://b.example/", at = secure.url, feed = secure))
+
   test("the first feed of a page is what is stored, and where it lives is said"):
     val elsewhere = CheckOutcome.of(feed, document(html)) match
       case elsewhere: CheckOutcome.Elsewhere => elsewhere

@@ -10,7 +10,12 @@ import munit.FunSuite
 import weir.cli.Main
 import weir.cli.BadInput
 
-class PostgresSuite extends FunSuite with StoreFacts with ReaderFacts with LeaseFacts:
+class PostgresSuite
+    extends FunSuite
+    with StoreFacts
+    with ChangedItemFacts
+    with ReaderFacts
+    with LeaseFacts:
   private lazy val server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
   private val databases = AtomicInteger()
 
@@ -31,6 +36,15 @@ class PostgresSuite extends FunSuite with StoreFacts with ReaderFacts with Lease
     Sql.execute(connection, "CREATE SCHEMA weir_feeds")
     Sql.execute(connection, "SET search_path = weir_feeds")
     Version1.create(connection, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", items)
+    connection.close()
+    body(Database.of(url))
+
+  def withVersion3(body: Database => Unit): Unit =
+    val url = newUrl()
+    val connection = DriverManager.getConnection(url)
+    Sql.execute(connection, "CREATE SCHEMA weir_feeds")
+    Sql.execute(connection, "SET search_path = weir_feeds")
+    Version3.create(connection)
     connection.close()
     body(Database.of(url))
 

@@ -8,7 +8,13 @@ import munit.FunSuite
 
 import weir.cli.{BadInput, TempFolder}
 
-class SqliteSuite extends FunSuite with StoreFacts with ReaderFacts with LeaseFacts with TempFolder:
+class SqliteSuite
+    extends FunSuite
+    with StoreFacts
+    with ChangedItemFacts
+    with ReaderFacts
+    with LeaseFacts
+    with TempFolder:
   def withDatabase(body: Database => Unit): Unit =
     val folder = Files.createTempDirectory("weir-sqlite")
     try body(Sqlite.at(folder.resolve("feeds.db").toString))
@@ -20,6 +26,13 @@ class SqliteSuite extends FunSuite with StoreFacts with ReaderFacts with LeaseFa
     Sql.execute(connection, s"PRAGMA application_id = ${0x57656972}")
     Sql.execute(connection, "PRAGMA user_version = 1")
     connection.close()
+    body(database)
+
+  /** The file that the program itself made. */
+  def withVersion3(body: Database => Unit): Unit = withDatabase: database =>
+    val made = getClass.getResourceAsStream("/weir/cli/feeds/store/version3.db")
+    try Files.copy(made, Path.of(database.name)): Unit
+    finally made.close()
     body(database)
 
   private def refused(file: Path): String =

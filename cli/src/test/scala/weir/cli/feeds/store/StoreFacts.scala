@@ -47,7 +47,7 @@ trait StoreFacts:
       livesAt = None,
       found = Some(
         Check.Found(
-          Some("T"),
+          FeedAbout(Some("T")),
           Some("etag"),
           None,
           ttlMillis = 0,
@@ -104,6 +104,22 @@ trait StoreFacts:
       assertEquals(due(store, query.copy(asOfMillis = now + 9_000_000)), Nil)
       val later = due(store, query.copy(asOfMillis = now + 9_000_001))
       assertEquals(later.map(feed => (feed.id, feed.failures)), List((first.id, 2)))
+
+  test("a feed is not due in the hours that it skips, and then it is"):
+    withStore: store =>
+      store.add(feeds(1)): Unit
+      val later = query.copy(asOfMillis = now + 3_600_001)
+      val skips = SkippedTimes(SkippedTimes.bitsOf(later.asOfMillis) & 0xffffff)
+      val feed = due(store).head
+      store.record(check(feed).copy(found = check(feed).found.map(_.copy(skips = skips)))): Unit
+      val leases = store.lease(1.minute)
+      assertEquals(due(store, later), Nil)
+      assertEquals(store.amount(later).feeds, 0L)
+      assertEquals(leases.take(feed, later, None), Leases.Answer.Done)
+      val nextHour = SkippedTimes.nextHour(later.asOfMillis)
+      assertEquals(store.nextAtMillis(later), Some(nextHour))
+      assertEquals(due(store, query.copy(asOfMillis = nextHour)).map(_.id), List(feed.id))
+      leases.close()
 
   test("an item is stored once, and only the new ones are counted"):
     withStore: store =>
@@ -243,7 +259,7 @@ trait StoreFacts:
       val List(first, second) = due(store).sortBy(_.id): @unchecked
       def item(title: String) = Item("same", None, Some(title), None, None)
       def found(titles: String*) =
-        Some(Check.Found(None, None, None, 0, titles.map(item).toVector))
+        Some(Check.Found(FeedAbout(None), None, None, 0, titles.map(item).toVector))
       store.record(check(first).copy(found = found("one", "two"))): Unit
       store.record(check(second).copy(found = found("two", "three"))): Unit
       store.record(check(first).copy(found = found("one"), movedTo = Some(url(2)))): Unit

@@ -2,7 +2,7 @@ package weir.cli.feeds.store
 
 import munit.FunSuite
 
-class NewItemsSuite extends FunSuite:
+class ItemMatchesSuite extends FunSuite:
   private def item(guid: String, url: String = "", title: String = "", text: String = "") =
     def some(text: String) = Option.when(text.nonEmpty)(text)
     Item(guid, some(url), some(title), None, some(text))
@@ -10,19 +10,33 @@ class NewItemsSuite extends FunSuite:
   /** How many texts of stored items were looked at. */
   private var read = 0
 
-  private def stored(items: Vector[Item]): Vector[StoredItem] = items.map: item =>
-    StoredItem(
-      guid = item.guid,
-      url = item.url.getOrElse(""),
-      title = item.title.getOrElse(""),
-      publishedAt = "",
-      textDigest = () =>
-        read += 1
-        TextDigest.of(item.summary, item.content)
-    )
+  private def stored(items: Vector[Item]): Vector[StoredItem] = items.zipWithIndex.map:
+    (item, id) =>
+      StoredItem(
+        id = id,
+        guid = item.guid,
+        url = item.url.getOrElse(""),
+        title = item.title.getOrElse(""),
+        publishedAt = "",
+        textDigest = () =>
+          read += 1
+          TextDigest.of(item.summary, item.content)
+      )
 
   private def fresh(found: Vector[Item], known: Vector[Item]): Vector[Item] =
-    NewItems.of(found, stored(known))
+    ItemMatches.of(found, stored(known)).collect { case (item, None) => item }
+
+  /** The numbers of the known items that the found ones are. */
+  private def same(found: Vector[Item], known: Vector[Item]): Vector[Option[Long]] =
+    ItemMatches.of(found, stored(known)).map(_._2.map(_.id))
+
+  test("an item that is known comes with the stored one that it is"):
+    val known =
+      Vector(item("a"), item("g", "u1", "x"), item("g", "u2", "y"), item("b", title = "t"))
+    val edited = Vector(item("g", "u2", "y2"), item("b", title = "t2"), item("c"), item("g", "u1"))
+    assertEquals(same(edited, known), Vector(Some(2L), Some(3L), None, Some(1L)))
+    val equal = Vector.fill(3)(item("g"))
+    assertEquals(same(equal, equal.take(2)), Vector(Some(0L), Some(1L), None))
 
   test("an item with a guid of its own is known again, however it was edited"):
     val known = Vector(item("g", "u", "t", "s"))

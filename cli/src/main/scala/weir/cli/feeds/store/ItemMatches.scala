@@ -1,6 +1,6 @@
 package weir.cli.feeds.store
 
-/** Which entries of a feed are new, though feeds name their entries badly.
+/** Which entries of a feed are stored already, though feeds name their entries badly.
   *
   * Guids should be unique and often are not: some feeds give all their entries one guid, or one
   * link and no guid. So entries of one guid are distinguished by their link, those of one link by
@@ -9,17 +9,20 @@ package weir.cli.feeds.store
   * where the feed, or the database, has several of the same. An entry that is alone with its guid
   * on both sides is the same entry, however it was edited.
   */
-private[store] object NewItems:
-  /** Those of `found`, the entries of one document in its order, that are not in `stored`.
+private[store] object ItemMatches:
+  /** Each of `found`, the entries of one document in its order, with the one of `stored` that it is;
+    * with none if it is new.
     *
     * @param stored
     *   the entries of the same feed, of any guid
     */
-  def of(found: Vector[Item], stored: Vector[StoredItem]): Vector[Item] =
-    tell(found.zipWithIndex, stored, levels).sortBy(_(1)).map(_(0))
+  def of(found: Vector[Item], stored: Vector[StoredItem]): Vector[(Item, Option[StoredItem])] =
+    tell(found.zipWithIndex, stored, levels)
+      .sortBy { case ((_, position), _) => position }
+      .map { case ((item, _), known) => (item, known) }
 
-  /** Whether guids alone cannot tell `found` from `stored` entries. */
-  def areDoubtful(found: Int, stored: Int): Boolean = found > 1 || stored > 1
+  /** Whether so many cannot be told apart by what they have in common. */
+  private def areDoubtful(found: Int, stored: Int): Boolean = found > 1 || stored > 1
 
   /** How two entries are compared: by this of the found one, and that of the stored one. */
   private final case class Level(found: Item => String, stored: StoredItem => String)
@@ -32,14 +35,16 @@ private[store] object NewItems:
     Level(_.publishedAt.fold("")(_.toString), _.publishedAt)
   )
 
-  /** Those of `found` that are not in `stored`, each with its position in the document. */
+  /** An entry with its position in the document. */
+  private type Placed = (Item, Int)
+
   private def tell(
-      found: Vector[(Item, Int)],
+      found: Vector[Placed],
       stored: Vector[StoredItem],
       levels: List[Level]
-  ): Vector[(Item, Int)] =
+  ): Vector[(Placed, Option[StoredItem])] =
     levels match
-      case Nil => found.drop(stored.size)
+      case Nil => found.zipWithIndex.map((placed, index) => (placed, stored.lift(index)))
       case level :: finer =>
         val known = Groups.by(stored)(level.stored)
         Groups
@@ -48,5 +53,4 @@ private[store] object NewItems:
           .flatMap: (value, alike) =>
             val same = known.getOrElse(value, Vector.empty)
             if areDoubtful(alike.size, same.size) then tell(alike, same, finer)
-            else if same.isEmpty then alike
-            else Vector.empty
+            else alike.map((_, same.headOption))

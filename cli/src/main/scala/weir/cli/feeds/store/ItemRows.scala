@@ -1,0 +1,69 @@
+package weir.cli.feeds.store
+
+import java.sql.Connection
+
+/** Writes what a document says into the rows of its feed's items.
+  *
+  * The feed's row is locked by now, or the whole file: no other process writes items of it
+  * meanwhile.
+  */
+private[store] object ItemRows:
+  /** Adds the items that are new, and updates those that say something else than before. Returns how
+    * many are new.
+    */
+  def record(connection: Connection, feedId: Long, atMillis: Long, items: Vector[Item]): Int =
+    val matches = ItemMatches.of(items, StoredItem.named(connection, feedId, items))
+    update(connection, atMillis, matches.collect { case (item, Some(stored)) => (item, stored) })
+    insert(connection, feedId, atMillis, matches.collect { case (item, None) => item })
+
+  private def insert(
+      connection: Connection,
+      feedId: Long,
+      atMillis: Long,
+      items: Vector[Item]
+  ): Int =
+    Sql.updateAll(
+      connection,
+      """INSERT INTO item (feed_id, guid, first_seen_at, url, title, published_at, summary, content,
+        |  authors, categories, enclosures, digest)
+        |VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""".stripMargin
+    )(items.map(item => Seq(feedId, item.guid, atMillis) ++ values(item, ItemDigest.of(item))))
+
+  private def update(
+      connection: Connection,
+      atMillis: Long,
+      known: Vector[(Item, StoredItem)]
+  ): Unit =
+    val rows =
+      for
+        (item, stored) <- known
+        digest = ItemDigest.of(item)
+        if !stored.digest.contains(digest)
+      yield
+        val changedAt = Option.when(hasChanged(connection, item, stored))(atMillis)
+        values(item, digest) ++ Seq(changedAt, stored.id)
+    val _ = Sql.updateAll(
+      connection,
+      """UPDATE item SET url = ?, title = ?, published_at = ?, summary = ?, content = ?,
+        |  authors = ?, categories = ?, enclosures = ?, digest = ?,
+        |  changed_at = coalesce(?, changed_at)
+        |WHERE id = ?""".stripMargin
+    )(rows)
+
+  /** An older weir stored less of an item, which is no change of the item. */
+  private def hasChanged(connection: Connection, item: Item, stored: StoredItem): Boolean =
+    stored.digest.nonEmpty || ItemDigest.asVersion3(item) !=
+      ItemDigest.asVersion3(StoredItem.whole(connection, stored.id))
+
+  private def values(item: Item, digest: String): Seq[Any] =
+    Seq(
+      item.url,
+      item.title,
+      item.publishedAt,
+      item.summary,
+      item.content,
+      ItemLists.ofTexts(item.authors),
+      ItemLists.ofTexts(item.categories),
+      ItemLists.ofEnclosures(item.enclosures),
+      digest
+    )

@@ -1,0 +1,32 @@
+package weir.cli.feeds
+
+import com.sun.net.httpserver.{HttpExchange, HttpServer}
+import java.net.{InetAddress, InetSocketAddress}
+import java.util.concurrent.Executors
+
+/** Serves one feed at every path, whose text a test may change. */
+final class ChangingServer extends AutoCloseable:
+  /** What is served, and under which type. */
+  @volatile var body: Array[Byte] = Array.emptyByteArray
+  @volatile var contentType: String = "application/rss+xml"
+
+  private val executor = Executors.newVirtualThreadPerTaskExecutor()
+  private val server =
+    HttpServer.create(InetSocketAddress(InetAddress.getLoopbackAddress, 0), 100)
+  server.setExecutor(executor)
+  server.createContext("/", answer(_))
+  server.start()
+
+  def address(path: String): String = s"http://127.0.0.1:${server.getAddress.getPort}$path"
+
+  private def answer(exchange: HttpExchange): Unit =
+    val text = body
+    exchange.getResponseHeaders.set("Content-Type", contentType)
+    try
+      exchange.sendResponseHeaders(200, text.length)
+      exchange.getResponseBody.write(text)
+    finally exchange.close()
+
+  def close(): Unit =
+    server.stop(0)
+    executor.shutdownNow(): Unit
