@@ -5,9 +5,10 @@ import weir.lab.{Result, Systems}
 /** What the command `scale` and its measuring JVMs agree on.
   *
   * A JVM is started as `scale SYSTEM row=ID,ID carriers=N warm=MILLIS round=MILLIS rounds=K`, with
-  * `flags(N)`. For each row it reports, as soon as it is measured, one result of the unit `ops/s`,
-  * the median of its rounds, and then one for each [[ScaleCount]] of those rounds. A row that fails
-  * is reported as failed, and the next one follows.
+  * `flags(N)`. It warms up all rows by turns, each for `warm`, and then measures one after the
+  * other. For each row it reports, as soon as it is measured, one result of the unit `ops/s`, the
+  * median of its rounds, and then one for each [[ScaleCount]] of those rounds. A row that fails is
+  * reported as failed, and the next one follows.
   */
 object ScalePlan:
   val experiment = "scale"

@@ -179,13 +179,17 @@ enum ScaleRow(
         true,
         Has.forks
       )
+
+  /** Without Cats Effect 3.7.1, which leaves some of so many fibers asleep, for minutes or for ever:
+    * docs/measurements/sleepers.md.
+    */
   case Sleeping
       extends ScaleRow(
         "sleeping",
         "sleeping fibers",
         "a fiber that is started, sleeps for 0.5 s beside 100,000 others, and ends",
         true,
-        Has.fibers
+        Has.fibers - "cats-effect"
       )
 
 object ScaleRow:

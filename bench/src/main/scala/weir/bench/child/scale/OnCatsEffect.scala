@@ -38,7 +38,6 @@ private[scale] final class OnCatsEffect(pool: CatsPool) extends ScaleSystem:
       Mutex[IO].flatMap: mutex =>
         var sum = 0L
         each(load)(mutex.lock.surround(IO.delay(sum += 1))) *> IO.delay(sum)
-    case ScaleRow.Sleeping => started(load.items)(_ => IO.sleep(load.sleep).as(1L))
 
   private def gathers(load: Load): PartialFunction[ScaleRow, IO[Long]] =
     case ScaleRow.GatherReady | ScaleRow.GatherWork => gather(load)(i => IO.delay(load.compute(i)))

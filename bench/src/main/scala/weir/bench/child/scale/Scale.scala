@@ -8,37 +8,50 @@ import weir.lab.{ChildOutput, Experiment, Harness}
 
 /** How many operations a second does a system make with so many carriers?
   *
+  * The rows take turns in the warm-up: the JVM compiles in the background, which takes seconds on
+  * one processor, so a row goes on getting faster while the others run.
+  *
   * Options: [[ScalePlan]].
   */
 object Scale extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =
     val carriers = options.int("carriers")
     checkFlags(carriers)
-    val rows = options.text("row").split(',').toVector.map(ScaleRow.of)
     val time = Harness(
       options.int("warm").millis,
       options.int("round").millis,
       options.int("rounds")
     )
-    val rowReport = RowReport(system, carriers, Work.calibrated(), time, out)
-    val systemRun = ScaleSystem.of(system, carriers)
-    measureEach(rows, limitOf(time))(rowReport.measure(systemRun, _)): (row, why) =>
-      rowReport.failed(row, why)
+    val ids = options.text("row").split(',').toVector
+    val (on, work) = (ScaleSystem.of(system, carriers), Work.calibrated())
+    measure(
+      ids.map(id => MeasuredRow(ScaleRow.of(id), system, on, carriers, work, out)),
+      time,
+      limit = (time.warmUp + time.round * time.rounds) * 3 + 10.seconds
+    )
 
-  /** A row that takes longer is given up: its fibers would disturb the rows after it. */
-  private def limitOf(time: Harness): FiniteDuration =
-    (time.warmUp + time.round * time.rounds) * 3 + 10.seconds
+  /** Warms up and measures each row. If a part of that does not end within `limit`, nothing else is
+    * begun: its fibers would disturb what comes after it.
+    */
+  private[scale] def measure(
+      rows: Vector[MeasuredRow],
+      time: Harness,
+      limit: FiniteDuration
+  ): Unit =
+    val warmUps =
+      for _ <- Vector.range(0, warmUpTurns); row <- rows
+      yield row -> (() => row.warmUp(time.warmUp / warmUpTurns))
+    val parts = warmUps ++ rows.map(row => row -> (() => row.measure(time)))
+    for (endless, _) <- parts.find((_, part) => !endsWithin(limit)(part())) do
+      endless.fail(s"it did not end within ${limit.toMillis} ms")
+      for row <- rows if !row.isReported do
+        row.fail(s"it is not begun, as ${endless.row.id} did not end")
 
-  /** Measures each row on a thread of its own. After a row that does not end, no other is begun. */
-  private[scale] def measureEach(rows: Vector[ScaleRow], limit: FiniteDuration)(
-      measure: ScaleRow => Unit
-  )(failed: (ScaleRow, String) => Unit): Unit =
-    val left = rows.dropWhile: row =>
-      val thread = Thread.ofPlatform().daemon().start(() => measure(row))
-      thread.join(JavaDuration.ofNanos(limit.toNanos))
-    for endless <- left.headOption do
-      failed(endless, s"it did not end within ${limit.toMillis} ms")
-      for row <- left.tail do failed(row, s"it is not begun, as ${endless.id} did not end")
+  /** Runs `part` on a thread of its own, which it leaves if it takes longer. */
+  private def endsWithin(limit: FiniteDuration)(part: => Unit): Boolean =
+    Thread.ofPlatform().daemon().start(() => part).join(JavaDuration.ofNanos(limit.toNanos))
+
+  private val warmUpTurns = 3
 
   /** **Fails** if this JVM was started without [[ScalePlan.flags]]: there is no other way to tell
     * the JDK how many carriers to have.

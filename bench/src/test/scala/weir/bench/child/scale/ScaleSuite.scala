@@ -21,14 +21,18 @@ class ScaleSuite extends munit.FunSuite:
       Scale.run("weir", options, ChildOutput(PrintStream(ByteArrayOutputStream())))
     assert(error.getMessage.contains("-XX:ActiveProcessorCount=63"), error.getMessage)
 
-  private def report(system: ScaleSystem, row: ScaleRow): List[Message] =
+  private val time = Harness(3.millis, 1.milli, rounds = 1)
+
+  /** What is reported of `rows` on `system`. */
+  private def reports(system: ScaleSystem, rows: ScaleRow*): List[Message] =
     val written = ByteArrayOutputStream()
-    val time = Harness(1.milli, 1.milli, rounds = 1)
-    RowReport("zio", 2, work, time, ChildOutput(PrintStream(written))).measure(system, row)
+    val out = ChildOutput(PrintStream(written))
+    val measured = rows.toVector.map(MeasuredRow(_, "zio", system, 2, work, out))
+    Scale.measure(measured, time, limit = 2.seconds)
     written.toString.linesIterator.flatMap(ChildOutput.parse).toList
 
   test("a row that is measured has its speed first, then its counts"):
-    val units = report(load => Some(() => load.expected), ScaleRow.Yields).map:
+    val units = reports(load => Some(() => load.expected), ScaleRow.Yields).map:
       case Message.Measured(result) if result.value >= 0 && result.name == "yields: 2" =>
         result.unit
       case other => fail(other.toString)
@@ -37,30 +41,47 @@ class ScaleSuite extends munit.FunSuite:
     assert(counts.contains(ScaleCount.ProcessorTime), counts)
     assert(!counts.contains(ScaleCount.Steals), "which only Weir counts, where it was asked to")
 
-  test("a row that fails, or that the system lacks, is a message that says why"):
-    def failsWith(why: String)(system: ScaleSystem) =
-      report(system, ScaleRow.Yields) match
-        case List(Message.Failed("yields: 2", "zio", said)) => assert(said.contains(why), said)
+  test("a row that fails, or that the system lacks, is one message, and the next is measured"):
+    def failsWith(why: String)(broken: => Option[() => Long]) =
+      val system: ScaleSystem =
+        load => if load.row == ScaleRow.Yields then broken else Some(() => load.expected)
+      reports(system, ScaleRow.Yields, ScaleRow.Mutex) match
+        case Message.Failed("yields: 2", "zio", said) :: Message.Measured(next) :: _ =>
+          assert(said.contains(why), said)
+          assertEquals(next.name, "mutex: 2")
         case other => fail(other.toString)
-    failsWith("StackOverflowError: deep")(_ => Some(() => throw StackOverflowError("deep")))
-    failsWith("zio has no row 'yields'")(_ => None)
+    failsWith("StackOverflowError: deep")(Some(() => throw StackOverflowError("deep")))
+    failsWith("zio has no row 'yields'")(None)
 
-  test("after a row that does not end no other is begun, and each is told to have failed"):
+  test("all rows are warmed up before the first is measured, in turns"):
+    val ran = ConcurrentLinkedQueue[ScaleRow]()
+    val system: ScaleSystem = load =>
+      Some: () =>
+        ran.add(load.row): Unit
+        Thread.sleep(5) // so that a part is one run
+        load.expected
+    reports(system, ScaleRow.Yields, ScaleRow.Mutex): Unit
+    val turn = List(ScaleRow.Yields, ScaleRow.Mutex)
+    assertEquals(ran.asScala.toList, turn ++ turn ++ turn ++ turn.flatMap(row => List(row, row)))
+
+  test("after a row that does not end no other is begun, and each has failed"):
     val never = CountDownLatch(1)
     val begun = ConcurrentLinkedQueue[ScaleRow]()
-    val failed = List.newBuilder[(ScaleRow, String)]
-    val rows = Vector(ScaleRow.Yields, ScaleRow.Mutex, ScaleRow.Merge)
-    Scale.measureEach(rows, 2.seconds) { row =>
-      begun.add(row): Unit
-      if row == ScaleRow.Mutex then never.await()
-    }((row, why) => failed += row -> why)
+    val system: ScaleSystem = load =>
+      Some: () =>
+        begun.add(load.row): Unit
+        if load.row == ScaleRow.Mutex then never.await()
+        Thread.sleep(5)
+        load.expected
+    val said = reports(system, ScaleRow.Yields, ScaleRow.Mutex, ScaleRow.Merge)
     never.countDown()
     assertEquals(begun.asScala.toList, List(ScaleRow.Yields, ScaleRow.Mutex))
     assertEquals(
-      failed.result(),
+      said,
       List(
-        ScaleRow.Mutex -> "it did not end within 2000 ms",
-        ScaleRow.Merge -> "it is not begun, as mutex did not end"
+        Message.Failed("mutex: 2", "zio", "it did not end within 2000 ms"),
+        Message.Failed("yields: 2", "zio", "it is not begun, as mutex did not end"),
+        Message.Failed("merge: 2", "zio", "it is not begun, as mutex did not end")
       )
     )
 
