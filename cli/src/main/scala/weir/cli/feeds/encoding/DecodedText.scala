@@ -11,17 +11,17 @@ import org.mozilla.universalchardet.UniversalDetector
   * that of the XML declaration, each by the table of [[EncodingLabels]]. Then what labels cannot be
   * right about is mended:
   *
-  *   - **UTF-8** is what bytes are that are valid as it, whatever one-byte encoding they are said to
-  *     be in; and nearly valid ones where a label says UTF-8, or there is none. An encoding of
+  *   - **UTF-8** is what bytes are that are valid as it, whatever one-byte encoding they are said
+  *     to be in; and nearly valid ones where a label says UTF-8, or there is none. An encoding of
   *     several bytes is believed over it for a few letters only, which may be either by chance.
   *   - **windows-1252**, which servers say of everything, gives way to a declared encoding of
   *     several bytes that decodes all of them.
-  *   - **A label whose encoding does not decode the bytes** gives way to the next one, and then to a
-  *     guess by the frequency of letters (juniversalchardet). Text that is nearly right in an
+  *   - **A label whose encoding does not decode the bytes** gives way to the next one, and then to
+  *     a guess by the frequency of letters (juniversalchardet). Text that is nearly right in an
   *     encoding of several bytes is taken for it, with U+FFFD for the rest, and never for
   *     windows-1252.
-  *   - **A label that nobody knows**, over bytes of which no guess is better than windows-1252, gives
-  *     no text: it would be rubbish.
+  *   - **A label that nobody knows**, over bytes of which no guess is better than windows-1252,
+  *     gives no text: it would be rubbish.
   *
   * @param encoding
   *   the name of the encoding that it was in
@@ -122,8 +122,8 @@ private[feeds] object DecodedText:
       val bad = text.count(_ == '\uFFFD')
       Option.when(text.count(_ > 127) > 3 * bad)(as(encoding, text, isWhole = false))
 
-    /** Where a label is not known, or names an encoding of several bytes, windows-1252 is no guess, but
-      * the lack of one.
+    /** Where a label is not known, or names an encoding of several bytes, windows-1252 is no guess,
+      * but the lack of one.
       */
     private def guessed: Option[DecodedText] =
       val detector = UniversalDetector()

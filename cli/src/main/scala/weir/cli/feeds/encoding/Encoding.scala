@@ -25,9 +25,9 @@ private[feeds] sealed abstract class Encoding(val name: String):
 private[feeds] object Encoding:
   val utf8: Encoding = OfCharset("UTF-8", StandardCharsets.UTF_8)
 
-  /** The encoding that `label` means: by the standard's table, else by the names that the JDK knows.
-    * None if nobody knows it, browsers refuse it, or text in it does not begin as ASCII does: then
-    * the label would have been read in another encoding than its own.
+  /** The encoding that `label` means: by the standard's table, else by the names that the JDK
+    * knows. None if nobody knows it, browsers refuse it, or text in it does not begin as ASCII
+    * does: then the label would have been read in another encoding than its own.
     */
   def of(label: String): Option[Encoding] =
     val key = label.trim.toLowerCase(Locale.ROOT)

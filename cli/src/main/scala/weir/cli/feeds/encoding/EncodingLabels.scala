@@ -7,8 +7,8 @@ import weir.cli.feeds.encoding.Encoding.{OfCharset, OneByte}
 /** The labels of encodings: the table of the WHATWG Encoding Standard, in its order.
   *
   * Where browsers decode more than a label says, so does the JDK's charset here: `gb2312` is
-  * GB 18030, `shift_jis` has the characters of Windows, `euc-kr` all of Hangul, `big5` those of Hong
-  * Kong.
+  * GB 18030, `shift_jis` has the characters of Windows, `euc-kr` all of Hangul, `big5` those of
+  * Hong Kong.
   */
 private[feeds] object EncodingLabels:
   /** By label in lower case. None for those that no text of a feed can be in: encodings that
@@ -67,7 +67,8 @@ private[feeds] object EncodingLabels:
     same("windows-1251") -> "cp1251 windows-1251 x-cp1251",
     same("windows-1252") ->
       """ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1
-        |iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252""".stripMargin,
+        |iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252
+        |x-cp1252""".stripMargin,
     same("windows-1253") -> "cp1253 windows-1253 x-cp1253",
     same("windows-1254") ->
       """cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5
@@ -103,9 +104,11 @@ private[feeds] object EncodingLabels:
 
   /** From 0xa1 on. The soft hyphen is written as an escape, since it cannot be seen. */
   private def latin6 =
-    "ĄĒĢĪĨĶ§ĻĐŠŦŽ\u00adŪŊ°ąēģīĩķ·ļđšŧž―ūŋĀÁÂÃÄÅÆĮČÉĘËĖÍÎÏÐŅŌÓÔÕÖŨØŲÚÛÜÝÞßāáâãäåæįčéęëėíîïðņōóôõöũøųúûüýþĸ"
+    "ĄĒĢĪĨĶ§ĻĐŠŦŽ\u00adŪŊ°ąēģīĩķ·ļđšŧž―ūŋĀÁÂÃÄÅÆĮČÉĘËĖÍÎÏÐ" +
+      "ŅŌÓÔÕÖŨØŲÚÛÜÝÞßāáâãäåæįčéęëėíîïðņōóôõöũøųúûüýþĸ"
   private def latin8 =
-    "Ḃḃ£ĊċḊ§Ẁ©ẂḋỲ\u00ad®ŸḞḟĠġṀṁ¶ṖẁṗẃṠỳẄẅṡÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏŴÑÒÓÔÕÖṪØÙÚÛÜÝŶßàáâãäåæçèéêëìíîïŵñòóôõöṫøùúûüýŷÿ"
+    "Ḃḃ£ĊċḊ§Ẁ©ẂḋỲ\u00ad®ŸḞḟĠġṀṁ¶ṖẁṗẃṠỳẄẅṡÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏŴ" +
+      "ÑÒÓÔÕÖṪØÙÚÛÜÝŶßàáâãäåæçèéêëìíîïŵñòóôõöṫøùúûüýŷÿ"
 
   /** The JDK decodes 0xA3A0 as a character for private use. */
   private def fullWidthSpace = Map('\ue5e5' -> '\u3000')

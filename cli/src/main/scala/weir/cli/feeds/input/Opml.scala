@@ -78,7 +78,7 @@ object Opml:
     Option.when(input.isGuess):
       BadInput(
         path.toString,
-        s"it is not UTF-8, and nothing else says its encoding, so it was read as ${input.encoding}.",
+        s"it is not UTF-8, and nothing says its encoding, so it was read as ${input.encoding}.",
         "Save the file as UTF-8 if a title looks wrong."
       )
 

@@ -114,8 +114,8 @@ private[run] object CheckOutcome:
       renewed = None
     )
 
-  /** What `answer`, that of the address which the feed has announced, means. One that sends the feed
-    * back to where it was is not believed.
+  /** What `answer`, that of the address which the feed has announced, means. One that sends the
+    * feed back to where it was is not believed.
     */
   def at(announced: Announced, named: DueFeed, answer: Answer): End =
     def moved(end: End) = end.copy(movedTo = end.movedTo.orElse(Some(announced.feed)))

@@ -125,7 +125,7 @@ final class FeedRun(
   private def rest(feed: DueFeed): Unit =
     if limits.shared(feed.url.host).nonEmpty then leases.rest(feed)
 
-  /** How the check ends. The feed that a page names is fetched at once, in the place of the page, and
+  /** Ends the check. The feed that a page names is fetched at once, in the place of the page, and
     * so is one that says that it has moved.
     */
   private def outcomeOf(feed: DueFeed, answer: Answer): Task[CheckOutcome.End] =

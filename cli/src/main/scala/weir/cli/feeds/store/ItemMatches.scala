@@ -10,8 +10,8 @@ package weir.cli.feeds.store
   * on both sides is the same entry, however it was edited.
   */
 private[store] object ItemMatches:
-  /** Each of `found`, the entries of one document in its order, with the one of `stored` that it is;
-    * with none if it is new.
+  /** Each of `found`, the entries of one document in its order, with the one of `stored` that it
+    * is; with none if it is new.
     *
     * @param stored
     *   the entries of the same feed, of any guid

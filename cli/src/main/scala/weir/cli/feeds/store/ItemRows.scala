@@ -8,8 +8,8 @@ import java.sql.Connection
   * meanwhile.
   */
 private[store] object ItemRows:
-  /** Adds the items that are new, and updates those that say something else than before. Returns how
-    * many are new.
+  /** Adds the items that are new, and updates those that say something else than before. Returns
+    * how many are new.
     */
   def record(connection: Connection, feedId: Long, atMillis: Long, items: Vector[Item]): Int =
     val matches = ItemMatches.of(items, StoredItem.named(connection, feedId, items))

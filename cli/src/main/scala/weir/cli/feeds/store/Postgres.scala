@@ -105,8 +105,8 @@ final class Postgres(url: String) extends Database:
     val state = String.valueOf(error.getSQLState)
     state.startsWith("08") || Postgres.away(state)
 
-  /** Plans are made anew for each statement: one that Postgres made while the tables were empty, and
-    * kept, compared each of 20,000 items of a feed with each guid.
+  /** Plans are made anew for each statement: one that Postgres made while the tables were empty,
+    * and kept, compared each of 20,000 items of a feed with each guid.
     */
   private def connectWith(more: String): Connection =
     val properties = Properties()

@@ -94,8 +94,8 @@ private[store] object Schema:
 
   /** The table of items as version 2 had it. */
   def itemsOfVersion2(key: String): String =
-    s"""CREATE TABLE item (id $key, feed_id BIGINT NOT NULL REFERENCES feed (id), guid TEXT NOT NULL,
-       |  url TEXT, title TEXT, published_at BIGINT, summary TEXT, content TEXT,
+    s"""CREATE TABLE item (id $key, feed_id BIGINT NOT NULL REFERENCES feed (id),
+       |  guid TEXT NOT NULL, url TEXT, title TEXT, published_at BIGINT, summary TEXT, content TEXT,
        |  first_seen_at BIGINT NOT NULL)""".stripMargin
 
   /** Adds the columns that version 3 had not. */

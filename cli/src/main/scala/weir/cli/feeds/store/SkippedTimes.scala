@@ -22,8 +22,8 @@ final case class SkippedTimes(bits: Long):
 object SkippedTimes:
   val none: SkippedTimes = SkippedTimes(0)
 
-  /** A feed that skips all hours, or all days, asks for nothing that could be done, and is not heard
-    * in that.
+  /** A feed that skips all hours, or all days, asks for nothing that could be done, and is not
+    * heard in that.
     */
   def of(hours: Set[Int], days: Set[DayOfWeek]): SkippedTimes =
     val skippedHours = if hours.size >= 24 then 0L else hours.foldLeft(0L)(_ | 1L << _)

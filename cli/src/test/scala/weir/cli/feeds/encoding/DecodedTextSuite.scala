@@ -11,7 +11,7 @@ import munit.FunSuite
 class DecodedTextSuite extends FunSuite:
   private def document(title: String, declared: Option[String]) =
     val encoding = declared.fold("")(label => s""" encoding="$label"""")
-    s"""<?xml version="1.0"$encoding?><rss version="2.0"><channel><title>$title</title></channel></rss>"""
+    s"""<?xml version="1.0"$encoding?><rss><channel><title>$title</title></channel></rss>"""
 
   /** The title that is read, and whether something was put up with. */
   private def read(
@@ -28,8 +28,8 @@ class DecodedTextSuite extends FunSuite:
         (title, found.wasWronglyNamed)
       case Left(problem) => fail(problem)
 
-  /** The labels of old encodings as feeds have them, the encoding that their bytes are in, and a text
-    * with characters that the label alone does not promise.
+  /** The labels of old encodings as feeds have them, the encoding that their bytes are in, and a
+    * text with characters that the label alone does not promise.
     */
   private val labelled = List(
     ("gb2312", "GBK", "朱镕基的囍事"),

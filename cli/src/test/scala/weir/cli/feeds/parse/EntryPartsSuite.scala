@@ -57,7 +57,8 @@ class EntryPartsSuite extends FunSuite:
   test("the categories are those that people read, each once"):
     assertEquals(
       rss(
-        "<category domain='d'>a &amp;amp; b</category><dc:subject>c</dc:subject><category>c</category>"
+        "<category domain='d'>a &amp;amp; b</category><dc:subject>c</dc:subject>" +
+          "<category>c</category>"
       ).categories,
       Vector("a & b", "c")
     )
