@@ -83,8 +83,96 @@ var weirCharts = (function () {
     };
   }
 
+  // A line and its points, darker than a bar, on a light page and on a dark one.
+  var strokes = {
+    'weir': ['#0f62d6', '#4c9dff', 'circle'],
+    'cats-effect': ['#8c4f2b', '#d99a75', 'rect'],
+    'fs2': ['#a3374f', '#e58ca0', 'rect'],
+    'zio': ['#4d7a1f', '#9ccb6b', 'triangle'],
+    'pekko': ['#6b45a8', '#b99aec', 'diamond'],
+    'fork-join': ['#9a6a00', '#dfb04c', 'arrow'],
+    'virtual-threads': ['#4a5663', '#aebbc8', 'roundRect']
+  };
+
+  function log2(value) { return Math.log(value) / Math.LN2; }
+
+  // The label of a line of the axis at 2 to the power of `exponent`.
+  function power(exponent) { return String(Math.pow(2, exponent)); }
+
+  function line(name, points, colour, symbol, isIdeal) {
+    return {
+      type: 'line', name: name, silent: true, showSymbol: !isIdeal, symbol: symbol,
+      symbolSize: name === 'weir' ? 9 : 8, z: name === 'weir' ? 4 : 3,
+      lineStyle: { color: colour, width: name === 'weir' ? 3 : 1.8, type: isIdeal ? [5, 4] : 'solid' },
+      itemStyle: { color: colour },
+      data: points.map(function (point) { return [log2(point[0]), log2(point[1])]; })
+    };
+  }
+
+  // Rows of the legend above a chart of `width` pixels.
+  function legendRows(names, width) {
+    var rows = 1, used = 0;
+    names.forEach(function (name) {
+      var needed = 48 + 7 * name.length;
+      if (used > 0 && used + needed > width) { rows += 1; used = 0; }
+      used += needed;
+    });
+    return rows;
+  }
+
+  function axis(least, most, format, name, theme) {
+    return {
+      type: 'value', min: least, max: most, interval: 1,
+      name: name, nameLocation: 'middle', nameGap: 27, nameTextStyle: { color: theme.muted, fontSize: 13 },
+      axisLabel: { color: theme.text, fontSize: 13, formatter: format },
+      axisLine: { show: false }, axisTick: { show: false },
+      splitLine: { show: true, lineStyle: { color: theme.line } }
+    };
+  }
+
+  // A line for each system over the number of carriers, both by powers of two.
+  function drawLines(card, width, isDark) {
+    var theme = themes[isDark];
+    var most = Math.max.apply(null, card.carriers);
+    var least = Math.min.apply(null, card.carriers);
+    var series = card.lines.map(function (one) {
+      var stroke = strokes[one.system] || ['#6d7782', '#9aa3ad', 'circle'];
+      return line(one.system, one.points, stroke[isDark], stroke[2], false);
+    });
+    var end = card.ideal > 1 ? most : 1;
+    var ideal = line('ideal', [[least, card.ideal > 1 ? least : 1], [most, end]], theme.muted, 'none', true);
+    var heights = [log2(end)].concat(series.reduce(function (all, one) {
+      return all.concat(one.data.map(function (point) { return point[1]; }));
+    }, []));
+    var names = series.map(function (one) { return one.name; });
+    var top = 24 * legendRows(names.concat('ideal'), width) + 14;
+    var right = Math.max(Math.ceil(log2(most)), Math.ceil(log2(least)) + 1);
+    var low = Math.min(0, Math.floor(Math.min.apply(null, heights)));
+    var high = Math.max(1, Math.ceil(Math.max.apply(null, heights)));
+    var height = 250;
+    return {
+      option: {
+        animation: false,
+        textStyle: { fontFamily: font, fontSize: 13 },
+        legend: {
+          data: names.concat({ name: 'ideal', itemStyle: { opacity: 0 } }), selectedMode: false, left: 0, top: 0, padding: [2, 0], itemGap: 14,
+          itemWidth: 26, textStyle: { color: theme.text, fontSize: 13 }
+        },
+        grid: { left: 44, right: 14, top: top, height: height },
+        xAxis: axis(Math.floor(log2(least)), right, power, 'carriers', theme),
+        yAxis: axis(low, high, function (at) { return power(at) + 'x'; }, '', theme),
+        series: [ideal].concat(series)
+      },
+      height: top + height + 48
+    };
+  }
+
   // What to draw in `width` pixels, and how high it is.
   function draw(card, width, isDarkPage) {
+    return card.lines ? drawLines(card, width, isDarkPage ? 1 : 0) : drawBars(card, width, isDarkPage);
+  }
+
+  function drawBars(card, width, isDarkPage) {
     var isDark = isDarkPage ? 1 : 0;
     var theme = themes[isDark];
     var at = layout(card, width);

@@ -18,7 +18,9 @@ final case class ChartCard(
     margin: String,
     isLog: Boolean,
     blocks: Vector[ChartCard.Block]
-):
+) extends ReportCard:
+  def marginOver: String = "the best rival"
+
   /** What the figures are. */
   def meaning: String = s"$unit, $better is better"
 
@@ -26,9 +28,29 @@ final case class ChartCard(
   def scale: String =
     meaning + (if isLog then "; logarithmic, a line for each factor of ten" else "")
 
+  def table: ReportCard.Table =
+    def row(bar: ChartCard.Bar) =
+      ReportCard.Row(bar.system, bar.name, Seq(bar.text, bar.ratio).map(ReportCard.Cell(_)))
+    ReportCard.Table(Seq("value", "ratio"), blocks.map(block => block.name -> block.bars.map(row)))
+
+  def drawing: ujson.Obj =
+    ujson.Obj(
+      "title" -> title,
+      "unit" -> unit,
+      "isLog" -> isLog,
+      "blocks" -> ujson.Arr.from(blocks.map(_.drawing))
+    )
+
 object ChartCard:
   /** A case, on a scale from `low` to `high`. */
-  final case class Block(name: String, low: Double, high: Double, bars: Vector[Bar])
+  final case class Block(name: String, low: Double, high: Double, bars: Vector[Bar]):
+    private[ChartCard] def drawing: ujson.Obj =
+      ujson.Obj(
+        "name" -> name,
+        "low" -> low,
+        "high" -> high,
+        "bars" -> ujson.Arr.from(bars.map(_.drawing))
+      )
 
   /** @param text
     *   the value with its unit
@@ -42,7 +64,16 @@ object ChartCard:
       text: String,
       ratio: String,
       isBehindWeir: Boolean
-  )
+  ):
+    private[ChartCard] def drawing: ujson.Obj =
+      ujson.Obj(
+        "name" -> name,
+        "system" -> system,
+        "value" -> value,
+        "text" -> text,
+        "ratio" -> ratio,
+        "isBehindWeir" -> isBehindWeir
+      )
 
   /** Where values span more than this, short bars could not be distinguished. */
   private val widestLinear = 30.0

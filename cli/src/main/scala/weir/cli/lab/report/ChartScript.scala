@@ -16,33 +16,8 @@ private[report] object ChartScript:
 
   lazy val style: String = text("page.css")
 
-  def json(cards: Seq[ChartCard]): ujson.Value = ujson.Arr.from(cards.map(json))
-
-  private def json(card: ChartCard): ujson.Value =
-    ujson.Obj(
-      "title" -> card.title,
-      "unit" -> card.unit,
-      "isLog" -> card.isLog,
-      "blocks" -> ujson.Arr.from(card.blocks.map(json))
-    )
-
-  private def json(block: ChartCard.Block): ujson.Value =
-    ujson.Obj(
-      "name" -> block.name,
-      "low" -> block.low,
-      "high" -> block.high,
-      "bars" -> ujson.Arr.from(block.bars.map(json))
-    )
-
-  private def json(bar: ChartCard.Bar): ujson.Value =
-    ujson.Obj(
-      "name" -> bar.name,
-      "system" -> bar.system,
-      "value" -> bar.value,
-      "text" -> bar.text,
-      "ratio" -> bar.ratio,
-      "isBehindWeir" -> bar.isBehindWeir
-    )
+  /** What the page's script reads. */
+  def json(cards: Seq[ReportCard]): ujson.Value = ujson.Arr.from(cards.map(_.drawing))
 
   private def text(name: String): String =
     val stream = Option(getClass.getResourceAsStream(name))

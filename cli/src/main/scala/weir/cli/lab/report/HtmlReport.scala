@@ -12,8 +12,32 @@ import weir.cli.lab.LabReport
 object HtmlReport:
   def page(report: LabReport, at: Instant): String =
     val cards = ChartCard.of(report.results)
+    val facts = Seq(
+      "commit" -> report.commit,
+      "JDK" -> report.jdk,
+      "CPUs" -> report.cpus.toString,
+      "seed" -> report.seed.toString,
+      "date" -> date(at)
+    )
+    page(report.command, facts, Seq(reading(cards)), cards)
+
+  /** The day and the minute of `at`, as among the facts. */
+  def date(at: Instant): String =
+    DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm 'UTC'").withZone(ZoneOffset.UTC).format(at)
+
+  /** @param facts
+    *   what stands below the title, in pairs of a name and a value
+    * @param notes
+    *   how the charts are read, a paragraph each
+    */
+  def page(
+      command: String,
+      facts: Seq[(String, String)],
+      notes: Seq[String],
+      cards: Seq[ReportCard]
+  ): String =
     val scripts = Seq(ChartScript.echarts, ChartScript.charts, ChartScript.page).map(inScript)
-    val title = s"weir ${report.command}"
+    val title = s"weir $command"
     s"""<!doctype html>
        |<html lang="en">
        |<head>
@@ -27,9 +51,9 @@ object HtmlReport:
        |</head>
        |<body>
        |<main>
-       |<h1><span>weir</span> ${escape(report.command)}</h1>
-       |<dl class="facts">${facts(report, at)}</dl>
-       |<p class="reading">${escape(reading(cards))}</p>
+       |<h1><span>weir</span> ${escape(command)}</h1>
+       |<dl class="facts">${facts.map(fact).mkString}</dl>
+       |${notes.map(note => s"""<p class="reading">${escape(note)}</p>""").mkString("\n")}
        |<noscript><p>The charts need JavaScript; the figures are below.</p></noscript>
        |<div class="cards">
        |${cards.map(card).mkString("\n")}
@@ -66,18 +90,11 @@ object HtmlReport:
     text.replaceAll("(?i)</(script)", "<\\\\/$1").replace("<!--", "<\\!--")
 
   /** In JSON, `<` can only be in a string. */
-  private def data(cards: Seq[ChartCard]): String =
+  private def data(cards: Seq[ReportCard]): String =
     ujson.write(ChartScript.json(cards)).replace("<", "\\u003c")
 
-  private def facts(report: LabReport, at: Instant): String =
-    val date = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm 'UTC'").withZone(ZoneOffset.UTC)
-    Seq(
-      "commit" -> report.commit,
-      "JDK" -> report.jdk,
-      "CPUs" -> report.cpus.toString,
-      "seed" -> report.seed.toString,
-      "date" -> date.format(at)
-    ).map((name, value) => s"<div><dt>$name</dt><dd>${escape(value)}</dd></div>").mkString
+  private def fact(name: String, value: String): String =
+    s"<div><dt>${escape(name)}</dt><dd>${escape(value)}</dd></div>"
 
   private def reading(cards: Seq[ChartCard]): String =
     val bars = cards.flatMap(_.blocks).flatMap(_.bars)
@@ -87,33 +104,36 @@ object HtmlReport:
       "The bound is what nothing could beat: 1.01x bound is one per cent from it."
     (ratios ++ bound).mkString(" ")
 
-  private def card(card: ChartCard): String =
+  private def card(card: ReportCard): String =
     val isBehind = card.margin.startsWith("0")
     val margin =
       if card.margin.isEmpty then ""
       else
         s"""<div class="margin${if isBehind then " behind" else ""}">${card.margin}""" +
-          "<small>the best rival</small></div>"
+          s"<small>${escape(card.marginOver)}</small></div>"
     val title = escape(card.title)
     s"""<section class="card"><header><div><h2>$title</h2><p>${escape(card.scale)}</p></div>""" +
       s"""$margin</header><div class="chart" role="img" """ +
       s"""aria-label="$title, as a chart"></div></section>"""
 
-  private def table(card: ChartCard): String =
-    val blocks = card.blocks.map: block =>
-      val head =
-        if block.name.isEmpty then ""
-        else s"""<tr class="case"><th colspan="3">${escape(block.name)}</th></tr>"""
-      block.bars.map(row).mkString(s"<tbody>$head", "", "</tbody>")
-    s"""<table><caption>${escape(card.title)} <span>${escape(card.meaning)}</span></caption>""" +
-      """<thead><tr><th></th><th class="number">value</th>""" +
-      """<th class="number">ratio</th></tr></thead>""" +
-      blocks.mkString + "</table>"
+  private def table(card: ReportCard): String =
+    val table = card.table
+    val head = table.columns.map(column => s"""<th class="number">${escape(column)}</th>""")
+    val parts = table.parts.map: (name, rows) =>
+      val title =
+        if name.isEmpty then ""
+        else s"""<tr class="case"><th colspan="${head.size + 1}">${escape(name)}</th></tr>"""
+      rows.map(row).mkString(s"<tbody>$title", "", "</tbody>")
+    s"""<div class="wide"><table><caption>${escape(card.title)} """ +
+      s"""<span>${escape(card.meaning)}</span></caption>""" +
+      s"<thead><tr><th></th>${head.mkString}</tr></thead>${parts.mkString}</table></div>"
 
-  private def row(bar: ChartCard.Bar): String =
-    val kind = if bar.system == "weir" then " class=\"weir\"" else ""
-    val cells = Seq(bar.text, bar.ratio).map(text => s"""<td class="number">${escape(text)}</td>""")
-    s"<tr$kind><td>${escape(bar.name)}</td>${cells.mkString}</tr>"
+  private def row(row: ReportCard.Row): String =
+    val kind = if row.system == "weir" then " class=\"weir\"" else ""
+    val cells = row.cells.map: cell =>
+      val below = if cell.below.isEmpty then "" else s"<small>${escape(cell.below)}</small>"
+      s"""<td class="number">${escape(cell.text)}$below</td>"""
+    s"<tr$kind><td>${escape(row.name)}</td>${cells.mkString}</tr>"
 
   private def escape(text: String): String =
     text

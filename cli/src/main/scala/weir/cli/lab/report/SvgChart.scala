@@ -17,7 +17,12 @@ object SvgChart:
   private val cardGap = 26
 
   def draw(report: LabReport): String =
-    val cards = ChartCard.of(report.results)
+    draw(report.command, about(report), ChartCard.of(report.results))
+
+  /** @param about
+    *   the line below the title
+    */
+  def draw(command: String, about: String, cards: Seq[ReportCard]): String =
     val drawn = cards.zip(drawAll(cards))
     val height = titleHeight + drawn.map(_._2.height + cardTitleHeight + cardGap).sum - 4
     val tops = drawn.scanLeft(titleHeight)((top, card) => top + heightOf(card._2))
@@ -26,9 +31,9 @@ object SvgChart:
     s"""<svg xmlns="http://www.w3.org/2000/svg" $size font-family="$font">
        |<rect width="$width" height="$height" rx="12" fill="#ffffff" stroke="#e3e7ec"/>
        |<text x="$edge" y="35" font-size="20" font-weight="700" fill="#1b2430">weir ${escape(
-        report.command
+        command
       )}</text>
-       |<text x="$edge" y="54" font-size="12" fill="#5d6977">${escape(about(report))}</text>
+       |<text x="$edge" y="54" font-size="12" fill="#5d6977">${escape(about)}</text>
        |${parts.mkString("\n")}
        |</svg>
        |""".stripMargin
@@ -42,7 +47,7 @@ object SvgChart:
   private def about(report: LabReport): String =
     s"commit ${report.commit}, JDK ${report.jdk}, ${report.cpus} CPUs, seed ${report.seed}"
 
-  private def place(card: ChartCard, drawing: Drawing, top: Int): String =
+  private def place(card: ReportCard, drawing: Drawing, top: Int): String =
     val size = s"""width="${width - 2 * edge}" height="${drawing.height}""""
     s"""<text x="$edge" y="${top + 20}" font-size="15" font-weight="600" fill="#1b2430">${escape(
         card.title
@@ -51,7 +56,7 @@ object SvgChart:
       )}</tspan></text>
        |<svg x="$edge" y="${top + cardTitleHeight}" $size>${drawing.svg}</svg>""".stripMargin
 
-  private def drawAll(cards: Seq[ChartCard]): Seq[Drawing] =
+  private def drawAll(cards: Seq[ReportCard]): Seq[Drawing] =
     val context = Context.enter()
     try
       context.setInterpretedMode(true) // ECharts has functions too long for a JVM method
@@ -77,7 +82,7 @@ object SvgChart:
        |  return [drawing.height, chart.renderToSVGString()];
        |}""".stripMargin
 
-  private def drawing(context: Context, scope: Scriptable, card: ChartCard): Drawing =
+  private def drawing(context: Context, scope: Scriptable, card: ReportCard): Drawing =
     val json = ujson.write(ChartScript.json(Seq(card)).arr.head)
     val pair = ScriptableObject
       .callMethod(context, scope, "drawOne", Array(json))

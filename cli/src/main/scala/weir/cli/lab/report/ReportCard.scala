@@ -1,0 +1,34 @@
+package weir.cli.lab.report
+
+/** A chart of a report, with the table of its figures. */
+private[cli] trait ReportCard:
+  def title: String
+
+  /** What the figures are. */
+  def meaning: String
+
+  /** What the chart shows of them. */
+  def scale: String
+
+  /** How much better Weir is than [[marginOver]]; empty if there is no rival. */
+  def margin: String
+
+  def marginOver: String
+
+  /** What the script draws. */
+  def drawing: ujson.Obj
+
+  def table: ReportCard.Table
+
+private[cli] object ReportCard:
+  /** @param parts
+    *   rows below the title of a part, which may be empty
+    */
+  final case class Table(columns: Seq[String], parts: Seq[(String, Seq[Row])])
+
+  final case class Row(system: String, name: String, cells: Seq[Cell])
+
+  /** @param below
+    *   stands in small letters below the text
+    */
+  final case class Cell(text: String, below: String = "")
