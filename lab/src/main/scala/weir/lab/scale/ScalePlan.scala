@@ -42,6 +42,9 @@ object ScalePlan:
   /** The flag of a JVM in which Weir counts too, which takes it some time: [[ScaleCount]]. */
   val countingFlag = "-Dweir.counters=true"
 
+  /** Why a row that comes after an endless one has failed; another JVM may measure it. */
+  val notBegun = "it is not begun"
+
   /** The speed of a row: `operations` a second. */
   def speed(row: ScaleRow, carriers: Int, system: String, operations: Double): Result =
     Result.opsPerSecond(caseOf(row, carriers), system, operations)

@@ -45,7 +45,7 @@ object Scale extends Experiment:
     for (endless, _) <- parts.find((_, part) => !endsWithin(limit)(part())) do
       endless.fail(s"it did not end within ${limit.toMillis} ms")
       for row <- rows if !row.isReported do
-        row.fail(s"it is not begun, as ${endless.row.id} did not end")
+        row.fail(s"${ScalePlan.notBegun}, as ${endless.row.id} did not end")
 
   /** Runs `part` on a thread of its own, which it leaves if it takes longer. */
   private def endsWithin(limit: FiniteDuration)(part: => Unit): Boolean =
