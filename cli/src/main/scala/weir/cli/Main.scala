@@ -27,6 +27,7 @@ import weir.cli.command.{
   Load,
   PublishLocal,
   Relay,
+  Scale,
   Sleepers,
   Sql,
   Stack,
@@ -50,6 +51,7 @@ object Main:
     new Burst,
     new Gather,
     new Sleepers,
+    new Scale,
     new Load,
     new Stack,
     new Jobs,
@@ -61,18 +63,26 @@ object Main:
     new PublishLocal
   )
 
-  def main(args: Array[String]): Unit =
+  def main(args: Array[String]): Unit = exit(args.toSeq, commands)
+
+  /** Ends the process after one of `commands` has run. */
+  private[cli] def exit(args: Seq[String], commands: => Seq[AnyRef]): Unit =
     val output =
       Output(FileOutputStream(FileDescriptor.out), FileOutputStream(FileDescriptor.err))
     // For all that does not print to what `run` is given, libraries included.
     System.setOut(output.out)
     System.setErr(output.err)
-    sys.exit(output.exitCode(run(args.toSeq, _, _)))
+    sys.exit(output.exitCode(run(args, _, _, commands)))
 
   /** The exit code: the command's own; 1 after one line about what failed; or 2 after one line
     * about what is wrong with `args`, which for `weir sql` is 1.
     */
-  private[cli] def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
+  private[cli] def run(
+      args: Seq[String],
+      out: PrintWriter,
+      err: PrintWriter,
+      commands: => Seq[AnyRef] = commands
+  ): Int =
     val line = new CommandLine(new Weir)
     commands.foreach(line.addSubcommand)
     line.getSubcommands.values.forEach(addHelp)

@@ -1,14 +1,33 @@
 package weir.cli
 
 import java.io.IOException
-import java.nio.file.{FileSystemException, Files, Path}
+import java.nio.file.{FileSystemException, Files, Path, StandardCopyOption}
 
 /** A file that an option names for results. */
 private[cli] final case class ResultFile(option: String, path: Path):
   /** **Fails** with [[ResultFile.NotWritten]].
     */
   def write(text: String): Unit =
-    try Files.writeString(path, text): Unit
+    writing(Files.writeString(path, text): Unit)
+
+  /** As [[write]], for a file that is written again and again: whoever reads it sees the whole of
+    * the old text or of the new one, even after the program has been killed.
+    */
+  def replace(text: String): Unit =
+    if Files.exists(path) && !Files.isRegularFile(path) then write(text) // such as /dev/stdout
+    else
+      val part = path.resolveSibling(s"${path.getFileName}.part")
+      writing:
+        Files.writeString(part, text): Unit
+        Files.move(part, path, StandardCopyOption.REPLACE_EXISTING): Unit
+
+  /** Makes it a copy of the file `other`. **Fails** with [[ResultFile.NotWritten]].
+    */
+  def copyOf(other: Path): Unit =
+    writing(Files.copy(other, path, StandardCopyOption.REPLACE_EXISTING): Unit)
+
+  private def writing(write: => Unit): Unit =
+    try write
     catch case error: IOException => throw ResultFile.NotWritten(this, error)
 
 private[cli] object ResultFile:

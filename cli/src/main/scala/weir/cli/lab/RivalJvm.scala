@@ -17,13 +17,16 @@ import weir.lab.ChildOutput.Message
   *
   * @param options
   *   the arguments `key=value`, which the experiment knows
+  * @param prefix
+  *   a command that becomes the one after it, such as `taskset`
   */
 final case class RivalJvm(
     experiment: String,
     system: String,
     options: Seq[(String, Any)] = Nil,
     jvmFlags: Seq[String] = Nil,
-    deadline: FiniteDuration = 5.minutes
+    deadline: FiniteDuration = 5.minutes,
+    prefix: Seq[String] = Nil
 ):
   /** Whether it went well: it ended with exit code 0 and reported no failure. Otherwise one line on
     * `err` says why, and there are figures missing.
@@ -51,12 +54,12 @@ final case class RivalJvm(
         if isLate.get then Seq(s"it took longer than ${DurationText.show(deadline)}")
         else if failures.isEmpty && exitCode != 0 then Seq(s"its JVM ended with code $exitCode")
         else failures
-      problems.foreach(why => err.println(s"$system, $experiment: no result, since $why"))
+      problems.foreach(why => err.println(s"$system, $experiment: ${RivalJvm.noResult}$why"))
       problems.isEmpty
     finally Children.end(process)
 
   private def command: Seq[String] =
-    (Children.java +: RivalJvm.usualFlags) ++ startFlags ++ jvmFlags ++
+    (prefix :+ Children.java) ++ RivalJvm.usualFlags ++ startFlags ++ jvmFlags ++
       Seq("-cp", module.classPath, module.mainClass, experiment, system) ++
       options.map((key, value) => s"$key=$value")
 
@@ -91,6 +94,9 @@ final case class RivalJvm(
     Iterator.continually(reader.readLine()).takeWhile(_ != null).foreach(use)
 
 object RivalJvm:
+  /** Stands in each line that says why figures are missing. */
+  private[cli] val noResult = "no result, since "
+
   /** Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about. */
   private[lab] val usualFlags =
     Seq("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
