@@ -91,6 +91,17 @@ private[weir] class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.
     */
   def isForWorker: Boolean = false
 
+  /** Whether this begins although the fiber is being cancelled. */
+  def isBegun: Boolean = false
+
+/** What the body of a `DirectCode` returns that is to go on where the fiber may leave a platform
+  * thread that has called `runSync`: it leaves that thread if it can. No cancel is looked for in
+  * between; `body` looks for it first.
+  */
+private[weir] final class GoesOn(body: TaskFiber => Any) extends DirectCode[Any](body):
+  override def isForWorker: Boolean = true
+  override def isBegun: Boolean = true
+
 /** An instruction with a `Frame` of its own, made anew for each run. With `Tag.BeginFrameMasked`
   * there is no check for a cancel before `Frame.start`.
   */

@@ -340,7 +340,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
 
               case Tag.DirectCode =>
                 val direct = task.asInstanceOf[DirectCode[Any]]
-                if shouldCancel then current = CancelSelf
+                if shouldCancel && !direct.isBegun then current = CancelSelf
                 else if base == 0 && isOnCallingThread && direct.isForWorker then
                   moveToWorker(direct)
                   return TaskFiber.Suspended
@@ -348,7 +348,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   beginInterruptible()
                   value = runDirect(direct)
                   current = null
-                  if value.asInstanceOf[AnyRef] eq CancelSignal then
+                  if value.isInstanceOf[GoesOn] then current = value.asInstanceOf[GoesOn]
+                  else if value.asInstanceOf[AnyRef] eq CancelSignal then
                     current = unwindCanceled(base)
                     if current eq null then return TaskFiber.Canceled
 

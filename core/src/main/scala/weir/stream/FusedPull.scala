@@ -16,6 +16,10 @@ private[weir] abstract class FusedPull extends Pull:
   protected var description: Stream[Any] = Stream.empty
   @transient private var steps: Array[Step] = FusedPull.none
 
+  /** The pull that this one was opened by, and all others of its class: it is of no run itself. */
+  @transient private var first: FusedPull = this
+  private var hasParkedCaller = false
+
   /** Another pull of this class, without a source. */
   protected def fresh(): FusedPull
 
@@ -28,9 +32,23 @@ private[weir] abstract class FusedPull extends Pull:
     pull.source = source
     pull.description = description
     pull.steps = steps
+    pull.first = this
     pull.begin(steps)
     pull.atMost(Long.MaxValue)
     pull
+
+  /** Whether a run of this shape has parked a platform thread that had called `runSync`. Another
+    * thread may see that late.
+    */
+  final def parksCaller: Boolean = first.hasParkedCaller
+
+  /** The result of a run with an end, which it closes. */
+  final def run(fiber: TaskFiber): Any =
+    var result: Any = null
+    fiber.hasParkedCaller = false
+    Pull.closing(this, fiber) { result = next(fiber) }
+    if fiber.hasParkedCaller then first.hasParkedCaller = true
+    result
 
   override def atMost(count: Long): Unit =
     var demand = count

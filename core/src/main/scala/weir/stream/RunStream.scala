@@ -8,28 +8,25 @@ private[weir] object RunStream:
 
   /** The result of `end`, once `stream` has ended.
     *
-    * A stream with fibers of its own is not consumed on a platform thread that has called
-    * `runSync`: to wake that thread takes ten times as long as to wake a fiber, and is due every
-    * few elements.
+    * A platform thread that has called `runSync` is no place for a stream that waits: to wake that
+    * thread takes ten times as long as to wake a fiber. So it leaves a stream with fibers of its
+    * own to a worker, and any other one after the first element at which it has had to wait.
     */
-  def apply[B](stream: Stream[Any], end: Step.End): Task[B] = new DirectCode[B](run(stream, end)):
-    override def isForWorker: Boolean = stream.openUntil(end).hasFibers
+  def apply[B](stream: Stream[Any], end: Step.End): Task[B] =
+    new DirectCode[B](begin[B](stream, end)):
+      override def isForWorker: Boolean = stream.openUntil(end).hasFibers
 
-  private def run[B](stream: Stream[Any], end: Step.End)(fiber: TaskFiber): B =
-    val pull = stream.openUntil(end)
-    var result: Any = null
-    Pull.closing(pull, fiber) {
-      result = if pull.hasEnd then pull.next(fiber) else loop(pull, end, fiber)
-    }
+  private def begin[B](stream: Stream[Any], end: Step.End)(fiber: TaskFiber): B =
+    val result = stream.openUntil(end) match
+      case fused: FusedPull if fused.hasEnd =>
+        // It has one `next`, in which it could not leave the thread.
+        if fused.parksCaller && fiber.isOnCallingThread then consume(stream.open(), end, fiber)
+        else fused.run(fiber)
+      case pull => consume(pull, end, fiber)
     result.asInstanceOf[B]
 
-  private def loop(pull: Pull, end: Step.End, fiber: TaskFiber): Any =
-    val each = end.begin()
-    var value = pull.next(fiber)
-    while !Pull.isEnd(value) do
-      each.add(value)
-      value = pull.next(fiber)
-    each.result
+  private def consume(pull: Pull, end: Step.End, fiber: TaskFiber): Any =
+    StreamLoop(pull, end.begin()).begin(fiber)
 
   /** Pulls `stream` as `direct` awaits a task, and runs `f` as the code of that block. */
   def foreach[A](stream: Stream[A], f: A => Unit, direct: DirectBlock): Unit =

@@ -1,9 +1,11 @@
 package weir
 package stream
 
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{CancellationException, ConcurrentHashMap, ConcurrentLinkedQueue}
+import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import scala.util.Random
 
 /** On which thread `runSync` consumes a stream. */
 class RunStreamSuite extends StreamTests:
@@ -49,6 +51,100 @@ class RunStreamSuite extends StreamTests:
       _.prefetchN(4).handleErrorWith(_ => Stream.empty) ++ Stream.emit(1)
     )
     changes.foreach(change => assert(consumers(change).forall(_.isVirtual)))
+
+  /** Ends after a moment, on another thread. */
+  private val wait: Task[Unit] = Task.async[Unit] { done =>
+    Thread.startVirtualThread(() => done(Right(()))): Unit
+  }
+
+  /** The threads on which the functions of `evalMap` ran, called from a platform thread. */
+  private def waiting(elements: Int)(run: Task[Any] => Task[Any]): List[Thread] =
+    val seen = ConcurrentLinkedQueue[Thread]()
+    onPlatformThread {
+      val stream = Stream.range(0, elements).evalMap { i =>
+        seen.add(Thread.currentThread())
+        if i == 1 then waitFor(wait) else Task.pure(i)
+      }
+      assertEquals(run(stream.fold(0)((n, _) => n + 1)).runSync(), elements)
+    }: Unit
+    seen.asScala.toList
+
+  /** Waits so long that the fiber has certainly parked its thread. */
+  private def waitFor(task: Task[Unit]): Task[Int] = Task.async[Int] { done =>
+    val parked = Thread.currentThread()
+    Thread.startVirtualThread { () =>
+      while parked.getState == Thread.State.RUNNABLE do Thread.sleep(1)
+      task.runSync()
+      done(Right(0))
+    }: Unit
+  }
+
+  test("the calling thread leaves a stream to a worker after the element at which it has waited"):
+    assertEquals(waiting(5)(identity).map(_.isVirtual), List(false, false, true, true, true))
+
+  test("as well a stream that is opened so often that its loop is one class, but the first time"):
+    val runs = List.fill(100)(waiting(4)(identity).map(_.isVirtual))
+    assertEquals(runs.count(_ == List(false, false, false, false)), 1)
+    assertEquals(runs.count(_ == List(false, false, true, true)), 99)
+
+  test("code of a Task.direct cannot leave the calling thread, nor can a stream in it"):
+    val threads = waiting(5)(task => Task.direct(task.await))
+    assert(threads.forall(!_.isVirtual), threads)
+
+  test("a stream that has ended with the element at which it has waited has its result"):
+    assertEquals(waiting(2)(identity).map(_.isVirtual), List(false, false))
+
+  test("an error after the calling thread was left closes the stream once, with that error"):
+    val closed = AtomicInteger()
+    val error = IllegalStateException("one")
+    onPlatformThread {
+      val stream = Stream
+        .range(0, 5)
+        .evalMap(i => if i == 0 then waitFor(wait) else Task.fail(error))
+        .onFinalize(Task(closed.incrementAndGet(): Unit))
+      assertEquals(intercept[IllegalStateException](stream.drain.runSync()), error)
+    }: Unit
+    assertEquals(closed.get, 1)
+
+  test("a cancel that comes before the calling thread is left closes the stream once"):
+    val closed, begun = AtomicInteger()
+    @volatile var outcome: Option[Outcome[Unit]] = None
+    onPlatformThread {
+      val stream = Stream
+        .range(0, 5)
+        .evalMap { _ =>
+          begun.incrementAndGet()
+          Task.uncancelable(_ => waitFor(wait).andThen(Task.canceled))
+        }
+        .onFinalize(Task(closed.incrementAndGet(): Unit))
+      val task = stream.drain.guaranteeCase(how => Task { outcome = Some(how) })
+      intercept[CancellationException](task.runSync()): Unit
+    }: Unit
+    assertEquals(outcome, Some(Outcome.Canceled))
+    assertEquals((begun.get, closed.get), (1, 1))
+
+  test("a cancel at any time closes a stream that leaves the calling thread once"):
+    val seed = Tier.seed("weir.stress.seed")
+    println(s"RunStreamSuite: -Dweir.stress.seed=$seed")
+    val random = Random(seed)
+    for _ <- 1 to Tier(200, 5000) do
+      val closed, used = AtomicInteger()
+      val at = random.nextInt(12)
+      onPlatformThread {
+        val caller = Thread.currentThread()
+        val stream = Stream
+          .range(0, 10)
+          .evalMap { i =>
+            if i == at then caller.interrupt()
+            used.incrementAndGet()
+            if i % 3 == 1 then wait else Task.unit
+          }
+          .onFinalize(Task(closed.incrementAndGet(): Unit))
+        try stream.drain.runSync()
+        catch case _: InterruptedException => ()
+      }: Unit
+      assertEquals(closed.get, 1)
+      if at > 9 then assertEquals(used.get, 10)
 
   test("an interrupt of the thread that called runSync cancels the stream that a worker consumes"):
     @volatile var outcome: Option[Outcome[Unit]] = None
