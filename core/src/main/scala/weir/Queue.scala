@@ -31,7 +31,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
       if accept(value) || !kind.waits then ()
       else
-        val entry = Queue.Offer(fiber, offers, Queue.this, value)
+        val entry = Queue.Offer(fiber, offers, Queue.this, value, accepted = ())
         offers.add(entry)
         entry
     }
@@ -116,10 +116,41 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     fill.onCancel(putBack(taken))
   }
 
-  /** Nothing, once all of `values` are in the queue, one after the other: see `offer`.
-    * **Cancelled** while it waits: the rest of them are not in the queue.
+  /** Nothing, once all of `values` are in the queue, one after the other: see `offer`. Costs less
+    * than an `offer` of each. **Cancelled** while it waits: the rest of them are not in the queue.
+    * **Order**: values of other fibers may come in between.
+    * {{{
+    * def offering(lines: Queue[String]): Task[Unit] = Stream
+    *   .linesOf(path)
+    *   .chunks()
+    *   .evalForeach(lines.offerAll)
+    * }}}
     */
-  def offerAll(values: Iterable[A]): Task[Unit] = Task.foreach(values)(offer)
+  def offerAll(values: Iterable[A]): Task[Unit] =
+    Task.defer(offerGroups(values.iterator.grouped(Queue.mostAtOnce)))
+
+  private def offerGroups(groups: Iterator[Seq[A]]): Task[Unit] = Task.defer {
+    if groups.hasNext then offerFrom(groups.next(), 0).flatMap(_ => offerGroups(groups))
+    else Task.unit
+  }
+
+  private def offerFrom(values: Seq[A], first: Int): Task[Unit] =
+    if first == values.size then Task.unit
+    else OfferMany(values, first).flatMap(next => offerFrom(values, next))
+
+  /** Offers `values` from the index `first` on, as many as there is room for, and at least one.
+    * Returns the index after them.
+    */
+  private final class OfferMany(values: Seq[A], first: Int) extends Exchange[Int]:
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
+      var next = first
+      while next < values.size && (accept(values(next)) || !kind.waits) do next += 1
+      if next > first then next
+      else
+        val entry = Queue.Offer(fiber, offers, Queue.this, values(first), accepted = first + 1)
+        offers.add(entry)
+        entry
+    }
 
   /** How many values are in the queue, without those of offers that wait. */
   def size: Task[Int] = new Suspend[Int]:
@@ -162,7 +193,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     if (value.asInstanceOf[AnyRef] ne Queue.Nothing) && values.isFull then value
     else
       var offer = offers.poll()
-      while (offer ne null) && !hand(offer, ()) do offer = offers.poll()
+      while (offer ne null) && !hand(offer, Queue.accepted(offer)) do offer = offers.poll()
       offer match
         case offer: Queue.Offer =>
           if capacity == 0 then offer.offered
@@ -190,8 +221,21 @@ object Queue:
     case Sliding extends Kind("sliding", waits = false)
     case Synchronous extends Kind("synchronous", waits = true)
 
-  private final class Offer(fiber: TaskFiber, list: WaitList, queue: Guarded, val offered: Any)
-      extends GuardedEntry(fiber, list, queue)
+  /** @param accepted
+    *   what the fiber gets once the value that it has offered is in the queue
+    */
+  private final class Offer(
+      fiber: TaskFiber,
+      list: WaitList,
+      queue: Guarded,
+      val offered: Any,
+      val accepted: Any
+  ) extends GuardedEntry(fiber, list, queue)
+
+  private def accepted(entry: WaitList.Entry): Any = entry.asInstanceOf[Offer].accepted
+
+  /** How many values of an `offerAll` go in under the lock at once: it is held for about 0.5 µs. */
+  private inline val mostAtOnce = 64
 
   /** A new queue for at most `capacity` values. An offer waits while it is full. **Fails** with an
     * `IllegalArgumentException` if `capacity` is below 1.

@@ -140,6 +140,52 @@ class QueueSuite extends StreamTests:
     assertEquals(queue.takeN(0).runSync(), Nil)
     assertEquals(queue.takeAll.runSync(), Nil)
 
+  test("offerAll offers any number of values, and waits for room wherever there is none"):
+    for queue <- queues; count <- List(0, 1, 63, 64, 65, 300) do
+      val offering = queue.offerAll(1 to count).start.runSync()
+      assertEquals(queue.takeN(count).runSync(), (1 to count).toList)
+      offering.joinOrFail.runSync()
+      assertEquals(queue.size.runSync(), 0)
+
+  test("offerAll gives takers that wait one value each, and the queue the rest"):
+    val queue = Queue.unsafe[Int](10)
+    val takers = List.fill(3) {
+      val taker = queue.take.start.runSync()
+      eventually("it waits")(isWaiting(taker))
+      taker
+    }
+    queue.offerAll(1 to 5).runSync()
+    assertEquals(takers.map(_.joinOrFail.runSync()), List(1, 2, 3))
+    assertEquals(queue.takeAll.runSync(), List(4, 5))
+
+  test("offerAll to a dropping queue drops what has no room, to a sliding one the oldest"):
+    val dropping = Queue.dropping[Int](3).runSync()
+    dropping.offerAll(1 to 200).runSync()
+    assertEquals(dropping.takeAll.runSync(), List(1, 2, 3))
+    val sliding = Queue.sliding[Int](3).runSync()
+    sliding.offerAll(1 to 200).runSync()
+    assertEquals(sliding.takeAll.runSync(), List(198, 199, 200))
+
+  test("offerAll takes values from a lazy collection as there is room for them"):
+    val queue = Queue.unsafe[Int](4)
+    val offering = queue.offerAll(LazyList.from(1)).start.runSync()
+    assertEquals(queue.takeN(1000).runSync(), (1 to 1000).toList)
+    offering.cancel.runSync()
+
+  test("an offerAll that is cancelled at random has offered the first ones, each once"):
+    val random = scala.util.Random(1)
+    for queue <- queues; _ <- 1 to 100 do
+      val taken = java.util.concurrent.ConcurrentLinkedQueue[Int]()
+      val taker = queue.take.map(taken.add(_)).forever.start.runSync()
+      val offering = queue.offerAll(1 to 500).start.runSync()
+      Task.foreach(1 to random.nextInt(30))(_ => Task.cede).runSync()
+      offering.cancel.runSync()
+      eventually("all that is in the queue is taken")(
+        queue.size.runSync() == 0 && isWaiting(taker)
+      )
+      taker.cancel.runSync()
+      assertEquals(taken.toArray.map(_.asInstanceOf[Int]).toList, (1 to taken.size).toList)
+
   test("takeAll takes what offers that wait have, too"):
     val queue = Queue.unsafe[Int](1)
     val offering = queue.offerAll(List(1, 2)).start.runSync()
