@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.ExecutionContext
 import weir.fiber.{CallbackJoin, EagerlyLinked, ErrorTraces, FiberCore, Waiter}
 import weir.group.{GroupWaiter, HelperRequests}
-import weir.runtime.{ExecutionThread, PlatformThreads, Scheduler, SpinListener}
+import weir.runtime.{Counters, ExecutionThread, PlatformThreads, Scheduler, SpinListener}
 import weir.runtime.{SystemTimers, Timers, Tuning}
 import weir.task.ContextOfRuntime
 import weir.trace.{DumpSignal, ErrorTrace, SpinReports}
@@ -87,6 +87,12 @@ class Runtime private[weir] (
   private[weir] def isQuiet: Boolean = scheduler.isQuiet && timers.size == 0
 
 object Runtime:
+  /** How often carriers have disturbed each other, by name: lost races, locks found held, wake-ups,
+    * steals. For measurements: of all runtimes of this JVM, since its start. Without what has not
+    * happened, and empty unless the JVM was started with `-Dweir.counters=true`.
+    */
+  def counters: Map[String, Long] = Counters.snapshot.toMap
+
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
   lazy val default: Runtime =
     val runtime = hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)

@@ -1,30 +1,21 @@
 package weir.bench.child.scale
 
+import weir.Runtime
 import weir.lab.scale.ScaleCount
-import weir.runtime.Counters as Internal
 
 /** What Weir counts itself: nothing, unless the JVM was started with `ScalePlan.countingFlag`. */
 private[scale] object WeirCounters extends Counters:
-  private val events: Vector[(ScaleCount, List[Int])] = Vector(
-    ScaleCount.ContendedCas -> List(
-      Internal.PushRetry,
-      Internal.PollRetry,
-      Internal.StandbyLost,
-      Internal.SlotLost,
-      Internal.IdleLost,
-      Internal.RefRetry,
-      Internal.RangeRetry
-    ),
-    ScaleCount.LockWaits -> List(Internal.TimerLockHeld, Internal.LockHeld),
-    ScaleCount.WakeUps -> List(
-      Internal.WorkerStarted,
-      Internal.WorkerUnparked,
-      Internal.TimerWoken
-    ),
-    ScaleCount.HandOvers -> List(Internal.HandOver),
-    ScaleCount.Steals -> List(Internal.Steal, Internal.StolenJob)
+  private val events: Vector[(ScaleCount, String => Boolean)] = Vector(
+    ScaleCount.ContendedCas -> (_.startsWith("lost CAS")),
+    ScaleCount.LockWaits -> (_.endsWith("found held")),
+    ScaleCount.WakeUps ->
+      Set("workers started", "workers unparked", "wake-ups of the timer's thread"),
+    ScaleCount.HandOvers -> Set("hand-overs"),
+    ScaleCount.Steals -> Set("steals", "jobs moved by steals")
   )
 
   def read(): Map[ScaleCount, Long] =
-    if Internal.isOn then events.map((count, of) => count -> of.map(Internal.value).sum).toMap
-    else Map.empty
+    val counters = Runtime.counters
+    if counters.isEmpty then Map.empty
+    else
+      events.map((count, is) => count -> counters.collect { case (n, c) if is(n) => c }.sum).toMap
