@@ -1,6 +1,7 @@
 package weir
 
 import java.util.HashSet
+import java.util.concurrent.ConcurrentLinkedQueue
 import scala.concurrent.duration.{Duration, FiniteDuration}
 import scala.jdk.CollectionConverters.*
 import weir.fiber.{Awaited, Exchange, TaskFiber, WaitList}
@@ -15,15 +16,17 @@ import weir.sync.KeyedLines
   *     key are processed one after the other.
   *   - **Again**: a value may come back after a delay, and a key may be held for a time. What waits
   *     for that, or for others of its key, takes no place among those that are under way.
-  *   - **Order**: within a key the highest `priority` begins first; of equal ones that which was
-  *     offered first. A value that comes back goes before those that were never under way.
+  *   - **Order**: within a key, values that come back begin before those that were never under way;
+  *     in both groups the highest `priority` first; of equal ones that which came, or came back,
+  *     first.
   *
   * {{{
   * val pages: Stream[String] = Stream
   *   .eval(KeyedQueue[String, java.net.URI](capacity = 1000, _.getHost, perKey = _ => 4))
   *   .flatMap { waiting =>
-  *     Stream.exec(waiting.offerAll(urls) >> waiting.close.void) ++
-  *       waiting.process(32)(url => Task(KeyedQueue.Next.Done(fetch(url))))
+  *     waiting
+  *       .process(32)(url => Task(KeyedQueue.Next.Done(fetch(url))))
+  *       .concurrently(Stream.exec(waiting.offerAll(urls) >> waiting.close))
   *   }
   * }}}
   *
@@ -64,11 +67,12 @@ final class KeyedQueue[K, A] private (
       val item = itemOf(value, isFresh = true)
       KeyedQueue.this.synchronized {
         if closed then throw closedError
-        else if offers.isEmpty && lines.fresh < capacity then
+        lines.place(List(item)) // may throw: before it, nothing is changed
+        if offers.isEmpty && lines.fresh < capacity then
           lines.add(item)
           serve()
         else
-          val entry = OfferEntry(fiber, offers, KeyedQueue.this, item)
+          val entry = OfferEntry(fiber, item)
           offers.add(entry)
           entry
       }
@@ -85,10 +89,10 @@ final class KeyedQueue[K, A] private (
   val close: Task[Boolean] = Task.delay(synchronized {
     val isFirst = !closed
     closed = true
-    var offer = offers.poll()
+    var offer = firstOffer()
     while offer ne null do
-      offer.fail(closedError): Unit
-      offer = offers.poll()
+      if offer.fail(closedError) then lines.drop(offer.item)
+      offer = firstOffer()
     serve()
     isFirst
   })
@@ -122,18 +126,19 @@ final class KeyedQueue[K, A] private (
       s"KeyedQueue.process: parallel was $parallel. It must be at least 1."
     )
     Stream
-      .bracket(Task.delay(Turns()))(turns => Task.delay(giveBack(turns)))
+      .bracket(Task.delay(Turns[B]()))(turns => Task.delay(giveBack(turns)))
       .flatMap { turns =>
         Stream
           .repeatEvalOption(Take(turns))
           .parEvalMapUnordered(parallel)(item =>
             Task.uncancelable(poll => poll(f(item.value)).flatMap(answered(turns, item, _)))
           )
-          .unNone
+          .filter(hasResult => hasResult)
+          .map(_ => turns.results.poll().nn.get)
       }
 
   /** Waits for a value that may begin; none at the end. */
-  private final class Take(turns: Turns) extends Exchange[Option[Item]]:
+  private final class Take(turns: Turns[?]) extends Exchange[Option[Item]]:
     def begin(fiber: TaskFiber): Any = KeyedQueue.this.synchronized {
       lines.wake(timers.nanoTime)
       val item = lines.first()
@@ -153,25 +158,28 @@ final class KeyedQueue[K, A] private (
         entry
     }
 
-  private def answered[B](turns: Turns, item: Item, next: Next[A, B]): Task[Option[B]] =
+  /** True if there is a result. */
+  private def answered[B](turns: Turns[B], item: Item, next: Next[A, B]): Task[Boolean] =
     Task.delay {
       val (result, added, delay, holds) = next match
         case Next.Done(result, found) =>
           (Some(result), found.iterator.map(itemOf(_, isFresh = true)).toList, Duration.Zero, false)
         case Next.Again(value, delay) => (None, List(itemOf(value, isFresh = false)), delay, false)
         case Next.Hold(value, delay) => (None, List(itemOf(value, isFresh = false)), delay, true)
+      val isLater = delay > Duration.Zero && !holds
       synchronized {
+        lines.place(added) // may throw: before it, nothing is changed
         turns.items.remove(item): Unit
-        if holds then lines.hold(item.key, item.limit, dueIn(delay))
-        if holds || delay <= Duration.Zero then added.foreach(lines.add)
-        else added.foreach(lines.addLater(_, dueIn(delay)))
+        if result.nonEmpty then turns.results.add(result): Unit
+        if holds then added.foreach(lines.holdLineOf(_, dueIn(delay)))
+        if isLater then added.foreach(lines.addLater(_, dueIn(delay))) else added.foreach(lines.add)
         lines.finish(item)
         serve()
       }
-      result
+      result.nonEmpty
     }
 
-  private def giveBack(turns: Turns): Unit = synchronized {
+  private def giveBack(turns: Turns[?]): Unit = synchronized {
     turns.items.asScala.foreach(lines.giveBack)
     turns.items.clear()
     serve()
@@ -186,7 +194,10 @@ final class KeyedQueue[K, A] private (
   val underWay: Task[Int] = Task.delay(synchronized(lines.underWay))
 
   /** How many keys have a value, or are held. */
-  val keys: Task[Int] = Task.delay(synchronized(lines.keys))
+  val keys: Task[Int] = Task.delay(synchronized {
+    serve() // holds may be over, of which no fiber has waited for the end
+    lines.keys
+  })
 
   // ---- under the monitor ----
 
@@ -212,12 +223,13 @@ final class KeyedQueue[K, A] private (
 
   /** False if there is no room, or no offer that waits for it. */
   private def serveOffer(): Boolean =
-    val offer =
-      if lines.fresh < capacity then offers.poll().asInstanceOf[OfferEntry[K, A] | Null] else null
+    val offer = if lines.fresh < capacity then firstOffer() else null
     if (offer ne null) && offer.complete(()) then lines.add(offer.item)
     offer ne null
 
-  private def begun(turns: Turns, item: Item): Unit =
+  private def firstOffer(): OfferEntry | Null = offers.poll().asInstanceOf[OfferEntry | Null]
+
+  private def begun(turns: Turns[?], item: Item): Unit =
     lines.take()
     turns.items.add(item): Unit
 
@@ -262,11 +274,26 @@ final class KeyedQueue[K, A] private (
 
   private def dueIn(delay: FiniteDuration): Long = Alarm.due(timers, delay.toNanos max 0)
 
-  /** The values that a run of `process` has taken, and has no answer for. Under the monitor. */
-  private final class Turns:
+  /** What a run of `process` has taken. */
+  private final class Turns[B]:
+    /** The values for which there is no answer. Under the monitor. */
     val items = HashSet[Item]()
 
-  private final class TakeEntry(fiber: TaskFiber, val turns: Turns)
+    /** Results that were not read, added under the monitor before the next value of the key can
+      * begin. The stage that runs the effects has a value a little later, and may by then have that
+      * of the next one.
+      */
+    val results = ConcurrentLinkedQueue[Option[B]]()
+
+  /** An offer that waits. Its item has its line: a cancel drops it. */
+  private final class OfferEntry(fiber: TaskFiber, val item: Item)
+      extends WaitList.Entry(fiber, offers, KeyedQueue.this):
+    override def abandon(): Unit = KeyedQueue.this.synchronized {
+      offers.remove(this)
+      lines.drop(item)
+    }
+
+  private final class TakeEntry(fiber: TaskFiber, val turns: Turns[?])
       extends WaitList.Entry(fiber, takers, KeyedQueue.this):
     override def abandon(): Unit = KeyedQueue.this.synchronized {
       takers.remove(this)
@@ -289,7 +316,7 @@ object KeyedQueue:
       */
     case Again(value: A, delay: FiniteDuration = Duration.Zero)
 
-    /** No value of the key begins for `delay`; then `value` begins again. */
+    /** No value of the key of `value` begins for `delay`; then `value` begins again. */
     case Hold(value: A, delay: FiniteDuration)
 
   /** A new queue.
@@ -301,10 +328,10 @@ object KeyedQueue:
     * @param perKey
     *   how many values of a key may be under way at once, at least 1. The same for a key each time
     * @param priority
-    *   which values of a key begin first: those with the highest. The same for a value each time
+    *   which values of a key begin first: those with the highest
     *
-    * **Fails** with an `IllegalArgumentException` if `capacity` is below 1. `offer` and `process`
-    * fail so if `perKey` returns less than 1.
+    * **Fails** with an `IllegalArgumentException` if `capacity` is below 1. `offer`, `hold` and
+    * `process` fail so if `perKey` returns less than 1.
     */
   def apply[K, A](
       capacity: Int,
@@ -326,13 +353,6 @@ object KeyedQueue:
       s"KeyedQueue: capacity was $capacity. It must be at least 1."
     )
     new KeyedQueue[K, A](capacity, key, perKey, priority, runtime.timers)
-
-  private final class OfferEntry[K, A](
-      fiber: TaskFiber,
-      list: WaitList,
-      queue: AnyRef,
-      val item: KeyedLines.Item[K, A]
-  ) extends WaitList.Entry(fiber, list, queue)
 
   private def closedError = IllegalStateException(
     "KeyedQueue.offer: the queue is closed. Nothing can be offered after that; a value that is " +

@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters.*
 import scala.util.Random
 
 import weir.KeyedQueue.Next
+import weir.sync.KeyedLines
 import weir.testkit.TestRuntime
 
 /** `KeyedQueue`: limits for each key, fairness, delays, holds, the end, and what a cancel keeps. */
@@ -51,6 +52,10 @@ class KeyedQueueSuite extends StreamTests:
         )
         .toList
     yield (results, begun.asScala.toList)
+
+  /** A key of whose methods one fails for the number 0. */
+  private final case class OddKey(number: Int):
+    override def hashCode: Int = if number == 0 then throw Boom() else number
 
   test("keys take turns, however many values they have"):
     val values = closedWith(queue(), (1 to 3).map("a" -> _)*)
@@ -99,6 +104,12 @@ class KeyedQueueSuite extends StreamTests:
     assertEquals((values.size.runSync(), values.underWay.runSync()), (1, 1))
     first.complete(()).runSync(): Unit
     assertEquals(run.joinOrFail.runSync(), List(3, 1, 2))
+
+  test("with one at a time the results of a key come in the order of its values"):
+    val values = closedWith(queue(capacity = 4000), (1 to 4000).map(i => s"${i % 4}" -> i)*)
+    val results = values.process(8)(value => Task.cede >> done(value)).toList.runSync()
+    for (key, ofKey) <- results.groupMap(_._1)(_._2) do assertEquals(ofKey, ofKey.sorted, key)
+    assertEquals(results.size, 4000)
 
   test("a value comes back after its delay, before new ones, and its key goes on meanwhile"):
     val run = for
@@ -277,6 +288,79 @@ class KeyedQueueSuite extends StreamTests:
       Runtime.default.dump().contains("KeyedQueue, with 0 values that wait and 0 under way")
     )
     run.cancel.runSync()
+
+  for (name, answer) <- List[(String, Next[Int, Int])](
+      "a found value" -> Next.Done(1, List(2, 0)),
+      "a value that comes back" -> Next.Again(0),
+      "a value that comes back later" -> Next.Again(0, 1.nano),
+      "a value whose key is to be held" -> Next.Hold(0, 1.hour)
+    )
+  do
+    test(s"if hashCode of a key throws, of $name, the run fails, and nothing is changed"):
+      val odd = KeyedQueue.unsafe[OddKey, Int](9, OddKey(_), _ => 1)
+      intercept[Boom](odd.offer(0).runSync())
+      odd.offer(1).runSync()
+      intercept[Boom](odd.process(1)(_ => Task.pure(answer)).drain.runSync())
+      odd.close.runSync(): Unit
+      assertEquals(
+        (odd.size.runSync(), odd.underWay.runSync(), odd.keys.runSync()),
+        (1, 0, 1)
+      )
+      assertEquals(odd.process(1)(i => Task.pure(Next.Done(i))).toList.runSync(), List(1))
+
+  test("an offer fails at once if hashCode of its key throws; one that gives up leaves no key"):
+    val odd = KeyedQueue.unsafe[OddKey, Int](1, OddKey(_), _ => 1)
+    odd.offer(1).runSync()
+    intercept[Boom](odd.offer(0).runSync())
+    val waits = List(2, 3).map(i => parked(odd.offer(i)))
+    assertEquals(odd.keys.runSync(), 3)
+    waits.head.cancel.runSync()
+    assertEquals(odd.keys.runSync(), 2)
+    odd.close.runSync(): Unit
+    intercept[IllegalStateException](waits(1).joinOrFail.runSync())
+    assertEquals(odd.keys.runSync(), 1)
+
+  test("a key whose values are delayed counts; one that was held does not, once that is over"):
+    val run = for
+      values <- made()
+      _ <- values.offer("a" -> 1) >> values.hold("b", 1.second)
+      again = values.process(1)(value => Task.pure(Next.Again(value, 1.hour)))
+      _ <- again.drain.timeoutTo(100.millis, Task.unit)
+      before <- values.keys
+      _ <- Task.sleep(1.second)
+      after <- values.keys
+    yield (before, after)
+    assertEquals(TestRuntime.run(run), (2, 1))
+
+  test("what comes back with another key holds that key"):
+    val run = for
+      values <- made()
+      _ <- values.offerAll(List("a" -> 1, "a" -> 2)) >> values.close
+      result <- timed(values, 1)((i, times) =>
+        if i == 1 && times == 1 then Next.Hold("b" -> 3, 50.millis) else Next.Done(i)
+      )
+    yield result
+    assertEquals(TestRuntime.run(run), (List(2, 3), List((1, 0), (2, 0), (3, 50))))
+
+  test("of the values of a key that come back, that goes first whose delay has ended first"):
+    val run = for
+      values <- made(perKey = 2)
+      _ <- values.offerAll(List("a" -> 1, "a" -> 2)) >> values.close
+      hold = Task.sleep(5.millis) >> values.hold("a", 200.millis)
+      result <- hold.both(timed(values, 2) { (i, times) =>
+        if times == 1 then Next.Again("a" -> i, if i == 1 then 100.millis else 10.millis)
+        else Next.Done(i)
+      })
+    yield result._2._2
+    assertEquals(TestRuntime.run(run), List((1, 0), (2, 0), (2, 205), (1, 205)))
+
+  test("a hold that is made longer again and again costs one alarm, and one entry"):
+    val lines = KeyedLines[String, Int]()
+    for due <- 1 to 1000 do lines.hold("a", 1, due)
+    lines.wake(1)
+    assertEquals(lines.nextNanos, 1000L)
+    lines.wake(1000)
+    assertEquals((lines.hasLater, lines.keys), (false, 0))
 
   test("random runs with cancels, failures, delays and holds lose nothing and obey the limits"):
     val rounds = Tier.size("weir.stress.keyed", 200, 20_000)

@@ -5,15 +5,17 @@ import java.util.{ArrayDeque, HashMap, PriorityQueue}
 /** The values of a `KeyedQueue`: those that may begin, those that wait for others of their key, and
   * those that wait for a time.
   *
-  *   - **Every method** must be called with the lock of the queue held. A fiber dump calls `size`
-  *     without it, and may get an old value.
+  *   - **Every method** must be called with the lock of the queue held. A fiber dump reads `size`
+  *     and `underWay` without it, and may get old values.
   *   - **Ready**: a line with a waiting value and a free place, which is not held. Each line that
   *     is ready is in `ready`, once. A line in `ready` may have ceased to be ready by a hold: it is
   *     skipped when its turn comes.
   *   - **Fair**: a line that has given a value, and is still ready, goes behind all others.
-  *   - **Memory**: a line is removed with its last value, if it is not held.
-  *   - **Foreign code** that runs in here: `hashCode` and `equals` of the keys, before anything is
-  *     changed.
+  *   - **Memory**: a line is removed with its last value, if it is not held. A held line has one
+  *     entry in `later`, however often the hold is made longer.
+  *   - **Foreign code** that runs in here: `hashCode` and `equals` of the keys. `place` and `hold`
+  *     are the only ones that look for a line, and change nothing if these throw. A line is removed
+  *     by a key that was found there before.
   */
 private[weir] final class KeyedLines[K, A]:
   import KeyedLines.*
@@ -34,18 +36,29 @@ private[weir] final class KeyedLines[K, A]:
 
   def isEmpty: Boolean = size == 0 && underWay == 0
 
+  /** Gives each of `items` its line: all of them, or none if a method of a key throws. Each must be
+    * added or dropped later.
+    */
+  def place(items: List[Item[K, A]]): Unit =
+    try items.foreach(item => join(lineOf(item.key, item.limit), item))
+    catch
+      case error: Throwable =>
+        for item <- items if item.isPlaced do leave(item.line)
+        throw error
+
+  /** Forgets an item that has its line, and was not added. */
+  def drop(item: Item[K, A]): Unit = leave(item.line)
+
+  /** Adds an item that has its line. */
   def add(item: Item[K, A]): Unit =
-    val line = lineOf(item.key, item.limit)
-    number(item)
     if item.isFresh then fresh += 1
     size += 1
-    enter(line, item)
+    enter(item)
 
-  /** Adds `item` at the time `dueNanos`. */
+  /** Adds an item that has its line, at the time `dueNanos`. */
   def addLater(item: Item[K, A], dueNanos: Long): Unit =
-    number(item)
     size += 1
-    later.add(Later(dueNanos, item.number, item, null)): Unit
+    later.add(Later(dueNanos, nextNumber(), item, item.line)): Unit
 
   /** The value that is next to begin, or null. It stays where it is. */
   def first(): Item[K, A] | Null =
@@ -65,43 +78,48 @@ private[weir] final class KeyedLines[K, A]:
 
   /** Ends a value that was taken. */
   def finish(item: Item[K, A]): Unit =
-    val line = lines.get(item.key)
+    val line = item.line
     line.underWay -= 1
     underWay -= 1
     list(line)
-    removeUnused(line)
+    leave(line)
 
   /** Makes a value that was taken wait again, before those of its key that were never taken. */
   def giveBack(item: Item[K, A]): Unit =
-    val line = lines.get(item.key)
     item.isFresh = false
-    line.underWay -= 1
+    item.line.underWay -= 1
     underWay -= 1
     size += 1
-    enter(line, item)
+    queue(item)
 
   /** Lets no value of `key` begin before the time `dueNanos`. */
-  def hold(key: K, limit: Int, dueNanos: Long): Unit =
-    val line = lineOf(key, limit)
-    if !line.isHeld || dueNanos - line.heldUntil > 0 then
+  def hold(key: K, limit: Int, dueNanos: Long): Unit = hold(lineOf(key, limit), dueNanos)
+
+  /** As `hold`, for the key of an item that has its line. */
+  def holdLineOf(item: Item[K, A], dueNanos: Long): Unit = hold(item.line, dueNanos)
+
+  private def hold(line: Line[K, A], dueNanos: Long): Unit =
+    if !line.isHeld then
       line.isHeld = true
       line.heldUntil = dueNanos
-      added += 1
-      later.add(Later(dueNanos, added, null, line)): Unit
+      endHoldAt(line)
+    else if dueNanos - line.heldUntil > 0 then line.heldUntil = dueNanos
+
+  private def endHoldAt(line: Line[K, A]): Unit =
+    later.add(Later(line.heldUntil, nextNumber(), null, line)): Unit
 
   /** Does all that is due by `now`. */
   def wake(now: Long): Unit =
     while !later.isEmpty && later.peek.dueNanos - now <= 0 do
       val due = later.poll()
       val item = due.item
-      if item ne null then enter(lineOf(item.key, item.limit), item)
+      val line = due.line
+      if item ne null then enter(item)
+      else if line.heldUntil - now > 0 then endHoldAt(line) // it was made longer
       else
-        val line = due.line.nn
-        // A longer hold has an entry of its own.
-        if line.isHeld && line.heldUntil - now <= 0 then
-          line.isHeld = false
-          list(line)
-          removeUnused(line)
+        line.isHeld = false
+        list(line)
+        removeUnused(line)
 
   /** True if something happens at `nextNanos`. */
   def hasLater: Boolean = !later.isEmpty
@@ -120,13 +138,26 @@ private[weir] final class KeyedLines[K, A]:
       lines.put(key, line): Unit
       line
 
-  private def number(item: Item[K, A]): Unit =
-    added += 1
-    item.number = added
+  private def join(line: Line[K, A], item: Item[K, A]): Unit =
+    item.line = line
+    line.values += 1
 
-  private def enter(line: Line[K, A], item: Item[K, A]): Unit =
-    line.waiting.add(item)
-    list(line)
+  private def leave(line: Line[K, A]): Unit =
+    line.values -= 1
+    removeUnused(line)
+
+  private def nextNumber(): Long =
+    added += 1
+    added
+
+  /** Goes behind those of the same rank. */
+  private def enter(item: Item[K, A]): Unit =
+    item.number = nextNumber()
+    queue(item)
+
+  private def queue(item: Item[K, A]): Unit =
+    item.line.waiting.add(item)
+    list(item.line)
 
   private def list(line: Line[K, A]): Unit =
     if !line.isListed && line.isReady then
@@ -134,7 +165,7 @@ private[weir] final class KeyedLines[K, A]:
       ready.add(line): Unit
 
   private def removeUnused(line: Line[K, A]): Unit =
-    if line.waiting.isEmpty && line.underWay == 0 && !line.isHeld then lines.remove(line.key): Unit
+    if line.values == 0 && !line.isHeld then lines.remove(line.key): Unit
 
 private[weir] object KeyedLines:
   /** A value.
@@ -144,7 +175,7 @@ private[weir] object KeyedLines:
     * @param priority
     *   higher ones go before others of their key
     * @param isFresh
-    *   whether it was never taken: those that were go first
+    *   whether it was never taken; such ones go after all others of their key
     */
   final class Item[K, A](
       val key: K,
@@ -153,7 +184,9 @@ private[weir] object KeyedLines:
       priority: Long,
       var isFresh: Boolean
   ) extends Comparable[Item[K, A]]:
+    private[KeyedLines] var line = null.asInstanceOf[Line[K, A]]
     private[KeyedLines] var number = 0L
+    private[KeyedLines] def isPlaced: Boolean = line.asInstanceOf[AnyRef] ne null
     private def rank = priority
 
     def compareTo(other: Item[K, A]): Int =
@@ -164,18 +197,21 @@ private[weir] object KeyedLines:
   /** What there is of a key. */
   private final class Line[K, A](val key: K, limit: Int):
     val waiting = PriorityQueue[Item[K, A]]()
+
+    /** How many there are, those that wait for a time and those under way included. */
+    var values = 0
     var underWay = 0
     var isHeld = false
     var heldUntil = 0L
     var isListed = false
     def isReady: Boolean = !isHeld && underWay < limit && !waiting.isEmpty
 
-  /** At `dueNanos`, `item` waits for its turn, or `line` is no longer held. */
+  /** At `dueNanos`, `item` waits for its turn, or, if that is null, `line` is no longer held. */
   private final class Later[K, A](
       val dueNanos: Long,
       val number: Long,
       val item: Item[K, A] | Null,
-      val line: Line[K, A] | Null
+      val line: Line[K, A]
   ) extends Comparable[Later[K, A]]:
     def compareTo(other: Later[K, A]): Int =
       val sooner = java.lang.Long.compare(dueNanos - other.dueNanos, 0)
