@@ -3,14 +3,14 @@
 #
 #   run.sh [MINUTES] [FOLDER] [OPTION...]
 #
-# Ends within MINUTES, 7 if there are none. Writes to FOLDER, which is results/ beside this script if
-# there is none: scale.json and scale.html, again and again during the run, and machine.txt. Each
-# OPTION goes to the program: --help lists them.
+# Ends within MINUTES, 7 if there are none. Writes to FOLDER, which is results/ beside this script
+# if there is none: scale.json and scale.html, again and again during the run, and machine.txt.
+# Each OPTION goes to the program: --help lists them.
 #
 # Needs Linux with glibc and coreutils, on the kind of processor that the bundle was made on. Uses
 # taskset, of util-linux, if it is there.
-# Exit code: the program's own (0, or 1 when a figure is missing), 2 for bad input, 124 or 137 if the
-# program had to be ended.
+# Exit code: the program's own (0, or 1 when a figure is missing), 2 for bad input, 124 or 137 if
+# the program had to be ended.
 set -u
 PATH=/usr/bin:/bin
 export PATH
@@ -23,7 +23,8 @@ case $minutes in
   *[!0-9]* | 0* | ?????*) die "MINUTES was '$minutes'. It must be a whole number from 1 to 9999." ;;
 esac
 out=${2:-$here/results}
-mkdir -p -- "$out" 2>/dev/null || die "cannot create the folder $out. Name another one: run.sh $minutes FOLDER"
+mkdir -p -- "$out" 2>/dev/null ||
+  die "cannot create the folder $out. Name another one: run.sh $minutes FOLDER"
 out=$(CDPATH='' cd -- "$out" && pwd) || die "cannot use the folder $out."
 { : >"$out/machine.txt"; } 2>/dev/null ||
   die "cannot write to the folder $out. Name another one: run.sh $minutes FOLDER"
@@ -32,7 +33,8 @@ out=$(CDPATH='' cd -- "$out" && pwd) || die "cannot use the folder $out."
 
 java=$here/jdk/bin/java
 "$java" -version >/dev/null 2>&1 ||
-  die "the JDK of this bundle does not start here. It needs @PLATFORM@ with glibc, and this is $(uname -sm)."
+  die "the JDK of this bundle does not start here. It needs @PLATFORM@ with glibc," \
+    "and this is $(uname -sm)."
 
 # The words after the colon of the first line of the file $1 that begins with $2.
 field() {

@@ -180,7 +180,7 @@ enum ScaleRow(
         Has.forks
       )
 
-  /** Without Cats Effect 3.7.1, which leaves some of so many fibers asleep, for minutes or for ever:
+  /** Without Cats Effect 3.7.1, which leaves some of so many fibers asleep, for minutes or ever:
     * docs/measurements/sleepers.md.
     */
   case Sleeping
