@@ -771,7 +771,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   ): Stream[B] =
     require(buffer >= 0, s"Stream.$name: the buffer was $buffer. It must be at least 0.")
     Stream.of { () =>
-      Resized(ParEvalMapStage(open(), 0, buffer, Stream.erased(f), ordered), parallelism)
+      val stage =
+        ParEvalMapStage(open(), 0, buffer, Stream.erased(f), ordered, isResized = true)
+      Resized(stage, parallelism)
     }
 
   private def parMap[B](

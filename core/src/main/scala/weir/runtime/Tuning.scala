@@ -186,6 +186,27 @@ private[weir] object Tuning:
     */
   inline val helperRequestSlots = 32
 
+  // ---- effects of streams ----
+
+  /** An effect of `parEvalMap` that takes less than this, 400 ns with its element, is run by the
+    * consumer itself: to hand it over takes as long. `StreamPar`, `StreamParWork`.
+    */
+  inline val shortEffectNanos = 400L
+
+  /** How many ready effects in a row must be that short, on average, before the consumer runs the
+    * next ones; twice as many stretches of them each time that this was wrong, up to a limit.
+    */
+  inline val effectStretch = 32
+  inline val mostStretches = 1024
+
+  /** After so many effects in the consumer's loop, one stretch is enough again. Not measured. */
+  inline val longRunInPlace = 4096L
+
+  /** Of so many effects in the consumer's loop, the time of one is measured. A power of two.
+    * `StreamPar`.
+    */
+  inline val effectsPerClock = 16
+
   // ---- locks ----
 
   /** How long a thread pauses that has lost a race for a lock or a Ref, the first time, and at

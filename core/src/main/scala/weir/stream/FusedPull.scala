@@ -65,5 +65,8 @@ private[weir] abstract class FusedPull extends Pull:
   final override def holdsNothing: Boolean = source.holdsNothing
   final override def hasFibers: Boolean = source.hasFibers
 
+  final override def isPlain: Boolean =
+    source.isPlain && !steps.exists(_.isInstanceOf[Step.EvalMap])
+
 private object FusedPull:
   val none = new Array[Step](0)

@@ -25,6 +25,18 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   private var value: Any = null
   var hasValue = false
 
+  /** Whether the effect that has succeeded last was ready. */
+  var wasReady = true
+
+  /** The effect that the consumer has begun with, and left to this runner. */
+  private var begun: Task[Any] | Null = null
+
+  def isHandedOver: Boolean = begun ne null
+
+  def handOver(result: MapResult, effect: Task[Any]): Unit =
+    this.result = result
+    begun = effect
+
   private var isTaking = true
 
   /** When it has begun with its element, in a stream that is observed. */
@@ -39,7 +51,9 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
       val made = f(element)
       val value = Frame.ready(fiber, made)
       if value.asInstanceOf[AnyRef] eq Frame.NotReady then effect = made
-      else succeed(value)
+      else
+        wasReady = true
+        succeed(value)
     effect
   }
 
@@ -58,8 +72,15 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
     taken
 
   def start(fiber: TaskFiber): Task[Any] | Null =
-    stage.enter(this)
-    takeNext(fiber)
+    val effect = begun
+    val goesOn = stage.enter(this)
+    begun = null
+    if effect eq null then takeNext(fiber)
+    else if goesOn then
+      isTaking = false
+      fiber.push(this)
+      effect
+    else exit(fiber, Pull.succeeded)
 
   def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
     if isTaking then
@@ -70,6 +91,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
         fiber.push(this)
         effect
     else
+      wasReady = false
       succeed(value)
       takeNext(fiber)
 

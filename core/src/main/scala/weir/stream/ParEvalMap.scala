@@ -42,9 +42,12 @@ private[weir] class ParEvalMapStage(
     upstream: Pull,
     initialLimit: Int,
     buffer: Int,
-    f: Any => Task[Any],
-    ordered: Boolean
-) extends Pull:
+    private[stream] val f: Any => Task[Any],
+    ordered: Boolean,
+    isResized: Boolean = false,
+    rule: InPlace.Rule = InPlace.Rule.default
+) extends Pull,
+      Takeover:
   private val giveBackAt = math.max(1, buffer / 4)
 
   /** Changed by `resize`. */
@@ -53,30 +56,36 @@ private[weir] class ParEvalMapStage(
   /** In order those of all elements taken, otherwise those that are done; the consumer moves what
     * is done to its batch.
     */
-  private val results = ArrayDeque[MapResult]()
+  private[stream] val results = ArrayDeque[MapResult]()
   private val runners = ArrayBuffer[MapRunner]()
-  private var upstreamState: AnyRef = NotBegun
+  private[stream] var upstreamState: AnyRef = NotBegun
 
   /** How many elements may still be taken. */
-  private var demand = Long.MaxValue
+  private[stream] var demand = Long.MaxValue
 
-  private var taken = 0L
+  private[stream] var taken = 0L
 
   /** How many effects have begun and not ended. */
-  private var inFlight = 0
+  private[stream] var inFlight = 0
 
   /** A runner has been forked, and has not entered yet. */
-  private var runnerRequested = false
+  private[stream] var runnerRequested = false
 
-  private var stopped = false
+  /** The runner that was requested is to help the consumer, whose effect takes long. */
+  private[stream] var helperRequested = false
+
+  /** Effects that the consumer has left to runners which have not entered yet. */
+  private[stream] var handedOver = 0
+
+  private[stream] var stopped = false
 
   /** The first error of an effect, with later ones suppressed under it. */
-  private var failure: Producer.Failed | Null = null
+  private[stream] var failure: Producer.Failed | Null = null
 
   /** The consumer, which waits for a result, or for the end of all runners. */
   private var consumer: Waiter | Null = null
 
-  private var consumed = 0L
+  private[stream] var consumed = 0L
 
   // consumer only
   private val batch = ArrayDeque[MapResult]()
@@ -90,9 +99,15 @@ private[weir] class ParEvalMapStage(
   /** Where the effects are counted, if the stream is observed. Written before the first runner. */
   private[stream] var stretch: StretchCounters | Null = null
 
+  /** Where the consumer runs effects; null where that must wait for none of them, or where upstream
+    * could cancel it.
+    */
+  private[stream] val inPlace: InPlace | Null =
+    if ordered && !isResized && upstream.isPlain then InPlace(this, upstream, f, rule) else null
+
   // the runner that is pulling only
   /** Upstream keeps its locals whichever runner pulls, and an effect begins with them. */
-  private var upstreamLocals: Locals | Null = null
+  private[stream] var upstreamLocals: Locals | Null = null
 
   // ---- the consumer ----
 
@@ -105,16 +120,26 @@ private[weir] class ParEvalMapStage(
 
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
+    var value: Any = NoAnswer
+    while value.asInstanceOf[AnyRef] eq NoAnswer do
+      value =
+        if (inPlace ne null) && inPlace.isOn then inPlace.next(fiber) else nextOfRunners(fiber)
+    value
+
+  private def nextOfRunners(fiber: TaskFiber): Any =
     if batch.isEmpty then
       awaitAnswer(fiber, fillBatch) match
-        case failed: Producer.Failed =>
-          thrown = failed.error
-          failed.rethrow(fiber)
+        case failed: Producer.Failed => throwing(failed, fiber)
+        case InPlace.On => return NoAnswer
         case answer => if Pull.isEnd(answer) then return Pull.End
     val value = batch.poll().nn.value
     used += 1
     if used >= giveBackAt then synchronized(giveBack(fiber))
     value
+
+  private[stream] def throwing(failed: Producer.Failed, fiber: TaskFiber): Nothing =
+    thrown = failed.error
+    failed.rethrow(fiber)
 
   private val fillBatch: Task[Any] = new Suspend[Any]:
     def begin(fiber: TaskFiber): Any = orWait(fiber) {
@@ -129,6 +154,7 @@ private[weir] class ParEvalMapStage(
       if !batch.isEmpty then ()
       else if failure ne null then failure
       else if hasEnded && inFlight == 0 then upstreamState
+      else if (inPlace ne null) && inPlace.isWanted && beginsInPlace(fiber) then InPlace.On
       else NoAnswer
     }
 
@@ -164,7 +190,7 @@ private[weir] class ParEvalMapStage(
     def begin(fiber: TaskFiber): Any = orWait(fiber)(if noneIsLeft then () else NoAnswer)
 
   /** A runner that was requested is not in `runners` before it enters. */
-  private def noneIsLeft: Boolean = runners.isEmpty && !runnerRequested
+  private def noneIsLeft: Boolean = runners.isEmpty && !runnerRequested && handedOver == 0
 
   private def awaitAnswer(fiber: TaskFiber, question: Task[Any]): Any =
     var answer = Observation.awaitEffects(fiber, question)
@@ -213,13 +239,14 @@ private[weir] class ParEvalMapStage(
   // ---- the runners; all but `takeElement` under the lock ----
 
   private def hasRoom: Boolean =
-    !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit && mayRunAhead
+    !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit &&
+      !((inPlace ne null) && inPlace.isWanted) && mayRunAhead
 
   /** If it is false, the consumer requests a runner when it gives room back. */
   private def mayRunAhead: Boolean =
     taken - consumed - buffer < limit // not limit + buffer, which may overflow
 
-  private def requestRunner(fiber: TaskFiber): Unit =
+  private[stream] def requestRunner(fiber: TaskFiber): Unit =
     if !runnerRequested && hasRoom then
       runnerRequested = true
       try fiber.fork(EnterRunner): Unit
@@ -228,13 +255,18 @@ private[weir] class ParEvalMapStage(
           runnerRequested = false // or `close` would wait for it
           throw error
 
-  private object EnterRunner extends BeginFrame[Unit]:
+  private[stream] object EnterRunner extends BeginFrame[Unit]:
     def begin(fiber: TaskFiber): Frame = MapRunner(ParEvalMapStage.this, fiber, f)
 
-  private[stream] def enter(runner: MapRunner): Unit = synchronized {
-    runnerRequested = false
+  /** False if the stage was stopped before, so that the runner was not among those to cancel. */
+  private[stream] def enter(runner: MapRunner): Boolean = synchronized {
+    if runner.isHandedOver then handedOver -= 1
+    else
+      runnerRequested = false
+      if helperRequested then help()
     runner.index = runners.size
     runners.addOne(runner): Unit
+    !stopped
   }
 
   /** Stores the result of the runner's element, if it has one that is done. True if it has another
@@ -308,6 +340,9 @@ private[weir] class ParEvalMapStage(
       result.isDone = true
       val next = following(result)
       if next eq null then inFlight -= 1 else runner.result = next
+      if inPlace ne null then
+        val isLast = inFlight == 0 && (upstreamState eq Idle)
+        inPlace.count(runner.wasReady, isLast, runner.fiber)
       if !ordered then results.add(result): Unit
       if results.peek() ne result then null
       else
@@ -338,7 +373,7 @@ private[weir] class ParEvalMapStage(
     if toWake ne null then toWake.complete(NoAnswer): Unit
     toCancel.foreach(_.fiber.requestCancel())
 
-  private def fail(error: Throwable): List[MapRunner] =
+  private[stream] def fail(error: Throwable): List[MapRunner] =
     val first = failure
     if first eq null then failure = Producer.Failed(error)
     else Failures.add(first.error, error): Unit
@@ -347,6 +382,7 @@ private[weir] class ParEvalMapStage(
   /** Returns the runners to cancel, once the lock is free. */
   private def stop(): List[MapRunner] =
     stopped = true
+    if inPlace ne null then inPlace.interrupt()
     runners.toList
 
 private[weir] object ParEvalMapStage:

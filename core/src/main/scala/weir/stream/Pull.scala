@@ -51,6 +51,11 @@ private[weir] abstract class Pull extends HoldsUserCode:
     */
   def hasFibers: Boolean = false
 
+  /** True if `next` is code that neither runs a task nor waits for a fiber: so it cannot cancel the
+    * fiber that pulls, nor change its locals.
+    */
+  def isPlain: Boolean = false
+
   /** True if this has one element, by an effect: what a `flatMap` makes of it is often the rest of
     * a program, such as `Stream.eval(Topic[Int]).flatMap(…)`, and may have fibers.
     */
@@ -109,6 +114,10 @@ private[weir] abstract class Stage(upstream: Pull) extends Pull:
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
   override def holdsNothing: Boolean = upstream.holdsNothing
   override def hasFibers: Boolean = upstream.hasFibers
+
+/** A stage that is plain if its upstream is. */
+private[weir] abstract class PlainStage(upstream: Pull) extends Stage(upstream):
+  final override def isPlain: Boolean = upstream.isPlain
 
 /** A pull without an upstream, and with nothing to close. */
 private[weir] abstract class PlainSource extends Pull:

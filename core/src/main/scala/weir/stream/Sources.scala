@@ -25,6 +25,7 @@ private[weir] final class IteratorSource[A](
     fiber.checkpoint()
     val items = started
     if items.hasNext then items.next() else Pull.End
+  override def isPlain: Boolean = true
   override private[stream] def takeReady(limit: Int): Ready | Null =
     if isStrict then Ready.of(started, limit) else null
   override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext
@@ -42,11 +43,13 @@ private[weir] final class EmitSource(value: Any) extends PlainSource:
     else
       spent = true
       value
+  override def isPlain: Boolean = true
   override def isSpent: Boolean = spent
 
 /** No element. */
 private[weir] object EmptySource extends PlainSource:
   def next(fiber: TaskFiber): Any = Pull.End
+  override def isPlain: Boolean = true
   override def isSpent: Boolean = true
 
 /** No element, but an error. */
@@ -70,6 +73,7 @@ private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) ex
         case None =>
           ended = true
           Pull.End
+  override def isPlain: Boolean = true
 
 /** The elements that the tasks make which `f` makes of a state. */
 private[weir] final class UnfoldEvalSource[S, A](zero: S, f: S => Task[Option[(A, S)]])

@@ -6,7 +6,7 @@ import weir.{Outcome, Task}
 // The stages that stay on one fiber: each is one loop around its upstream.
 
 /** `f` of each element. */
-private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends Stage(upstream):
+private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends PlainStage(upstream):
   def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then value else f(value)
@@ -14,7 +14,8 @@ private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends Stage(
   override def isSpent: Boolean = upstream.isSpent
 
 /** The elements for which `keep` is true. */
-private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean) extends Stage(upstream):
+private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean)
+    extends PlainStage(upstream):
   def next(fiber: TaskFiber): Any =
     var value = upstream.next(fiber)
     while !Pull.isEnd(value) && !keep(value) do value = upstream.next(fiber)
@@ -30,7 +31,7 @@ private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) exte
   override def isSpent: Boolean = upstream.isSpent
 
 /** The first `limit` elements. */
-private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(upstream):
+private[weir] final class TakeStage(upstream: Pull, limit: Long) extends PlainStage(upstream):
   private var left = limit
   upstream.atMost(math.max(limit, 0))
 
@@ -44,7 +45,7 @@ private[weir] final class TakeStage(upstream: Pull, limit: Long) extends Stage(u
   override def isSpent: Boolean = upstream.isSpent || (left <= 0 && upstream.holdsNothing)
 
 /** All but the first `count` elements. */
-private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(upstream):
+private[weir] final class DropStage(upstream: Pull, count: Long) extends PlainStage(upstream):
   private var left = count
   def next(fiber: TaskFiber): Any =
     var ended = false
@@ -61,7 +62,7 @@ private[weir] final class DropStage(upstream: Pull, count: Long) extends Stage(u
 
 /** The elements before the first for which `keep` is false. */
 private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   private var ended = false
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
@@ -76,7 +77,7 @@ private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
 
 /** The values of `f` where it is defined. */
 private[weir] final class CollectStage(upstream: Pull, f: PartialFunction[Any, Any])
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   def next(fiber: TaskFiber): Any =
     var result: Any = CollectStage.Undefined
     while result.asInstanceOf[AnyRef] eq CollectStage.Undefined do
@@ -92,7 +93,7 @@ private[weir] object CollectStage:
 
 /** The elements up to the first for which `keep` is false, and that one. */
 private[weir] final class TakeThroughStage(upstream: Pull, keep: Any => Boolean)
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   private var ended = false
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
@@ -105,7 +106,7 @@ private[weir] final class TakeThroughStage(upstream: Pull, keep: Any => Boolean)
 
 /** The elements from the first for which `drop` is false. */
 private[weir] final class DropWhileStage(upstream: Pull, drop: Any => Boolean)
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   private var dropping = true
   def next(fiber: TaskFiber): Any =
     var value = upstream.next(fiber)
@@ -116,7 +117,7 @@ private[weir] final class DropWhileStage(upstream: Pull, drop: Any => Boolean)
 
 /** The second of what `f` makes of the state and each element; the first is the next state. */
 private[weir] final class MapAccumulateStage(upstream: Pull, zero: Any, f: (Any, Any) => (Any, Any))
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   private var state = zero
   def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
@@ -129,7 +130,7 @@ private[weir] final class MapAccumulateStage(upstream: Pull, zero: Any, f: (Any,
   override def isSpent: Boolean = upstream.isSpent
 
 /** Pairs of each element and how many came before it. */
-private[weir] final class ZipWithIndexStage(upstream: Pull) extends Stage(upstream):
+private[weir] final class ZipWithIndexStage(upstream: Pull) extends PlainStage(upstream):
   private var index = -1L
   def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
@@ -142,7 +143,7 @@ private[weir] final class ZipWithIndexStage(upstream: Pull) extends Stage(upstre
 
 /** The elements of the collections that `f` makes. */
 private[weir] final class MapConcatStage(upstream: Pull, f: Any => IterableOnce[Any])
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   private var items: Iterator[Any] | Null = null
   def next(fiber: TaskFiber): Any =
     var result: Any = null
@@ -161,7 +162,7 @@ private[weir] final class MapConcatStage(upstream: Pull, f: Any => IterableOnce[
   override def isSpent: Boolean = (items eq null) && upstream.isSpent
 
 /** The elements that are not equal to the one before. */
-private[weir] final class ChangesStage(upstream: Pull) extends Stage(upstream):
+private[weir] final class ChangesStage(upstream: Pull) extends PlainStage(upstream):
   private var last: Any = Pull.End
   def next(fiber: TaskFiber): Any =
     var value = upstream.next(fiber)
@@ -171,7 +172,7 @@ private[weir] final class ChangesStage(upstream: Pull) extends Stage(upstream):
   override def isSpent: Boolean = upstream.isSpent
 
 /** Groups of `size` elements; the last may be smaller, and is never empty. */
-private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(upstream):
+private[weir] final class ChunkStage(upstream: Pull, size: Int) extends PlainStage(upstream):
   private var ended = false
   def next(fiber: TaskFiber): Any =
     if ended then Pull.End
@@ -191,7 +192,7 @@ private[weir] final class ChunkStage(upstream: Pull, size: Int) extends Stage(up
 
 /** `zero`, then `f` of the state before and of each element. */
 private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => Any)
-    extends Stage(upstream):
+    extends PlainStage(upstream):
   private var state = zero
   private var begun = false
   def next(fiber: TaskFiber): Any =

@@ -1,0 +1,274 @@
+package weir.stream
+
+import java.lang.invoke.{MethodHandles, VarHandle}
+import java.util.concurrent.atomic.AtomicBoolean
+import scala.annotation.static
+import scala.concurrent.ExecutionContext
+import weir.fiber.{CancelSignal, Frame, TaskFiber}
+import weir.group.HelperRequests
+import weir.runtime.{ExecutionThread, Tuning}
+import weir.{Runtime, Task}
+
+/** Runs upstream and the effects of a `parEvalMap` in the consumer's own loop, while the effects
+  * are ready and short: no element is handed over then.
+  *
+  * {{{
+  * Off --nothing is in flight--> Free --next--> Pulling --> Running --ready--> Free
+  *  ^                              |                           |
+  *  +--a helper: no one has asked--+     a helper: it takes long, now it is one of several
+  *  |                                                          v
+  *  +--not ready, long, the end, an error; by the consumer-- Taken
+  * }}}
+  *
+  * README.md in this folder has the protocol.
+  *
+  *   - **The consumer** moves the state, but for what a helper does, by CAS and under the lock of
+  *     the stage.
+  *   - **Watched**: from the first effect on, the stage is in a slot of `HelperRequests`, whose
+  *     thread requests the helper.
+  */
+private[stream] final class InPlace(
+    stage: ParEvalMapStage,
+    upstream: Pull,
+    f: Any => Task[Any],
+    rule: InPlace.Rule
+) extends HelperRequests.Requester:
+  import InPlace.*
+
+  // consumer only; a runner writes what is not the thread before `isWanted`
+  /** What its other fields are of. */
+  private var thread: ExecutionThread | Null = null
+  private var runtime: Runtime | Null = null
+  private var context: ExecutionContext | Null = null
+
+  /** How many elements it has begun with; the thread of `HelperRequests` reads it too. */
+  private var begun = 0L
+  private var begunBefore = 0L
+  private var slowSamples = 0
+
+  // under the lock of the stage
+  /** Whether the runners are to leave the elements to the consumer. */
+  private[stream] var isWanted = false
+
+  /** Ready effects since the last one that was not, or since the last stretch, and when they began.
+    */
+  private var readyInARow = 0
+  private var since = 0L
+
+  /** How many quick stretches in a row are needed, and how many there were. */
+  private var needed = 1
+  private var quick = 0
+
+  /** The effect that runs was interrupted, since another one has failed. */
+  private var isInterrupted = false
+
+  // shared
+  @volatile private var state = Off
+
+  /** True while it is in a slot of `HelperRequests`, or about to be. */
+  private val isWatched = AtomicBoolean()
+
+  /** Upstream or the effects have turned out to take long. */
+  @volatile private var isSlow = false
+
+  // thread of HelperRequests only
+  private var seen = -1L
+
+  // ---- when ----
+
+  /** True from `begin` to `end`. For the consumer. */
+  def isOn: Boolean = state != Off
+
+  /** Under the lock, for each effect that a runner has ended: whether it was ready, and whether
+    * nothing is in flight now. While anything is, the runners must not stop: the consumer may have
+    * to wait for it.
+    */
+  def count(ready: Boolean, isLast: Boolean, fiber: TaskFiber): Unit =
+    if !ready then
+      readyInARow = 0
+      quick = 0
+    else
+      if readyInARow == 0 then since = System.nanoTime()
+      readyInARow += 1
+      if readyInARow == rule.stretch then
+        readyInARow = 0
+        quick = if isShort((System.nanoTime() - since) / rule.stretch) then quick + 1 else 0
+      if isLast && quick >= needed && fitsRuntime(fiber.runtime) then
+        quick = 0
+        runtime = fiber.runtime
+        context = fiber.context
+        isWanted = isWatched.get || entersSlot() // the consumer may not come for long
+        if !isWanted then needMore()
+
+  private def isShort(nanos: Long): Boolean = nanos < rule.shortNanos
+
+  /** Not with a hook, which would have to be told twice an element; nor in the test kit, where the
+    * thread of `HelperRequests` must not queue a job.
+    */
+  private def fitsRuntime(runtime: Runtime): Boolean =
+    (runtime.hook eq null) && runtime.scheduler.spawns
+
+  /** Whether `fiber` may run effects: one that is masked could not be interrupted, and on a calling
+    * thread an interrupt would cancel it.
+    */
+  def mayBegin(fiber: TaskFiber): Boolean =
+    fiber.masks == 0 && !fiber.isOnCallingThread && fitsRuntime(fiber.runtime)
+
+  /** Under the lock. */
+  def begin(): Unit =
+    isWanted = false
+    isSlow = false
+    slowSamples = 0
+    begunBefore = begun
+    thread = null
+    state = Free
+
+  /** Under the lock, by the consumer: the state so far. From now on the elements are the runners'.
+    */
+  def end(): Int =
+    val was = State.getAndSet(this, Off).asInstanceOf[Int]
+    if was != Off then noteLength()
+    was
+
+  private def noteLength(): Unit =
+    if begun - begunBefore > Tuning.longRunInPlace then needed = 1 else needMore()
+
+  /** Under the lock: it was, or would be, wrong to begin. */
+  def needMore(): Unit = needed = math.min(rule.growth * needed, Tuning.mostStretches)
+
+  // ---- the consumer ----
+
+  /** The next result, or `Pull.End`; `NoAnswer` if the runners go on. */
+  def next(fiber: TaskFiber): Any =
+    if isSlow || fiber.masks != 0 || (fiber.executionThread ne thread) && !isAt(fiber) then
+      stage.leaveInPlace(fiber)
+      ParEvalMapStage.NoAnswer
+    else
+      begun += 1
+      val own = fiber.locals
+      fiber.locals = stage.upstreamLocals
+      try if (begun & (Tuning.effectsPerClock - 1)) == 0 then sampled(fiber) else run(fiber)
+      catch case error: Throwable => failed(error, fiber)
+      finally fiber.locals = own
+
+  private def isAt(fiber: TaskFiber): Boolean =
+    thread = fiber.executionThread
+    runtime = fiber.runtime
+    context = fiber.context
+    mayBegin(fiber)
+
+  private def run(fiber: TaskFiber): Any =
+    if !State.compareAndSet(this, Free, Pulling) then return ParEvalMapStage.NoAnswer
+    val element = upstream.next(fiber)
+    if Pull.isEnd(element) then stage.endInPlace()
+    else
+      stage.countInPlace()
+      state = Running // a full fence: pairs with the order of accesses in `requestNow`
+      if !isWatched.get then watch()
+      val effect = f(element)
+      val value = Frame.readyInBudget(fiber, effect)
+      if value.asInstanceOf[AnyRef] eq Frame.NotReady then
+        fiber.endIfCanceled()
+        stage.handOver(effect, fiber)
+        ParEvalMapStage.NoAnswer
+      else
+        if !State.compareAndSet(this, Running, Free) then stage.leaveInPlace(fiber)
+        value
+
+  private def sampled(fiber: TaskFiber): Any =
+    val start = System.nanoTime()
+    val value = run(fiber)
+    if isShort(System.nanoTime() - start) then slowSamples = 0
+    else
+      slowSamples += 1
+      if slowSamples == 2 then isSlow = true
+    value
+
+  /** An error of another effect, which has interrupted this one, comes first. */
+  private def failed(error: Throwable, fiber: TaskFiber): Any =
+    val ofUpstream = state == Pulling
+    val wasInterrupted = stage.leaveAtError()
+    if error eq CancelSignal then throw error
+    else if wasInterrupted then ParEvalMapStage.NoAnswer
+    else stage.failInPlace(fiber.failedInPlace(error), ofUpstream, fiber)
+
+  // ---- the helper ----
+
+  /** Enters a slot of `HelperRequests`. Where that is taken, this is the last effect in place. */
+  private def watch(): Unit =
+    if !entersSlot() && !isWatched.get then
+      isSlow = true
+      requestHelper()
+
+  /** False if it is in one already, or gets none. */
+  private def entersSlot(): Boolean = isWatched.compareAndSet(false, true) && {
+    val slot = runtime.nn.helperRequests.delay(System.identityHashCode(this), this)
+    if slot < 0 then isWatched.set(false)
+    slot >= 0
+  }
+
+  private def requestHelper(): Unit =
+    isWatched.set(false) // first: pairs with the order of accesses in `run`
+    stage.requestHelper(runtime.nn, context)
+
+  def isBlocked: Boolean =
+    val at = thread
+    state == Running && (at ne null) && at.nn.thread.getState != Thread.State.RUNNABLE
+
+  /** Enters a slot again while there is progress. */
+  def requestNow(): Unit =
+    val moves = begun != seen
+    seen = begun
+    val now = state
+    if !moves && now != Pulling || isBlocked then requestHelper()
+    else
+      if !moves then isSlow = true // upstream blocks
+      isWatched.set(false)
+      // The consumer may have begun with an effect before that, and have read true.
+      if moves || state == Running || state == Free then watch()
+
+  /** Under the lock, by a helper: the state in which it has found the consumer. If that has not
+    * asked for a while, or its effect takes long, the elements behind are the runners' now.
+    */
+  def takeOver(): Int =
+    if State.compareAndSet(this, Running, Taken) then Running
+    else if State.compareAndSet(this, Free, Off) then
+      noteLength()
+      Free
+    else Pulling
+
+  /** Under the lock: interrupts the effect if it is one of several. */
+  def interrupt(): Unit =
+    if state == Taken && !isInterrupted then
+      isInterrupted = true
+      thread.nn.thread.interrupt()
+
+  /** Under the lock, after `end`: whether the effect was interrupted. If so, the interrupt is gone.
+    */
+  def clearInterrupt(): Boolean =
+    val was = isInterrupted
+    isInterrupted = false
+    if was then Thread.interrupted(): Unit
+    was
+
+private[stream] object InPlace:
+  @static private val State: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[InPlace], "state", classOf[Int])
+
+  /** When the consumer begins to run effects: after `stretch` ready ones that took less than
+    * `shortNanos` on average, or after `growth` times as many stretches as it was before, if that
+    * was wrong.
+    */
+  final class Rule(val stretch: Int, val shortNanos: Long, val growth: Int)
+
+  object Rule:
+    val default: Rule = Rule(Tuning.effectStretch, Tuning.shortEffectNanos, growth = 2)
+
+  /** The state of upstream while the consumer runs the effects. */
+  object On
+
+  private[stream] inline val Off = 0
+  private[stream] inline val Free = 1
+  private inline val Pulling = 2
+  private[stream] inline val Running = 3
+  private[stream] inline val Taken = 4
