@@ -272,6 +272,7 @@ class SelectSuite extends StreamTests:
 
   test("two selects that name the same channels in opposite orders do not wait for each other"):
     val List(a, b, middle, end1, end2) = List.fill(5)(Channel.unsafe[Int](1)): @unchecked
+    for channel <- List(a, b, middle, end1, end2) do channel.id: Unit // the order of their locks
     def select(channels: Channel[Int]*) =
       Channel.select(channels.map(_.receiveClause)*).start.runSync()
     val holds1 = Holds(end1)

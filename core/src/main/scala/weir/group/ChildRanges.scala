@@ -35,7 +35,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
 
   /** Null where indexes are only handed out singly. */
   val ranges: Array[Long] | Null =
-    if inBlocks && length > 1 then new Array[Long](shards * ChildRanges.stride) else null
+    if inBlocks && length > 1 then new Array[Long]((shards + 1) * ChildRanges.stride) else null
 
   /** True if `runner.index` is an index that no other runner has got. */
   def take(runner: Runner, shard: Int): Boolean =
@@ -45,7 +45,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
       takeAt(runner, own) || open(runner, own) || fromCounter(runner) || fromOthers(runner)
 
   /** Where in `ranges` the range of `shard` is. */
-  def rangeAt(shard: Int): Int = (shard & mask) * ChildRanges.stride
+  def rangeAt(shard: Int): Int = ((shard & mask) + 1) * ChildRanges.stride
 
   def hasMore: Boolean = next.get < size || (ranges ne null) && hasOpen
 
@@ -55,7 +55,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
     if ranges ne null then
       var i = 0
       while i <= mask do
-        val range = get(i * ChildRanges.stride)
+        val range = get(rangeAt(i))
         if !ChildRanges.isEmpty(range) then sum -= range.toInt - (range >>> 32).toInt
         i += 1
     sum
@@ -84,7 +84,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
   private def fromOthers(runner: Runner): Boolean =
     var i = 0
     while i <= mask do
-      if takeAt(runner, i * ChildRanges.stride) then return true
+      if takeAt(runner, rangeAt(i)) then return true
       i += 1
     false
 
@@ -101,7 +101,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
   private def hasOpen: Boolean =
     var i = 0
     while i <= mask do
-      if !ChildRanges.isEmpty(get(i * ChildRanges.stride)) then return true
+      if !ChildRanges.isEmpty(get(rangeAt(i))) then return true
       i += 1
     false
 
@@ -133,5 +133,7 @@ private[weir] object ChildRanges:
   /** Blocks for each shard, at least, so that the shards end at about the same time. */
   private inline val perShard = 4
 
-  /** Ranges stand this far from each other, so that no two are on one cache line. */
+  /** Ranges stand this far from each other, and the first from the array's length, which is read
+    * with each: so that no two are on one cache line.
+    */
   private inline val stride = 16

@@ -33,7 +33,7 @@ private[weir] class HelperRequests(
   import HelperRequests.*
 
   // shared
-  private val slots = AtomicReferenceArray[Requester](Tuning.helperRequestSlots * stride)
+  private val slots = AtomicReferenceArray[Requester]((Tuning.helperRequestSlots + 1) * stride)
 
   /** For each key, how many groups in a row have needed no helper. */
   private val needless = new Array[Byte](keys)
@@ -58,14 +58,16 @@ private[weir] class HelperRequests(
     val before = needless(at)
     if nanos >= Tuning.shortGroupNanos then
       val weight = math.min(nanos / Tuning.savedNanos, Tuning.needlessHelperRequests)
-      needless(at) = math.max(0, before - weight).toByte
+      val after = math.max(0, before - weight).toByte
+      // The line is read by all carriers: it is written only if that changes something.
+      if after != before then needless(at) = after
     else if before < Byte.MaxValue then needless(at) = (before + 1).toByte
 
   /** Delays the request of `group`, on `shard`. Returns the slot for `withdraw`; -1 if the
     * group has to make its request now.
     */
   def delay(shard: Int, group: Requester): Int =
-    val slot = (shard & (Tuning.helperRequestSlots - 1)) * stride
+    val slot = ((shard & (Tuning.helperRequestSlots - 1)) + 1) * stride
     if !looking && !start() || !slots.compareAndSet(slot, null, group) then -1
     else if looking || start() || !withdraw(slot, group) then slot // it may have ended meanwhile
     else -1

@@ -10,19 +10,21 @@ import java.lang.ref.WeakReference
   * over. Both are held weakly: a fiber that waits for what nobody can complete any more is
   * collected together with its stack.
   *
-  *   - **Stripes**: each is an array under a lock of its own. An entry knows its stripe and its
+  *   - **Stripes**: one for each shard, each an array under a lock of its own. An entry knows its stripe and its
   *     index there, so removing it moves the last entry of the stripe into the gap.
   *   - **Swept when full**: entries whose fiber or group has been collected are dropped before the
   *     array grows. The array shrinks as it empties.
   *   - **Size**: an entry is one object of 32 bytes: the header, the four fields of a weak
   *     reference and one field of its own.
   */
-private[weir] final class FiberRegistry:
-  private val stripes = Array.fill(FiberRegistry.stripeCount)(FiberRegistry.Stripe())
+private[weir] final class FiberRegistry(shardCount: Int):
+  private val bits = Integer.numberOfTrailingZeros(math.min(shardCount, FiberRegistry.mostStripes))
+  private val mask = (1 << bits) - 1
+  private val stripes = Array.fill(1 << bits)(FiberRegistry.Stripe(bits))
 
   /** The new entry of `registered`. `preferredShard` spreads the callers over the stripes. */
   def add(registered: Registered, preferredShard: Int): FiberRegistry.Entry =
-    val stripe = preferredShard & (FiberRegistry.stripeCount - 1)
+    val stripe = preferredShard & mask
     val entry = FiberRegistry.Entry(registered)
     Counters.count(Counters.RegistryEntry)
     stripes(stripe).add(entry, stripe)
@@ -30,7 +32,7 @@ private[weir] final class FiberRegistry:
 
   /** To be called once, while the caller can still reach the fiber or group of `entry`. */
   def remove(entry: FiberRegistry.Entry): Unit =
-    stripes(entry.at & (FiberRegistry.stripeCount - 1)).remove(entry)
+    stripes(entry.at & mask).remove(entry)
 
   /** The fibers of all entries that have not been collected. */
   def fibers: Iterator[Job] =
@@ -46,8 +48,8 @@ private[weir] trait Registered:
   private[weir] def registeredFibers: Iterator[Job]
 
 private[weir] object FiberRegistry:
-  private inline val stripeBits = 4
-  private inline val stripeCount = 1 << stripeBits
+  /** So that the index in a stripe keeps 25 bits. */
+  private inline val mostStripes = 64
   private inline val smallest = 64
 
   /** One fiber or group in the registry. */
@@ -55,7 +57,13 @@ private[weir] object FiberRegistry:
     /** The number of the stripe in the lowest bits, the index in the stripe above them. */
     private[FiberRegistry] var at = 0
 
-  private final class Stripe:
+  private object Stripe:
+    def apply(bits: Int): Stripe = new Padded(bits)
+
+    /** No two stripes share a cache line. */
+    private final class Padded(bits: Int) extends Stripe(bits), Padding
+
+  private abstract class Stripe(bits: Int):
     // shared, under this object's lock
     private var entries = new Array[Entry | Null](smallest)
     private var count = 0
@@ -76,7 +84,7 @@ private[weir] object FiberRegistry:
       count -= 1
       val last = entries(count).nn
       entries(count) = null
-      if last ne entry then put(last, entry.at >>> stripeBits, entry.at & (stripeCount - 1))
+      if last ne entry then put(last, entry.at >>> bits, entry.at & ((1 << bits) - 1))
       if count < entries.length / 4 && entries.length > smallest then
         try resize(entries.length / 2)
         // A later removal shrinks it. The fiber that ends has to wake those that join it.
@@ -89,7 +97,7 @@ private[weir] object FiberRegistry:
 
     private def put(entry: Entry, index: Int, stripe: Int): Unit =
       entries(index) = entry
-      entry.at = index << stripeBits | stripe
+      entry.at = index << bits | stripe
 
     private def sweep(stripe: Int): Unit =
       var kept = 0

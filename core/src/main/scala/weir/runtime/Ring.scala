@@ -30,12 +30,13 @@ private[weir] final class Ring(capacity: Int):
   private val turns = AtomicLongArray(capacity)
   for i <- 0 until capacity do turns.set(i, i.toLong)
 
-  private val stackProbe = AtomicLongArray(16)
-
-  /** Head and tail, each on cache lines of its own. */
+  /** Head and tail, each on cache lines of its own; with the tail, on its line, a cell that only the
+    * probe of the stack writes.
+    */
   private val positions = AtomicLongArray(64)
   private inline val headAt = 16
   private inline val tailAt = 40
+  private inline val probeAt = 41
 
   /** False if the ring is full. */
   def push(job: Job): Boolean =
@@ -46,7 +47,7 @@ private[weir] final class Ring(capacity: Int):
       if turn == position then
         // If user code recurses into runSync, the stack may be about to overflow. It must overflow
         // here, and not between the CAS and the release, which would block the cell for ever.
-        stackProbe.setRelease(0, position)
+        positions.setRelease(probeAt, position)
         // The CAS is also the fence between this push and the caller's look at the standby.
         if positions.compareAndSet(tailAt, position, position + 1) then
           cells(index) = job

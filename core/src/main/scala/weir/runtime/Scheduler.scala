@@ -1,9 +1,7 @@
 package weir.runtime
 
-import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicReferenceArray
-import scala.annotation.static
 import scala.jdk.CollectionConverters.*
 
 /** Runs jobs on virtual threads that may block freely. README.md in this folder has the protocol.
@@ -23,7 +21,7 @@ private[weir] class Scheduler(
 ):
 
   // immutable
-  private val shardMask = Integer.highestOneBit(carriers * 2 - 1) - 1
+  private val shardMask = Scheduler.shardsFor(carriers) - 1
   private val shards = Array.fill(shardMask + 1)(Ring(ringCapacity))
   private val overflow = ConcurrentLinkedQueue[Job]()
   private val threads = Worker.threads(Thread.ofVirtual())
@@ -32,7 +30,7 @@ private[weir] class Scheduler(
   def shardCount: Int = shardMask + 1
 
   // shared
-  private val slots = AtomicReferenceArray[Worker](carriers * Scheduler.stride)
+  private val slots = AtomicReferenceArray[Worker]((carriers + 1) * Scheduler.stride)
   private val idle = AtomicReferenceArray[Worker](carriers * Tuning.idleWorkersPerCarrier)
 
   private val workers = WorkerList(carriers)
@@ -40,7 +38,8 @@ private[weir] class Scheduler(
   /** Calling threads of `runSync` that run a slice now, at the index that the thread's number
     * gives. Of two with the same index only the later one is seen.
     */
-  private val callers = AtomicReferenceArray[CallingThread](Tuning.callers)
+  private val callers =
+    AtomicReferenceArray[CallingThread]((Tuning.callers + 1) * Scheduler.stride)
 
   /** Reports of fibers that compute for long. */
   @volatile var spinListener: SpinListener = SpinListener.Silent
@@ -53,10 +52,12 @@ private[weir] class Scheduler(
   def ticks: Int = watch.ticks
 
   /** Fibers that wait, for dumps. */
-  val fiberRegistry: FiberRegistry = FiberRegistry()
+  val fiberRegistry: FiberRegistry = FiberRegistry(shardCount)
 
-  /** True from the moment a thread begins to make a standby until that worker gives the role up. */
-  @volatile private var standby: Boolean = false
+  /** Set from the moment a thread begins to make a standby until that worker gives the role up. Read
+    * by each submit, as are this object's fields: so it is not on their cache lines.
+    */
+  private val standby = Flag()
 
   /** Queues a job from any thread. */
   def submit(job: Job): Unit = submit(job, Thread.currentThread().threadId().toInt)
@@ -64,7 +65,8 @@ private[weir] class Scheduler(
   /** Queues a job: on the preferred shard if there is room, else in the overflow queue. */
   def submit(job: Job, preferredShard: Int): Unit =
     if !shards(preferredShard & shardMask).push(job) then overflowing(job)
-    if !standby then raiseStandby() // the read comes after the CAS of the push: see README, race 1
+    if !standby.isSet then
+      raiseStandby() // the read comes after the CAS of the push: see README, race 1
 
   private def overflowing(job: Job): Unit =
     Counters.count(Counters.OverflowPush)
@@ -108,7 +110,7 @@ private[weir] class Scheduler(
     var running = false
     var i = 0
     while i < carriers do
-      val holder = slots.get(i * Scheduler.stride)
+      val holder = slots.get(Scheduler.at(i))
       if holder ne null then
         if !holder.isRunnable then return false
         running = true
@@ -119,7 +121,7 @@ private[weir] class Scheduler(
     * the `raiseStandby` that follows it: for fibers that would yield, which can as well do so the
     * next time.
     */
-  def mayHaveWork(preferredShard: Int): Boolean = standby && hasWork(preferredShard)
+  def mayHaveWork(preferredShard: Int): Boolean = standby.isSet && hasWork(preferredShard)
 
   /** A queued job, or null: from the preferred shard, else from another shard, else from the
     * overflow queue.
@@ -130,7 +132,7 @@ private[weir] class Scheduler(
     while (job eq null) && i <= shardMask do
       job = steal(shards((preferredShard + i) & shardMask), shards(preferredShard & shardMask))
       i += 1
-    if job eq null then overflow.poll() else job
+    if job eq null then takeOverflow(shards(preferredShard & shardMask)) else job
 
   /** The fairness poll: as `poll`, but looks first into the overflow queue and, in turn, every
     * shard. A preferred shard that is never empty would hide their jobs from `poll` for ever.
@@ -139,6 +141,22 @@ private[weir] class Scheduler(
   def pollForFairness(preferredShard: Int, turn: Int): Job | Null =
     val job = if (turn & 1) == 0 then overflow.poll() else shards((turn >> 1) & shardMask).poll()
     if job eq null then poll(preferredShard) else job
+
+  /** The oldest job of the overflow queue, or null. Moves some of the others to the ring `to`: its
+    * head is a line that all carriers write, and before each look at it they look at all rings.
+    */
+  private def takeOverflow(to: Ring): Job | Null =
+    val job = overflow.poll()
+    if job ne null then
+      var left = Tuning.overflowJobs
+      while left > 0 do
+        val next = overflow.poll()
+        if next eq null then left = 0
+        else
+          if !to.push(next) then overflowing(next)
+          left -= 1
+      if left < Tuning.overflowJobs && !standby.isSet then raiseStandby() // as in submit
+    job
 
   /** The oldest job of the ring `from`, or null. Moves half of the others to the ring `to`: a
     * carrier that came back for each of these jobs would read the counters of the other carrier's
@@ -157,7 +175,7 @@ private[weir] class Scheduler(
           Counters.count(Counters.StolenJob)
           if !to.push(next) then overflowing(next)
           left -= 1
-      if moves && !standby then raiseStandby() // as in submit
+      if moves && !standby.isSet then raiseStandby() // as in submit
     job
 
   /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. False
@@ -197,13 +215,13 @@ private[weir] class Scheduler(
         case error: Throwable =>
           // The job is queued, so the caller must not see the error, and the next submit tries
           // again.
-          standby = false
+          standby.clear()
           try error.printStackTrace(System.err)
           catch case _: Throwable => ()
 
   /** Makes the calling worker the standby. False if there is a standby already. */
-  def tryStandby(): Boolean = !standby && {
-    val won = Scheduler.Standby.compareAndSet(this, false, true)
+  def tryStandby(): Boolean = !standby.isSet && {
+    val won = standby.trySet()
     Counters.count(if won then Counters.StandbyRaised else Counters.StandbyLost)
     won
   }
@@ -212,12 +230,12 @@ private[weir] class Scheduler(
     * are in the caches of other carriers, and a standby looks at them after it has given the role
     * up.
     */
-  def tryStandbyForWork(): Boolean = !standby && hasWork && tryStandby()
+  def tryStandbyForWork(): Boolean = !standby.isSet && hasWork && tryStandby()
 
   /** Gives the role of the standby up. The caller must look at the queues afterwards: see README,
     * race 1.
     */
-  def leaveStandby(): Unit = standby = false
+  def leaveStandby(): Unit = standby.clear()
 
   /** Takes a slot for `worker`: a free one, else one whose holder is not runnable. -1 if there is
     * none.
@@ -238,7 +256,7 @@ private[weir] class Scheduler(
     if takeIfBlocked(worker, slot) then slot else takeSlot(worker)
 
   private def takeIfFree(worker: Worker, slot: Int): Boolean =
-    val at = slot * Scheduler.stride
+    val at = Scheduler.at(slot)
     (slots.get(at) eq null) && counted(slots.compareAndSet(at, null, worker)) && {
       Counters.count(Counters.SlotTaken)
       worker.noteSlotTaken(fromBlocked = false)
@@ -246,7 +264,7 @@ private[weir] class Scheduler(
     }
 
   private def takeIfBlocked(worker: Worker, slot: Int): Boolean =
-    val at = slot * Scheduler.stride
+    val at = Scheduler.at(slot)
     val holder = slots.get(at)
     (holder ne null) && !holder.isRunnable && counted(slots.compareAndSet(at, holder, worker)) && {
       Counters.count(Counters.BlockedSlotTaken)
@@ -258,11 +276,11 @@ private[weir] class Scheduler(
     if !won then Counters.count(Counters.SlotLost)
     won
 
-  def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(slot * Scheduler.stride) eq worker
+  def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(Scheduler.at(slot)) eq worker
 
   /** False if another worker has taken the slot meanwhile. */
   def freeSlot(worker: Worker, slot: Int): Boolean =
-    slots.compareAndSet(slot * Scheduler.stride, worker, null)
+    slots.compareAndSet(Scheduler.at(slot), worker, null)
 
   /** False if enough workers are idle, so that this one should end. */
   def putIdle(worker: Worker): Boolean =
@@ -307,16 +325,19 @@ private[weir] class Scheduler(
       val outer = if (before ne null) && (before.thread eq caller.thread) then before else null
       callers.setOpaque(index, outer)
 
-  private def indexOf(caller: CallingThread): Int = caller.preferredShard & (Tuning.callers - 1)
+  private def indexOf(caller: CallingThread): Int =
+    Scheduler.at(caller.preferredShard & (Tuning.callers - 1))
 
   /** The holders of slots, and the calling threads. */
   private def activeThreads: Iterator[ExecutionThread] =
     (0 until carriers).iterator
-      .map(i => slots.get(i * Scheduler.stride))
+      .map(i => slots.get(Scheduler.at(i)))
       .filter(_ ne null) ++ callingThreads
 
   private def callingThreads: Iterator[ExecutionThread] =
-    (0 until Tuning.callers).iterator.map(callers.getOpaque).filter(_ ne null)
+    (0 until Tuning.callers).iterator
+      .map(i => callers.getOpaque(Scheduler.at(i)))
+      .filter(_ ne null)
 
   /** All threads that may be in the middle of a slice, blocked ones too, as far as they
     * are listed.
@@ -329,21 +350,28 @@ private[weir] class Scheduler(
   // ---- for tests and reports ----
 
   /** How many slots are held: 0 when all is quiet, and never more than there are carriers. */
-  def activeWorkers: Int = (0 until carriers).count(i => slots.get(i * Scheduler.stride) ne null)
+  def activeWorkers: Int = (0 until carriers).count(i => slots.get(Scheduler.at(i)) ne null)
 
   def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
 
   /** Whether nothing is queued, no worker is active and none is the standby. */
-  def isQuiet: Boolean = !standby && !hasWork && activeWorkers == 0 && !standby
+  def isQuiet: Boolean =
+    !standby.isSet && !hasWork && activeWorkers == 0 && !standby.isSet
 
 private[weir] object Scheduler:
-  @static private val Standby: VarHandle =
-    MethodHandles.lookup().findVarHandle(classOf[Scheduler], "standby", classOf[Boolean])
-
-  /** The distance of two slots in the array, so that no two are on one cache line: a worker reads
-    * its own after each slice, and the others are written whenever a blocked holder is replaced.
+  /** The distance of two slots, or of two calling threads, in their array, so that no two are on one
+    * cache line: a worker reads its own slot after each slice, and the others are written whenever
+    * a blocked holder is replaced; a calling thread is written twice for each `runSync`.
     */
   private inline val stride = 16
+
+  /** Where the slot or calling thread `i` is. The first is not next to the array's length, which is
+    * read with each of them.
+    */
+  private def at(i: Int): Int = (i + 1) * stride
+
+  /** How many shards there are for so many carriers: a power of two, at least as large. */
+  def shardsFor(carriers: Int): Int = Integer.highestOneBit(carriers * 2 - 1)
 
   /** How many carriers the JDK gives to virtual threads. */
   def carriersOfThisJvm: Int =

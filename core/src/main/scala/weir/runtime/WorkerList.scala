@@ -24,7 +24,13 @@ private[runtime] final class WorkerList(slots: Int):
   def iterator: Iterator[Worker] = stripes.iterator.flatMap(_.workers)
 
 private[runtime] object WorkerList:
-  private final class Stripe:
+  private object Stripe:
+    def apply(): Stripe = new Padded
+
+    /** No two stripes share a cache line. */
+    private final class Padded extends Stripe, Padding
+
+  private abstract class Stripe:
     // shared, under this object's lock, as are the links of the workers in it
     private var first: Worker | Null = null
 

@@ -51,7 +51,10 @@ private[weir] object FusedShapes:
 
     def open(source: Pull, steps: Array[Step], description: Stream[Any]): FusedPull | Null =
       var known = prototype
-      if (known eq null) && opened.incrementAndGet() == after && made.incrementAndGet() <= most then
+      // Read first: where no class is made, the line is not written for each run.
+      if (known eq null) && opened.get < after && opened.incrementAndGet() == after &&
+        made.incrementAndGet() <= most
+      then
         known = make(source, steps)
         prototype = known
       if known eq null then null else known.open(source, steps, description)

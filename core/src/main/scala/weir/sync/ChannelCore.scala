@@ -21,8 +21,10 @@ import weir.fiber.{Awaited, EagerlyLinked, WaitList}
 private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
 
   // immutable
-  /** The order in which a select takes the locks of its channels. */
-  private[weir] val id: Long = ChannelCore.ids.incrementAndGet()
+  /** The order in which a select takes the locks of its channels. Made by the first select: a channel
+    * that is in none writes no counter that all carriers share.
+    */
+  private[weir] lazy val id: Long = ChannelCore.ids.incrementAndGet()
 
   // shared, under this object's lock
   private[weir] val values = Values(capacity)

@@ -8,7 +8,7 @@ class FiberRegistrySuite extends WeirSuite:
   private def fiber(): TaskFiber = TaskFiber(Runtime.default, Task.unit)
 
   test("fibers are listed from add to remove, whatever the order in which they are removed"):
-    val registry = FiberRegistry()
+    val registry = FiberRegistry(4)
     val fibers = Vector.fill(1000)(fiber())
     val entries = fibers.zipWithIndex.map((fiber, i) => registry.add(fiber, i % 7))
     assertEquals(registry.fibers.toSet, fibers.toSet)
@@ -19,7 +19,7 @@ class FiberRegistrySuite extends WeirSuite:
     assertEquals(registry.size, 0)
 
   test("entries of fibers that were collected are used again"):
-    val registry = FiberRegistry()
+    val registry = FiberRegistry(4)
     val kept = Vector.fill(20)(fiber())
     kept.foreach(registry.add(_, 0))
     eventually("a sweep has found room") {
