@@ -165,6 +165,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     val executionThread = this.executionThread
     wait.cancelable = unmasked
     wait.since = executionThread.scheduler.ticks
+    wait.leftShard = executionThread.preferredShard.toByte
     if (registryEntry eq null) && !direct && !wait.isFound then
       registryEntry = runtime.scheduler.fiberRegistry.add(this, executionThread.preferredShard)
     if direct then wait.thread = Thread.currentThread()
@@ -228,10 +229,13 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   // resuming, by the thread that has ended the wait and so owns the fiber
 
-  /** Queues this suspended fiber; `waiter` has its result. */
+  /** Queues this suspended fiber; `waiter` has its result. It goes to the shard of the worker that
+    * calls this, or, from other threads such as the timer's, to the one where it ran last: all of
+    * them would send what they wake to one shard.
+    */
   final private[fiber] def resume(waiter: Waiter): Unit =
     pending = waiter
-    runtime.scheduler.submit(this)
+    runtime.scheduler.submit(this, ExecutionThread.shardHere(otherwise = waiter.leftShard.toInt))
 
   /** As `resume`, on the thread of the fiber `waker`, whose preferred shard gets this one. */
   final private[fiber] def resumeFrom(waiter: Waiter, waker: TaskFiber): Unit =

@@ -184,6 +184,11 @@ private[weir] object ExecutionThread:
         worker.caller = outer
         worker.setHandler()
 
+  /** The preferred shard of the calling thread if it is a worker. */
+  def shardHere(otherwise: Int): Int =
+    val worker = workerHere
+    if worker eq null then otherwise else worker.preferredShard
+
   /** The worker of the calling thread, or null. A thread of the user's may have copied
     * the handler.
     */
