@@ -116,4 +116,5 @@ object Runtime:
     hooked(carriers, ringCapacity, null)
 
   private[weir] def hooked(carriers: Int, ringCapacity: Int, hook: ContextHook | Null): Runtime =
-    Runtime(Scheduler(carriers, ringCapacity), SystemTimers(), hook)
+    val scheduler = Scheduler(carriers, ringCapacity)
+    Runtime(scheduler, SystemTimers(shardCount = scheduler.shardCount), hook)

@@ -9,7 +9,7 @@ private[weir] final class Sleep(nanos: Long) extends Suspend[Unit]:
     else
       val timers = fiber.runtime.timers
       val wait = SleepWaiter(fiber, Alarm.due(timers, nanos))
-      timers.add(wait)
+      timers.add(wait, fiber.preferredShard)
       wait
 
 /** The waiter of a sleep. It is the alarm too, which saves an object for each fiber that sleeps. */

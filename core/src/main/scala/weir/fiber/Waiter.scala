@@ -33,8 +33,8 @@ private[weir] class Waiter(val fiber: TaskFiber):
     */
   private[weir] var thread: Thread | Null = null
 
-  /** The shard of the thread that the fiber has left, where it is queued by a waker that is no fiber.
-    * A byte, for the size of a fiber that waits.
+  /** The shard of the thread that the fiber has left, where it is queued by a waker that is no
+    * fiber. A byte, for the size of a fiber that waits.
     */
   private[fiber] var leftShard: Byte = 0
 

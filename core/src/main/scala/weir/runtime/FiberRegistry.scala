@@ -10,8 +10,8 @@ import java.lang.ref.WeakReference
   * over. Both are held weakly: a fiber that waits for what nobody can complete any more is
   * collected together with its stack.
   *
-  *   - **Stripes**: one for each shard, each an array under a lock of its own. An entry knows its stripe and its
-  *     index there, so removing it moves the last entry of the stripe into the gap.
+  *   - **Stripes**: one for each shard, each an array under a lock of its own. An entry knows its
+  *     stripe and its index there, so removing it moves the last entry of the stripe into the gap.
   *   - **Swept when full**: entries whose fiber or group has been collected are dropped before the
   *     array grows. The array shrinks as it empties.
   *   - **Size**: an entry is one object of 32 bytes: the header, the four fields of a weak

@@ -30,8 +30,8 @@ private[weir] final class Ring(capacity: Int):
   private val turns = AtomicLongArray(capacity)
   for i <- 0 until capacity do turns.set(i, i.toLong)
 
-  /** Head and tail, each on cache lines of its own; with the tail, on its line, a cell that only the
-    * probe of the stack writes.
+  /** Head and tail, each on cache lines of its own; with the tail, on its line, a cell that only
+    * the probe of the stack writes.
     */
   private val positions = AtomicLongArray(64)
   private inline val headAt = 16

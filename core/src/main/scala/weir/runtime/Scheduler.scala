@@ -54,8 +54,8 @@ private[weir] class Scheduler(
   /** Fibers that wait, for dumps. */
   val fiberRegistry: FiberRegistry = FiberRegistry(shardCount)
 
-  /** Set from the moment a thread begins to make a standby until that worker gives the role up. Read
-    * by each submit, as are this object's fields: so it is not on their cache lines.
+  /** Set from the moment a thread begins to make a standby until that worker gives the role up.
+    * Read by each submit, as are this object's fields: so it is not on their cache lines.
     */
   private val standby = Flag()
 
@@ -359,9 +359,9 @@ private[weir] class Scheduler(
     !standby.isSet && !hasWork && activeWorkers == 0 && !standby.isSet
 
 private[weir] object Scheduler:
-  /** The distance of two slots, or of two calling threads, in their array, so that no two are on one
-    * cache line: a worker reads its own slot after each slice, and the others are written whenever
-    * a blocked holder is replaced; a calling thread is written twice for each `runSync`.
+  /** The distance of two slots, or of two calling threads, in their array, so that no two are on
+    * one cache line: a worker reads its own slot after each slice, and the others are written
+    * whenever a blocked holder is replaced; a calling thread is written twice for each `runSync`.
     */
   private inline val stride = 16
 

@@ -1,77 +1,96 @@
 package weir.runtime
 
 import java.time.Instant
-import java.util.concurrent.locks.{LockSupport, ReentrantLock}
+import java.util.concurrent.locks.LockSupport
 
-/** A timer that goes by the machine's clock: a heap of alarms, and one thread that rings them.
+/** A timer that goes by the machine's clock: a heap of alarms for each shard, and one thread that
+  * rings them.
   *
-  *   - **Shared, under `lock`**: the heap, so that a cancelled alarm is removed at once, and not
-  *     kept alive until it is due; and `looksAt`, when the thread looks at the heap next, at the
-  *     latest. It is woken for an alarm that is due before that, and for no other: most limits of
-  *     time are removed before they are due, and a wake-up for each costs more than they do.
+  *   - **Shards**: an alarm is in the heap of the shard that set it, so that carriers which set and
+  *     remove alarms at the same time take different locks. README.md has the protocol, and the
+  *     races that are feared.
   *   - **The thread** is a platform thread, so that alarms ring while every carrier is busy. It
   *     starts with an alarm, and ends when there has been none for `keepAliveNanos`, 5 s, counted
-  *     from when the last was due, also if that was removed. If it cannot be started, `add` throws.
-  *   - **Ringing** happens outside of the lock, and should neither block nor throw.
+  *     from when the last was due, also if that was removed. It is woken for an alarm that is due
+  *     before it looks at that shard next, and for no other: most limits of time are removed before
+  *     they are due, and a wake-up for each costs more than they do. If it cannot be started, `add`
+  *     throws.
+  *   - **Ringing** happens outside of the locks, and should neither block nor throw.
+  *
+  * A heap for each processor is how the Linux kernel and Go's runtime (from 1.14 on) keep their
+  * timers. Differs in that one thread rings them all. Hashed and hierarchical wheels (Varghese and
+  * Lauck, 1987) set an alarm in constant time, but ring by ticks; a heap of four children does so
+  * in a few steps, since most alarms are due after those that are set already.
   */
 private[weir] final class SystemTimers(
     begin: Thread => Unit = _.start(),
-    keepAliveNanos: Long = Tuning.timerKeepAliveNanos
+    keepAliveNanos: Long = Tuning.timerKeepAliveNanos,
+    shardCount: Int = SystemTimers.shardsOfThisJvm
 ) extends Timers:
+  require(
+    shardCount >= 1 && (shardCount & (shardCount - 1)) == 0,
+    s"SystemTimers: shardCount was $shardCount. It must be a power of two, and at least 1."
+  )
 
-  private val lock = ReentrantLock()
+  // immutable
+  private val mask = math.min(shardCount, SystemTimers.mostShards) - 1
+  private val shards = Array.fill(mask + 1)(AlarmShard())
 
-  // shared, under lock
-  private val alarms = AlarmHeap()
-  private var thread: Thread | Null = null
-  private var looksAt = 0L
+  // shared
+  /** Changed under this object's lock. Null only while each shard's `looksAt` is `Never`, or some
+    * `add` is about to start a thread.
+    */
+  @volatile private var thread: Thread | Null = null
+
+  /** Set by who wants the thread to look at the shards again; cleared by the thread before it
+    * looks. The permit of an unpark alone would not do: any wait for a lock may take it.
+    */
+  private val isWoken = Flag()
 
   def nanoTime: Long = System.nanoTime()
 
   def realTime: Instant = Instant.now()
 
-  def add(alarm: Alarm): Unit =
+  def add(alarm: Alarm): Unit = add(alarm, Thread.currentThread().threadId().toInt)
+
+  override def add(alarm: Alarm, preferredShard: Int): Unit =
     Counters.count(Counters.AlarmSet)
-    val wake = locked:
-      alarms.add(alarm)
-      if thread eq null then
-        try
-          val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
-          begin(created)
-          thread = created
-          looksAt = nanoTime
-        catch
-          case error: Throwable => // the system has no thread to spare
-            alarms.remove(alarm): Unit
-            throw error
-      val isSooner = alarm.dueNanos - looksAt < 0
-      if isSooner then looksAt = alarm.dueNanos
-      isSooner
-    if wake then
-      Counters.count(Counters.TimerWoken)
-      LockSupport.unpark(thread)
+    val shard = preferredShard & mask
+    alarm.shard = shard.toByte
+    val isSooner = shards(shard).add(alarm)
+    // after the alarm was added: pairs with the order of accesses in endIfUnused
+    if thread eq null then startFor(alarm)
+    else if isSooner then wake()
 
   def remove(alarm: Alarm): Boolean =
     Counters.count(Counters.AlarmRemoved)
-    locked(alarms.remove(alarm))
+    shards(alarm.shard.toInt).remove(alarm)
 
-  def size: Int = locked(alarms.size)
+  def size: Int = shards.map(_.size).sum
 
   override def sleepers: Iterator[Job] =
-    locked(alarms.all).iterator.flatMap(alarm => Option(alarm.nn.sleeper))
+    shards.iterator.flatMap(_.all).flatMap(alarm => Option(alarm.nn.sleeper))
 
-  /** The lock is taken inside of the `try`: if the user's stack overflows in `lock`, the JDK still
-    * takes the lock before it throws.
-    */
-  private inline def locked[A](inline body: A): A =
-    try
-      countHeld()
-      lock.lock()
-      body
-    finally if lock.isHeldByCurrentThread then lock.unlock()
+  private def startFor(alarm: Alarm): Unit = synchronized {
+    if thread eq null then
+      try
+        val created = Thread.ofPlatform().daemon().name("weir-timer").unstarted(() => ring())
+        begin(created)
+        thread = created
+      catch
+        case error: Throwable => // the system has no thread to spare
+          if remove(alarm) then throw error
+    else wake() // it has stayed, or has been started by another thread
+  }
 
-  private def countHeld(): Unit =
-    if Counters.isOn && lock.isLocked then Counters.count(Counters.TimerLockHeld)
+  /** Where the flag is set already, the thread is about to clear it, and looks afterwards. */
+  private def wake(): Unit =
+    if !isWoken.isSet then
+      isWoken.set()
+      Counters.count(Counters.TimerWoken)
+      LockSupport.unpark(thread)
+
+  // ---- the thread ----
 
   private def ring(): Unit =
     val due = new Array[Alarm | Null](Tuning.alarmsAtOnce)
@@ -81,45 +100,41 @@ private[weir] final class SystemTimers(
       try alive = ringOnce(due)
       catch case _: Throwable => LockSupport.parkNanos(this, Tuning.lookNanos)
 
-  /** Rings the alarms in `due`, then moves those that are due by now from the heap to `due`, or
-    * waits for the next. False once there has been no alarm for a while.
+  /** Rings the alarms in `due`, then all that are due by now, then waits for the next. False once
+    * there has been no alarm for a while.
     */
   private def ringOnce(due: Array[Alarm | Null]): Boolean =
+    ringAll(due) // those that an error has left
+    isWoken.clear() // before the looks: pairs with the order of accesses in add and wake
     Counters.count(Counters.TimerLook)
-    ringAll(due)
-    var mayEnd = false
-    var look = 0L
-    val count = locked:
-      val now = nanoTime
-      var count = 0
-      while count < due.length && isDue(now) do
-        due(count) = alarms.first
-        alarms.remove(due(count).nn): Unit
-        count += 1
-      mayEnd = setLook(now, count > 0)
-      look = looksAt
-      count
-    if count > 0 then true
-    else
-      LockSupport.parkNanos(this, look - nanoTime)
-      !mayEnd || !endIfUnused()
+    var shard = firstToLook()
+    var now = nanoTime
+    while shard.looksAt != AlarmShard.Never && shard.looksAt - now <= 0 do
+      shard.takeDue(due, now): Unit
+      ringAll(due)
+      shard = firstToLook()
+      now = nanoTime
+    await(shard.looksAt, now)
 
-  /** Sets `looksAt`. It stays where it was set for an alarm that has been removed: another such one
-    * is likely to follow, and would wake the thread again. True if it is the end of the time for
-    * which a thread is kept without alarms.
-    *
-    * A method of its own, since the caller parks: a local variable there would keep an alarm that
-    * is removed meanwhile, and its fiber, until the next one is due.
-    */
-  private def setLook(now: Long, atOnce: Boolean): Boolean =
-    val first = alarms.first
-    val next =
-      if atOnce then now
-      else if first ne null then first.dueNanos
-      else now + keepAliveNanos
-    val changes = looksAt - now <= 0 || next - looksAt < 0
-    if changes then looksAt = next
-    changes && (first eq null) && !atOnce
+  /** The shard whose `looksAt` is first. */
+  private def firstToLook(): AlarmShard =
+    var first = shards(0)
+    var i = 1
+    while i <= mask do
+      if AlarmShard.isBefore(shards(i).looksAt, first.looksAt) then first = shards(i)
+      i += 1
+    first
+
+  /** Waits until `look`, or until it is woken. False if the thread has to end. */
+  private def await(look: Long, now: Long): Boolean =
+    val isUnused = look == AlarmShard.Never
+    val until = if isUnused then now + keepAliveNanos else look
+    var left = until - now
+    while left > 0 && !isWoken.isSet do
+      LockSupport.parkNanos(this, left)
+      Thread.interrupted(): Unit // or each park would return at once
+      left = until - nanoTime
+    isWoken.isSet || !isUnused || !endIfUnused()
 
   private def ringAll(due: Array[Alarm | Null]): Unit =
     var i = 0
@@ -133,13 +148,17 @@ private[weir] final class SystemTimers(
           case error: Throwable => error.printStackTrace(System.err) // may throw itself: see ring
       i += 1
 
-  private def isDue(now: Long): Boolean =
-    val first = alarms.first
-    (first ne null) && first.dueNanos - now <= 0
+  private def endIfUnused(): Boolean = synchronized {
+    val self = thread
+    thread = null // then it looks: who adds an alarm looks for a thread afterwards
+    val unused = shards.forall(_.looksAt == AlarmShard.Never)
+    if !unused then thread = self
+    unused
+  }
 
-  private def endIfUnused(): Boolean =
-    locked:
-      // An alarm that has been removed may have woken it before the time was over.
-      val unused = alarms.size == 0 && looksAt - nanoTime <= 0
-      if unused then thread = null // the next alarm starts another
-      unused
+private[weir] object SystemTimers:
+  /** `Alarm.shard` has room for so many. */
+  private inline val mostShards = 128
+
+  /** As many as a scheduler has on the carriers of this JVM. */
+  private def shardsOfThisJvm: Int = Scheduler.shardsFor(Scheduler.carriersOfThisJvm)

@@ -1,6 +1,7 @@
 package weir.runtime
 
 import java.time.Instant
+import scala.annotation.unused
 
 /** The clock of a runtime, with its alarms: the machine's (`SystemTimers`), or that of a test. */
 private[weir] abstract class Timers:
@@ -15,6 +16,9 @@ private[weir] abstract class Timers:
     * first.
     */
   def add(alarm: Alarm): Unit
+
+  /** As above, from a thread that prefers this shard of the scheduler. */
+  def add(alarm: Alarm, @unused preferredShard: Int): Unit = add(alarm)
 
   /** False if the alarm has rung, is about to ring, or was removed before. */
   def remove(alarm: Alarm): Boolean
@@ -32,6 +36,11 @@ private[weir] trait Alarm:
 
   /** Its index in the heap, under the timer's lock; -1 while it is not there. */
   private[runtime] var index: Int = -1
+
+  /** The timer's shard that it is in, or was in last. Written before it is added. A byte, for the
+    * size of a fiber that sleeps.
+    */
+  private[runtime] var shard: Byte = 0
 
   /** The fiber that sleeps until it rings; null for other alarms. */
   def sleeper: Job | Null = null

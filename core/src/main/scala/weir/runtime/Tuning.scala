@@ -52,6 +52,9 @@ private[weir] object Tuning:
   /** The most jobs that a worker moves at once from another shard to its own. `Yields`. */
   inline val stealJobs = 64
 
+  /** The most jobs that a worker moves at once from the overflow queue to its shard. `Fork`. */
+  inline val overflowJobs = 16
+
   // ---- workers ----
 
   /** How long a worker holds its carrier before it yields to the JDK's scheduler: 1 ms. Not
@@ -115,6 +118,11 @@ private[weir] object Tuning:
     * `weir sleepers`.
     */
   inline val alarmsAtOnce = 32
+
+  /** How long a thread waits for a shard of the timer whose lock it has found held so often that
+    * the holder must have lost its core: 50 µs. Not measured.
+    */
+  inline val alarmLockNanos = 50_000L
 
   /** How long the timer's thread stays without any alarm, and the watch's without any execution
     * thread: 5 s. Not measured.

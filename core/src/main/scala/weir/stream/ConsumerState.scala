@@ -47,7 +47,7 @@ private[stream] abstract class ConsumerState extends Pull:
       if isNoAnswer(found) then
         val waiter = if hasDue then ConsumerState.Timed(fiber, dueNanos) else Waiter(fiber)
         waiter match
-          case timed: ConsumerState.Timed => fiber.runtime.timers.add(timed)
+          case timed: ConsumerState.Timed => fiber.runtime.timers.add(timed, fiber.preferredShard)
           case _ => ()
         consumer = waiter
         waiter

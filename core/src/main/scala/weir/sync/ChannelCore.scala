@@ -21,8 +21,8 @@ import weir.fiber.{Awaited, EagerlyLinked, WaitList}
 private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
 
   // immutable
-  /** The order in which a select takes the locks of its channels. Made by the first select: a channel
-    * that is in none writes no counter that all carriers share.
+  /** The order in which a select takes the locks of its channels. Made by the first select: a
+    * channel that is in none writes no counter that all carriers share.
     */
   private[weir] lazy val id: Long = ChannelCore.ids.incrementAndGet()
 

@@ -50,7 +50,7 @@ private final class TimeoutGroup(
         if error ne null then error
         else TimeoutException(s"The task did not end within $timeout.")
       stop(ChildGroup.Stop.Failed(reason))
-  timers.add(alarm)
+  timers.add(alarm, fiber.preferredShard)
 
   def take(runner: Runner): Boolean =
     val first = !taken

@@ -24,14 +24,6 @@ class SystemTimersSuite extends CollectedTests:
       rung.incrementAndGet(): Unit
       onRing(this)
 
-  /** Is removed while it is set, before the timer's thread can look. */
-  private class Fleeting(timers: SystemTimers, delay: FiniteDuration) extends Alarm:
-    private val due = Alarm.due(timers, delay.toNanos)
-    def dueNanos: Long =
-      timers.remove(this): Unit
-      due
-    def ring(): Unit = ()
-
   test("an alarm rings once, not before its time, and is gone"):
     val timers = SystemTimers()
     val rung = CountDownLatch(1)
@@ -195,7 +187,10 @@ class SystemTimersSuite extends CollectedTests:
         thread.start()
         started.add(thread): Unit
       val timers = SystemTimers(begin, keepAliveNanos = 1.hour.toNanos)
-      def setAndRemove(): Unit = timers.add(Fleeting(timers, 30.seconds))
+      def setAndRemove(): Unit =
+        val bell = Bell(30.seconds)
+        timers.add(bell)
+        timers.remove(bell): Unit
       other.foreach(delay => timers.add(Bell(delay)))
       setAndRemove()
       eventually("the thread waits")(started.element.getState == Thread.State.TIMED_WAITING)
@@ -237,6 +232,21 @@ class SystemTimersSuite extends CollectedTests:
     first.join(keepAlive / 1_000_000 * 3 + 5000)
     assert(!first.isAlive, s"$first is still there")
     assert(ringer() ne first)
+
+  test("a timer keeps its thread for a while after its last alarm"):
+    val started = ConcurrentLinkedQueue[Thread]()
+    val begin = (thread: Thread) =>
+      started.add(thread): Unit
+      thread.start()
+    val timers = SystemTimers(begin, keepAliveNanos = 1.hour.toNanos)
+    for _ <- 1 to 3 do
+      val rung = CountDownLatch(1)
+      timers.add(Bell(1.milli, _ => rung.countDown()))
+      await(rung)
+      eventually("its thread waits, or has ended"):
+        val state = started.asScala.last.getState
+        state == Thread.State.TIMED_WAITING || state == Thread.State.TERMINATED
+    assertEquals(started.size, 1)
 
   test("an alarm that is due after the thread may end rings"):
     val started = ConcurrentLinkedQueue[Thread]()
