@@ -22,6 +22,7 @@ object Systems:
     "ox",
     "java-stream",
     "fork-join",
+    "platform-threads",
     "virtual-threads"
   )
 

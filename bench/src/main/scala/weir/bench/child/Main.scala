@@ -4,6 +4,7 @@ import weir.bench.tasks.TaskSystems
 import weir.bench.child.burst.Burst
 import weir.bench.child.clients.Clients
 import weir.bench.child.compare.Compare
+import weir.bench.child.highload.HighLoad
 import weir.bench.child.jobs.Jobs
 import weir.bench.child.kafka.Kafka
 import weir.bench.child.scale.Scale
@@ -20,6 +21,7 @@ object Main:
       "burst" -> Burst,
       "clients" -> Clients,
       "compare" -> Compare,
+      "high-load" -> HighLoad,
       "jobs" -> Jobs,
       "kafka" -> Kafka,
       "scale" -> Scale,

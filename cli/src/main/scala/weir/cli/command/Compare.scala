@@ -8,6 +8,7 @@ import picocli.CommandLine.Model.CommandSpec
 import weir.cli.{BadInput, OptionValue}
 import weir.cli.compare.{CompareJob, HighLoad, Settings}
 import weir.cli.lab.LabOptions
+import weir.lab.compare.WorkTimes
 
 /** `weir compare`: its options, and nothing else. */
 @Command(
@@ -51,9 +52,11 @@ import weir.cli.lab.LabOptions
       "was " +
       "published, on a pool of two threads, which they hold. Bound: as blocking-queue.",
     "",
-    "With --tasks, tasks that compute are handed over instead, on Weir alone: by one queue, by a " +
-      "stream, and by stealing-queues, where each consumer has a queue of its own and takes from " +
-      "those of the others when it is empty.",
+    "With --tasks, tasks that compute are handed over instead: by one queue, one by one and in " +
+      "batches, by a stream, and by stealing-queues, where each consumer has a queue of its own " +
+      "and takes from those of the others when it is empty; beside threads, virtual threads and " +
+      "a fork-join pool of the JDK, Cats Effect, fs2 and Ox. Their bound is measured: threads " +
+      "that share the tasks from the beginning.",
     ""
   )
 )
@@ -87,7 +90,7 @@ final class Compare extends Callable[Int]:
     paramLabel = "NUMBER",
     description = Array(
       "So many tasks that compute, from one producer to as many consumers as there are " +
-        "processors, each at full speed; no loads and ways. For 1,000,000: 1 minute."
+        "processors, each at full speed; no loads and ways. For 1,000,000: 3 minutes."
     )
   )
   private[command] var tasks: String | Null = null
@@ -95,7 +98,10 @@ final class Compare extends Callable[Int]:
   @Opt(
     names = Array("--work"),
     paramLabel = "FROM..TO",
-    description = Array("How long such a task computes. Default: 1us..10us.")
+    description = Array(
+      "How long such a task computes. Default: 1us..10us. With long ones among them: " +
+        "1us..10us,1%%:500us."
+    )
   )
   private[command] var work: String | Null = null
 
@@ -115,12 +121,16 @@ final class Compare extends Callable[Int]:
     for (option, value) <- Seq("--load" -> loads, "--way" -> ways, "--speed" -> speed) do
       if value != null then
         throw BadInput(option, "it has no meaning with --tasks.", "Leave one of the two out.")
-    val (least, most) = HighLoad.work(Option(work).getOrElse("1us..10us"))
+    val text = Option(work).getOrElse("1us..10us")
     HighLoad.Settings(
       OptionValue.count("--tasks", tasks, least = 1, most = 100_000_000),
-      least,
-      most,
+      WorkTimes
+        .parse(text)
+        .getOrElse(
+          throw BadInput("--work", s"'$text' is no range of times.", "Write it like 1us..10us.")
+        ),
       java.lang.Runtime.getRuntime.availableProcessors,
+      lab.systems(HighLoad.systems),
       lab.checked()
     )
 

@@ -50,11 +50,17 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
       assert(clue(ways(i)).contains(s"\n${way.name}: "))
     assertEquals(ways.length, Way.values.length + 1)
 
-  test("with --tasks, tasks that compute are handed over by queues and streams"):
-    val (code, out, err) = problem("--tasks", "3000", "--work", "1us..10us")
+  test("with --tasks, each way hands tasks over that compute, in a JVM of its own"):
+    val (code, out, err) =
+      problem("--tasks", "3000", "--work", "1us..10us,1%:50us", "--only", "weir,virtual-threads")
     assertEquals(code, 0, clue(err))
-    for way <- Seq("bound", "blocking-queue", "queue", "stealing-queues", "stream") do
-      assert(clue(out).linesIterator.exists(_.matches(s"$way( +-?[0-9.]+){3}")), way)
+    val rows = Seq("ideal +", "work +bound") ++
+      Seq("blocking-queue", "queue", "queue-batches", "stealing-queues", "stream")
+        .map(way => s"$way +weir") ++
+      Seq("blocking-queue", "thread-each").map(way => s"$way +virtual-threads")
+    val lines = out.linesIterator.toSeq.drop(2)
+    assertEquals(lines.size, rows.size, clue(out))
+    for (line, row) <- lines.zip(rows) do assert(clue(line).matches(s"$row( +-?[0-9.]+){3}"), row)
 
   folder.test("Weir and the rivals run beside each other, and what hangs there is no failure"):
     folder =>
