@@ -196,10 +196,10 @@ private[weir] object Tuning:
 
   // ---- effects of streams ----
 
-  /** An effect of `parEvalMap` that takes less than this, 400 ns with its element, is run by the
+  /** An effect of `parEvalMap` that takes less than this, 300 ns with its element, is run by the
     * consumer itself: to hand it over takes as long. `StreamPar`, `StreamParWork`.
     */
-  inline val shortEffectNanos = 400L
+  inline val shortEffectNanos = 300L
 
   /** How many ready effects in a row must be that short, on average, before the consumer runs the
     * next ones; twice as many stretches of them each time that this was wrong, up to a limit.
