@@ -79,6 +79,23 @@ class SystemTimersStressSuite extends StressTests:
           disturbing.foreach(_.join())
         eventually("all others have been removed, or have rung")(timers.size == shards)
 
+  // One alarm at a time, so that no other one wakes the thread for it; without a latch, so that it
+  // is set while the thread still looks, or is about to end.
+  for keepAlive <- List(Duration.Zero, 20.micros, 1.hour) do
+    stress(s"an alarm rings that is set at any moment of a thread that waits $keepAlive for it"):
+      (seed, deadline) =>
+        val timers = SystemTimers(keepAliveNanos = keepAlive.toNanos, shardCount = 2)
+        val random = SplittableRandom(seed)
+        while deadline.hasTimeLeft() do
+          Pause.nanos(random.nextLong(if random.nextInt(4) == 0 then 60_000 else 2_000))
+          val next = Bell(Alarm.due(timers, random.nextLong(-1000, 3000)), () => ())
+          timers.add(next, random.nextInt())
+          val set = System.nanoTime()
+          while next.rung.get == 0 do
+            if System.nanoTime() - set > 10_000_000_000L then
+              fail("The alarm has not rung in 10 s.")
+            Thread.onSpinWait()
+
   for carriers <- List(1, 2, 16) do
     stress(s"sleeps and timeouts that are cancelled at random end, on $carriers carriers"):
       (seed, deadline) =>
