@@ -2,6 +2,7 @@ package weir
 
 import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{Exchange, Suspend, TaskFiber, WaitList}
+import weir.stream.IteratorSource
 import weir.sync.{Guarded, GuardedEntry, Values}
 
 /** A queue of values. First in, first out, for values and for the fibers that wait.
@@ -117,7 +118,8 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
   }
 
   /** Nothing, once all of `values` are in the queue, one after the other: see `offer`. Costs less
-    * than an `offer` of each. **Cancelled** while it waits: the rest of them are not in the queue.
+    * than an `offer` of each, unless `values` is lazy: then each value is offered before the next
+    * one is asked for. **Cancelled** while it waits: the rest of them are not in the queue.
     * **Order**: values of other fibers may come in between.
     * {{{
     * def offering(lines: Queue[String]): Task[Unit] = Stream
@@ -127,7 +129,9 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     * }}}
     */
   def offerAll(values: Iterable[A]): Task[Unit] =
-    Task.defer(offerGroups(values.iterator.grouped(Queue.mostAtOnce)))
+    if IteratorSource.isStrict(values) then
+      Task.defer(offerGroups(values.iterator.grouped(Queue.mostAtOnce)))
+    else Task.foreach(values)(offer)
 
   private def offerGroups(groups: Iterator[Seq[A]]): Task[Unit] = Task.defer {
     if groups.hasNext then offerFrom(groups.next(), 0).flatMap(_ => offerGroups(groups))

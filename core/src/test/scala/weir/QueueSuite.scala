@@ -172,6 +172,16 @@ class QueueSuite extends StreamTests:
     assertEquals(queue.takeN(1000).runSync(), (1 to 1000).toList)
     offering.cancel.runSync()
 
+  test("offerAll has offered a value of a lazy collection before it asks for the next one"):
+    val queue = Queue.unbounded[Int].runSync()
+    val error = IllegalStateException("the fourth")
+    def value(i: Int) =
+      assertEquals(queue.size.runSync(), i - 1)
+      if i == 4 then throw error else i
+    for values <- List(LazyList.from(1).map(value), (1 to 100).view.map(value)) do
+      assertEquals(intercept[IllegalStateException](queue.offerAll(values).runSync()), error)
+      assertEquals(queue.takeAll.runSync(), List(1, 2, 3))
+
   test("an offerAll that is cancelled at random has offered the first ones, each once"):
     val random = scala.util.Random(1)
     for queue <- queues; _ <- 1 to 100 do
