@@ -35,8 +35,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
   /** The execution context whose threads run this fiber; null for the workers of the runtime. */
   final private[weir] var context: ExecutionContext | Null = null
 
-  /** Set when the fiber has parked a platform thread that has called `runSync`. */
-  final private[weir] var hasParkedCaller: Boolean = false
+  /** How often the fiber has parked a platform thread that has called `runSync`, modulo 2^16. */
+  final private[weir] var callerParks: Short = 0
 
   /** True inside of the body of a `DirectCode`. */
   final private[fiber] var inDirect: Boolean = false
@@ -194,7 +194,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   private def parkUntilEnded(wait: Waiter): Unit =
     var interrupted = false
-    if wait.isWaiting && isOnCallingThread then hasParkedCaller = true
+    if wait.isWaiting && isOnCallingThread then callerParks = (callerParks + 1).toShort
     while wait.isWaiting do
       LockSupport.park(wait)
       // No cancel has made it: the gate is closed. On the thread of a caller of runSync it cancels.

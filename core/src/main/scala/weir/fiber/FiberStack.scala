@@ -26,7 +26,7 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
   /** True from the moment at which a cancel begins to unwind the stack. One mask stays on from
     * then.
     */
-  final private[fiber] var finalizing: Boolean = false
+  final private[weir] var finalizing: Boolean = false
 
   final private[weir] def push(frame: Node): Unit =
     if size == stack.length then

@@ -96,7 +96,8 @@ private[weir] class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.
 
 /** What the body of a `DirectCode` returns that is to go on where the fiber may leave a platform
   * thread that has called `runSync`: it leaves that thread if it can. No cancel is looked for in
-  * between; `body` looks for it first.
+  * between; `body` looks for it first. Not to be returned once a cancel has begun to unwind the
+  * fiber, which drops what direct code returns.
   */
 private[weir] final class GoesOn(body: TaskFiber => Any) extends DirectCode[Any](body):
   override def isForWorker: Boolean = true

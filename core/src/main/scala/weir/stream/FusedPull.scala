@@ -45,9 +45,9 @@ private[weir] abstract class FusedPull extends Pull:
   /** The result of a run with an end, which it closes. */
   final def run(fiber: TaskFiber): Any =
     var result: Any = null
-    fiber.hasParkedCaller = false
+    val parks = fiber.callerParks
     Pull.closing(this, fiber) { result = next(fiber) }
-    if fiber.hasParkedCaller then first.hasParkedCaller = true
+    if fiber.callerParks != parks then first.hasParkedCaller = true
     result
 
   override def atMost(count: Long): Unit =

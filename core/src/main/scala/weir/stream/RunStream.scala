@@ -20,13 +20,14 @@ private[weir] object RunStream:
     val result = stream.openUntil(end) match
       case fused: FusedPull if fused.hasEnd =>
         // It has one `next`, in which it could not leave the thread.
-        if fused.parksCaller && fiber.isOnCallingThread then consume(stream.open(), end, fiber)
+        if fused.parksCaller && fiber.isOnCallingThread then
+          consume(stream, stream.open(), end, fiber)
         else fused.run(fiber)
-      case pull => consume(pull, end, fiber)
+      case pull => consume(stream, pull, end, fiber)
     result.asInstanceOf[B]
 
-  private def consume(pull: Pull, end: Step.End, fiber: TaskFiber): Any =
-    StreamLoop(pull, end.begin()).begin(fiber)
+  private def consume(stream: Stream[Any], pull: Pull, end: Step.End, fiber: TaskFiber): Any =
+    StreamLoop(stream, pull, end).begin(fiber)
 
   /** Pulls `stream` as `direct` awaits a task, and runs `f` as the code of that block. */
   def foreach[A](stream: Stream[A], f: A => Unit, direct: DirectBlock): Unit =

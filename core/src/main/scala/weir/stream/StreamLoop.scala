@@ -1,21 +1,22 @@
 package weir.stream
 
-import weir.Outcome
+import weir.{Outcome, Stream}
 import weir.fiber.{GoesOn, TaskFiber}
 
 /** The loop of a consumer, which can leave its thread between two elements.
   *
   * It returns the result; or, on a platform thread that has called `runSync` and has had to wait
   * there, the code that goes on with it. The pull stays open in between, and only that code can
-  * close it: so no cancel keeps it from beginning (`GoesOn`).
+  * close it: so no cancel keeps it from beginning (`GoesOn`). `stream` and `end` are for traces.
   */
-private final class StreamLoop(pull: Pull, each: Step.Result) extends Stage(pull):
+private final class StreamLoop(val stream: Stream[Any], pull: Pull, val end: Step.End)
+    extends Stage(pull):
+  private val each = end.begin()
   private var leaves = false
 
   def next(fiber: TaskFiber): Any = pull.next(fiber)
 
   def begin(fiber: TaskFiber): Any =
-    fiber.hasParkedCaller = false
     closing(fiber)(loop(fiber, mayLeave = true))
 
   private def goOn(fiber: TaskFiber): Any =
@@ -31,12 +32,15 @@ private final class StreamLoop(pull: Pull, each: Step.Result) extends Stage(pull
     result
 
   private def loop(fiber: TaskFiber, mayLeave: Boolean): Any =
+    val parks = fiber.callerParks
     var value = pull.next(fiber)
     while !Pull.isEnd(value) do
       each.add(value)
-      if mayLeave && fiber.hasParkedCaller then
-        leaves = true
-        return GoesOn(goOn)
+      // If it is being cancelled, code of the user's has caught the signal: what follows runs here.
+      if mayLeave && fiber.callerParks != parks && !fiber.finalizing then
+        val rest = GoesOn(goOn)
+        leaves = true // only now: there may have been no memory for the rest
+        return rest
       value = pull.next(fiber)
     each.result
 

@@ -87,6 +87,22 @@ class RunStreamSuite extends StreamTests:
     assertEquals(runs.count(_ == List(false, false, false, false)), 1)
     assertEquals(runs.count(_ == List(false, false, true, true)), 99)
 
+  test("a stream inside of an effect does not hide that the effect has waited before"):
+    def run(): List[Boolean] =
+      val virtual = ConcurrentLinkedQueue[Boolean]()
+      onPlatformThread {
+        val stream = Stream.range(0, 4).evalMap { i =>
+          virtual.add(Thread.currentThread().isVirtual)
+          val inner = Stream.emits(1 to 3).map(_ + i).count
+          if i == 1 then waitFor(wait).andThen(inner) else inner
+        }
+        stream.drain.runSync()
+      }: Unit
+      virtual.asScala.toList
+    val runs = List.fill(100)(run())
+    assertEquals(runs.count(_ == List(false, false, false, false)), 1)
+    assertEquals(runs.count(_ == List(false, false, true, true)), 99)
+
   test("code of a Task.direct cannot leave the calling thread, nor can a stream in it"):
     val threads = waiting(5)(task => Task.direct(task.await))
     assert(threads.forall(!_.isVirtual), threads)
@@ -122,6 +138,47 @@ class RunStreamSuite extends StreamTests:
     }: Unit
     assertEquals(outcome, Some(Outcome.Canceled))
     assertEquals((begun.get, closed.get), (1, 1))
+
+  test("a source whose code catches the signal of a cancel is closed once"):
+    val closed = AtomicInteger()
+    val interrupting = Task.async[Int] { _ =>
+      val parked = Thread.currentThread()
+      Thread.startVirtualThread { () =>
+        while parked.getState == Thread.State.RUNNABLE do Thread.sleep(1)
+        parked.interrupt()
+      }: Unit
+    }
+    final class Catching extends Source[Int]:
+      private var isFirst = true
+      def next()(using Task.Direct): Int | Source.End =
+        if !isFirst then Source.End
+        else
+          isFirst = false
+          try interrupting.await
+          catch case _: Throwable => 0
+      override def close()(using Task.Direct): Unit = closed.incrementAndGet(): Unit
+    onPlatformThread {
+      val stream = Stream.fromSource(Task(Catching()))
+      try stream.drain.runSync()
+      catch case _: InterruptedException => ()
+    }: Unit
+    assertEquals(closed.get, 1)
+
+  test("an error has the same lines after the calling thread was left as before"):
+    def lines(failing: Int): List[(String, Int)] =
+      var found = List.empty[(String, Int)]
+      onPlatformThread {
+        val stream = Stream.range(0, 5).map(_ + 1).evalMap { i =>
+          if i == failing then throw IllegalStateException("failing")
+          if i == 1 then waitFor(wait) else Task.pure(i)
+        }
+        val task = Task.unit.flatMap(_ => stream.fold(0)(_ + _)).map(_ + 1)
+        val trace = intercept[IllegalStateException](task.runSync()).getStackTrace.toList
+        val ofFiber = trace.takeWhile(_.getMethodName != "fiber")
+        found = ofFiber.map(line => (line.getMethodName, line.getLineNumber))
+      }: Unit
+      found
+    assertEquals(lines(failing = 3), lines(failing = 1))
 
   test("a cancel at any time closes a stream that leaves the calling thread once"):
     val seed = Tier.seed("weir.stress.seed")
