@@ -57,7 +57,7 @@ class BundleSuite extends FunSuite with TempFolder:
   folder.test("its script measures from an empty folder, without an environment"): folder =>
     assume(isPossible, "there is no jlink")
     val before = files(unpacked)
-    val systems = Tier("weir,fs2,zio,pekko", ScalePlan.systems.mkString(","))
+    val systems = Tier("weir", ScalePlan.systems.mkString(","))
     val limits = Seq("--quick", "--carriers", "1", "--only", systems)
     val ran = runScript(folder, Seq("5", "a b/out") ++ limits ++ Seq("--rows", "merge")*)
     val out = folder.resolve("a b/out")

@@ -12,7 +12,8 @@ class ScaleSystemsSuite extends munit.FunSuite:
   private lazy val work = Work.calibrated()
 
   /** Cats Effect 3.7.1 may leave fibers asleep: a run on two threads, of 2,000 fibers that slept
-    * for 10 ms, had not ended after five minutes. Where it is measured, it is given up after a while.
+    * for 10 ms, had not ended after five minutes. Where it is measured, it is given up after a
+    * while.
     */
   private def mayHang(system: String, row: ScaleRow): Boolean =
     system == "cats-effect" && row == ScaleRow.TimersRing
