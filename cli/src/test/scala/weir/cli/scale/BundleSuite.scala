@@ -18,6 +18,10 @@ import weir.lab.scale.ScalePlan
 class BundleSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 10.minutes
 
+  /** To make the bundle takes half a minute, of the ten that the short tier has. */
+  override def munitTests(): Seq[Test] =
+    super.munitTests().filter(test => Tier.isLong || test.name.startsWith("a class path"))
+
   private val isPossible =
     sys.props("os.name") == "Linux" && ToolProvider.findFirst("jlink").isPresent
 
