@@ -64,7 +64,7 @@ private[highload] final class StealingQueues[A](consumers: Int, capacity: Int, b
   /** Says that no more values will be offered. */
   val close: Task[Unit] = Task { closed = true }.andThen(idle.wakeAll)
 
-  /** What has found no room; nothing if none of `values` has found any. */
+  /** Returns the values that have found no room, or none. */
   private def put(values: Seq[A]): Option[Seq[A]] =
     val first = Math.floorMod(turn.getAndIncrement(), consumers)
     var added = 0
@@ -95,7 +95,7 @@ private[highload] object StealingQueues:
   private final class Waiters:
     private val waiting = ConcurrentLinkedQueue[Deferred[Unit]]()
 
-    /** What `attempt` finds, which is tried again after each change. **Cancelled** while it waits.
+    /** Returns the result of `attempt`, tried again after each change. **Cancelled** as it waits.
       */
     def await[B](attempt: => Option[B], cancelable: Poll): Task[B] = Task.defer {
       val woken = Deferred.unsafe[Unit]

@@ -2,7 +2,7 @@ package weir.bench.child.scale
 
 import weir.lab.scale.ScaleCount
 
-/** What can be counted while a row is measured, without a cost to it. */
+/** Counts while a row is measured, without a cost to it. */
 private[scale] trait Counters:
   /** The values from the start of the JVM on. What is not counted here is missing. */
   def read(): Map[ScaleCount, Long]

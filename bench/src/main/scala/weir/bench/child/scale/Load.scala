@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 import weir.bench.Rivals
 import weir.lab.scale.ScaleRow
 
-/** How much a run of a row does, which is the same in all systems.
+/** Says how much a run of a row does, the same in all systems.
   *
   * @param divisor
   *   by how much a run is smaller than usual, for tests
@@ -45,7 +45,7 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
 
   def capacity: Int = 128
 
-  /** How long each fiber of [[ScaleRow.Sleeping]] sleeps. */
+  /** Returns the sleep of each fiber of [[ScaleRow.Sleeping]]. */
   def sleep: FiniteDuration = 500.millis / divisor
 
   /** The time of a run in which there is nothing to do but to wait. */
@@ -55,7 +55,7 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
     case ScaleRow.ForkTree => Load.fibonacci(each + 1) - 1
     case _ => fibers.toLong * each
 
-  /** What a run returns. */
+  /** Returns the right result of a run. */
   def expected: Long = row match
     case ScaleRow.ForkTree => Load.fibonacci(each)
     case ScaleRow.Yields | ScaleRow.TimersSet | ScaleRow.TimersRing | ScaleRow.Semaphore |
@@ -63,7 +63,7 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
       operations
     case _ => fibers * Rivals.totalBelow(each)
 
-  /** How long the work of an element or a task takes. */
+  /** Returns the time that the work of an element or a task takes. */
   def micros: Int = row match
     case ScaleRow.GatherWork | ScaleRow.ParEvalMap1 | ScaleRow.Merge => 1
     case ScaleRow.ParEvalMap10 => 10

@@ -14,9 +14,9 @@ import org.mozilla.universalchardet.UniversalDetector
   *   - **UTF-8** is what bytes are that are valid as it, whatever one-byte encoding they are said
   *     to be in; and nearly valid ones where a label says UTF-8, or there is none. An encoding of
   *     several bytes is believed over it for a few letters only, which may be either by chance.
-  *   - **windows-1252**, which servers say of everything, gives way to a declared encoding of
+  *   - **windows-1252**, which servers say of everything, yields to a declared encoding of
   *     several bytes that decodes all of them.
-  *   - **A label whose encoding does not decode the bytes** gives way to the next one, and then to
+  *   - **A label whose encoding does not decode the bytes** yields to the next one, and then to
   *     a guess by the frequency of letters (juniversalchardet). Text that is nearly right in an
   *     encoding of several bytes is taken for it, with U+FFFD for the rest, and never for
   *     windows-1252.
