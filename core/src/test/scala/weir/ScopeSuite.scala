@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.FiberCore
+import weir.testkit.TestRuntime
 
 /** Scopes: no fiber outlives its scope, and the first failure ends it. */
 class ScopeSuite extends WeirSuite:
@@ -382,6 +383,12 @@ class SupervisorSuite extends WeirSuite:
       intercept[IllegalStateException](supervisor.supervise(Task(runs.incrementAndGet())).runSync())
     assert(error.getMessage.startsWith("Supervisor.supervise: the supervisor has ended"))
     assertEquals(runs.get, 0)
+
+  test("what an ended supervisor refuses is no fiber, which a test runtime would miss"):
+    val error = TestRuntime.run(
+      Supervisor().use(Task.pure).flatMap(_.supervise(Task.unit)).attempt
+    )
+    assert(error.left.exists(_.isInstanceOf[IllegalStateException]), s"$error")
 
   test("the error of a daemon is printed, and it goes on after the one that started it"):
     val err = System.err

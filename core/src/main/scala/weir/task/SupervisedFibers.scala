@@ -36,20 +36,22 @@ private[weir] abstract class SupervisedFibers extends Awaited:
   private[weir] def onEnd(): Unit = ()
 
   /** A new fiber that runs `body`, not queued yet. Throws an `IllegalStateException` if none may be
-    * added any more.
+    * added any more: then none is made, which would never end.
     */
   final private[weir] def add(parent: TaskFiber, body: Task[Any]): TaskFiber =
-    val fiber = TaskFiber(parent.runtime, body)
-    fiber.locals = parent.localsForChild
-    fiber.context = parent.context
-    fiber.register((list, lock) => CallbackJoin(remove(fiber, _), parent.runtime, list, lock)): Unit
-    val refused = synchronized {
+    val locals = parent.localsForChild
+    synchronized {
       val refused = state != SupervisedFibers.State.Open && state != SupervisedFibers.State.Draining
-      if !refused then running.add(fiber): Unit
-      refused
+      if refused then throw IllegalStateException(refusal)
+      val fiber = TaskFiber(parent.runtime, body)
+      fiber.locals = locals
+      fiber.context = parent.context
+      fiber.register((list, lock) =>
+        CallbackJoin(remove(fiber, _), parent.runtime, list, lock)
+      ): Unit
+      running.add(fiber): Unit
+      fiber
     }
-    if refused then throw IllegalStateException(refusal)
-    fiber
 
   /** Ends with the last fiber, at once if there is none. */
   final private[weir] def drain(): Unit = change(SupervisedFibers.State.Draining): Unit
