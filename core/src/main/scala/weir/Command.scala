@@ -45,6 +45,7 @@ object Command:
     */
   final class Running private[Command] (process: Process, grace: FiniteDuration):
     @volatile private var writeAbandoned = false
+    @volatile private var hasRefusedInput = false
 
     /** Emits the bytes that the process writes to its standard output. They can be read once.
       *
@@ -67,9 +68,10 @@ object Command:
       */
     val errors: Stream[Array[Byte]] = bytesOf(process.getErrorStream)
 
-    /** Nothing, once all of `blocks` is written to its standard input, which is closed then, also
-      * after an error. **Waits** while it does not read. **Cancelled** meanwhile: kills the
-      * process. **Fails** with an `IOException` if it has ended, or has closed its input.
+    /** Nothing, once all of `blocks` is written to its standard input, which is closed then.
+      * **Waits** while it does not read. **Cancelled** meanwhile, or if `blocks` fails: kills the
+      * process, which would take a part of the input for all of it. **Fails** with an `IOException`
+      * if it has ended, or has closed its input.
       * {{{
       * val sorted: Task[String] = Command.run("sort").use { process =>
       *   process
@@ -84,9 +86,14 @@ object Command:
       def write(block: Array[Byte]) = Task.uncancelable(poll =>
         Task
           .abandonable(poll) { input.write(block); input.flush() }(_ => ())
-          .onCancel(Task { writeAbandoned = true } >> kill)
+          .onCancel(Task { writeAbandoned = true })
+          .onError { case _ => Task { hasRefusedInput = true } }
       )
-      blocks.evalMap(write).drain.guarantee(closeInput)
+      blocks.evalMap(write).drain.guaranteeCase {
+        case Outcome.Succeeded(_) => closeInput
+        case Outcome.Failed(_) if hasRefusedInput => closeInput
+        case _ => kill.guarantee(closeInput.handleError(_ => ()))
+      }
 
     /** With what it has ended. **Waits** for that. **Cancelled** meanwhile: it goes on.
       * {{{

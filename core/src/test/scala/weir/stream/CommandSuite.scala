@@ -33,15 +33,32 @@ class CommandSuite extends StreamTests:
     intercept[IOException](Command.run("/no/such/program").use(_ => Task.unit).runSync()): Unit
     intercept[IllegalArgumentException](Command.run()): Unit
 
-  test("an error of the input's stream is that of writeInput, and the input is closed"):
+  test("an error or a cancel of the input's stream kills the process, which sees no end"):
     val boom = Boom()
-    val result = shell("cat").use(process =>
+    for end <- List[Stream[Nothing]](Stream.fail(boom), Stream.exec(Task.canceled)) do
+      val result = shell("cat > /dev/null; echo all").use(process =>
+        process
+          .writeInput(Stream("a".getBytes) ++ end)
+          .start
+          .flatMap(_.join)
+          .both(text(process.output))
+          .both(process.exitCode)
+      )
+      val ((outcome, output), code) = result.runSync()
+      assert(outcome == Outcome.Canceled || outcome == Outcome.Failed(boom), outcome)
+      assertEquals(output, "")
+      assert(code != 0, code)
+
+  test("a process that reads only a part of its input ends by itself; the write fails"):
+    val result = shell("head -c 1 > /dev/null; exec 0<&-; sleep 0.1; echo read").use(process =>
       process
-        .writeInput(Stream("a".getBytes) ++ Stream.fail(boom))
+        .writeInput(Stream.constant(new Array[Byte](1 << 16)))
         .attempt
         .both(text(process.output))
     )
-    assertEquals(result.runSync(), (Left(boom), "a"))
+    val (written, output) = result.runSync()
+    assert(written.left.exists(_.isInstanceOf[IOException]), written)
+    assertEquals(output, "read\n")
 
   /** The process of a `Running`, by the number that its script prints. */
   private def handle(process: Command.Running): Task[ProcessHandle] =
