@@ -150,11 +150,7 @@ final class KeyedQueue[K, A] private (
       else
         val entry = TakeEntry(fiber, turns)
         takers.add(entry)
-        try setAlarm()
-        catch
-          case error: Throwable => // no alarm: a fiber that fails must not wait in line
-            takers.remove(entry)
-            throw error
+        setAlarm()
         entry
     }
 
@@ -240,12 +236,21 @@ final class KeyedQueue[K, A] private (
     val isNeeded = !takers.isEmpty && lines.hasLater
     if before ne null then
       if !isNeeded || before.dueNanos != lines.nextNanos then
-        alarm = null // setting the next one may fail: then the next fiber that takes sets it
+        alarm = null
         timers.remove(before): Unit
     if isNeeded && (alarm eq null) then
-      val next = Ring(lines.nextNanos)
-      timers.add(next)
-      alarm = next
+      try
+        val next = Ring(lines.nextNanos)
+        timers.add(next)
+        alarm = next
+      catch case error: Throwable => failTakers(error)
+
+  /** Nothing would wake those that wait for a time. The next fiber that takes sets an alarm. */
+  private def failTakers(error: Throwable): Unit =
+    var taker = takers.poll()
+    while taker ne null do
+      taker.fail(error): Unit
+      taker = takers.poll()
 
   private final class Ring(val dueNanos: Long) extends Alarm:
     def ring(): Unit = KeyedQueue.this.synchronized {

@@ -66,12 +66,7 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
       else
         val entry = Entry(fiber, units)
         waiting.add(entry)
-        try if (waiting.peek eq entry) || (alarm eq null) then serve()
-        catch
-          // no alarm could be set: a fiber that fails must not block the line
-          case error: Throwable =>
-            waiting.remove(entry)
-            throw error
+        if (waiting.peek eq entry) || (alarm eq null) then serve()
         entry
     }
 
@@ -116,9 +111,18 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
       if first.complete(()) then budget -= first.units
       first = waiting.peek.asInstanceOf[Entry | Null]
     val before = alarm
-    alarm = null // setting the next one may fail: then the next fiber that acquires sets it
+    alarm = null
     if before ne null then timers.remove(before): Unit
-    if first ne null then alarm = alarmIn(nanosFor(first.units - budget))
+    if first ne null then
+      try alarm = alarmIn(nanosFor(first.units - budget))
+      catch case error: Throwable => failWaiting(error)
+
+  /** Nothing would wake those that wait. The next fiber that acquires sets an alarm. */
+  private def failWaiting(error: Throwable): Unit =
+    var entry = waiting.poll()
+    while entry ne null do
+      entry.fail(error): Unit
+      entry = waiting.poll()
 
   private def alarmIn(delayNanos: Long): Alarm =
     val next = new AlarmAfter(timers, delayNanos):

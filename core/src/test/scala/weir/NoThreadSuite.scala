@@ -2,7 +2,8 @@ package weir
 
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
-import weir.runtime.{Scheduler, SystemTimers}
+import weir.fiber.TaskFiber
+import weir.runtime.{Alarm, Scheduler, SystemTimers, Timers}
 
 /** Where the system has no thread to give to the timer, those who need it fail, and nobody else. */
 class NoThreadSuite extends WeirSuite:
@@ -41,6 +42,47 @@ class NoThreadSuite extends WeirSuite:
     assertRefused(limiter.acquire)
     within(10.seconds)(limiter.acquire.runSync())
     within(10.seconds)(limiter.acquire.runSync())
+
+  /** A clock whose alarms can be refused, as where there is no memory or no thread for them. */
+  private final class Refusing extends Timers:
+    private val clock = SystemTimers()
+    @volatile var refuses = false
+    def nanoTime: Long = clock.nanoTime
+    def realTime: java.time.Instant = clock.realTime
+    def add(alarm: Alarm): Unit =
+      if refuses then throw OutOfMemoryError("unable to create native thread")
+      clock.add(alarm)
+    def remove(alarm: Alarm): Boolean = clock.remove(alarm)
+    def size: Int = clock.size
+
+  private def awaitWait(fiber: Fiber[Any]): Unit = fiber match
+    case fiber: TaskFiber => eventually("the fiber waits")(fiber.suspendedIn ne null)
+
+  test("who waits for a permit fails where another fiber cannot set the alarm for it"):
+    val timers = Refusing()
+    given Runtime = Runtime(Scheduler(2, 4), timers, null)
+    val limiter = RateLimiter.unsafe(1, 1.hour)
+    limiter.acquire.runSync()
+    val first = limiter.acquire.start.runSync()
+    awaitWait(first)
+    val second = limiter.acquire.start.runSync()
+    awaitWait(second)
+    timers.refuses = true
+    first.cancel.runSync()
+    within(10.seconds)(assertRefused(second.joinOrFail))
+
+  test("who waits for a value fails where another fiber cannot set the alarm for it"):
+    val timers = Refusing()
+    given Runtime = Runtime(Scheduler(2, 4), timers, null)
+    val values = KeyedQueue.unsafe[String, String](10, identity, _ => 1)
+    val taker = values.process(1)(value => Task.pure(KeyedQueue.Next.Done(value))).head
+    val waits = Task.both(taker, Task.unit).start.runSync()
+    eventually("it waits for a value")(summon[Runtime].dump().contains("KeyedQueue, with 0"))
+    timers.refuses = true
+    (values.hold("a", 1.hour) >> values.offer("a")).runSync()
+    within(10.seconds)(assertRefused(waits.joinOrFail))
+    timers.refuses = false
+    within(10.seconds)(assertEquals((values.offer("b") >> taker).runSync(), Some("b")))
 
   test("timeoutAbandon cancels what it has started, which nothing would limit"):
     given Runtime = poor()
