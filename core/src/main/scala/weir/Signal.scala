@@ -7,7 +7,7 @@ package weir
 final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]:
   private[weir] def state: Task[Signal.State[A]] = ref.get
 
-  private[weir] def present: A = ref.present.value
+  private[weir] override def present: A = ref.present.value
 
   /** Replaces the value.
     * {{{
@@ -53,6 +53,9 @@ object Signal:
   /** A value that can be read and watched: a signal, or a `map` of one, which cannot be set. */
   sealed abstract class View[+A]:
     private[weir] def state: Task[State[A]]
+
+    /** The value now. */
+    private[weir] def present: A
 
     /** The present value.
       * {{{
@@ -103,6 +106,7 @@ object Signal:
   private final class Mapped[A, +B](of: View[A], f: A => B) extends View[B]:
     private[weir] def state: Task[State[B]] =
       of.state.map(now => State(f(now.value), now.changed))
+    private[weir] def present: B = f(of.present)
 
   private final class Watch[A](state: Task[State[A]]) extends Source[A]:
     private var seen: State[A] | Null = null

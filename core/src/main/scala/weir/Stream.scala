@@ -893,7 +893,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * }
     * }}}
     */
-  final def interruptWhenTrue(stop: Signal[Boolean]): Stream[A] =
+  final def interruptWhenTrue(stop: Signal.View[Boolean]): Stream[A] =
     beside(stop.waitUntil(identity), ends = true, () => stop.present)
 
   /** As `interruptWhen`, at the first `true` of `that`. It has a fiber of its own, so elements may

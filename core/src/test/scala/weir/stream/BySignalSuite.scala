@@ -18,6 +18,10 @@ class BySignalSuite extends StreamTests:
       val stop = Signal.unsafe(false)
       (_.interruptWhenTrue(stop), stop.set(true))
     ),
+    "interruptWhenTrue of a view" -> (() =>
+      val stop = Signal.unsafe(0)
+      (_.interruptWhenTrue(stop.map(_ > 0)), stop.set(1))
+    ),
     "interruptWhen of a deferred value" -> (() =>
       val stop = Deferred.unsafe[Unit]
       (_.interruptWhen(stop.get), stop.complete(()))
