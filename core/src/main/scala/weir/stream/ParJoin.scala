@@ -94,9 +94,9 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def start(stream: Stream[Any], fiber: TaskFiber): Unit =
     val inner = Inner(stream.open())
     synchronized {
+      inners.addOne(inner) // first: `close` has to find the fiber
       if !isClosing then
         inner.fiber = fiber.fork(DirectCode(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
-      inners.addOne(inner): Unit
     }
 
   override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
