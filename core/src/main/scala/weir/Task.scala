@@ -406,9 +406,14 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * refuses it, changes nothing: the step runs on a worker of the runtime. What a context takes
     * and never runs, as a pool may that is shut down, never goes on.
     *
-    * In a stream, and where a `Task.direct` awaits this, the code that waits keeps its thread, and
-    * another fiber runs this task on `context`. That fiber is cancelled with the one that waits,
-    * and has the same masks and locals.
+    * A stream in this task keeps no thread of `context` while it waits: a worker runs its loop, and
+    * `context` each of its effects. Plain functions of such a stream, as those of `map`, run on the
+    * worker. A stream without effects runs on `context`. Code of a `Task.direct` does so too, and
+    * blocks its thread while it awaits: on a pool that cannot grow, such as one of one thread, it
+    * must not await what needs another thread of that pool.
+    *
+    * Where a stream or a `Task.direct` awaits this, another fiber runs it on `context`. That fiber
+    * is cancelled with the one that waits, and has the same masks and locals.
     * {{{
     * val context = scala.concurrent.ExecutionContext.global
     * val name = Task(Thread.currentThread.getName).evalOn(context)

@@ -77,11 +77,17 @@ private[weir] object DirectBlock:
   /** A block for plain code that `fiber` runs on the calling thread piece by piece: see `run`. */
   private[weir] def of(fiber: TaskFiber): DirectBlock = new DirectBlock(fiber)
 
-  def run[A](body: DirectBlock ?=> A): Task[A] = DirectCode { fiber =>
+  def run[A](body: DirectBlock ?=> A): Task[A] =
+    new DirectCode[A](code(body)):
+      override def isForContext: Boolean = true
+
+  /** As `run`, for code that waits for a consumer: apart from the context of an `evalOn`. */
+  private[weir] def runApart[A](body: DirectBlock ?=> A): Task[A] = DirectCode(code(body))
+
+  private def code[A](body: DirectBlock ?=> A): TaskFiber => A = fiber =>
     val block = new DirectBlock(fiber)
     fiber.block = block
     try body(using block)
     finally
       block.hasEnded = true
       fiber.block = null
-  }

@@ -42,33 +42,32 @@ private final class EvalOnFrame(source: Task[Any], context: ExecutionContext | N
   * whether it is masked. So this wait itself is masked. It always takes over the inner fiber's
   * outcome, its locals, and a cancel that is still pending.
   */
-private final class EvalApart(source: Task[Any], context: ExecutionContext | Null)
+private[fiber] final class EvalApart(source: Task[Any], context: ExecutionContext | Null)
     extends Frame(Tag.HandlingFrame):
   private var inner: TaskFiber | Null = null
 
   def start(fiber: TaskFiber): Task[Any] =
-    if context eq fiber.context then source
+    if (context eq fiber.context) && !fiber.isApart then source
     else
       val begun = TaskFiber(fiber.runtime, KeepLocals(source, this))
       begun.locals = fiber.localsForChild
       begun.context = context
       begun.adoptMasks(fiber)
       inner = begun
+      // What takes memory comes before the inner fiber is queued: then nothing would wait for it.
+      val end = begun.register((list, lock) => WaitList.Entry(fiber, list, lock))
+      val waits = AwaitJoin(end)
+      fiber.push(this)
       fiber.addMask()
       fiber.beginNesting(begun) // before it runs, as it may cancel itself by the outer fiber
-      try fiber.submit(begun)
-      catch
-        case error: Throwable =>
-          end(fiber)
-          throw error
-      fiber.push(this)
-      begun.join
+      fiber.submit(begun)
+      waits
 
   /** The locals of the inner fiber at its end. Written by that fiber. */
   var locals: Locals | Null = null
 
   override def failed(fiber: TaskFiber, error: Throwable): Task[Any] =
-    end(fiber) // there was no memory for the wait
+    end(fiber) // there was no memory to queue it
     Fail(error)
 
   private def end(fiber: TaskFiber): Unit =
@@ -89,6 +88,10 @@ private final class EvalApart(source: Task[Any], context: ExecutionContext | Nul
   private def cancelUnmasked(fiber: TaskFiber): Task[Any] =
     val masks = Iterator.iterate(fiber.innermostMask)(_.nn.outer).takeWhile(_ ne null).toList
     masks.reverse.foldLeft[Task[Any]](CancelSelf)((task, mask) => Unmasked(task, mask.nn))
+
+/** The wait of a joiner that is registered already. */
+private final class AwaitJoin(joiner: AnyRef) extends Suspend[Any]:
+  def begin(fiber: TaskFiber): Any = joiner
 
 /** Runs `source`, and at its end stores the locals of its fiber in `keeper`. */
 private final class KeepLocals(source: Task[Any], keeper: EvalApart)

@@ -36,7 +36,7 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
 
   private def awaitResult[A](task: Task[A]): A = task.tag match
     case Tag.Pure => task.asInstanceOf[Pure[A]].value
-    case Tag.Delay if mayGoOn =>
+    case Tag.Delay if !isApart && mayGoOn =>
       try task.asInstanceOf[Delay[A]].run().asInstanceOf[A]
       catch case error: Throwable => throw failedInPlace(error)
     case _ => awaitInLoop(task)
@@ -55,7 +55,12 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
     val maskBefore = innermostMask
     thrown = null // an error that the code has caught, and throws again later, is its own
     val result =
-      try this.loop(if shouldCancel then CancelSelf else task, null, height)
+      try
+        this.loop(
+          if shouldCancel then CancelSelf else RunsApart.atContext(this, task),
+          null,
+          height
+        )
       catch
         case error: StackOverflowError =>
           dropTo(height, masksBefore, maskBefore)

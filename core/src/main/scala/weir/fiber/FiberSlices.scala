@@ -1,7 +1,7 @@
 package weir.fiber
 
 import java.util.concurrent.locks.LockSupport
-import scala.concurrent.ExecutionContext
+import scala.concurrent.{ExecutionContext, blocking}
 import weir.runtime.{ContextThread, ExecutionThread, FiberRegistry, Job}
 import weir.{Runtime, Task}
 
@@ -37,6 +37,11 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   /** How often the fiber has parked a platform thread that has called `runSync`, modulo 2^16. */
   final private[weir] var callerParks: Short = 0
+
+  /** True while a worker runs plain code of this fiber that does not keep a thread of `context`:
+    * see `RunsApart`.
+    */
+  final private[weir] var isApart: Boolean = false
 
   /** True inside of the body of a `DirectCode`. */
   final private[fiber] var inDirect: Boolean = false
@@ -86,20 +91,30 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     executionThread.pooled &&
       ((context ne null) || runtime.scheduler.mayHaveWork(executionThread.preferredShard))
 
-  /** Queues this fiber, to go on with `task`. */
+  /** Queues this fiber, to go on with `task`. If that throws, this thread still owns the fiber. */
   final protected def leaveThread(task: Task[Any]): Unit =
-    val shard = executionThread.preferredShard
     notifyFrame()
+    leaveThread(task, executionThread.preferredShard)
+
+  private def leaveThread(task: Task[Any], shard: Int): Unit =
+    val here = executionThread
     if masks == 0 then closeInterruptGate()
-    saveContext()
-    this.executionThread = null.asInstanceOf[ExecutionThread]
-    pending = task
-    runtime.scheduler.submit(this, shard)
+    try
+      saveContext()
+      this.executionThread = null.asInstanceOf[ExecutionThread]
+      pending = task
+      runtime.scheduler.submit(this, shard)
+    catch
+      case error: Throwable => // it is not queued: there was no memory
+        pending = null
+        this.executionThread = here
+        if masks == 0 then openInterruptGate()
+        throw error
 
   /** True if a thread of this fiber's context will run the slice that a worker has begun. */
   final protected def isSent: Boolean =
     val target = context
-    (target ne null) && !executionThread.isInstanceOf[ContextThread] && {
+    (target ne null) && !isApart && !executionThread.isInstanceOf[ContextThread] && {
       val at = executionThread
       executionThread = null.asInstanceOf[ExecutionThread]
       ContextThread.send(this, target, runtime.scheduler) || {
@@ -193,8 +208,13 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     goesOn
 
   private def parkUntilEnded(wait: Waiter): Unit =
-    var interrupted = false
     if wait.isWaiting && isOnCallingThread then callerParks = (callerParks + 1).toShort
+    // A pool that can adds a thread for others, as `ExecutionContext.global` does.
+    if executionThread.isInstanceOf[ContextThread] then blocking(parkWhile(wait))
+    else parkWhile(wait)
+
+  private def parkWhile(wait: Waiter): Unit =
+    var interrupted = false
     while wait.isWaiting do
       LockSupport.park(wait)
       // No cancel has made it: the gate is closed. On the thread of a caller of runSync it cancels.
@@ -210,13 +230,14 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       frameToNotify = null
       frame.onSuspend(this)
 
-  /** Goes on with `task` on a worker, which has a stack of its own. */
-  final protected def moveToWorker(task: Task[Any]): Unit =
-    if masks == 0 then closeInterruptGate()
-    saveContext()
-    this.executionThread = null.asInstanceOf[ExecutionThread]
-    pending = task
-    runtime.scheduler.submit(this)
+  /** Goes on with `task` on a worker, which has a stack of its own. False if there is no memory to
+    * queue the fiber: then it has to go on here.
+    */
+  final protected def movesToWorker(task: Task[Any]): Boolean =
+    try
+      leaveThread(task, Thread.currentThread().threadId().toInt)
+      true
+    catch case _: Throwable => false
 
   /** At the end of the fiber: its thread does not run it any more, and nothing keeps its parts
     * alive.
@@ -256,6 +277,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     val child = TaskFiber(runtime, body)
     child.locals = localsForChild
     child.context = context
+    child.isApart = RunsApart.fromItsBegin(body, context)
     child.isReported = isReported
     submit(child)
     child

@@ -69,8 +69,7 @@ private[weir] final class Start[A](val body: Task[A], val isReported: Boolean)
 
 private[weir] case object CancelSelf extends Task[Unit](Tag.Canceled)
 
-private[weir] final class Uncancelable[A](val body: Poll => Task[A])
-    extends Task[A](Tag.Uncancelable)
+private[weir] class Uncancelable[A](val body: Poll => Task[A]) extends Task[A](Tag.Uncancelable)
 
 /** `source` with `mask` removed, where `mask` is the innermost one of this fiber. As a frame, the
   * end of that.
@@ -83,8 +82,15 @@ private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
   */
 private[weir] final class Leave[A](val next: Task[A]) extends Task[A](Tag.Leave)
 
-/** Plain code on the fiber's own thread, which may `await`. */
+/** Plain code on the fiber's own thread, which may `await`. In an `evalOn` a worker runs it, apart
+  * from the context: see `RunsApart`.
+  */
 private[weir] class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.DirectCode):
+
+  /** Whether a thread of the context of an `evalOn` runs this, although it may block there: since
+    * it is the user's own code, or since it never waits. Asked only where there is a context.
+    */
+  def isForContext: Boolean = false
 
   /** Whether a platform thread that has called `runSync` leaves this to a worker. Asked there only,
     * and only where the fiber can leave its thread.

@@ -49,9 +49,9 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
         val own = isRunBy(fiber)
         if fiber ne TaskFiber.this then requestCancel()
         own
-    Uncancelable(poll =>
+    new Uncancelable[Unit](poll =>
       request.flatMap(own => if own then poll(CancelSelf) else joining(handles = false).void)
-    )
+    ) with RunsAnywhere
 
   def runSlice(executionThread: ExecutionThread): Unit =
     this.executionThread = executionThread
@@ -341,9 +341,12 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
               case Tag.DirectCode =>
                 val direct = task.asInstanceOf[DirectCode[Any]]
                 if shouldCancel && !direct.isBegun then current = CancelSelf
-                else if base == 0 && isOnCallingThread && direct.isForWorker then
-                  moveToWorker(direct)
-                  return TaskFiber.Suspended
+                else if base == 0 && isOnCallingThread && direct.isForWorker && movesToWorker(
+                    direct
+                  )
+                then return TaskFiber.Suspended
+                else if base == 0 && (context ne null) && RunsApart.leaves(this, direct) then
+                  current = RunsApart.start(this, direct)
                 else
                   beginInterruptible()
                   value = runDirect(direct)
@@ -364,9 +367,9 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
           waiter = null
           if error.isInstanceOf[StackOverflowError] && isUnwinding(current) then
             overflows += 1
-            if base == 0 && isOnCallersStack then
-              moveToWorker(if isCancel(error) then CancelSelf else Fail(error))
-              return TaskFiber.Suspended
+            if base == 0 && isOnCallersStack &&
+              movesToWorker(if isCancel(error) then CancelSelf else Fail(error))
+            then return TaskFiber.Suspended
             if base > 0 && overflows == TaskFiber.overflowsInARow then throw error
           else overflows = 0
           current = failedIn(current, error)

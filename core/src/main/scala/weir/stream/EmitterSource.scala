@@ -68,7 +68,7 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
 
   private def run(fiber: TaskFiber): Unit =
     try
-      fiber.await(DirectBlock.run(body(emitter)))
+      fiber.await(DirectBlock.runApart(body(emitter)))
       end(Pull.End)
     catch
       case CancelSignal =>

@@ -502,6 +502,9 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
         .instanceOf(delay)
         .ifeq(other)
         .aload(1)
+        .invokevirtual(fiber, "isApart", MethodTypeDesc.of(CD_boolean))
+        .ifne(other)
+        .aload(1)
         .invokevirtual(fiber, "checkpoint", MethodTypeDesc.of(CD_void))
         .trying(
           _.aload(made)

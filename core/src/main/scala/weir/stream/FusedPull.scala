@@ -37,10 +37,13 @@ private[weir] abstract class FusedPull extends Pull:
     pull.atMost(Long.MaxValue)
     pull
 
-  /** Whether a run of this shape has parked a platform thread that had called `runSync`. Another
-    * thread may see that late.
+  /** Whether the latest run of this shape on a platform thread that had called `runSync` has parked
+    * that. Another thread may see it late.
     */
   final def parksCaller: Boolean = first.hasParkedCaller
+
+  /** The end of a run that was opened without its end, and has not parked such a thread. */
+  final def parksNoCaller(): Unit = first.hasParkedCaller = false
 
   /** The result of a run with an end, which it closes. */
   final def run(fiber: TaskFiber): Any =

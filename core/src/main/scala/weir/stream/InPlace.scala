@@ -112,7 +112,9 @@ private[stream] final class InPlace(
     * thread an interrupt would cancel it.
     */
   def mayBegin(fiber: TaskFiber): Boolean =
-    fiber.masks == 0 && !fiber.isOnCallingThread && fitsRuntime(fiber.runtime)
+    fiber.masks == 0 && !fiber.isOnCallingThread && (fiber.context eq null) && fitsRuntime(
+      fiber.runtime
+    )
 
   /** Under the lock. */
   def begin(): Unit =

@@ -49,7 +49,8 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
       result.value = null
       if stage.stretch ne null then startNanos = fiber.runtime.timers.nanoTime
       val made = f(element)
-      val value = Frame.ready(fiber, made)
+      // Apart from the context of an `evalOn` only the interpreter runs it, which goes back there.
+      val value = if fiber.isApart then Frame.NotReady else Frame.ready(fiber, made)
       if value.asInstanceOf[AnyRef] eq Frame.NotReady then effect = made
       else
         wasReady = true

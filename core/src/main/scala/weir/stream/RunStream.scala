@@ -15,13 +15,17 @@ private[weir] object RunStream:
   def apply[B](stream: Stream[Any], end: Step.End): Task[B] =
     new DirectCode[B](begin[B](stream, end)):
       override def isForWorker: Boolean = stream.openUntil(end).hasFibers
+      override def isForContext: Boolean = stream.openUntil(end).isPlain
 
   private def begin[B](stream: Stream[Any], end: Step.End)(fiber: TaskFiber): B =
     val result = stream.openUntil(end) match
       case fused: FusedPull if fused.hasEnd =>
         // It has one `next`, in which it could not leave the thread.
         if fused.parksCaller && fiber.isOnCallingThread then
-          consume(stream, stream.open(), end, fiber)
+          val parks = fiber.callerParks
+          val result = consume(stream, stream.open(), end, fiber)
+          if fiber.callerParks == parks then fused.parksNoCaller()
+          result
         else fused.run(fiber)
       case pull => consume(stream, pull, end, fiber)
     result.asInstanceOf[B]

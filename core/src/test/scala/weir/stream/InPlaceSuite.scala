@@ -1,10 +1,9 @@
 package weir
 package stream
 
-import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, Executors}
+import java.util.concurrent.{CountDownLatch, Executors}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.concurrent.ExecutionContext
-import scala.jdk.CollectionConverters.*
 
 /** `parEvalMap` where the consumer runs the effects. */
 class InPlaceSuite extends InPlaceTests:
@@ -237,25 +236,20 @@ class InPlaceSuite extends InPlaceTests:
     val got = (local.set(3) >> all.toList).start.flatMap(_.joinOrFail).runSync()
     assertEquals(got, List.fill(5)(3))
 
-  test("on an execution context, effects run there: in place, handed over and by a helper"):
-    val executor = Executors.newFixedThreadPool(4, Thread.ofPlatform().name("here-", 0).factory())
+  test("in an evalOn effects run on the context, and never in place"):
+    val executor = Executors.newFixedThreadPool(2, Thread.ofPlatform().name("here-", 0).factory())
     try
       val context = ExecutionContext.fromExecutor(executor)
-      val names = ConcurrentLinkedQueue[String]()
-      val begun = CountDownLatch(2)
-      def note[A](a: => A): Task[A] = Task {
-        names.add(Thread.currentThread.getName)
-        a
+      val name = Task(Thread.currentThread.getName)
+      val names = Stream.range(0, 1000).parEvalMap(3)(_ => name)
+      val direct = Task.direct {
+        val seen = List.newBuilder[String]
+        for name <- names do seen += name
+        seen.result()
       }
-      val scene = Scene(3) {
-        case 0 => note(0)
-        case 1 => note(begun.countDown()) >> note(await(begun)).as(1)
-        case 2 => note(begun.countDown()).as(2)
-        case i => note(i)
-      }
-      val got = scene.results.take(20).toList.evalOn(context).start.flatMap(_.joinOrFail).runSync()
-      assertEquals(got, List.range(0, 20))
-      assertEquals(names.asScala.filterNot(_.startsWith("here-")).toList, Nil)
+      for task <- List(names.toList, direct) do
+        val seen = task.evalOn(context).start.flatMap(_.joinOrFail).runSync()
+        assertEquals(seen.filterNot(_.startsWith("here-")), Nil)
     finally executor.shutdown()
 
   test("unordered, an effect that blocks for ever does not hold up the result of another"):

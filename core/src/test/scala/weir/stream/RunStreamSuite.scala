@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
+import weir.runtime.SystemTimers
 
 /** On which thread `runSync` consumes a stream. */
 class RunStreamSuite extends StreamTests:
@@ -102,6 +103,46 @@ class RunStreamSuite extends StreamTests:
     val runs = List.fill(100)(run())
     assertEquals(runs.count(_ == List(false, false, false, false)), 1)
     assertEquals(runs.count(_ == List(false, false, true, true)), 99)
+
+  test("a shape whose latest run has not waited is opened with its end again"):
+    def runs(waits: Boolean): Stream[Int] =
+      Stream.range(0, 4).evalMap(i => if waits && i == 1 then waitFor(wait) else Task.pure(i))
+    def isMarked: Boolean = runs(false).openUntil(Step.Drain()) match
+      case fused: FusedPull => fused.parksCaller
+      case _ => false
+    def run(waits: Boolean): Boolean =
+      onPlatformThread(runs(waits).drain.runSync()): Unit
+      isMarked
+    for _ <- 1 to 100 do run(waits = false)
+    assertEquals(
+      List(true, true, false, false, true).map(run),
+      List(true, true, false, false, true)
+    )
+
+  test("a stream that cannot be left to a worker goes on here, and is closed"):
+    val scheduler = RefusingScheduler()
+    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    val closed = AtomicInteger()
+    val wait = Task.async[Int] { done =>
+      val parked = Thread.currentThread()
+      Thread.startVirtualThread { () =>
+        while parked.getState == Thread.State.RUNNABLE do Thread.sleep(1)
+        scheduler.refuseAfter(0)
+        done(Right(0))
+      }: Unit
+    }
+    val virtual = ConcurrentLinkedQueue[Boolean]()
+    onPlatformThread {
+      val stream = Stream
+        .range(0, 3)
+        .evalMap { i =>
+          virtual.add(Thread.currentThread().isVirtual)
+          if i == 0 then wait else Task.pure(i)
+        }
+        .onFinalize(Task(closed.incrementAndGet(): Unit))
+      assertEquals(stream.toList.runSync(), List(0, 1, 2))
+    }: Unit
+    assertEquals((virtual.asScala.toList, closed.get), (List(false, false, false), 1))
 
   test("code of a Task.direct cannot leave the calling thread, nor can a stream in it"):
     val threads = waiting(5)(task => Task.direct(task.await))
