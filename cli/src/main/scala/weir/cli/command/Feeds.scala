@@ -11,14 +11,24 @@ import weir.cli.feeds.{FeedsJob, Settings}
 /** `weir feeds`: its options, and nothing else. */
 @Command(
   name = "feeds",
-  subcommands = Array(classOf[FeedsItems], classOf[FeedsServe], classOf[FeedsStatus]),
+  subcommands = Array(
+    classOf[FeedsAdd],
+    classOf[FeedsRemove],
+    classOf[FeedsList],
+    classOf[FeedsEnable],
+    classOf[FeedsDisable],
+    classOf[FeedsExport],
+    classOf[FeedsItems],
+    classOf[FeedsServe],
+    classOf[FeedsStatus]
+  ),
   sortOptions = false,
   description = Array(
     "Fetch every feed in a database that is due, concurrently, and store what is new.",
     "",
-    "Without --opml and --urls, an empty database is filled with the 500 feeds of a local site " +
-      "that " +
-      "this program runs itself: good ones and all kinds of bad ones, and no network is needed.",
+    "Where there are no feeds of yours yet, and neither --opml nor --urls is given, it is a " +
+      "demo, on a database of its own, weir-feeds-demo.db: the 500 feeds of a local site that " +
+      "this program runs itself, good ones and all kinds of bad ones, and no network is needed.",
     "",
     "Any number of processes may run on one database, with Postgres on several machines: they " +
       "share what is due, and no feed is fetched by two of them at once.",
@@ -47,22 +57,24 @@ final class Feeds extends Callable[Int]:
     paramLabel = "FILE|URL",
     description = Array(
       "An SQLite file, or jdbc:postgresql://HOST/DATABASE?user=U&password=P. It is made if there " +
-        "is none. Default: $" + "{DEFAULT-VALUE}, in the current folder."
+        "is none and feeds are given. Default: weir-feeds.db, in the current folder."
     )
   )
-  private[command] var db: String = "weir-feeds.db"
+  private[command] var db: String | Null = null
 
   @Opt(
     names = Array("--opml"),
     paramLabel = "FILE",
-    description = Array("Add the subscriptions of an OPML file first.")
+    description = Array("Add the subscriptions of an OPML file first; - is standard input.")
   )
   private[command] var opml: String | Null = null
 
   @Opt(
     names = Array("--urls"),
     paramLabel = "FILE",
-    description = Array("Add the URLs of a text file first, one a line; # begins a comment.")
+    description = Array(
+      "Add the URLs of a text file first, one a line; # begins a comment; - is standard input."
+    )
   )
   private[command] var urls: String | Null = null
 
@@ -199,9 +211,12 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--site-feeds"),
     paramLabel = "N",
-    description = Array("How many feeds a new local site has. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "How many feeds the demo's local site has where it is new, 500 if this is not given. With " +
+        "--db, the demo is kept there."
+    )
   )
-  private[command] var siteFeeds: String = "500"
+  private[command] var siteFeeds: String | Null = null
 
   def call(): Int =
     val line = spec.commandLine
@@ -209,7 +224,7 @@ final class Feeds extends Callable[Int]:
 
   private def settings: Settings =
     Settings(
-      db = db,
+      db = Option(db),
       opml = Option(opml).map(OptionValue.path("--opml", _)),
       urls = Option(urls).map(OptionValue.path("--urls", _)),
       isStrict = isStrict,
@@ -226,6 +241,6 @@ final class Feeds extends Callable[Int]:
       json = Option(json).map(OptionValue.target("--json", _)),
       report = Option(report).map(OptionValue.target("--report", _)),
       seed = Option(seed).map(OptionValue.number("--seed", _, Long.MinValue, Long.MaxValue)),
-      siteSize = OptionValue.count("--site-feeds", siteFeeds, 1, 100_000),
+      siteSize = Option(siteFeeds).map(OptionValue.count("--site-feeds", _, 1, 100_000)),
       speed = OptionValue.factor("--speed", speed)
     )

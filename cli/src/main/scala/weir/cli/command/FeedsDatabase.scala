@@ -6,8 +6,9 @@ import picocli.CommandLine.{Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.BadInput
+import weir.cli.feeds.RunDatabase
 
-/** `--db` for the commands under `weir feeds` that read, given before their name or after it. */
+/** `--db` for the commands under `weir feeds`, given before their name or after it. */
 final class FeedsDatabase:
   @Spec(Spec.Target.MIXEE)
   private[command] var spec: CommandSpec = scala.compiletime.uninitialized
@@ -23,9 +24,23 @@ final class FeedsDatabase:
   )
   private[command] var db: String | Null = null
 
-  /** **Fails** with [[BadInput]] if `weir feeds` was given an option that only fetching has.
+  /** The database that is meant. **Fails** as `chosen`. */
+  def target: String = chosen.getOrElse(RunDatabase.usual)
+
+  /** The same, for a command that only reads: the demo's if there is no other, which it says. */
+  def shown: String = chosen.getOrElse:
+    if RunDatabase.isDemoAlone then
+      spec.commandLine.getErr.println(
+        s"no feeds of your own in ${RunDatabase.usual}; this is the demo, in ${RunDatabase.demo}"
+      )
+      RunDatabase.demo
+    else RunDatabase.usual
+
+  /** None if none was given.
+    *
+    * **Fails** with [[BadInput]] if `weir feeds` was given an option that only fetching has.
     */
-  def target: String =
+  private def chosen: Option[String] =
     val fetching = spec.parent.commandLine.getParseResult.matchedOptions.asScala
     for option <- fetching.find(_.longestName != "--db") do
       throw BadInput(
@@ -33,4 +48,4 @@ final class FeedsDatabase:
         s"weir feeds ${spec.name} has no such option.",
         s"Leave it out; weir feeds ${spec.name} --help lists what there is."
       )
-    Option(db).getOrElse(spec.parent.userObject.asInstanceOf[Feeds].db)
+    Option(db).orElse(Option(spec.parent.userObject.asInstanceOf[Feeds].db))

@@ -78,7 +78,7 @@ final class FeedsItems extends Callable[Int]:
       .map(Since.parse("--since", _, Instant.now(), ZoneId.systemDefault))
     val usualLimit = Option.when(start.isEmpty)(50L)
     ItemsJob.Settings(
-      db = database.target,
+      db = database.shown,
       feed = Option(feed),
       sinceMillis = start,
       limit =

@@ -57,7 +57,7 @@ final class FeedsServe extends Callable[Int]:
 
   private def settings: ServeJob.Settings =
     ServeJob.Settings(
-      db = database.target,
+      db = database.shown,
       port = OptionValue.count("--port", port, 0, 65_535),
       staleMillis = DurationText.parse("--stale", stale).toMillis
     )

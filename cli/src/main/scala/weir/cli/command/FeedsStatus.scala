@@ -39,7 +39,7 @@ final class FeedsStatus extends Callable[Int]:
   def call(): Int =
     val line = spec.commandLine
     StatusJob(
-      database.target,
+      database.shown,
       OptionValue.count("--limit", limit, 0, 1_000_000),
       line.getOut
     ).run()

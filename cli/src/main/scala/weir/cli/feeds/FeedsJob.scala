@@ -10,9 +10,9 @@ import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher}
 import weir.cli.feeds.input.{FeedList, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
-import weir.cli.feeds.run.{FeedRun, Meter}
+import weir.cli.feeds.run.{FeedRun, HoldOff, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
-import weir.cli.feeds.store.{Database, FeedStore, Leases, Outages, Stages}
+import weir.cli.feeds.store.{FeedEdits, FeedOrigin, FeedStore, Leases, Stages}
 
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
@@ -26,14 +26,11 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     val listed = settings.opml.fold(FeedList.empty)(Opml.read) ++
       settings.urls.fold(FeedList.empty)(UrlList.read)
     InputProblems.check(listed, settings.isStrict, err)
-    val database = Database.of(settings.db)
-    val outages =
-      Outages(database.name, isWaiting = true, text => err.println(s"weir feeds: $text"))
-    val store = FeedStore.open(database, outages)
+    val store = RunDatabase(settings, out, err).open(hasFeeds = listed.feeds.nonEmpty)
     try
       if listed.feeds.nonEmpty then add(store, listed)
-      else if store.size() == 0 then addSite(store)
-      val site = Option.when(store.countAt(LocalSite.host) > 0)(startSite(store))
+      else if settings.siteSize.nonEmpty || store.origin.isEmpty then addSite(store)
+      val site = Option.when(store.origin.contains(FeedOrigin.Demo))(startSite(store))
       try
         val leases = store.lease(settings.lease)
         try fetch(store, leases, site)
@@ -42,9 +39,8 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     finally store.close()
 
   private def fetch(store: FeedStore, leases: Leases, site: Option[LocalSite]): Int =
-    val isSiteOnly = site.nonEmpty && store.countAt(LocalSite.host) == store.size()
     val timeout =
-      settings.timeout.getOrElse(if isSiteOnly then siteTimeout else Settings.usualTimeout)
+      settings.timeout.getOrElse(if site.nonEmpty then siteTimeout else Settings.usualTimeout)
     val seed = settings.seed
       .orElse(site.map(_.plan.seed))
       .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))
@@ -56,11 +52,11 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       leases,
       fetcher,
       Backoff(settings.retries, backoffBase, seed),
-      site.filter(_ => isSiteOnly).fold(Meter.clock)(Meter.planned(_, timeout)),
+      site.fold(Meter.clock)(Meter.planned(_, timeout)),
       FeedRun.Limits(settings.parallel, perHost, shared),
       monitor
     )
-    val places = Option.when(isSiteOnly)(settings.parallel min perHost(LocalSite.host))
+    val places = site.map(_ => settings.parallel min perHost(LocalSite.host))
     val session = Session(settings, store, leases, run, places, seed, out, err)
     try
       Foreground.run(monitor.fold(session.all)(telling(store, _)(session.all))) match
@@ -87,31 +83,39 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def add(store: FeedStore, listed: FeedList): Unit =
     val added = store.add(listed.feeds)
+    FeedEdits(store)
+      .lookAgainSooner(listed.feeds.map(_.url), HoldOff.doubled(_, settings.stale).toMillis)
     val known = listed.feeds.size - added
     val bad = listed.problems.size
     val rest = if known == 0 then "" else s", ${Text.grouped(known)} known already"
     val problems = if bad == 0 then "" else s", ${Text.count(bad, "problem")} in the input"
     out.println(s"${Text.count(added, "feed")} added$rest$problems")
 
+  /** Does nothing if the site's feeds are there already. */
   private def addSite(store: FeedStore): Unit =
-    val seed = settings.seed.getOrElse(1L)
-    val plan = SitePlan.make(seed, settings.siteSize, settings.speed)
-    val timeout = settings.timeout.getOrElse(siteTimeout)
-    store.setFact(FeedsJob.siteSeed, seed.toString)
-    store.setFact(FeedsJob.siteSize, settings.siteSize.toString)
-    val _ = store.add(LocalSite.newFeeds(plan, timeout, settings.retries, backoffBase))
-    out.println(
-      s"no feeds yet, so a local site of ${Text.count(settings.siteSize, "feed")} runs in this " +
-        s"process (seed $seed)"
-    )
-    out.flush()
+    if !store.origin.contains(FeedOrigin.Demo) then
+      val seed = settings.seed.getOrElse(1L)
+      val size = settings.siteSize.getOrElse(Settings.usualSiteSize)
+      val plan = SitePlan.make(seed, size, settings.speed)
+      val timeout = settings.timeout.getOrElse(siteTimeout)
+      val feeds = LocalSite.newFeeds(plan, timeout, settings.retries, backoffBase)
+      val facts = Seq(FeedsJob.siteSeed -> s"$seed", FeedsJob.siteSize -> s"$size")
+      store.addDemo(feeds, facts): Unit
+      out.println(
+        s"a local site of ${Text.count(size, "feed")} runs in this process (seed $seed)"
+      )
+      out.flush()
 
   /** The same site again that the feeds in the database came from, unless another seed is given. */
   private def startSite(store: FeedStore): LocalSite =
     val seed = settings.seed.orElse(store.fact(FeedsJob.siteSeed).flatMap(_.toLongOption))
     val size = store.fact(FeedsJob.siteSize).flatMap(_.toIntOption)
     LocalSite.start(
-      SitePlan.make(seed.getOrElse(1L), size.getOrElse(settings.siteSize), settings.speed)
+      SitePlan.make(
+        seed.getOrElse(1L),
+        size.orElse(settings.siteSize).getOrElse(Settings.usualSiteSize),
+        settings.speed
+      )
     )
 
   private def perHost(host: String): Int =

@@ -18,9 +18,11 @@ import weir.cli.feeds.input.ByteSize
   *   whether a single bad line of the input refuses all of it
   * @param allowsPrivate
   *   whether a public address may redirect to a private one
+  * @param siteSize
+  *   how many feeds a new local site has; the demo is meant if it is given
   */
 final case class Settings(
-    db: String,
+    db: Option[String],
     opml: Option[Path],
     urls: Option[Path],
     isStrict: Boolean,
@@ -37,7 +39,7 @@ final case class Settings(
     json: Option[Path],
     report: Option[Path],
     seed: Option[Long],
-    siteSize: Int,
+    siteSize: Option[Int],
     speed: Double
 )
 
@@ -46,5 +48,6 @@ object Settings:
   val siteTimeout: FiniteDuration = 8.seconds
   val usualPerHost = 4
   val sitePerHost = 100
+  val usualSiteSize = 500
 
   def size(option: String, text: String): Int = ByteSize.parse(option, text)

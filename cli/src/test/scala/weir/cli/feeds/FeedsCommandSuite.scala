@@ -69,7 +69,7 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
         "fetched, malformed XML recovered",
         "fetched, truncated",
         "404 not found",
-        "410 gone, not fetched again",
+        "410 gone, asked again in a month",
         "server error after 3 tries",
         "connection reset after 3 tries",
         "timed out",
@@ -143,6 +143,22 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
       val again = weir(args*)
       assert(again.out.startsWith("0 feeds added, 2 known already\n"), again.out)
       assertEquals(number(folder, "SELECT count(*) FROM feed"), 2L)
+
+  folder.test("the demo's feeds and the user's are never in one database"): folder =>
+    val urls = write(folder, "feeds.txt", "http://127.0.0.1:1/a\n")
+    def bad(args: String*) =
+      val result = weir(args*)
+      assertEquals((result.code, result.out), (2, ""), result.err)
+      assertEquals(result.err.linesIterator.size, 1, result.err)
+      result.err
+    val (own, demo) = (s"$folder/own.db", s"${db(first().folder)}")
+    assert(bad("--db", own).startsWith(s"$own: there is no database of feeds here. Begin with"))
+    assertEquals(weir("--db", own, "--urls", s"$urls", "--retries", "0").code, 0)
+    assert(bad("--db", own, "--site-feeds", "2").contains("it has feeds of yours"))
+    assert(bad("--db", demo, "--urls", s"$urls").contains("it has the feeds of the demo"))
+    assert(bad("add", "--db", demo, "http://a.example/").contains("it has the feeds of the demo"))
+    val again = weir("--db", own)
+    assert(again.out.startsWith(s"0 of 1 feed in $own is due; the next in"), again.out)
 
   folder.test("bad lines and outlines are named, counted and left out"): folder =>
     val bad = (1 to 25).map(n => s"htp:/$n\n").mkString

@@ -149,7 +149,7 @@ class SharingSuite extends FunSuite with TempFolder:
 
   /** One line about bad input, and the exit code 2. */
   private def bad(db: String): String =
-    val result = weir("feeds", "--db", db)
+    val result = weir("feeds", "--db", db, "--site-feeds", "2")
     assertEquals(result.code, 2, result.err)
     assertEquals(result.err.linesIterator.size, 1, result.err)
     assert(!result.err.contains("secret"), result.err)

@@ -16,7 +16,7 @@ enum Reason(val text: String, val isFailure: Boolean = true, val mayRecover: Boo
   case FoundOnPage extends Reason("fetched, found through its page", isFailure = false)
   case NotModified extends Reason("not modified", isFailure = false)
   case NotFound extends Reason("404 not found")
-  case Gone extends Reason("410 gone, not fetched again")
+  case Gone extends Reason("410 gone, asked again in a month")
   case Denied extends Reason("401 or 403, access denied")
   case ClientError extends Reason("other 4xx, request refused")
   case TooManyRequests extends Reason("429 too many requests", mayRecover = true)

@@ -5,8 +5,12 @@ import java.nio.file.{Files, Path}
 
 import weir.cli.BadInput
 
-/** Reads a file that the user named, whole, with an error that names the file. */
+/** Reads a file that the user named, whole, with an error that names the file. `-` is the standard
+  * input.
+  */
 object InputFile:
+  private val standardInput = Path.of("-")
+
   /** More than any list of feeds needs: a million URLs of 60 characters. */
   private val limitBytes = 64_000_000L
 
@@ -17,11 +21,16 @@ object InputFile:
   def bytes(path: Path): Array[Byte] =
     def bad(problem: String, hint: String) = throw BadInput(path.toString, problem, hint)
     BadInput.whileReading(path.toString):
-      if Files.isDirectory(path) then
+      if path == standardInput then
+        val all = System.in.readNBytes(limitBytes.toInt + 1)
+        if all.length > limitBytes then tooLarge(bad) else all
+      else if Files.isDirectory(path) then
         bad("this is a folder, not a file.", "Name the file inside it.")
-      else if Files.size(path) > limitBytes then
-        bad(s"it is larger than ${ByteSize.show(limitBytes)}.", "Split it and run once for each.")
+      else if Files.size(path) > limitBytes then tooLarge(bad)
       else Files.readAllBytes(path)
+
+  private def tooLarge(bad: (String, String) => Nothing): Nothing =
+    bad(s"it is larger than ${ByteSize.show(limitBytes)}.", "Split it and run once for each.")
 
   /** The lines of `path`, none for each that is not UTF-8; or those of UTF-16, if the file begins
     * with its byte order mark.

@@ -103,11 +103,10 @@ private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
   private def checked(feed: ListedFeed) = feed.checkedAt.map(time)
 
   private def next(feed: ListedFeed): Frag =
-    if feed.isDisabled then "none, it is gone"
-    else
-      feed.checkedAt match
-        case Some(at) => time(feed.skips.firstFree(at + staleMillis.max(feed.holdOffMillis)))
-        case None => "the next run"
+    feed.dueAt(staleMillis) match
+      case None => "none, it is disabled"
+      case Some(0) => "the next run"
+      case Some(at) => time(at)
 
   private def time(millis: Long) =
     tags2.time(attr("datetime") := times.iso(millis), times.show(millis))

@@ -4,9 +4,7 @@ import java.io.PrintWriter
 import java.time.ZoneId
 import scala.annotation.tailrec
 
-import weir.cli.BadInput
-import weir.cli.feeds.input.FeedUrl
-import weir.cli.feeds.store.{Database, FeedQuery, ItemQuery, StoreReader}
+import weir.cli.feeds.store.{Database, FeedLookup, ItemQuery, StoreReader}
 
 /** The whole of `weir feeds items`: prints what was fetched, newest first. */
 final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWriter):
@@ -14,30 +12,18 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
 
   /** The exit code.
     *
-    * **Fails** with [[BadInput]] before anything is printed if the database or the feed is not
-    * there.
+    * **Fails** with [[weir.cli.BadInput]] before anything is printed if the database or the feed
+    * is not there.
     */
   def run(): Int =
     val store = StoreReader.open(Database.of(settings.db))
     try
-      val query = ItemQuery(settings.feed.map(idOf(store, _)), settings.sinceMillis)
+      val feed = settings.feed.map: typed =>
+        store.read(FeedLookup.find(_, store.name, "--feed", typed))
+      val query = ItemQuery(feed, settings.sinceMillis)
       print(store, query, last = None, settings.limit.getOrElse(Long.MaxValue))
       0
     finally store.close()
-
-  private def idOf(store: StoreReader, feed: String): Long =
-    val url = FeedUrl
-      .parse(feed)
-      .fold(problem => throw BadInput("--feed", problem, FeedUrl.hint), identity)
-    store
-      .read(FeedQuery.idOf(_, url.text))
-      .getOrElse(
-        throw BadInput(
-          "--feed",
-          s"there is no feed ${url.text} in ${store.name}.",
-          "Give the address as weir feeds serve shows it: a feed that has moved has its new one."
-        )
-      )
 
   /** Prints page by page, so that never all items are in memory. Stops when nothing more can be
     * written, as when the reader is `head`.

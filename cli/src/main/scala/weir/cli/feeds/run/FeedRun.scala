@@ -175,7 +175,7 @@ final class FeedRun(
         holdOffMillis = outcome.failure
           .fold(outcome.holdOff)(HoldOff.after(failures, due.staleMillis.millis, _))
           .toMillis,
-        disabled = reason == Reason.Gone,
+        isGone = reason == Reason.Gone,
         movedTo = outcome.movedTo,
         livesAt = outcome.livesAt,
         found = outcome.found,

@@ -8,6 +8,7 @@ import org.eclipse.jetty.server.{Server, ServerConnector}
 import org.eclipse.jetty.util.thread.QueuedThreadPool
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
+import weir.cli.feeds.store.FeedOrigin
 
 /** A small web site of feeds in this process, so that the first run needs no network.
   *
@@ -44,8 +45,7 @@ final class LocalSite private (
   def close(): Unit = server.stop()
 
 object LocalSite:
-  /** `.localhost` is kept from DNS by RFC 6761, so this name can never be registered. */
-  val host = "site.weir.localhost"
+  val host: String = FeedOrigin.demoHost
 
   private val numbered = s"http://${host.replace(".", "\\.")}/[a-z-]+/([0-9]{1,8})\\.xml".r
 

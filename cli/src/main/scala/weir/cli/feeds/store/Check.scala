@@ -8,6 +8,8 @@ import weir.cli.feeds.input.FeedUrl
   *   more about the outcome: what went wrong, or what was put up with
   * @param holdOffMillis
   *   how long to leave the feed alone, if that is longer than `--stale`
+  * @param isGone
+  *   whether the server has said that the feed is gone for good
   * @param movedTo
   *   the new address, if the old one may be replaced for good
   * @param livesAt
@@ -26,7 +28,7 @@ final case class Check(
     detail: Option[String],
     failures: Int,
     holdOffMillis: Long,
-    disabled: Boolean,
+    isGone: Boolean,
     movedTo: Option[FeedUrl],
     livesAt: Option[FeedUrl],
     found: Option[Check.Found],

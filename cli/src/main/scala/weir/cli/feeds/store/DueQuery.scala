@@ -26,7 +26,7 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
   private[store] def values: Seq[Long] =
     Seq(staleMillis, staleMillis, asOfMillis, SkippedTimes.bitsOf(asOfMillis))
 
-  /** When the next feed falls due, of those that are checked at all. Those that skip this hour are
+  /** When the next feed falls due, of those that are not disabled. Those that skip this hour are
     * looked at again in the next.
     */
   def nextAtMillis(connection: Connection): Option[Long] =
@@ -36,7 +36,7 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
         connection,
         s"""SELECT min(CASE WHEN (skips & ?) <> 0 AND due_at < ? THEN ? ELSE due_at END)
            |FROM (SELECT skips, coalesce(checked_at, 0) + $pause AS due_at
-           |  FROM feed WHERE disabled = 0) f""".stripMargin
+           |  FROM feed WHERE $isEnabled) f""".stripMargin
       )(SkippedTimes.bitsOf(asOfMillis), nextHour, nextHour, staleMillis, staleMillis)(row =>
         Option(row.getObject(1)).map(_ => row.getLong(1))
       )
@@ -66,6 +66,7 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
 object DueQuery:
   final case class Amount(feeds: Long, expectedMillis: Long)
 
+  private val isEnabled = s"disabled <> ${FeedState.Disabled.number}"
   private val pause = "CASE WHEN hold_off_ms > ? THEN hold_off_ms ELSE ? END"
   private[store] val isDue =
-    s"disabled = 0 AND (checked_at IS NULL OR checked_at + $pause < ?) AND (skips & ?) = 0"
+    s"$isEnabled AND (checked_at IS NULL OR checked_at + $pause < ?) AND (skips & ?) = 0"

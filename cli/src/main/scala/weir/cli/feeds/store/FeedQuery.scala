@@ -26,7 +26,7 @@ object FeedQuery:
     /** Those whose last check failed, the longest failing first. */
     case Failing
         extends Show(
-          "failures > 0 OR disabled = 1",
+          s"failures > 0 AND disabled <> ${FeedState.Disabled.number}",
           "disabled, failures DESC, lower(coalesce(title, url)), id"
         )
 
@@ -40,10 +40,6 @@ object FeedQuery:
 
   def one(connection: Connection, id: Long): Option[ListedFeed] =
     Sql.query(connection, s"SELECT $columns FROM feed f WHERE id = ?")(id)(listed).headOption
-
-  /** The number of the feed at an address in normal form. */
-  def idOf(connection: Connection, url: String): Option[Long] =
-    Sql.query(connection, "SELECT id FROM feed WHERE url = ?")(url)(_.getLong(1)).headOption
 
   /** A text that differs after any check, any new item, and whenever stages are written. */
   def stamp(connection: Connection): String =
@@ -59,7 +55,8 @@ object FeedQuery:
 
   private val columns =
     """f.id, f.url, f.title, f.outcome, f.error, f.failures, f.checked_at, f.hold_off_ms,
-      |f.skips, f.disabled, (SELECT count(*) FROM item WHERE feed_id = f.id)""".stripMargin
+      |f.skips, f.disabled, f.home_url,
+      |(SELECT count(*) FROM item WHERE feed_id = f.id)""".stripMargin
 
   private def listed(row: ResultSet) =
     ListedFeed(
@@ -72,8 +69,9 @@ object FeedQuery:
       checkedAt = Option(row.getObject(7)).map(_ => row.getLong(7)),
       holdOffMillis = row.getLong(8),
       skips = SkippedTimes(row.getLong(9)),
-      isDisabled = row.getInt(10) != 0,
-      items = row.getLong(11)
+      state = FeedState.of(row.getInt(10)),
+      home = Sql.optional(row, 11),
+      items = row.getLong(12)
     )
 
 /** A feed as lists show it: what its last check came to, and how many items it has.
@@ -91,8 +89,15 @@ final case class ListedFeed(
     checkedAt: Option[Long],
     holdOffMillis: Long,
     skips: SkippedTimes,
-    isDisabled: Boolean,
+    state: FeedState,
+    home: Option[String],
     items: Long
 ):
   /** Whether its last check failed; see [[FeedQuery.Show.Failing]]. */
-  def isFailing: Boolean = failures > 0 || isDisabled
+  def isFailing: Boolean = failures > 0 && state != FeedState.Disabled
+
+  /** When it is due, in milliseconds since 1970: 0 before its first check, none if it is disabled.
+    */
+  def dueAt(staleMillis: Long): Option[Long] =
+    Option.unless(state == FeedState.Disabled):
+      checkedAt.fold(0L)(at => skips.firstFree(at + staleMillis.max(holdOffMillis)))

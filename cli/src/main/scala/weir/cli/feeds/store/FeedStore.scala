@@ -26,15 +26,8 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
   def size(): Long =
     reading(connection => Sql.query(connection, "SELECT count(*) FROM feed")()(_.getLong(1)).head)
 
-  /** How many feeds have an address at `host`. */
-  def countAt(host: String): Long =
-    reading: connection =>
-      Sql
-        .query(
-          connection,
-          "SELECT count(*) FROM feed WHERE url LIKE ? OR url LIKE ?"
-        )(s"http://$host/%", s"https://$host/%")(_.getLong(1))
-        .head
+  /** Whose feeds the database has; none before the first was added. */
+  def origin: Option[FeedOrigin] = reading(FeedOrigin.of)
 
   def amount(due: DueQuery): DueQuery.Amount = reading(due.amount)
 
@@ -46,18 +39,36 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
 
   /** How many of `feeds` were new: those with an address that is known, or was before the feed
     * moved, are left as they are.
+    *
+    * **Fails** with [[weir.cli.BadInput]], and adds none, if the database is the demo's.
     */
   def add(feeds: Iterable[NewFeed]): Int =
     writing: connection =>
-      Sql.updateAll(
-        connection,
-        """INSERT INTO feed (url, title, expected_ms)
-          |SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT)
-          |WHERE NOT EXISTS (SELECT 1 FROM former_url WHERE url = ?)
-          |ON CONFLICT (url) DO NOTHING""".stripMargin
-      )(feeds.map: feed =>
-        val url = feed.url.text
-        Seq(url, feed.title, feed.expected.toMillis, url))
+      FeedOrigin.claim(connection, FeedOrigin.User, name): Unit
+      insert(connection, feeds)
+
+  /** Makes the database the demo's, with its feeds and facts. Returns false if it is so already.
+    *
+    * **Fails** with [[weir.cli.BadInput]], and changes nothing, if it has feeds of the user.
+    */
+  def addDemo(feeds: Iterable[NewFeed], facts: Seq[(String, String)]): Boolean =
+    writing: connection =>
+      val isFirst = FeedOrigin.claim(connection, FeedOrigin.Demo, name)
+      if isFirst then
+        facts.foreach(setFact(connection, _, _))
+        insert(connection, feeds): Unit
+      isFirst
+
+  private def insert(connection: Connection, feeds: Iterable[NewFeed]): Int =
+    Sql.updateAll(
+      connection,
+      """INSERT INTO feed (url, title, expected_ms)
+        |SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT)
+        |WHERE NOT EXISTS (SELECT 1 FROM former_url WHERE url = ?)
+        |ON CONFLICT (url) DO NOTHING""".stripMargin
+    )(feeds.map: feed =>
+      val url = feed.url.text
+      Seq(url, feed.title, feed.expected.toMillis, url))
 
   /** A fact about the database itself, such as the seed of the local site. */
   def fact(name: String): Option[String] =
@@ -66,13 +77,14 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
         .query(connection, "SELECT value FROM meta WHERE name = ?")(name)(_.getString(1))
         .headOption
 
-  def setFact(name: String, value: String): Unit =
-    writing: connection =>
-      val _ = Sql.update(
-        connection,
-        """INSERT INTO meta (name, value) VALUES (?, ?)
-          |ON CONFLICT (name) DO UPDATE SET value = excluded.value""".stripMargin
-      )(name, value)
+  def setFact(name: String, value: String): Unit = writing(setFact(_, name, value))
+
+  private def setFact(connection: Connection, name: String, value: String): Unit =
+    val _ = Sql.update(
+      connection,
+      """INSERT INTO meta (name, value) VALUES (?, ?)
+        |ON CONFLICT (name) DO UPDATE SET value = excluded.value""".stripMargin
+    )(name, value)
 
   /** Stores the check whole, and returns how many of its items are new.
     *
@@ -118,7 +130,8 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
     val _ = Sql.update(
       connection,
       """UPDATE feed SET checked_at = ?, expected_ms = ?, outcome = ?, error = ?, failures = ?,
-        |hold_off_ms = ?, disabled = ? WHERE id = ?""".stripMargin
+        |hold_off_ms = ?, disabled = CASE WHEN disabled = ? THEN disabled ELSE ? END
+        |WHERE id = ?""".stripMargin
     )(
       atMillis,
       tookMillis,
@@ -126,7 +139,8 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
       detail,
       failures,
       holdOffMillis,
-      if disabled then 1 else 0,
+      FeedState.Disabled.number,
+      (if isGone then FeedState.Gone else FeedState.Active).number,
       id
     )
     if other.isEmpty then newAddress.foreach(move(connection, feed, _))
@@ -200,3 +214,11 @@ object FeedStore:
       case None => database.create()
       case Some(version) => if version < Schema.version then database.upgrade()
     FeedStore(database, Line(database, outages, Some(database.connect())), outages)
+
+  /** As `open`, for a database that is there already.
+    *
+    * **Fails** with [[weir.cli.BadInput]] if there is none.
+    */
+  def existing(database: Database): FeedStore =
+    if database.version().isEmpty then throw StoreReader.nothingAt(database)
+    open(database)

@@ -7,8 +7,9 @@ import java.sql.Connection
   * Times are milliseconds since 1970. `checked_at` is null until the first check; `hold_off_ms` is
   * how long to leave a feed alone after its last check, if that is longer than `--stale`; `ttl_ms`
   * is what the feed itself asked for when it was last read, `skips` the [[SkippedTimes]];
-  * `expected_ms` is how long the last check took. Of an item `changed_at` is null until it changes,
-  * and `digest` is its [[ItemDigest]], null until a weir of version 4 has read it.
+  * `expected_ms` is how long the last check took; `disabled` is a [[FeedState]]. Of an item
+  * `changed_at` is null until it changes, and `digest` is its [[ItemDigest]], null until a weir of
+  * version 4 has read it.
   */
 private[store] object Schema:
   /** Raised when a table changes; a database of a newer version is refused, never touched.
@@ -17,8 +18,9 @@ private[store] object Schema:
     *     indexes by age.
     *   - 3: `worker`, `lease`.
     *   - 4: `item.changed_at`, `item.digest`, what else an item and a feed say, `feed.skips`.
+    *   - 5: `feed.disabled` is the number of a [[FeedState]]; the fact of a [[FeedOrigin]].
     */
-  val version = 4
+  val version = 5
 
   /** What the `meta` table says in the row `application`. */
   val application = "weir feeds"

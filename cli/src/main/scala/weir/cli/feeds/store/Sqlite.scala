@@ -99,8 +99,9 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
           Sql.execute(connection, "DROP TABLE item_1")
           Upgrade.toVersion2(connection)
         if version < 3 then Upgrade.toVersion3(connection)
+        if version < 4 then Upgrade.toVersion4(connection)
         if version < Schema.version then
-          Upgrade.toVersion4(connection)
+          Upgrade.toVersion5(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 

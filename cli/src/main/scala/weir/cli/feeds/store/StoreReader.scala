@@ -30,16 +30,18 @@ final class StoreReader private (database: Database) extends AutoCloseable:
 object StoreReader:
   private val patienceSeconds = 2
 
+  private[feeds] def nothingAt(database: Database): BadInput = BadInput(
+    database.name,
+    "there is no database of feeds here.",
+    "Make one with weir feeds add URL, --opml FILE or --urls FILE, or name another with --db."
+  )
+
   /** **Fails** with [[BadInput]] if there is no database, or none of weir's.
     */
   def open(database: Database): StoreReader =
     def refuse(problem: String, hint: String) = throw BadInput(database.name, problem, hint)
     database.version() match
-      case None =>
-        refuse(
-          "there is no database of feeds here.",
-          "Make one with weir feeds, or name another with --db."
-        )
+      case None => throw nothingAt(database)
       case Some(version) if version < Schema.version =>
         refuse(
           s"an older weir made this database (version $version; this one reads ${Schema.version}).",

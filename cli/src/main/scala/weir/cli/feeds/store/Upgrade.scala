@@ -4,6 +4,7 @@ import java.sql.Connection
 
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.parse.{Link, PlausibleDate}
+import weir.cli.feeds.run.HoldOff
 
 /** Brings older tables up to date, one version after the other.
   *
@@ -26,7 +27,24 @@ private[store] object Upgrade:
   def toVersion4(connection: Connection): Unit =
     Schema.sayingMore.foreach(Sql.execute(connection, _))
     forgetValidators(connection)
+
+  /** A feed that was gone was never asked again. The demo's feeds were among those of the user. */
+  def toVersion5(connection: Connection): Unit =
+    Sql.update(connection, "UPDATE feed SET hold_off_ms = ? WHERE disabled = ?")(
+      HoldOff.gone.toMillis,
+      FeedState.Gone.number
+    ): Unit
+    val (demo, own) = feedIds(connection).partition((_, url) => url.host == FeedOrigin.demoHost)
+    if own.nonEmpty then demo.foreach((id, _) => FeedEdits.delete(connection, id): Unit)
+    val origin =
+      if own.nonEmpty then Some(FeedOrigin.User) else demo.headOption.map(_ => FeedOrigin.Demo)
+    origin.foreach(FeedOrigin.claim(connection, _, ""): Unit)
     Schema.setVersion(connection)
+
+  private def feedIds(connection: Connection): Vector[(Long, FeedUrl)] =
+    Sql.query(connection, "SELECT id, url FROM feed")()(row =>
+      (row.getLong(1), FeedUrl.stored(row.getString(2)))
+    )
 
   /** So that each feed is read once more, and gives what the older version dropped or misread. */
   private def forgetValidators(connection: Connection): Unit =

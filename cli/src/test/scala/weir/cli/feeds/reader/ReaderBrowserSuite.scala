@@ -74,7 +74,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
     fixture.added("https://new.example/feed.xml")
     fixture.failed(
       "https://gone.example/feed",
-      "410 gone, not fetched again",
+      "410 gone, asked again in a month",
       "410",
       1,
       isGone = true

@@ -12,7 +12,7 @@ import weir.cli.feeds.store.{
   Database,
   DueFeed,
   FeedAbout,
-  FeedQuery,
+  FeedLookup,
   FeedStore,
   Item,
   Stages
@@ -47,6 +47,10 @@ final class ReaderFixture(val database: Database):
       Some(Check.Found(FeedAbout(Some(title)), None, None, 0, items.toVector))
     )
 
+  /** A feed that says this of itself, and has no item. */
+  def said(url: String, about: FeedAbout): Unit =
+    record(url, "fetched", None, 0, Some(Check.Found(about, None, None, 0, Vector.empty)))
+
   def failed(
       url: String,
       outcome: String,
@@ -69,7 +73,7 @@ final class ReaderFixture(val database: Database):
   ): Unit =
     added(url)
     write: store =>
-      val id = ReaderFixture.read(database)(_.read(FeedQuery.idOf(_, ReaderFixture.url(url).text)))
+      val id = ReaderFixture.read(database)(_.read(FeedLookup.idOf(_, ReaderFixture.url(url))))
       val feed = DueFeed(id.get, ReaderFixture.url(url), None, None, 0, 0, 1)
       val at = clock.addAndGet(60_000)
       val _ = store.record(

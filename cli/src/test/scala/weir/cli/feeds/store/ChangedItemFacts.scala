@@ -41,7 +41,7 @@ trait ChangedItemFacts:
           detail = None,
           failures = 0,
           holdOffMillis = 0,
-          disabled = false,
+          isGone = false,
           movedTo = None,
           livesAt = None,
           found = Some(Check.Found(FeedAbout(None), None, None, 0, items.toVector))
@@ -190,7 +190,7 @@ trait ChangedItemFacts:
             detail = None,
             failures = 0,
             holdOffMillis = 0,
-            disabled = false,
+            isGone = false,
             movedTo = None,
             livesAt = None,
             found = Some(Check.Found(FeedAbout(Some("朱镕基")), None, None, 0, items.toVector))

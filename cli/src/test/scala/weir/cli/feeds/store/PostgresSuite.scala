@@ -1,7 +1,7 @@
 package weir.cli.feeds.store
 
 import java.io.{PrintWriter, StringWriter}
-import java.sql.DriverManager
+import java.sql.{Connection, DriverManager}
 import java.util.concurrent.atomic.AtomicInteger
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
@@ -15,7 +15,8 @@ class PostgresSuite
     with StoreFacts
     with ChangedItemFacts
     with ReaderFacts
-    with LeaseFacts:
+    with LeaseFacts
+    with EditFacts:
   private lazy val server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
   private val databases = AtomicInteger()
 
@@ -31,22 +32,20 @@ class PostgresSuite
   def withDatabase(body: Database => Unit): Unit = body(Database.of(newUrl()))
 
   def withVersion1(items: Seq[Item])(body: Database => Unit): Unit =
+    withTables(Version1.create(_, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", items))(body)
+
+  private def withTables(create: Connection => Unit)(body: Database => Unit): Unit =
     val url = newUrl()
     val connection = DriverManager.getConnection(url)
     Sql.execute(connection, "CREATE SCHEMA weir_feeds")
     Sql.execute(connection, "SET search_path = weir_feeds")
-    Version1.create(connection, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", items)
+    create(connection)
     connection.close()
     body(Database.of(url))
 
-  def withVersion3(body: Database => Unit): Unit =
-    val url = newUrl()
-    val connection = DriverManager.getConnection(url)
-    Sql.execute(connection, "CREATE SCHEMA weir_feeds")
-    Sql.execute(connection, "SET search_path = weir_feeds")
-    Version3.create(connection)
-    connection.close()
-    body(Database.of(url))
+  def withVersion3(body: Database => Unit): Unit = withTables(Version3.create)(body)
+
+  def withVersion4(body: Database => Unit): Unit = withTables(Version4.create)(body)
 
   private def execute(url: String, statements: String*): Unit =
     val connection = DriverManager.getConnection(url)

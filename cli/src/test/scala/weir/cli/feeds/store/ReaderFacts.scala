@@ -4,6 +4,8 @@ import java.sql.SQLException
 
 import munit.FunSuite
 
+import weir.cli.feeds.input.FeedUrl
+
 import weir.cli.BadInput
 import weir.cli.feeds.reader.ReaderFixture
 
@@ -35,7 +37,7 @@ trait ReaderFacts:
             .toVector
           val titles = pages.flatten.flatMap(_.title)
           assertEquals(titles, Vector("b1", "b2", "a1", "a2", "a3"), size)
-        val of = reader.read(FeedQuery.idOf(_, "http://a.example/"))
+        val of = reader.read(FeedLookup.idOf(_, FeedUrl.parse("http://a.example/").toOption.get))
         assertEquals(reader.read(ItemQuery(of).page(_, None, 9)).size, 3)
         val since = ItemQuery(sinceMillis = Some(ReaderFixture.start + 120_000))
         assertEquals(reader.read(since.page(_, None, 9)).flatMap(_.title), Vector("b1", "b2"))

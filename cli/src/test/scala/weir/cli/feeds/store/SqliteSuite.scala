@@ -14,6 +14,7 @@ class SqliteSuite
     with ChangedItemFacts
     with ReaderFacts
     with LeaseFacts
+    with EditFacts
     with TempFolder:
   def withDatabase(body: Database => Unit): Unit =
     val folder = Files.createTempDirectory("weir-sqlite")
@@ -29,11 +30,15 @@ class SqliteSuite
     body(database)
 
   /** The file that the program itself made. */
-  def withVersion3(body: Database => Unit): Unit = withDatabase: database =>
-    val made = getClass.getResourceAsStream("/weir/cli/feeds/store/version3.db")
+  private def withStored(name: String)(body: Database => Unit): Unit = withDatabase: database =>
+    val made = getClass.getResourceAsStream(s"/weir/cli/feeds/store/$name.db")
     try Files.copy(made, Path.of(database.name)): Unit
     finally made.close()
     body(database)
+
+  def withVersion3(body: Database => Unit): Unit = withStored("version3")(body)
+
+  def withVersion4(body: Database => Unit): Unit = withStored("version4")(body)
 
   private def refused(file: Path): String =
     val before = Option.when(Files.isRegularFile(file))(Files.readAllBytes(file).toVector)

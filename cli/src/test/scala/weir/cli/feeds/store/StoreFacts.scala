@@ -42,7 +42,7 @@ trait StoreFacts:
       detail = None,
       failures = 0,
       holdOffMillis = 0,
-      disabled = false,
+      isGone = false,
       movedTo = None,
       livesAt = None,
       found = Some(
@@ -95,15 +95,19 @@ trait StoreFacts:
       val again = due(store, query.copy(asOfMillis = now + 3_600_001))
       assertEquals(again.map(_.etag), List(Some("etag")))
 
-  test("a feed that is held off is due only then, and a disabled one never"):
+  test("a feed that is held off is due only then, one that is gone too, and a disabled one never"):
     withStore: store =>
-      store.add(feeds(2)): Unit
-      val List(first, second) = due(store).sortBy(_.id): @unchecked
+      store.add(feeds(3)): Unit
+      val List(first, second, third) = due(store).sortBy(_.id): @unchecked
       store.record(check(first).copy(holdOffMillis = 9_000_000, failures = 2)): Unit
-      store.record(check(second).copy(disabled = true)): Unit
+      store.record(check(second).copy(isGone = true, holdOffMillis = 9_500_000)): Unit
+      assert(FeedEdits(store).disable(third.id))
+      store.record(check(third)): Unit // that was under way
       assertEquals(due(store, query.copy(asOfMillis = now + 9_000_000)), Nil)
       val later = due(store, query.copy(asOfMillis = now + 9_000_001))
       assertEquals(later.map(feed => (feed.id, feed.failures)), List((first.id, 2)))
+      val last = due(store, query.copy(asOfMillis = now + 9_500_001))
+      assertEquals(last.map(_.id).toSet, Set(first.id, second.id))
 
   test("a feed is not due in the hours that it skips, and then it is"):
     withStore: store =>
@@ -237,7 +241,8 @@ trait StoreFacts:
       val List(first, second, third) = due(store).sortBy(_.id): @unchecked
       store.record(check(first, "a", "only here")): Unit
       store.record(check(second, "a", "b")): Unit
-      store.record(check(third, "x").copy(disabled = true)): Unit
+      val month = 2_592_000_000L
+      store.record(check(third, "x").copy(isGone = true, holdOffMillis = month)): Unit
       assertEquals(store.record(check(first, "b", "new").copy(movedTo = Some(url(2)))), 1)
       val id = second.id
       assertEquals(

@@ -1,0 +1,35 @@
+package weir.cli.feeds.manage
+
+import java.io.PrintWriter
+
+import weir.cli.{BadInput, Text}
+import weir.cli.feeds.input.{FeedUrl, NewFeed}
+import weir.cli.feeds.store.{Database, FeedEdits, FeedStore}
+
+/** The whole of `weir feeds add`: adds feeds by their addresses, and fetches none. */
+final class AddJob(db: String, typed: Vector[String], out: PrintWriter):
+  /** The exit code.
+    *
+    * **Fails** with [[BadInput]], and adds none, if one of the addresses cannot be used.
+    */
+  def run(): Int =
+    val urls = typed
+      .map(text =>
+        FeedUrl
+          .typed(text)
+          .fold(problem => throw BadInput("weir feeds add", problem, FeedUrl.hint), identity)
+      )
+      .distinct
+    val store = FeedStore.open(Database.of(db))
+    try
+      val added = store.add(urls.map(NewFeed(_, title = None)))
+      val again = FeedEdits(store).enableAt(urls)
+      val known = urls.size - added - again
+      val parts = Vector(
+        s"${Text.count(added, "feed")} added to ${store.name}",
+        if again == 0 then "" else s"${Text.grouped(again)} enabled again",
+        if known == 0 then "" else s"${Text.grouped(known)} known already"
+      )
+      out.println(parts.filter(_.nonEmpty).mkString(", "))
+      0
+    finally store.close()

@@ -1,0 +1,17 @@
+package weir.cli.feeds.manage
+
+import java.io.PrintWriter
+
+import weir.cli.feeds.store.{Database, FeedQuery, StoreReader}
+
+/** The whole of `weir feeds export`: prints the feeds as OPML. */
+final class ExportJob(db: String, out: PrintWriter):
+  /** The exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds. */
+  def run(): Int =
+    val reader = StoreReader.open(Database.of(db))
+    try
+      val feeds = reader.read(FeedQuery(FeedQuery.Show.All).page(_, 0, Int.MaxValue))
+      OpmlText.of(feeds).foreach(out.print)
+      out.flush()
+      0
+    finally reader.close()
