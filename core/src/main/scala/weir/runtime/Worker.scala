@@ -209,7 +209,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
       runJob(job)
       job = nextJob()
 
-  private def runJob(job: Job): Unit =
+  final protected def runJob(job: Job): Unit =
     if thread.isInterrupted then Thread.interrupted(): Unit // not meant for this fiber
     job.runSlice(this)
     setHandler()

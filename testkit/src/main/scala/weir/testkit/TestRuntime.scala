@@ -4,6 +4,7 @@ import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import weir.fiber.{FiberCore, TaskFiber, Waiter}
 import weir.runtime.Scheduler
 import weir.group.Failures
+import weir.testkit.explore.Exploration
 import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
 
 /** A runtime for tests. Its clock stands still while anything can run, and then moves at once to
@@ -255,6 +256,31 @@ object TestRuntime:
             s"Failed with the seed $seed; -Dweir.test.seed=$seed runs that one alone.\n$error",
             error
           )
+
+  /** Runs `task` in many orders, and returns how many, and whether those were all. It is made anew
+    * for each order: what it shares has to be made inside of it.
+    *
+    * One fiber runs at a time. Where it touches something shared, such as a `Ref`, a `Queue`, a
+    * lock or an atomic of the JDK's, or a field, another one may take over: see docs/exploring.md.
+    *
+    * **Fails** with an `ExploreFailure` where an order fails: `task` fails, is stuck, or leaves a
+    * fiber behind. The message tells that order as a story, as short as it can be made, and how to
+    * run it alone.
+    * {{{
+    * val report = TestRuntime.explore() {
+    *   for
+    *     count <- Ref.of(0)
+    *     _ <- Task.both(count.update(_ + 1), count.update(_ + 1))
+    *     n <- count.get
+    *   yield assert(n == 2)
+    * }
+    * assert(report.isExhaustive)
+    * }}}
+    */
+  def explore[A](limits: ExploreLimits = ExploreLimits())(task: => Task[A]): ExploreReport =
+    val place = Place.ofCaller
+    try Exploration.run(() => task, limits)
+    catch case failure: ExploreFailure => throw failure.at(place)
 
   private def using[A](runtime: TestRuntime)(body: TestRuntime => A): A =
     try body(runtime)

@@ -1,0 +1,81 @@
+package weir.testkit.agent;
+
+import java.util.List;
+import java.util.Set;
+
+/** Which methods touch something shared, and how. */
+final class Operations {
+  private Operations() {}
+
+  /** No access. */
+  static final int NONE = -1;
+
+  private static final List<String> unshared =
+      List.of(
+          "TimeUnit",
+          "ThreadLocalRandom",
+          "Callable",
+          "Executor",
+          "ForkJoin",
+          "Flow",
+          "ThreadFactory",
+          "StructuredTaskScope",
+          "Delayed",
+          "ScheduledExecutor");
+
+  private static final Set<String> reads =
+      Set.of(
+          "apply", "isEmpty", "nonEmpty", "size", "length", "peek", "element", "first", "last",
+          "head", "iterator", "keySet", "values", "entrySet", "stream", "foreach", "forEach",
+          "toString", "hashCode", "equals", "isDone", "isCancelled", "isCompletedExceptionally",
+          "join", "keys", "toList", "toSeq", "toVector", "toMap", "toSet", "mkString", "sum",
+          "exists", "forall", "find", "map", "filter", "count", "isLocked", "isHeldByCurrentThread",
+          "availablePermits", "remainingCapacity", "intValue", "longValue", "doubleValue",
+          "floatValue", "plain", "knownSize", "value", "isCompleted");
+
+  private static final Set<String> releases =
+      Set.of("unlock", "unlockRead", "unlockWrite", "signal", "signalAll", "release");
+
+  static boolean isConcurrent(String owner) {
+    if (!owner.startsWith("java/util/concurrent/"))
+      return owner.startsWith("scala/collection/concurrent/");
+    var name = owner.substring("java/util/concurrent/".length());
+    return !name.endsWith("Exception") && unshared.stream().noneMatch(name::startsWith);
+  }
+
+  /** Whether objects of the type may be shared, or may be plain collections. */
+  static boolean isCollection(String owner) {
+    return owner.startsWith("java/util/") && !owner.startsWith("java/util/concurrent/")
+        ? isJavaCollection(owner.substring("java/util/".length()))
+        : owner.startsWith("scala/collection/mutable/")
+            || owner.startsWith("scala/collection/convert/JavaCollectionWrappers");
+  }
+
+  private static boolean isJavaCollection(String name) {
+    return name.endsWith("Map")
+        || name.endsWith("List")
+        || name.endsWith("Set")
+        || name.endsWith("Queue")
+        || name.endsWith("Deque")
+        || name.equals("Collection")
+        || name.equals("Vector")
+        || name.equals("Hashtable");
+  }
+
+  private static boolean isGet(String name) {
+    return name.startsWith("get")
+        && !name.startsWith("getAnd")
+        && !name.startsWith("getOrElseUpdate");
+  }
+
+  static int kind(String name) {
+    if (releases.contains(name)) return Site.RELEASE;
+    boolean isRead =
+        reads.contains(name)
+            || name.startsWith("contains")
+            || isGet(name)
+            || name.startsWith("is")
+            || name.startsWith("peek");
+    return isRead ? Site.READ : Site.WRITE;
+  }
+}

@@ -1,0 +1,39 @@
+package weir.testkit.agent;
+
+/**
+ * A place in the code at which something shared is touched.
+ *
+ * @param kind one of the constants below
+ * @param isUsers whether the code is the user's, and not this library's
+ * @param isPlain whether the access is one to a plain field
+ * @param isChecked whether only the object's class tells that several threads may share it
+ * @param what the object's type, such as {@code AtomicInteger}, or the field
+ * @param operation the method, such as {@code incrementAndGet}
+ * @param inClass the class of the code, with dots
+ * @param file the source file
+ */
+public record Site(
+    int kind,
+    boolean isUsers,
+    boolean isPlain,
+    boolean isChecked,
+    String what,
+    String operation,
+    String inClass,
+    String file,
+    int line) {
+  public static final int READ = 0;
+  public static final int WRITE = 1;
+
+  /** A change that commutes with others of its kind, such as a count of what has ended. */
+  public static final int MERGE = 2;
+
+  /** A change that only lets others go on, such as the release of a lock. */
+  public static final int RELEASE = 3;
+
+  public static final int OTHER = 4;
+
+  public String place() {
+    return file + ":" + line;
+  }
+}

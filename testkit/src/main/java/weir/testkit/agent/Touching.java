@@ -1,0 +1,78 @@
+package weir.testkit.agent;
+
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.MethodTransform;
+import java.lang.instrument.ClassFileTransformer;
+import java.security.ProtectionDomain;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Makes the code of the user, and this library's, tell {@link Touch} of each access to what several
+ * threads may share: atomics, locks and collections of {@code java.util.concurrent}, {@code
+ * VarHandle}s, monitors and fields. {@link TouchingCode} has the rewriting itself.
+ */
+public final class Touching implements ClassFileTransformer {
+  private final Scope scope;
+
+  /** What could not be rewritten, and why. */
+  public final ConcurrentHashMap<String, Throwable> failures = new ConcurrentHashMap<>();
+
+  public Touching(Scope scope) {
+    this.scope = scope;
+  }
+
+  /** Decides which classes are rewritten. */
+  public interface Scope {
+    /** Whether a class with this name of the JVM is the user's code. */
+    boolean isUsers(ClassLoader loader, String name, ProtectionDomain domain);
+
+    /** Whether it is code of this library that is explored. */
+    boolean isOwn(ClassLoader loader, String name, ProtectionDomain domain);
+  }
+
+  @Override
+  public byte[] transform(
+      ClassLoader loader, String name, Class<?> old, ProtectionDomain domain, byte[] bytes) {
+    if (name == null || loader == null) return null;
+    try {
+      boolean isUsers = scope.isUsers(loader, name, domain);
+      if (!isUsers && !scope.isOwn(loader, name, domain)) return null;
+      return rewrite(loader, bytes, isUsers);
+    } catch (Throwable error) {
+      failures.put(name, error);
+      return null;
+    }
+  }
+
+  private byte[] rewrite(ClassLoader loader, byte[] bytes, boolean isUsers) {
+    var hierarchy =
+        ClassHierarchyResolver.ofResourceParsing(loader)
+            .orElse(ClassHierarchyResolver.defaultResolver());
+    var format = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
+    var model = format.parse(bytes);
+    var fields = new Members(loader, model);
+    var file =
+        model
+            .findAttribute(Attributes.sourceFile())
+            .map(source -> source.sourceFile().stringValue())
+            .orElse("?");
+    return format.transformClass(model, transform(model, fields, file, isUsers));
+  }
+
+  private ClassTransform transform(
+      ClassModel model, Members members, String file, boolean isUsers) {
+    return (builder, element) -> {
+      if (element instanceof MethodModel method && method.code().isPresent()) {
+        var code = new TouchingCode(model, method, members, file, isUsers);
+        builder.transformMethod(method, MethodTransform.transformingCode(code));
+      } else {
+        builder.with(element);
+      }
+    };
+  }
+}

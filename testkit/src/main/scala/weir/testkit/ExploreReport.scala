@@ -1,0 +1,50 @@
+package weir.testkit
+
+import scala.concurrent.duration.FiniteDuration
+
+/** What `TestRuntime.explore` has run, where no order has failed. `toString` tells it in words.
+  *
+  * @param orders how many orders with at most `preemptions` pre-emptions were run: all that differ
+  * in more than the order of steps that touch nothing in common
+  * @param isExhaustive whether those were all with as many pre-emptions as `ExploreLimits` asks for
+  * @param isComplete whether no order is left with more pre-emptions either
+  * @param preemptions up to how many pre-emptions all orders were run; -1 if there was no time for
+  * those without any
+  * @param randomOrders how many more orders were run, by random priorities
+  * @param depth the depth of the bugs that those look for
+  * @param probability the probability, at least, that they would have shown a bug of that depth
+  * @param strands the most fibers, threads and alarms of one order
+  * @param steps the most steps of one order
+  * @param took the real time
+  * @param notCovered what the orders do not cover
+  */
+final case class ExploreReport(
+    orders: Long,
+    isExhaustive: Boolean,
+    isComplete: Boolean,
+    preemptions: Int,
+    randomOrders: Long,
+    depth: Int,
+    probability: Double,
+    strands: Int,
+    steps: Int,
+    took: FiniteDuration,
+    notCovered: List[String]
+):
+  /** How the orders were chosen. */
+  def strategy: String = if randomOrders == 0 then "all" else "all, then random priorities"
+
+  override def toString: String =
+    val count = String.format(java.util.Locale.ROOT, "%,d", orders)
+    val all =
+      if isComplete then s"all $count orders"
+      else if preemptions < 0 then "not all orders without pre-emptions"
+      else s"all $count orders with at most $preemptions pre-emptions"
+    val random =
+      if randomOrders == 0 then ""
+      else
+        val percent = String.format(java.util.Locale.ROOT, "%.2g", probability * 100)
+        String.format(java.util.Locale.ROOT, ", then %,d", randomOrders) +
+          s" by random priorities, which show a bug of depth $depth with a probability of at " +
+          s"least $percent % ($strands strands, $steps steps)"
+    s"$all$random, in ${took.toMillis} ms"

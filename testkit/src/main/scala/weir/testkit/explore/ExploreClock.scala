@@ -1,0 +1,74 @@
+package weir.testkit.explore
+
+import java.time.Instant
+import java.util.concurrent.{Delayed, ForkJoinPool, ScheduledFuture, TimeUnit}
+import java.util.concurrent.TimeUnit.NANOSECONDS
+import java.util.function.LongSupplier
+import scala.collection.mutable.ArrayBuffer
+import weir.runtime.{Alarm, AlarmAfter, Timers}
+
+/** The clock of an explored program. It moves when nothing can run, to the time of the next alarms,
+  * which are then due together: their order is a choice. Used by one thread at a time.
+  */
+private[explore] final class ExploreClock(removed: Alarm => Unit) extends Timers:
+  private val alarms = ArrayBuffer[Alarm]()
+  private val begin = 1_000_000_000L
+  private var now = begin
+
+  def nanoTime: Long = now
+  def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
+  def elapsedNanos: Long = now - begin
+  def size: Int = alarms.size
+
+  def add(alarm: Alarm): Unit = alarms += alarm
+
+  def remove(alarm: Alarm): Boolean =
+    val index = alarms.indexWhere(_ eq alarm)
+    removed(alarm)
+    if index >= 0 then alarms.remove(index): Unit
+    index >= 0
+
+  def reset(): Unit =
+    alarms.clear()
+    now = begin
+
+  /** Moves to the time of the next alarms, and takes those out that are due, in the order in which
+    * they were set.
+    */
+  def jump(): List[Alarm] =
+    if alarms.isEmpty then Nil
+    else
+      now = math.max(now, alarms.iterator.map(_.dueNanos).min)
+      val due = alarms.iterator.filter(_.dueNanos <= now).toList
+      alarms.filterInPlace(_.dueNanos > now): Unit
+      due
+
+/** Where the virtual threads of explored programs are sent when they can go on. */
+private[explore] final class Carrier extends ForkJoinPool(1), LongSupplier:
+  var execution: Execution | Null = null
+
+  override def execute(continuation: Runnable): Unit = execution.nn.canGoOn(continuation)
+
+  override def schedule(command: Runnable, delay: Long, unit: TimeUnit): ScheduledFuture[?] =
+    val clock = execution.nn.clock
+    val alarm = ThreadAlarm(clock, unit.toNanos(delay), command)
+    clock.add(alarm)
+    alarm.future
+
+  def getAsLong: Long = execution.nn.clock.nanoTime
+
+/** The end of a timed wait of a thread. */
+private final class ThreadAlarm(clock: ExploreClock, delayNanos: Long, command: Runnable)
+    extends AlarmAfter(clock, delayNanos):
+  def ring(): Unit = command.run()
+
+  /** Virtual threads use nothing but `cancel`. */
+  val future: ScheduledFuture[Unit] = new ScheduledFuture[Unit]:
+    def cancel(interrupt: Boolean): Boolean = clock.remove(ThreadAlarm.this)
+    def isCancelled: Boolean = false
+    def isDone: Boolean = dueNanos <= clock.nanoTime
+    def get(): Unit = throw UnsupportedOperationException("get")
+    def get(timeout: Long, unit: TimeUnit): Unit = throw UnsupportedOperationException("get")
+    def getDelay(unit: TimeUnit): Long = unit.convert(dueNanos - clock.nanoTime, NANOSECONDS)
+    def compareTo(other: Delayed): Int =
+      java.lang.Long.compare(getDelay(NANOSECONDS), other.getDelay(NANOSECONDS))

@@ -1,0 +1,127 @@
+package weir.testkit.explore
+
+import scala.concurrent.duration.{DurationLong, FiniteDuration}
+import weir.Task
+import weir.testkit.{ExploreFailure, ExploreLimits, ExploreReport}
+
+/** One exploration: runs a program in one order after the other until one fails, all have been run,
+  * or the time is over.
+  *
+  * First all orders without pre-emptions, then all with at most one, and so on: so a failure that
+  * is found has as few pre-emptions as can be. Where the time would be over before that is done,
+  * the rest of it goes to random priorities.
+  */
+private[explore] final class Explorer(
+    execution: Execution,
+    program: () => Task[Any],
+    limits: ExploreLimits
+):
+  private val start = System.nanoTime()
+  private val end = start + limits.time.toNanos
+  private val endOfSearch = start + limits.time.toNanos / 10 * 6
+
+  /** Orders of the latest search. */
+  private var orders = 0L
+  private var steps = 0
+  private var strands = 0
+
+  def explore(): ExploreReport =
+    Schedule.wanted match
+      case Some(choices) => replay(choices)
+      case None =>
+        run(Replay(Nil)): Unit // the first run loads classes, and initializes objects
+        search()
+
+  private def took: FiniteDuration = (System.nanoTime() - start).nanos
+
+  private def run(strategy: Strategy): Run =
+    val run = execution.run(program, strategy, null)
+    steps = math.max(steps, run.steps)
+    strands = math.max(strands, run.strands)
+    run
+
+  private def check(run: Run): Unit =
+    orders += 1
+    if run.failure ne null then throw told(run)
+
+  // ---- strategies ----
+
+  private def search(): ExploreReport =
+    var bound = 0
+    var covered = -1
+    var isComplete = false
+    var coveredOrders = 0L
+    while bound <= limits.preemptions && covered == bound - 1 && !isComplete do
+      val search = BoundedSearch(bound)
+      if exhaust(search) then
+        covered = bound
+        coveredOrders = orders
+        isComplete = !search.isCut
+      bound += 1
+    if isComplete || covered == limits.preemptions then
+      report(covered, coveredOrders, isComplete, 0)
+    else report(covered, coveredOrders, isComplete, random())
+
+  /** True once all orders of `search` have been run. */
+  private def exhaust(search: BoundedSearch): Boolean =
+    var more = true
+    orders = 0
+    while more && System.nanoTime() < endOfSearch do
+      check(run(search))
+      for (step, what) <- Option(search.divergence) do throw disobeys(step, what)
+      more = search.next()
+    !more
+
+  /** How many orders of random priorities were run. */
+  private def random(): Long =
+    val strategy = RandomPriorities(limits.seed, limits.depth)
+    orders = 0
+    while System.nanoTime() < end do
+      strategy.begin(steps)
+      check(run(strategy))
+    orders
+
+  private def report(
+      covered: Int,
+      coveredOrders: Long,
+      isComplete: Boolean,
+      random: Long
+  ): ExploreReport =
+    ExploreReport(
+      coveredOrders,
+      isExhaustive = isComplete || covered == limits.preemptions,
+      isComplete,
+      covered,
+      random,
+      limits.depth,
+      RandomPriorities.probability(random, strands, steps, limits.depth),
+      strands,
+      steps,
+      took,
+      NotCovered(execution)
+    )
+
+  // ---- failures ----
+
+  private def told(run: Run): ExploreFailure =
+    val smallest = Smaller(execution, program, run)
+    ExploreFailure.of(smallest, Story.of(execution, program, smallest))
+
+  private def replay(choices: Vector[(Int, Int)]): ExploreReport =
+    run(Replay(Nil)): Unit // as above
+    val strategy = Replay(choices)
+    val again = run(strategy)
+    if strategy.misfits > 0 then
+      throw disobeys(again.steps, s"${strategy.misfits} choices of the schedule were not to be had")
+    if again.failure ne null then
+      throw ExploreFailure.of(again, Story.of(execution, program, again))
+    orders = 1
+    report(-1, 1, isComplete = false, 0)
+
+  private def disobeys(step: Int, what: String): AssertionError =
+    AssertionError(
+      s"The program does not obey the order that it is given: at step $step $what. The same " +
+        "choices must give the same run: create what the program uses inside of the task; take " +
+        "random numbers from a seed; start no threads of the operating system." +
+        NotCovered(execution).map(line => s"\n  $line").mkString
+    )

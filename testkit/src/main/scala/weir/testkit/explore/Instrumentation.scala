@@ -1,0 +1,110 @@
+package weir.testkit.explore
+
+import java.lang.instrument.Instrumentation
+import java.security.ProtectionDomain
+import weir.Task
+import weir.testkit.AgentLoader
+import weir.testkit.agent.{Touch, Touching}
+
+/** Rewrites the classes of a program so that they tell what they touch: those that are loaded, at
+  * the first exploration, and each later one as it is loaded. It stays for the rest of the JVM.
+  */
+private[explore] object Instrumentation:
+  private val users = List(
+    "java/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+    "scala/",
+    "munit/",
+    "org/junit/",
+    "org/scalatest/",
+    "org/hamcrest/",
+    "sbt/",
+    "dotty/",
+    "xsbt",
+    "com/intellij/"
+  )
+  private val quiet = List("runtime", "trace", "app", "japi", "testkit").map(p => s"weir/$p/")
+
+  private object Scope extends Touching.Scope:
+    def isUsers(loader: ClassLoader, name: String, domain: ProtectionDomain): Boolean =
+      !users.exists(name.startsWith) && (!name.startsWith("weir/") || !isOfCore(domain)) &&
+        !isTestKit(name) && sees(loader)
+
+    def isOwn(loader: ClassLoader, name: String, domain: ProtectionDomain): Boolean =
+      name.startsWith("weir/") && isOfCore(domain) && sees(loader) &&
+        !quiet.exists(name.startsWith)
+
+  private val core = classOf[Task[?]].getProtectionDomain.getCodeSource
+
+  private def isOfCore(domain: ProtectionDomain): Boolean =
+    domain != null && domain.getCodeSource != null && core != null &&
+      domain.getCodeSource.getLocation == core.getLocation
+
+  /** The test kit's own classes: tests may be in its package too. */
+  private def isTestKit(name: String): Boolean =
+    name.startsWith("weir/testkit/explore/") && !name.contains("Suite") ||
+      name.startsWith("weir/testkit/agent/") || kit.exists(k =>
+        name == s"weir/testkit/$k" || name.startsWith(s"weir/testkit/$k$$")
+      )
+
+  private val kit = List(
+    "TestRuntime",
+    "Started",
+    "SpinLock",
+    "Fibers",
+    "Outside",
+    "VirtualClock",
+    "VirtualThreads",
+    "Carriers",
+    "Conductor",
+    "Report",
+    "Rest",
+    "Place",
+    "TaskAssertions",
+    "WeirFunSuite",
+    "ResourceFixtures",
+    "InlineRuntime"
+  )
+
+  /** Whether the classes of `loader` find what they are to call. */
+  private def sees(loader: ClassLoader): Boolean =
+    seen.computeIfAbsent(
+      loader,
+      _ =>
+        try loader.loadClass(classOf[Touch].getName) eq classOf[Touch]
+        catch case _: ClassNotFoundException => false
+    )
+
+  private val seen = java.util.concurrent.ConcurrentHashMap[ClassLoader, Boolean]()
+
+  private val touching = Touching(Scope)
+
+  private lazy val installed: Unit =
+    val instrumentation = AgentLoader.load()
+    instrumentation.addTransformer(touching, true)
+    rewriteLoaded(instrumentation)
+
+  /** Done once for a JVM. */
+  def install(): Unit = installed
+
+  private def rewriteLoaded(instrumentation: Instrumentation): Unit =
+    val classes = instrumentation.getAllLoadedClasses.filter(c =>
+      instrumentation.isModifiableClass(c) && !c.isArray && !c.isHidden && isInScope(c)
+    )
+    if classes.nonEmpty then instrumentation.retransformClasses(classes*)
+
+  private def isInScope(of: Class[?]): Boolean =
+    val loader = of.getClassLoader
+    (loader ne null) && {
+      val name = of.getName.replace('.', '/')
+      Scope.isUsers(loader, name, of.getProtectionDomain) ||
+      Scope.isOwn(loader, name, of.getProtectionDomain)
+    }
+
+  /** Classes that could not be rewritten, and why. */
+  def failures: Map[String, Throwable] =
+    import scala.jdk.CollectionConverters.*
+    touching.failures.asScala.toMap

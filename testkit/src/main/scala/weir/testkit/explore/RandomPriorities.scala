@@ -1,0 +1,45 @@
+package weir.testkit.explore
+
+import java.util.SplittableRandom
+import scala.collection.mutable
+
+/** Orders by random priorities: "probabilistic concurrency testing" (Burckhardt, Kothari, Musuvathi
+  * and Nagarakatte 2010).
+  *
+  * Each strand has a random priority, and the one with the highest of those that can run takes each
+  * step. At `depth - 1` random steps the priority of the strand that has run drops below all
+  * others. A run of a program with n strands and k steps fails with a probability of at least 1 /
+  * (n k^(depth-1)^) if it has a bug of that depth: one that shows whenever so many steps come in a
+  * certain order.
+  *
+  * A strand that yields by itself drops too, which the paper does not have: else a loop that waits
+  * for another strand would never end.
+  */
+private[explore] final class RandomPriorities(seed: Long, depth: Int) extends Strategy:
+  private val random = SplittableRandom(seed)
+  private val priorities = mutable.ArrayBuffer[Double]()
+  private val changes = mutable.Set[Int]()
+  private var lowest = 0.0
+
+  /** Begins a run of a program of about `steps` steps. */
+  def begin(steps: Int): Unit =
+    priorities.clear()
+    changes.clear()
+    lowest = 0.0
+    for _ <- 1 until depth do changes += 1 + random.nextInt(math.max(1, steps))
+
+  def choose(point: Point): Int =
+    val previous = point.previous
+    while priorities.length <= point.enabled.last || priorities.length <= previous do
+      priorities += 1 + random.nextDouble()
+    val gaveUp = previous >= 0 && !point.continues && point.enabled.contains(previous)
+    if previous >= 0 && (gaveUp || changes(point.step)) then
+      lowest -= 1
+      priorities(previous) = lowest
+    point.enabled.maxBy(priorities(_))
+
+private[explore] object RandomPriorities:
+  /** The probability, at least, that one of `runs` runs shows a bug of this depth. */
+  def probability(runs: Long, strands: Int, steps: Int, depth: Int): Double =
+    val one = 1.0 / (strands * math.pow(steps.toDouble, depth - 1.0))
+    1 - math.pow(1 - one, runs.toDouble)

@@ -1,0 +1,102 @@
+package weir.testkit.explore
+
+import java.lang.invoke.VarHandle
+import java.util.IdentityHashMap
+import scala.collection.mutable.ArrayBuffer
+import weir.testkit.agent.Site
+
+/** The shared objects of one run: which steps have touched each of them, and so which steps must
+  * come after which. Objects are known by identity and numbered in the order of their first touch.
+  *
+  * Two accesses to one place in an object conflict if one of them is a write. `race` is told of
+  * each earlier step that conflicts with the present one and is not ordered before it by others:
+  * the other order of the two may end differently.
+  */
+private[explore] final class SharedObjects(race: (Step, Strand) => Unit):
+  private val objects = IdentityHashMap[AnyRef, SharedObject](64)
+
+  def of(on: AnyRef): SharedObject =
+    var known = objects.get(on)
+    if known eq null then
+      known = SharedObject(objects.size + 1, on)
+      objects.put(on, known): Unit
+    known
+
+  /** Records an access by `strand` in its present step. */
+  def touch(on: SharedObject, field: String, kind: Int, strand: Strand): Unit =
+    val step = strand.step.nn
+    step.touches += 1
+    val place = on.place(field)
+    if !place.isKnown(step, kind) then
+      place.findRaces(strand, kind, race)
+      place.join(step, kind)
+      place.add(step, kind)
+
+/** An object that several strands may share. */
+private[explore] final class SharedObject(val number: Int, val on: AnyRef):
+  private var first: Place | Null = null
+  private var more: ArrayBuffer[Place] | Null = null
+
+  def place(field: String): Place =
+    if first eq null then first = Place(field)
+    if first.nn.field == field then first.nn
+    else
+      if more eq null then more = ArrayBuffer()
+      more.nn.find(_.field == field) match
+        case Some(place) => place
+        case None =>
+          val made = Place(field)
+          more.nn += made
+          made
+
+/** A field of an object, or the object as a whole: the steps that have touched it. */
+private[explore] final class Place(val field: String):
+  private val steps = ArrayBuffer[Step]()
+  private val kinds = ArrayBuffer[Int]()
+
+  /** Where in the history the latest write is; -1 for none. */
+  private var latestWrite = -1
+
+  /** Whether the present step has touched it before, in a way that conflicts with as much. */
+  def isKnown(step: Step, kind: Int): Boolean =
+    steps.nonEmpty && (steps.last eq step) && (kinds.last == kind || kinds.last == Site.WRITE)
+
+  def findRaces(strand: Strand, kind: Int, race: (Step, Strand) => Unit): Unit =
+    var i = steps.length - 1
+    while i >= 0 do
+      val earlier = steps(i)
+      if (earlier.strand ne strand) && Place.conflict(kinds(i), kind) &&
+        !Clocks.isBefore(earlier, strand.before)
+      then race(earlier, strand)
+      i -= 1
+
+  def join(step: Step, kind: Int): Unit =
+    if kind == Site.READ then
+      if latestWrite >= 0 then Clocks.join(step.clock, steps(latestWrite).clock)
+    else
+      var i = math.max(0, latestWrite)
+      while i < steps.length do
+        Clocks.join(step.clock, steps(i).clock)
+        i += 1
+
+  def add(step: Step, kind: Int): Unit =
+    if kind != Site.READ then latestWrite = steps.length
+    steps += step
+    kinds += kind
+
+private[explore] object Place:
+  def conflict(one: Int, other: Int): Boolean =
+    (one != Site.READ || other != Site.READ) && !(one == Site.MERGE && other == Site.MERGE)
+
+/** The names of the fields that handles access: for a handle and a plain access to be one place. */
+private[explore] object HandleNames:
+  private val names = IdentityHashMap[VarHandle, String]()
+
+  def of(handle: VarHandle): String = names.synchronized {
+    var name = names.get(handle)
+    if name eq null then
+      val description = handle.describeConstable
+      name = if description.isPresent then description.get.constantName else "handle"
+      names.put(handle, name): Unit
+    name
+  }

@@ -1,0 +1,61 @@
+package weir.testkit.explore
+
+import scala.collection.mutable.ArrayBuffer
+
+/** Decides, in one run after the other, which strand takes the next step. */
+private[explore] abstract class Strategy:
+
+  /** The strand to take step `point.step`, one of those that can. */
+  def choose(point: Point): Int
+
+  /** Step `earlier` of this run conflicts with the present step of the strand `by`, and nothing
+    * else orders the two.
+    */
+  def race(earlier: Int, by: Int): Unit = ()
+
+  /** The strand that was chosen for step `point.step` cannot take it: the thread of the one before
+    * runs code that it cannot leave, such as an initializer of a class. So `instead` goes on.
+    */
+  def refused(point: Point, instead: Int): Unit = ()
+
+/** What is to be decided: which of `enabled` takes step `step`. One object for all of a run. */
+private[explore] final class Point:
+  var step = 0
+
+  /** The strand that has taken the step before; -1 for none. */
+  var previous = -1
+
+  /** Whether that strand could go on, so that another choice is a pre-emption. */
+  var continues = false
+
+  /** The strands that can take a step, in the order in which they were made. */
+  val enabled: ArrayBuffer[Int] = ArrayBuffer()
+
+  /** The choice where nothing else is wanted: no pre-emption, otherwise the next strand in turn. */
+  def default: Int =
+    if continues then previous
+    else
+      var i = 0
+      while i < enabled.length && enabled(i) <= previous do i += 1
+      enabled(if i < enabled.length then i else 0)
+
+  def isPreemption(chosen: Int): Boolean = continues && chosen != previous
+
+/** The choices of a run that differ from the default, by the number of the step: enough to repeat
+  * the run.
+  */
+private[explore] final case class Choices(deviations: Vector[(Int, Int)])
+
+/** Takes the choices of a run before; where they do not fit, the default. */
+private[explore] final class Replay(deviations: Seq[(Int, Int)]) extends Strategy:
+  private val wanted = deviations.toMap
+
+  /** Choices that were not to be had. */
+  var misfits = 0
+
+  def choose(point: Point): Int = wanted.get(point.step) match
+    case Some(id) if point.enabled.contains(id) => id
+    case Some(_) =>
+      misfits += 1
+      point.default
+    case None => point.default
