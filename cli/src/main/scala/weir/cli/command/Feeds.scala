@@ -5,8 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{DurationText, OptionValue}
+import weir.cli.{BadInput, DurationText, OptionValue}
 import weir.cli.feeds.{FeedsJob, Settings}
+import weir.cli.feeds.store.Retention
 
 /** `weir feeds`: its options, and nothing else. */
 @Command(
@@ -42,9 +43,8 @@ import weir.cli.feeds.{FeedsJob, Settings}
       "out; with --strict, one of them is bad input.",
     "",
     "Exit code: 0 when every due feed was checked (also if some failed, which is normal), 1 when " +
-      "the run itself failed, 2 for bad input (then nothing was changed), which --opml and " +
-      "--urls " +
-      "are when there is no good feed in them, 130 after Ctrl-C.",
+      "the run itself failed, or the COMMAND of --exec did, 2 for bad input (then nothing was " +
+      "changed), which --opml and --urls are when there is no good feed in them, 130 after Ctrl-C.",
     ""
   )
 )
@@ -159,6 +159,45 @@ final class Feeds extends Callable[Int]:
   private[command] var allowsPrivate: Boolean = false
 
   @Opt(
+    names = Array("--exec"),
+    paramLabel = "COMMAND",
+    description = Array(
+      "Run this shell command for each new item, one after the other, with the item on its " +
+        "standard input as a line of JSON, the same as items --json prints. An item whose " +
+        "command does not end with 0 is given again by the next run. If weir is killed, the item " +
+        "under way may be given twice; all others are given once, by all processes on the " +
+        "database together."
+    )
+  )
+  private[command] var exec: String | Null = null
+
+  @Opt(
+    names = Array("--new-items"),
+    paramLabel = "-",
+    description = Array(
+      "Print those lines on standard output instead, and all else on standard error."
+    )
+  )
+  private[command] var newItems: String | Null = null
+
+  @Opt(
+    names = Array("--keep"),
+    paramLabel = "DURATION",
+    description = Array(
+      "Remove items that were first seen longer ago than this, like 90d. An item that is removed " +
+        "does not come back while its feed lists it. Default: all are kept."
+    )
+  )
+  private[command] var keep: String | Null = null
+
+  @Opt(
+    names = Array("--keep-items"),
+    paramLabel = "N",
+    description = Array("Keep only the newest N items of each feed. Default: all.")
+  )
+  private[command] var keepItems: String | Null = null
+
+  @Opt(
     names = Array("--watch"),
     description = Array("Keep going: fetch feeds as they fall due, until Ctrl-C.")
   )
@@ -242,5 +281,22 @@ final class Feeds extends Callable[Int]:
       report = Option(report).map(OptionValue.target("--report", _)),
       seed = Option(seed).map(OptionValue.number("--seed", _, Long.MinValue, Long.MaxValue)),
       siteSize = Option(siteFeeds).map(OptionValue.count("--site-feeds", _, 1, 100_000)),
-      speed = OptionValue.factor("--speed", speed)
+      speed = OptionValue.factor("--speed", speed),
+      retention = Retention(
+        Option(keep).map(OptionValue.positive("--keep", _)),
+        Option(keepItems).map(OptionValue.count("--keep-items", _, 1, Int.MaxValue))
+      ),
+      gives = gives
     )
+
+  private def gives: Option[Settings.Gives] = (Option(exec), Option(newItems)) match
+    case (None, None) => None
+    case (Some(_), Some(_)) =>
+      throw BadInput("--exec", "it cannot be given with --new-items.", "Give one of the two.")
+    case (Some(command), None) =>
+      if command.isBlank then
+        throw BadInput("--exec", "the command is empty.", "Give one, like 'cat >> new.jsonl'.")
+      Some(Settings.Gives.Exec(command))
+    case (None, Some("-")) => Some(Settings.Gives.Print)
+    case (None, Some(other)) =>
+      throw BadInput("--new-items", s"'$other' is not known.", "It must be -, for standard output.")

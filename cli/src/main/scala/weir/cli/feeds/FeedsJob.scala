@@ -8,6 +8,7 @@ import scala.concurrent.duration.*
 import weir.{Stream, StreamMonitor, Task}
 import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher}
+import weir.cli.feeds.give.{Giver, Receiver}
 import weir.cli.feeds.input.{FeedList, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, HoldOff, Meter}
@@ -17,8 +18,11 @@ import weir.cli.feeds.store.{FeedEdits, FeedOrigin, FeedStore, Leases, Stages}
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
   */
-final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
-  /** The exit code.
+final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
+  /** Where all goes that is for people. */
+  private val out = if settings.gives.contains(Settings.Gives.Print) then err else stdout
+
+  /** The exit code: 1 if a new item could not be given.
     *
     * **Fails** with [[weir.cli.BadInput]] before anything has been written.
     */
@@ -57,10 +61,12 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       monitor
     )
     val places = site.map(_ => settings.parallel min perHost(LocalSite.host))
-    val session = Session(settings, store, leases, run, places, seed, out, err)
+    val giver = settings.gives.map: gives =>
+      Giver(store.outbox(leases), receiver(gives), gives.option, err)
+    val session = Session(settings, store, leases, run, giver, places, seed, out, err)
     try
       Foreground.run(monitor.fold(session.all)(telling(store, _)(session.all))) match
-        case Foreground.Ended.Done(_) => 0
+        case Foreground.Ended.Done(_) => if giver.exists(_.hasFailed) then 1 else 0
         case Foreground.Ended.Stopped(code, isClean) =>
           session.sayWhatIsLeft()
           if !isClean then Runtime.getRuntime.halt(code)
@@ -69,6 +75,10 @@ final class FeedsJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       for stages <- monitor.map(_.snapshot) if stages.stretches.nonEmpty do
         err.println(stages.table)
       fetcher.close()
+
+  private def receiver(gives: Settings.Gives): Receiver = gives match
+    case Settings.Gives.Exec(command) => Receiver.command(command)
+    case Settings.Gives.Print => Receiver.printing(stdout)
 
   /** Writes into the database how busy the stages are, while `pass` runs and at its end, for the
     * pages of `weir feeds serve`.

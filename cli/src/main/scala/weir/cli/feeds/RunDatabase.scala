@@ -42,7 +42,7 @@ final class RunDatabase(
   private def opened(database: Database): FeedStore =
     val outages =
       Outages(database.name, isWaiting = true, text => err.println(s"weir feeds: $text"))
-    FeedStore.open(database, outages)
+    FeedStore.open(database, outages, fillsOutbox = settings.gives.nonEmpty)
 
   /** One that has had feeds. */
   private def begun(database: Database): FeedStore =

@@ -7,12 +7,15 @@ import scala.concurrent.duration.*
 import weir.Task
 import weir.cli.{DurationText, Text}
 import weir.cli.lab.LabReport
+import weir.cli.feeds.give.Giver
 import weir.cli.feeds.report.{Progress, Summary, SummaryResults}
 import weir.cli.feeds.run.{Bound, FeedRun, Tally}
 import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
 
 /** Fetches what is due, once or again and again, and reports it.
   *
+  * @param giver
+  *   gives new items to what the user has named
   * @param boundPlaces
   *   how many answers can be under way at once, if the servers' times are known well enough for a
   *   bound
@@ -22,6 +25,7 @@ final class Session(
     store: FeedStore,
     leases: Leases,
     run: FeedRun,
+    giver: Option[Giver],
     boundPlaces: Option[Int],
     seed: Long,
     out: PrintWriter,
@@ -67,14 +71,33 @@ final class Session(
       if isFirst then announce(due, amount)
       if amount.feeds == 0 then
         val nothing = Tally(0, Duration.Zero).snapshot()
-        Task.when(isFirst)(Task.delay(write(Summary(nothing, Duration.Zero, None))))
+        Task.when(isFirst):
+          around(Task.delay(write(Summary(nothing, Duration.Zero, None))))
       else
         val tally = Tally(amount.feeds, amount.expectedMillis.millis)
         current.set(Some(tally))
         val start = System.nanoTime()
-        Progress
-          .during(Progress.on(err, amount.feeds), tally, run.checkAll(due, tally))
-          .flatMap(_ => Task.delay(report(tally, start, isFirst)))
+        around:
+          Progress
+            .during(Progress.on(err, amount.feeds), tally, run.checkAll(due, tally))
+            .flatMap(_ => Task.delay(report(tally, start, isFirst)))
+
+  /** `fetching`, while new items are given, and then without the items that are not to be kept. */
+  private def around(fetching: Task[Unit]): Task[Unit] =
+    giver.fold(fetching)(_.during(fetching)) >>
+      Task.when(!settings.retention.keepsAll)(sweep(0).map(tellRemoved))
+
+  private def sweep(removed: Long): Task[Long] =
+    Task
+      .uncancelable: _ =>
+        Task.delay(store.sweep(settings.retention).removeSome(System.currentTimeMillis()))
+      .flatMap(more => if more == 0 then Task.pure(removed) else sweep(removed + more))
+
+  private def tellRemoved(removed: Long): Unit =
+    if removed > 0 then
+      val what = s"${Text.count(removed, "item")} ${settings.retention.text}"
+      out.println("removed".padTo(15, ' ') + what)
+      out.flush()
 
   private def announce(due: DueQuery, amount: DueQuery.Amount): Unit =
     val size = store.size()

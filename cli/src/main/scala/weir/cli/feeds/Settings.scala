@@ -4,6 +4,7 @@ import java.nio.file.Path
 import scala.concurrent.duration.*
 
 import weir.cli.feeds.input.ByteSize
+import weir.cli.feeds.store.Retention
 
 /** What the options ask for, checked and complete.
   *
@@ -20,6 +21,8 @@ import weir.cli.feeds.input.ByteSize
   *   whether a public address may redirect to a private one
   * @param siteSize
   *   how many feeds a new local site has; the demo is meant if it is given
+  * @param gives
+  *   what new items are given to
   */
 final case class Settings(
     db: Option[String],
@@ -40,10 +43,20 @@ final case class Settings(
     report: Option[Path],
     seed: Option[Long],
     siteSize: Option[Int],
-    speed: Double
+    speed: Double,
+    retention: Retention,
+    gives: Option[Settings.Gives]
 )
 
 object Settings:
+  /** What new items are given to. */
+  enum Gives(val option: String):
+    /** A command for the shell. */
+    case Exec(command: String) extends Gives("--exec")
+
+    /** Standard output. */
+    case Print extends Gives("--new-items")
+
   val usualTimeout: FiniteDuration = 15.seconds
   val siteTimeout: FiniteDuration = 8.seconds
   val usualPerHost = 4

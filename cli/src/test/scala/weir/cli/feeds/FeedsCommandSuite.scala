@@ -239,6 +239,10 @@ class FeedsCommandSuite extends FunSuite with TempFolder:
         "--stale",
         "--strict",
         "--allow-private",
+        "--exec",
+        "--new-items",
+        "--keep",
+        "--keep-items",
         "130"
       )
     do assert(help.out.contains(word), word)

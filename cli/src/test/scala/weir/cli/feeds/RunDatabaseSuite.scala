@@ -8,7 +8,7 @@ import munit.FunSuite
 
 import weir.cli.{BadInput, TempFolder}
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
-import weir.cli.feeds.store.{Database, FeedStore, FeedEdits}
+import weir.cli.feeds.store.{Database, FeedEdits, FeedStore, Retention}
 
 /** Which database a run is on. */
 class RunDatabaseSuite extends FunSuite with TempFolder:
@@ -31,7 +31,9 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
     report = None,
     seed = None,
     siteSize = None,
-    speed = 1
+    speed = 1,
+    retention = Retention(None, None),
+    gives = None
   )
 
   private val feed = NewFeed(FeedUrl.parse("http://a.example/").toOption.get, None)

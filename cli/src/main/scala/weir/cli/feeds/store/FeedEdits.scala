@@ -81,5 +81,6 @@ object FeedEdits:
     // Locks it: from now on no check adds items to it.
     Sql.update(connection, "UPDATE feed SET expected_ms = expected_ms WHERE id = ?")(id): Unit
     deleteFrom("item")
+    deleteFrom("removed_item")
     deleteFrom("former_url")
     Sql.update(connection, "DELETE FROM feed WHERE id = ?")(id) == 1

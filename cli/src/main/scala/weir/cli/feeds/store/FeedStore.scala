@@ -15,8 +15,12 @@ import weir.cli.feeds.input.{FeedUrl, NewFeed}
   *     has all its items as they are now; and a repeated check stores no item twice, since it is
   *     compared with what is stored in the same transaction, which holds the feed's row.
   */
-final class FeedStore private (database: Database, writer: Line, outages: Outages)
-    extends AutoCloseable:
+final class FeedStore private (
+    database: Database,
+    writer: Line,
+    outages: Outages,
+    fillsOutbox: Boolean
+) extends AutoCloseable:
   // Fair, so that a process with much to store can still say that it lives.
   private val lock = ReentrantLock(true)
 
@@ -113,9 +117,14 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
     leases.renew()
     leases
 
+  /** Where new items wait to be given by the run that has `leases`. */
+  def outbox(leases: Leases): Outbox = Outbox(this, database, leases.worker)
+
+  def sweep(retention: Retention): RetentionSweep = RetentionSweep(this, database, retention)
+
   /** The same store, over another connection. */
   private[store] def another(): FeedStore =
-    FeedStore(database, Line(database, outages, None), outages)
+    FeedStore(database, Line(database, outages, None), outages, fillsOutbox)
 
   /** From now on no call waits for a database that is away. */
   def stopWaiting(): Unit = outages.end()
@@ -166,7 +175,7 @@ final class FeedStore private (database: Database, writer: Line, outages: Outage
         said.skips.bits,
         id
       )
-      ItemRows.record(connection, id, atMillis, said.items)
+      ItemRows.record(connection, id, atMillis, said.items, fillsOutbox)
 
   /** Whether no check has found a feed yet, as far as the last check and the items show. */
   private def wasNeverRead(connection: Connection, id: Long): Boolean =
@@ -208,12 +217,18 @@ object FeedStore:
     *
     * @param outages
     *   decides what happens if the database goes away later
+    * @param fillsOutbox
+    *   true if new items are to be given: see [[Outbox]]
     */
-  def open(database: Database, outages: Outages = Outages.failing): FeedStore =
+  def open(
+      database: Database,
+      outages: Outages = Outages.failing,
+      fillsOutbox: Boolean = false
+  ): FeedStore =
     database.version() match
       case None => database.create()
       case Some(version) => if version < Schema.version then database.upgrade()
-    FeedStore(database, Line(database, outages, Some(database.connect())), outages)
+    FeedStore(database, Line(database, outages, Some(database.connect())), outages, fillsOutbox)
 
   /** As `open`, for a database that is there already.
     *

@@ -61,6 +61,10 @@ object ItemQuery:
       )(id)(listed)
       .headOption
 
+  /** The item with its details. */
+  def whole(connection: Connection, id: Long): Option[(ListedItem, Details)] =
+    one(connection, id).flatMap(item => details(connection, Vector(id)).get(id).map((item, _)))
+
   /** The details of items, by their ids. */
   def details(connection: Connection, ids: Vector[Long]): Map[Long, Details] =
     if ids.isEmpty then Map.empty

@@ -9,12 +9,36 @@ import java.sql.Connection
   */
 private[store] object ItemRows:
   /** Adds the items that are new, and updates those that say something else than before. Returns
-    * how many are new.
+    * how many are new. Those that were removed stay so.
+    *
+    * @param fillsOutbox
+    *   true if those that are new are to be given
     */
-  def record(connection: Connection, feedId: Long, atMillis: Long, items: Vector[Item]): Int =
+  def record(
+      connection: Connection,
+      feedId: Long,
+      atMillis: Long,
+      items: Vector[Item],
+      fillsOutbox: Boolean
+  ): Int =
     val matches = ItemMatches.of(items, StoredItem.named(connection, feedId, items))
-    update(connection, atMillis, matches.collect { case (item, Some(stored)) => (item, stored) })
-    insert(connection, feedId, atMillis, matches.collect { case (item, None) => item })
+    val known = matches.collect { case (item, Some(stored)) => (item, stored) }
+    update(connection, atMillis, known.filterNot((_, stored) => stored.isRemoved))
+    RemovedItems.listed(connection, feedId, atMillis, known.map(_._2).filter(_.isRemoved))
+    val last = lastOf(connection, feedId)
+    val fresh = insert(connection, feedId, atMillis, matches.collect { case (item, None) => item })
+    if fillsOutbox && fresh > 0 then
+      Sql.update(
+        connection,
+        "INSERT INTO outbox (item_id) SELECT id FROM item WHERE feed_id = ? AND id > ?"
+      )(feedId, last): Unit
+    fresh
+
+  /** No item of the feed has a higher number; those that are added from now on have. */
+  private def lastOf(connection: Connection, feedId: Long): Long =
+    Sql
+      .query(connection, "SELECT max(id) FROM item WHERE feed_id = ?")(feedId)(_.getLong(1))
+      .head
 
   private def insert(
       connection: Connection,

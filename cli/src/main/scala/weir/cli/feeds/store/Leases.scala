@@ -33,7 +33,7 @@ final class Leases private[store] (
   // sign of life for anything.
   private val line = if database.hasManyWriters then store.another() else store
   private val pulse = if database.hasManyWriters then store.another() else store
-  private val living = s"SELECT id FROM worker WHERE until_ms > $now"
+  private val living = Leases.living(database)
   @volatile private var sweptNanos = System.nanoTime()
 
   /** Says that this process lives. */
@@ -162,6 +162,10 @@ final class Leases private[store] (
     for own <- List(line, pulse) if own ne store do own.close()
 
 object Leases:
+  /** The numbers of the runs that are believed to live, as a query. */
+  private[store] def living(database: Database): String =
+    s"SELECT id FROM worker WHERE until_ms > ${database.now}"
+
   enum Answer:
     /** The feed is this process's. */
     case Ours

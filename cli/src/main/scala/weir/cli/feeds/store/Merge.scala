@@ -42,7 +42,8 @@ private[store] object Merge:
          |    OR coalesce(o.url, '') = coalesce(item.url, '')
          |    AND coalesce(o.title, '') = coalesce(item.title, '')))""".stripMargin
     )(from, to)
-    val _ = Sql.update(connection, "UPDATE item SET feed_id = ? WHERE feed_id = ?")(to, from)
+    for table <- List("item", "removed_item") do
+      Sql.update(connection, s"UPDATE $table SET feed_id = ? WHERE feed_id = ?")(to, from): Unit
 
   private def moveAddresses(connection: Connection, feed: DueFeed, to: Long): Unit =
     val _ = Sql.update(connection, "UPDATE former_url SET feed_id = ? WHERE feed_id = ?")(

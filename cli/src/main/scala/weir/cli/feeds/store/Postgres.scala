@@ -63,7 +63,8 @@ final class Postgres(url: String) extends Database:
           Upgrade.toVersion2(connection)
         if version < 3 then Upgrade.toVersion3(connection)
         if version < 4 then Upgrade.toVersion4(connection)
-        if version < Schema.version then Upgrade.toVersion5(connection)
+        if version < 5 then Upgrade.toVersion5(connection)
+        if version < Schema.version then Upgrade.toVersion6(connection)
     finally connection.close()
 
   /** **Fails** with a [[BadInput]] if the user may not do what `body` does.

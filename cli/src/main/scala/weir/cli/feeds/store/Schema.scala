@@ -19,14 +19,15 @@ private[store] object Schema:
     *   - 3: `worker`, `lease`.
     *   - 4: `item.changed_at`, `item.digest`, what else an item and a feed say, `feed.skips`.
     *   - 5: `feed.disabled` is the number of a [[FeedState]]; the fact of a [[FeedOrigin]].
+    *   - 6: `removed_item`, `outbox`.
     */
-  val version = 5
+  val version = 6
 
   /** What the `meta` table says in the row `application`. */
   val application = "weir feeds"
 
   def create(connection: Connection, key: String): Unit =
-    (List(meta, feeds(key), feedIndex, formerUrls, items(key)) ++ itemIndexes ++ sharing)
+    (List(meta, feeds(key), feedIndex, formerUrls, items(key)) ++ itemIndexes ++ sharing ++ leaving)
       .foreach(Sql.execute(connection, _))
     val _ = Sql.updateAll(
       connection,
@@ -92,6 +93,27 @@ private[store] object Schema:
       |  since_ms BIGINT NOT NULL
       |)""".stripMargin,
     "CREATE INDEX IF NOT EXISTS lease_host ON lease (host)"
+  )
+
+  /** What remains of items that were removed, see [[RetentionSweep]]; and the items that are to be
+    * given, see [[Outbox]].
+    */
+  val leaving: List[String] = List(
+    """CREATE TABLE IF NOT EXISTS removed_item (
+      |  feed_id BIGINT NOT NULL REFERENCES feed (id),
+      |  guid TEXT NOT NULL,
+      |  item_id BIGINT NOT NULL,
+      |  url TEXT,
+      |  title TEXT,
+      |  published_at BIGINT,
+      |  text_digest TEXT NOT NULL,
+      |  listed_at BIGINT NOT NULL
+      |)""".stripMargin,
+    "CREATE INDEX IF NOT EXISTS removed_item_guid ON removed_item (feed_id, guid)",
+    """CREATE TABLE IF NOT EXISTS outbox (
+      |  item_id BIGINT PRIMARY KEY REFERENCES item (id) ON DELETE CASCADE,
+      |  worker_id BIGINT
+      |)""".stripMargin
   )
 
   /** The table of items as version 2 had it. */

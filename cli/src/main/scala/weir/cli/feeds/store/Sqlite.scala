@@ -100,8 +100,9 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
           Upgrade.toVersion2(connection)
         if version < 3 then Upgrade.toVersion3(connection)
         if version < 4 then Upgrade.toVersion4(connection)
+        if version < 5 then Upgrade.toVersion5(connection)
         if version < Schema.version then
-          Upgrade.toVersion5(connection)
+          Upgrade.toVersion6(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 

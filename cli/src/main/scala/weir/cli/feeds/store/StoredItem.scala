@@ -9,6 +9,8 @@ import java.sql.Connection
   *   at
   * @param digest
   *   its [[ItemDigest]]; none if an older weir stored it
+  * @param isRemoved
+  *   true if no more is left of it than what is here; see [[RetentionSweep]]
   */
 private[store] final case class StoredItem(
     guid: String,
@@ -17,12 +19,13 @@ private[store] final case class StoredItem(
     publishedAt: String = "",
     textDigest: () => String = () => "",
     id: Long = 0,
-    digest: Option[String] = None
+    digest: Option[String] = None,
+    isRemoved: Boolean = false
 )
 
 private[store] object StoredItem:
   /** The stored items of the feed that have a guid of one of `found`, in the order in which they
-    * were stored.
+    * were stored; those that were removed are among them.
     */
   def named(connection: Connection, feedId: Long, found: Vector[Item]): Vector[StoredItem] =
     found
@@ -61,21 +64,27 @@ private[store] object StoredItem:
       guids: Vector[String]
   ): Vector[StoredItem] =
     val values = guids.map(_ => "(?)").mkString("VALUES ", ", ", "")
+    // One statement, since another process may remove items meanwhile.
     Sql.query(
       connection,
-      s"""SELECT id, guid, url, title, published_at, digest FROM item
-         |WHERE feed_id = ? AND guid IN ($values)""".stripMargin
-    )(feedId +: guids*): row =>
+      s"""SELECT id, guid, url, title, published_at, digest, NULL FROM item
+         |WHERE feed_id = ? AND guid IN ($values)
+         |UNION ALL SELECT item_id, guid, url, title, published_at, NULL, text_digest
+         |FROM removed_item WHERE feed_id = ? AND guid IN ($values)""".stripMargin
+    )((feedId +: guids) ++ (feedId +: guids)*): row =>
       val id = row.getLong(1)
+      val removed = Sql.optional(row, 7)
       StoredItem(
         guid = row.getString(2),
         url = Sql.optional(row, 3).getOrElse(""),
         title = Sql.optional(row, 4).getOrElse(""),
         publishedAt = Sql.optional(row, 5).getOrElse(""),
         textDigest = () =>
-          val item = whole(connection, id)
-          TextDigest.of(item.summary, item.content)
+          removed.getOrElse:
+            val item = whole(connection, id)
+            TextDigest.of(item.summary, item.content)
         ,
         id = id,
-        digest = Sql.optional(row, 6)
+        digest = Sql.optional(row, 6),
+        isRemoved = removed.nonEmpty
       )

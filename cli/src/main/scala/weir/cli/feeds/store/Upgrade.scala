@@ -30,6 +30,7 @@ private[store] object Upgrade:
 
   /** A feed that was gone was never asked again. The demo's feeds were among those of the user. */
   def toVersion5(connection: Connection): Unit =
+    Schema.leaving.foreach(Sql.execute(connection, _)) // from which a removed feed is deleted
     Sql.update(connection, "UPDATE feed SET hold_off_ms = ? WHERE disabled = ?")(
       HoldOff.gone.toMillis,
       FeedState.Gone.number
@@ -39,6 +40,9 @@ private[store] object Upgrade:
     val origin =
       if own.nonEmpty then Some(FeedOrigin.User) else demo.headOption.map(_ => FeedOrigin.Demo)
     origin.foreach(FeedOrigin.claim(connection, _, ""): Unit)
+
+  def toVersion6(connection: Connection): Unit =
+    Schema.leaving.foreach(Sql.execute(connection, _))
     Schema.setVersion(connection)
 
   private def feedIds(connection: Connection): Vector[(Long, FeedUrl)] =

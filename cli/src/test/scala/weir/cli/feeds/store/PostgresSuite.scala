@@ -16,7 +16,8 @@ class PostgresSuite
     with ChangedItemFacts
     with ReaderFacts
     with LeaseFacts
-    with EditFacts:
+    with EditFacts
+    with OutboxFacts:
   private lazy val server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
   private val databases = AtomicInteger()
 

@@ -15,6 +15,7 @@ class SqliteSuite
     with ReaderFacts
     with LeaseFacts
     with EditFacts
+    with OutboxFacts
     with TempFolder:
   def withDatabase(body: Database => Unit): Unit =
     val folder = Files.createTempDirectory("weir-sqlite")
