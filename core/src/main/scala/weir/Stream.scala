@@ -1330,9 +1330,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def toIterator: Resource[Iterator[A]] = StreamSource.iterator(this)
 
-  /** A publisher, for each of whose subscribers the stream runs anew, on a fiber of its own. It
-    * does nothing before that, and asks the stream for an element once one is requested; the end
-    * comes with the last element of a collection, and otherwise with a request for one more.
+  /** A publisher, for each of whose subscribers the stream runs anew, on a fiber of its own; the
+    * elements of a strict collection without a stage come from the thread that requests them, up to
+    * 256 in one request. It does nothing before that, and asks the stream for an element once one
+    * is requested; the end comes with the last element of a collection, and otherwise with a
+    * request for one more.
     *
     * **Waits** while nothing is requested. **Cancelled** by the subscriber: cancels the run;
     * `cancel` does not wait for its finalizers. **Fails**: the subscriber's `onError` is called

@@ -194,6 +194,14 @@ private[weir] object Tuning:
     */
   inline val helperRequestSlots = 32
 
+  // ---- streams ----
+
+  /** The most elements of a collection that a subscriber's `request` signals on its own thread;
+    * what is requested beyond that is left to a fiber, so that the call returns soon. As many as
+    * the largest buffer that other libraries request at once. `StreamFlow`.
+    */
+  inline val elementsOfRequest = 256
+
   // ---- effects of streams ----
 
   /** An effect of `parEvalMap` that takes less than this, 300 ns with its element, is run by the

@@ -75,17 +75,30 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
 
   def onNext(element: Any): Unit =
     if element.asInstanceOf[AnyRef] eq null then refuseNull("onNext", "element")
+    arrive(1) {
+      if count == queued.length then makeRoom(1)
+      queued(count) = element
+    }
+
+  /** As an `onNext` for each element of `ready`, none of which is null. */
+  def onReady(ready: Ready): Unit = arrive(ready.count) {
+    if ready.count > queued.length - count then makeRoom(ready.count)
+    System.arraycopy(ready.elements, 0, queued, count, ready.count)
+  }
+
+  private inline def arrive(arriving: Int)(inline store: Unit): Unit =
     val broken = wakeAfter {
       if isClosed || isBroken then null
       else if subscription eq null then
         breach(s"called onNext before onSubscribe. $rule 1.9: that comes first")
       else if ending.asInstanceOf[AnyRef] ne Open then
         breach(s"called onNext after the end. $rule 1.7: nothing may follow it")
-      else if owed == 0 then
+      else if owed < arriving then
         breach(s"called onNext for an element that was not requested. $rule 1.1: no more than are")
       else
-        owed -= 1
-        append(element)
+        store
+        owed -= arriving
+        count += arriving
         null
     }
     if broken ne null then broken.cancel()
@@ -136,12 +149,10 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     if waiting ne null then waiting.nn.complete(()): Unit
     result
 
-  private def append(element: Any): Unit =
-    if count == queued.length then
-      val length = math.min(limit.toLong, queued.length * 2L).toInt
-      queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
-    queued(count) = element
-    count += 1
+  /** `limit` is room for all that may come. */
+  private def makeRoom(more: Int): Unit =
+    val length = math.max(count + more, math.min(limit.toLong, queued.length * 2L).toInt)
+    queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
 
   /** Ends this with an error that says what the publisher has done, after the elements that have
     * come. The first such error counts; it is reported if the consumer has come to the end already.

@@ -56,6 +56,11 @@ private[weir] abstract class Pull extends HoldsUserCode:
     */
   def isPlain: Boolean = false
 
+  /** True if all elements exist already: `takeReady` brings each of them, also without a `next`
+    * before, and nothing is to be closed.
+    */
+  private[stream] def isReady: Boolean = false
+
   /** True if this has one element, by an effect: what a `flatMap` makes of it is often the rest of
     * a program, such as `Stream.eval(Topic[Int]).flatMap(…)`, and may have fibers.
     */

@@ -6,7 +6,11 @@ import weir.fiber.TaskFiber
 /** Elements that a pull had already: see `Pull.takeReady`. They cross from fiber to fiber together,
   * as one message.
   */
-private[stream] final class Ready(val elements: Array[Any], val count: Int)
+private[stream] final class Ready(val elements: Array[Any], val count: Int):
+  def hasNull: Boolean =
+    var index = 0
+    while index < count && (elements(index).asInstanceOf[AnyRef] ne null) do index += 1
+    index < count
 
 private[stream] object Ready:
   /** The most elements of one message: enough that the crossing costs little for each, and few

@@ -26,6 +26,7 @@ private[weir] final class IteratorSource[A](
     val items = started
     if items.hasNext then items.next() else Pull.End
   override def isPlain: Boolean = true
+  override private[stream] def isReady: Boolean = isStrict
   override private[stream] def takeReady(limit: Int): Ready | Null =
     if isStrict then Ready.of(started, limit) else null
   override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext

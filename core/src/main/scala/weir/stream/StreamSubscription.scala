@@ -2,9 +2,11 @@ package weir.stream
 
 import java.util.concurrent.{CancellationException, Flow}
 import weir.fiber.{Awaited, CancelSelf, CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
+import weir.runtime.Tuning
 import weir.{Outcome, Runtime, Stream, Task}
 
-/** One run of a stream for a `Flow.Subscriber`, on a fiber of its own.
+/** One run of a stream for a `Flow.Subscriber`: on a fiber of its own, or, as long as all elements
+  * exist already, on the threads that request them.
   *
   * {{{
   * onSubscribe --it returns--> running --the stream is closed--> onComplete, onError
@@ -13,12 +15,21 @@ import weir.{Outcome, Runtime, Stream, Task}
   * }}}
   *
   * The fiber takes all that is requested at once, and gives that many elements; what is ready
-  * upstream follows an element at once. Then it waits for the next request. All signals after
-  * `onSubscribe` come from that fiber, or, if it never runs, from its finalizer: so they are
-  * serial, and a request inside of `onNext` causes no recursion. They are masked: a cancel does not
-  * interrupt the subscriber's code.
+  * upstream follows an element at once. Then it waits for the next request. The signals are masked:
+  * a cancel does not interrupt the subscriber's code.
   *
-  *   - **Shared, under this object's lock**: `requested`, `waiting`, `stop`.
+  * Of a pull that is ready (`Pull.isReady`), a thread that requests gives the elements itself, and
+  * no fiber is woken: to take them runs no code but the subscriber's, which is that thread's own. A
+  * request for more than `Tuning.elementsOfRequest` leaves the rest to a fiber, and from then on
+  * that signals.
+  *
+  * **All signals after `onSubscribe` are serial**, and a request inside of one causes no recursion:
+  * they come from that fiber, or, if it never runs, from its finalizer; before it is started, from
+  * the thread that has the turn. `begin` has it first. A thread takes it together with the demand,
+  * or with a broken rule, in one critical section, and gives it back in the one in which it finds
+  * no demand left. Who ends the run, or starts the fiber, keeps it for good.
+  *
+  *   - **Shared, under this object's lock**: `requested`, `waiting`, `stop`, `isIdle`.
   *   - **Shared**: `subscriber`, `violation`, written under the lock. The former is null once it
   *     gets no more signals: the subscription then keeps no reference to it.
   *   - **The race that we fear**: the fiber begins to wait, and a request comes that does not wake
@@ -40,6 +51,7 @@ private[weir] final class StreamSubscription(
     atEnd: () => Unit
 ) extends Flow.Subscription,
       Awaited:
+  import StreamSubscription.*
 
   // shared
   @volatile private var subscriber: Flow.Subscriber[? >: Any] | Null = to
@@ -50,7 +62,11 @@ private[weir] final class StreamSubscription(
   private var waiting: Waiter | Null = null
   private var stop: (() => Unit) | Null = null
 
-  // the fiber's
+  /** Whether no thread has the turn, and no fiber has been started: the next request gives. */
+  private var isIdle = false
+
+  // of who has the turn, then the fiber's
+  private var pull: Pull | Null = null
   private var thrownBySubscriber: Throwable | Null = null
 
   private[weir] def awaitedAs: String = s"$operator, whose subscriber has requested nothing more"
@@ -58,7 +74,11 @@ private[weir] final class StreamSubscription(
   def begin(): Unit =
     try
       subscriber.nn.onSubscribe(this)
-      if subscriber ne null then start() else end()
+      if subscriber eq null then end()
+      else
+        val opened = stream.open()
+        pull = opened
+        if opened.isReady && !isAhead then giveReady(opened) else start()
     catch
       case error: Throwable =>
         cancel()
@@ -73,7 +93,7 @@ private[weir] final class StreamSubscription(
     }(using runtime)
     val isLate = synchronized {
       stop = stopping
-      (subscriber eq null) || (violation ne null)
+      isOver
     }
     if isLate then stopping()
 
@@ -88,35 +108,100 @@ private[weir] final class StreamSubscription(
         )
       )
     else
-      val woken = synchronized {
-        if subscriber ne null then
-          requested = if Long.MaxValue - requested < count then Long.MaxValue else requested + count
-        val woken = waiting
+      var woken: Waiter | Null = null
+      val gives = synchronized {
+        if subscriber ne null then addDemand(count)
+        woken = waiting
         waiting = null
-        woken
+        takeTurn()
       }
-      if woken ne null then woken.complete(()): Unit
+      if woken ne null then woken.nn.complete(()): Unit
+      else if gives then giveReady(pull.nn)
 
   def cancel(): Unit =
+    var ends = false
     val stopping = synchronized {
       val first = subscriber ne null
+      ends = takeTurn()
       subscriber = null
       if first then stop else null
     }
     if stopping ne null then stopping()
+    else if ends then finish(null)
 
   private def endWith(error: Throwable): Unit =
+    var ends = false
     val stopping = synchronized {
       val first = (subscriber ne null) && (violation eq null)
-      if first then violation = error
+      if first then
+        violation = error
+        ends = takeTurn()
       if first then stop else null
     }
     if stopping ne null then stopping()
+    else if ends then finish(null)
+
+  /** Under the lock: true if the caller has the turn now. */
+  private def takeTurn(): Boolean =
+    val takes = isIdle && (subscriber ne null)
+    if takes then isIdle = false
+    takes
+
+  /** Under the lock. */
+  private def addDemand(count: Long): Unit =
+    requested = if Long.MaxValue - requested < count then Long.MaxValue else requested + count
+
+  // ---- who has the turn, before a fiber is started ----
+
+  /** Gives what is requested; then it gives the turn back, ends the run, or starts the fiber. */
+  private def giveReady(pull: Pull): Unit =
+    var room = Tuning.elementsOfRequest.toLong
+    try
+      var granted = takeDemandOrRest()
+      while granted > 0 do
+        if room == 0 then
+          synchronized(addDemand(granted))
+          start()
+          granted = 0
+        else
+          val count = math.min(granted, room)
+          if signalReady(pull, count) then
+            room -= count
+            granted -= count
+            if granted == 0 then granted = takeDemandOrRest()
+          else granted = ending
+      if granted == ending then finish(null)
+    catch case error: Throwable => finish(error)
+
+  /** All that is requested; `ending` if no more signals but the last are to come; 0 if the caller
+    * has given the turn back.
+    */
+  private def takeDemandOrRest(): Long = synchronized {
+    if isOver then ending
+    else
+      isIdle = requested == 0
+      takeDemand()
+  }
+
+  /** Signals the next `count` elements. False if nothing is left to signal but the end. */
+  private def signalReady(pull: Pull, count: Long): Boolean =
+    var left = count
+    var goesOn = true
+    while left > 0 && goesOn do
+      val ready = pull.takeReady(math.min(left, Ready.most).toInt)
+      if ready eq null then goesOn = false
+      else
+        left -= ready.count
+        signalAll(ready)
+        goesOn = !pull.isSpent && !isOver
+    goesOn
+
+  private def isOver: Boolean = (subscriber eq null) || (violation ne null)
 
   // ---- the fiber ----
 
   private def run(fiber: TaskFiber): Unit =
-    val pull = stream.open()
+    val pull = this.pull.nn
     val error: Throwable | Null =
       try
         Pull.closing(pull, fiber)(loop(pull, fiber))
@@ -176,13 +261,19 @@ private[weir] final class StreamSubscription(
         if left > 0 then pull.takeReady(math.min(left, Ready.most).toInt) else null
       if ready ne null then
         left -= ready.count
-        var index = 0
-        while index < ready.count do
-          signal(ready.elements(index))
-          index += 1
+        signalAll(ready)
     }
-    if (subscriber eq null) || (violation ne null) then fiber.await(CancelSelf)
+    if isOver then fiber.await(CancelSelf)
     if granted == Long.MaxValue then granted else left
+
+  /** Another stream takes them together. */
+  private def signalAll(ready: Ready): Unit = subscriber match
+    case input: PublisherInput if !ready.hasNull => input.onReady(ready)
+    case _ =>
+      var index = 0
+      while index < ready.count do
+        signal(ready.elements(index))
+        index += 1
 
   private def signal(value: Any): Unit =
     val receiver = subscriber
@@ -205,6 +296,7 @@ private[weir] final class StreamSubscription(
 
   /** The last signal: `onComplete`, or `onError` with `error`. */
   private def finish(error: Throwable | Null): Unit =
+    pull = null
     end()
     var broken: Throwable | Null = null
     val receiver = synchronized {
@@ -222,3 +314,7 @@ private[weir] final class StreamSubscription(
       runtime.report(s"$operator: $where", error)
 
   private def canceled = CancellationException(s"$operator: the stream has cancelled itself.")
+
+private object StreamSubscription:
+  /** Instead of a demand: only the last signal is to come. */
+  private inline val ending = -1L

@@ -69,10 +69,15 @@ class FlowStressSuite extends StreamTests, StressTests:
       val count = random.nextInt(200)
       val kind = random.nextInt(4)
       val released = CountDownLatch(1)
+      // Without a finalizer, a collection is signalled by the threads that request.
+      val isBare = kind == 0 && random.nextBoolean()
+      if isBare then released.countDown()
       val stream =
-        Stream
-          .bracket(Task.unit)(_ => Task(released.countDown()))
-          .flatMap(_ => source(kind, count))
+        if isBare then source(kind, count)
+        else
+          Stream
+            .bracket(Task.unit)(_ => Task(released.countDown()))
+            .flatMap(_ => source(kind, count))
       val cancelAt = if random.nextInt(3) == 0 then 1 + random.nextInt(200) else -1
       val subscriber = Checking(cancelAt)
       stream.toPublisher.subscribe(subscriber)
@@ -120,6 +125,31 @@ class FlowStressSuite extends StreamTests, StressTests:
     val publisher = Threaded(handOvers, random.nextLong())
     assertEquals(Stream.fromPublisher(publisher, 1).count.runSync(), handOvers.toLong)
     publisher.thread.nn.join()
+  }
+
+  rounds("toPublisher: a collection that is cancelled at any moment gives no more") { random =>
+    val subscriber = Checking(-1)
+    val seed = random.nextLong()
+    val pause = random.nextInt(2_000)
+    together(
+      Seq(
+        () =>
+          val own = Random(seed)
+          source(0, 10_000).toPublisher.subscribe(subscriber)
+          for _ <- 1 to 20 do
+            subscriber.request(1 + own.nextInt(200))
+            spin(own, 50)
+        ,
+        () =>
+          while subscriber.subscription eq null do Thread.onSpinWait()
+          for _ <- 0 until pause do Thread.onSpinWait()
+          subscriber.subscription.nn.cancel()
+      )
+    )
+    eventually("quiet")(Runtime.default.isQuiet && subscriber.inside.get == 0)
+    val before = subscriber.next.get
+    subscriber.request(5)
+    assertEquals((subscriber.next.get, subscriber.broken, subscriber.ends.get), (before, null, 0))
   }
 
   rounds("toPublisher: cancelled at any moment by a thread, its finalizer runs once") { random =>

@@ -2,7 +2,7 @@ package weir
 package stream
 
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
-import java.util.concurrent.{CancellationException, CountDownLatch, Flow}
+import java.util.concurrent.{CancellationException, ConcurrentLinkedQueue, CountDownLatch, Flow}
 import reactor.adapter.JdkFlowAdapter
 import scala.jdk.CollectionConverters.*
 
@@ -179,6 +179,104 @@ class ToPublisherSuite extends StreamTests:
   test("requests inside of onNext do not recurse"):
     val signals = Signals[Int](_.request(1), (s, _) => s.request(1))
     subscribe(Stream.range(0, 100_000), signals)
+    await(signals.ended)
+    assertEquals(signals.all.size, 100_001)
+
+  test("a collection is signalled by the thread that requests, before request returns"):
+    val here = Thread.currentThread
+    val threads = ConcurrentLinkedQueue[Thread]()
+    def thread(): Unit = threads.add(Thread.currentThread): Unit
+    val signals = Signals[Int](_.request(2), (_, _) => thread())
+    subscribe(Stream.fromIterable(List.range(0, 9)), signals)
+    assertEquals(signals.all, List(0, 1))
+    signals.subscription.request(3)
+    assertEquals(signals.all, List(0, 1, 2, 3, 4))
+    signals.subscription.request(99)
+    assertEquals(signals.all, List.range(0, 9) :+ Signals.Complete)
+    assertEquals(threads.asScala.toSet, Set(here))
+
+  test("onSubscribe returns before the first element, also where it requests"):
+    val log = Log()
+    val signals = Signals[Int](
+      s =>
+        s.request(2)
+        log.write("returns")
+      ,
+      (_, i) => log.write(s"$i")
+    )
+    subscribe(Stream.fromIterable(List(1, 2)), signals)
+    assertEquals(log.lines, List("returns", "1", "2"))
+
+  test("a request of a long collection returns while the subscriber still waits in onNext"):
+    val goOn = CountDownLatch(1)
+    val signals =
+      Signals[Int](_.request(Long.MaxValue), (_, i) => if i == 1_000 then await(goOn))
+    subscribe(Stream.fromIterable(List.range(0, 2_000)), signals)
+    goOn.countDown()
+    await(signals.ended)
+    assertEquals(signals.all, List.range(0, 2_000) :+ Signals.Complete)
+
+  test("a request that code of the stream's serves does not run that code"):
+    val goOn = CountDownLatch(1)
+    val signals = Signals[Int](_.request(1))
+    subscribe(
+      Stream.fromIterable(List(1)).map { i =>
+        await(goOn); i
+      },
+      signals
+    )
+    goOn.countDown()
+    await(signals.ended)
+    assertEquals(signals.all, List(1, Signals.Complete))
+    val lazily = CountDownLatch(1)
+    val others = Signals[Int](_.request(2))
+    subscribe(
+      Stream.fromIterable(LazyList(1).map { i =>
+        await(lazily); i
+      }),
+      others
+    )
+    lazily.countDown()
+    await(others.ended)
+    assertEquals(others.all, List(1, Signals.Complete))
+
+  test("a cancel while a collection waits for a request: nothing follows, no request is answered"):
+    val signals = subscribe(Stream.fromIterable(List.range(0, 9)), Signals[Int](_.request(1)))
+    signals.subscription.cancel()
+    signals.subscription.request(1)
+    signals.subscription.request(-1)
+    assertEquals(signals.all, List(0))
+
+  test("a collection: a cancel and a wrong request inside of onNext, each the last signal"):
+    val cancels = Signals[Int](_.request(9), (s, i) => if i == 2 then s.cancel())
+    subscribe(Stream.fromIterable(List.range(0, 9)), cancels)
+    assertEquals(cancels.all, List(0, 1, 2))
+    for first <- List(9L, 1L) do
+      val wrong = Signals[Int](_.request(first), (s, _) => s.request(-1))
+      subscribe(Stream.fromIterable(List.range(0, 9)), wrong)
+      assert(wrong.all.last.isInstanceOf[IllegalArgumentException], wrong.all.toString)
+    val idle = subscribe(Stream.fromIterable(List.range(0, 9)), Signals[Int](_.request(1)))
+    idle.subscription.request(0)
+    assert(idle.all.last.isInstanceOf[IllegalArgumentException], idle.all.toString)
+    idle.subscription.request(1)
+    assertEquals(idle.all.size, 2)
+
+  test("a collection: a subscriber that throws gets no more, and request returns normally"):
+    val boom = Boom()
+    val signals = Signals[Int](each = (_, i) => if i == 1 then throw boom)
+    subscribe(Stream.fromIterable(List.range(0, 9)), signals)
+    val printed = java.io.ByteArrayOutputStream()
+    val before = System.err
+    System.setErr(java.io.PrintStream(printed))
+    try signals.subscription.request(5)
+    finally System.setErr(before)
+    signals.subscription.request(5)
+    assertEquals(signals.all, List(0, 1))
+    assert(printed.toString.contains("the subscriber's onNext failed"), printed.toString)
+
+  test("a collection: requests one by one inside of onNext do not recurse, and all comes"):
+    val signals = Signals[Int](_.request(1), (s, _) => s.request(1))
+    subscribe(Stream.fromIterable(List.range(0, 100_000)), signals)
     await(signals.ended)
     assertEquals(signals.all.size, 100_001)
 
