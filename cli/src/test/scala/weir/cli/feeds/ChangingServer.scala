@@ -3,12 +3,17 @@ package weir.cli.feeds
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 import java.net.{InetAddress, InetSocketAddress}
 import java.util.concurrent.Executors
+import java.util.concurrent.atomic.AtomicInteger
 
 /** Serves one feed at every path, whose text a test may change. */
 final class ChangingServer extends AutoCloseable:
-  /** What is served, and under which type. */
+  /** What is served, under which type, and with which status. */
   @volatile var body: Array[Byte] = Array.emptyByteArray
   @volatile var contentType: String = "application/rss+xml"
+  @volatile var status: Int = 200
+
+  /** How often it was asked. */
+  val asked: AtomicInteger = AtomicInteger()
 
   private val executor = Executors.newVirtualThreadPerTaskExecutor()
   private val server =
@@ -21,9 +26,10 @@ final class ChangingServer extends AutoCloseable:
 
   private def answer(exchange: HttpExchange): Unit =
     val text = body
+    asked.incrementAndGet(): Unit
     exchange.getResponseHeaders.set("Content-Type", contentType)
     try
-      exchange.sendResponseHeaders(200, text.length)
+      exchange.sendResponseHeaders(status, text.length)
       exchange.getResponseBody.write(text)
     finally exchange.close()
 

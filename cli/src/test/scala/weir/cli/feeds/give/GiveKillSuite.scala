@@ -95,11 +95,11 @@ class GiveKillSuite extends FunSuite with TempFolder:
     assert(twice <= kills, s"$twice given again after $kills kills, seed $seed")
 
   folder.test("over SQLite nothing is lost, and nothing is given twice but what was under way"):
-    folder => killAndCheck(folder, folder.resolve("feeds.db").toString, Tier(2, 40))
+    folder => killAndCheck(folder, folder.resolve("feeds.db").toString, Tier(2, 20))
 
   if Tier.isLong then
     folder.test("over Postgres nothing is lost, and nothing is given twice but what was under way"):
       folder =>
         val server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
-        try killAndCheck(folder, server.getJdbcUrl("postgres", "postgres"), 20)
+        try killAndCheck(folder, server.getJdbcUrl("postgres", "postgres"), 10)
         finally server.close()
