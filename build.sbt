@@ -411,9 +411,10 @@ lazy val lab = project
   .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core, lab, postgres, kafka)
+  .dependsOn(core, lab, postgres, kafka, testkit % Test)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
+  .settings(testkitSettings)
   .settings(inJvms(3))
   .settings(
     libraryDependencies ++= Seq(

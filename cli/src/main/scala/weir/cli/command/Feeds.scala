@@ -102,6 +102,16 @@ final class Feeds extends Callable[Int]:
   private[command] var perHost: String | Null = null
 
   @Opt(
+    names = Array("--host-pause"),
+    paramLabel = "DURATION",
+    description = Array(
+      "Let so much time pass between the beginnings of two requests to one host. Default: 250ms; " +
+        "0s for this machine."
+    )
+  )
+  private[command] var hostPause: String | Null = null
+
+  @Opt(
     names = Array("--stale"),
     paramLabel = "DURATION",
     description = Array(
@@ -257,6 +267,13 @@ final class Feeds extends Callable[Int]:
   )
   private[command] var siteFeeds: String | Null = null
 
+  @Opt(
+    names = Array("--site-large"),
+    paramLabel = "N",
+    description = Array("So many of them are documents of 7 MB. Default: $" + "{DEFAULT-VALUE}.")
+  )
+  private[command] var siteLarge: String = "0"
+
   def call(): Int =
     val line = spec.commandLine
     FeedsJob(settings, line.getOut, line.getErr).run()
@@ -269,6 +286,7 @@ final class Feeds extends Callable[Int]:
       isStrict = isStrict,
       parallel = OptionValue.count("--parallel", parallel, 1, 100_000),
       perHost = Option(perHost).map(OptionValue.count("--per-host", _, 1, 100_000)),
+      hostPause = Option(hostPause).map(DurationText.parse("--host-pause", _)),
       stale = DurationText.parse("--stale", stale),
       lease = OptionValue.positive("--lease", lease),
       timeout = Option(timeout).map(OptionValue.positive("--timeout", _)),
@@ -281,6 +299,7 @@ final class Feeds extends Callable[Int]:
       report = Option(report).map(OptionValue.target("--report", _)),
       seed = Option(seed).map(OptionValue.number("--seed", _, Long.MinValue, Long.MaxValue)),
       siteSize = Option(siteFeeds).map(OptionValue.count("--site-feeds", _, 1, 100_000)),
+      siteLarge = OptionValue.count("--site-large", siteLarge, 0, 100_000),
       speed = OptionValue.factor("--speed", speed),
       retention = Retention(
         Option(keep).map(OptionValue.positive("--keep", _)),

@@ -7,9 +7,9 @@ import scala.concurrent.duration.*
 
 import weir.{Stream, StreamMonitor, Task}
 import weir.cli.{Foreground, Text}
-import weir.cli.feeds.fetch.{Backoff, Fetcher}
+import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace}
 import weir.cli.feeds.give.{Giver, Receiver}
-import weir.cli.feeds.input.{FeedList, Opml, UrlList}
+import weir.cli.feeds.input.{FeedList, LoopbackHost, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, HoldOff, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
@@ -49,7 +49,14 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
       .orElse(site.map(_.plan.seed))
       .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))
     val address: URI => URI = uri => site.fold(uri)(_.address(uri))
-    val fetcher = Fetcher(timeout, settings.maxBodyBytes, address, settings.allowsPrivate)
+    val fetcher = Fetcher(
+      timeout,
+      settings.maxBodyBytes,
+      address,
+      settings.allowsPrivate,
+      pace = HostPace(hostPause),
+      heldFor = host => shared(host).flatMap(_ => leases.hold(host))
+    )
     val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
     val run = FeedRun(
       store,
@@ -106,10 +113,14 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
     if !store.origin.contains(FeedOrigin.Demo) then
       val seed = settings.seed.getOrElse(1L)
       val size = settings.siteSize.getOrElse(Settings.usualSiteSize)
-      val plan = SitePlan.make(seed, size, settings.speed)
+      val plan = SitePlan.make(seed, size, settings.speed, settings.siteLarge)
       val timeout = settings.timeout.getOrElse(siteTimeout)
       val feeds = LocalSite.newFeeds(plan, timeout, settings.retries, backoffBase)
-      val facts = Seq(FeedsJob.siteSeed -> s"$seed", FeedsJob.siteSize -> s"$size")
+      val facts = Seq(
+        FeedsJob.siteSeed -> s"$seed",
+        FeedsJob.siteSize -> s"$size",
+        FeedsJob.siteLarge -> s"${settings.siteLarge}"
+      )
       store.addDemo(feeds, facts): Unit
       out.println(
         s"a local site of ${Text.count(size, "feed")} runs in this process (seed $seed)"
@@ -120,11 +131,13 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
   private def startSite(store: FeedStore): LocalSite =
     val seed = settings.seed.orElse(store.fact(FeedsJob.siteSeed).flatMap(_.toLongOption))
     val size = store.fact(FeedsJob.siteSize).flatMap(_.toIntOption)
+    val large = store.fact(FeedsJob.siteLarge).flatMap(_.toIntOption)
     LocalSite.start(
       SitePlan.make(
         seed.getOrElse(1L),
         size.orElse(settings.siteSize).getOrElse(Settings.usualSiteSize),
-        settings.speed
+        settings.speed,
+        large.getOrElse(settings.siteLarge)
       )
     )
 
@@ -136,6 +149,10 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
   private def shared(host: String): Option[Int] =
     Option.when(host != LocalSite.host)(perHost(host))
 
+  private def hostPause(host: String): FiniteDuration =
+    settings.hostPause.getOrElse:
+      if LoopbackHost.is(host) then Duration.Zero else Settings.usualHostPause
+
   private def siteTimeout: FiniteDuration = divided(Settings.siteTimeout)
 
   private def backoffBase: FiniteDuration = divided(Backoff.base)
@@ -146,6 +163,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
 object FeedsJob:
   private val siteSeed = "site seed"
   private val siteSize = "site feeds"
+  private val siteLarge = "site large"
 
   /** As often as the pages look. */
   private val tellEvery = 2.seconds

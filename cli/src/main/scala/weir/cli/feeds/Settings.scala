@@ -13,6 +13,8 @@ import weir.cli.feeds.store.Retention
   *   nothing but the local site to fetch
   * @param perHost
   *   none means [[Settings.usualPerHost]], or [[Settings.sitePerHost]] for the local site
+  * @param hostPause
+  *   none means [[Settings.usualHostPause]], or no pause for this machine
   * @param lease
   *   for how long a process that was killed keeps its feeds from others
   * @param isStrict
@@ -31,6 +33,7 @@ final case class Settings(
     isStrict: Boolean,
     parallel: Int,
     perHost: Option[Int],
+    hostPause: Option[FiniteDuration],
     stale: FiniteDuration,
     lease: FiniteDuration,
     timeout: Option[FiniteDuration],
@@ -43,6 +46,7 @@ final case class Settings(
     report: Option[Path],
     seed: Option[Long],
     siteSize: Option[Int],
+    siteLarge: Int,
     speed: Double,
     retention: Retention,
     gives: Option[Settings.Gives]
@@ -62,5 +66,6 @@ object Settings:
   val usualPerHost = 4
   val sitePerHost = 100
   val usualSiteSize = 500
+  val usualHostPause: FiniteDuration = 250.millis
 
   def size(option: String, text: String): Int = ByteSize.parse(option, text)

@@ -30,6 +30,10 @@ final class StatusJob(db: String, limit: Int, out: PrintWriter):
           out.println(s"  ${feed.url}  for ${show(feed.sinceMillis)}")
         if worker.feeds > limit then
           out.println(s"  and ${Text.grouped(worker.feeds - limit)} more")
+      val held = reader.read(query.heldHosts)
+      for (host, left) <- held.take(limit) do
+        out.println(s"$host wants a pause, and is not asked for ${DurationText.show(left)}")
+      if held.size > limit then out.println(s"and ${Text.count(held.size - limit, "host")} more")
       out.flush()
       0
     finally reader.close()

@@ -19,6 +19,7 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
     isStrict = false,
     parallel = 1,
     perHost = None,
+    hostPause = None,
     stale = 1.hour,
     lease = 1.minute,
     timeout = None,
@@ -31,6 +32,7 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
     report = None,
     seed = None,
     siteSize = None,
+    siteLarge = 0,
     speed = 1,
     retention = Retention(None, None),
     gives = None

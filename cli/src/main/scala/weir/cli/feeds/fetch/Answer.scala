@@ -8,6 +8,8 @@ import weir.cli.feeds.input.FeedUrl
 enum Answer:
   /** A body, decompressed.
     *
+    * @param content
+    *   to be closed by the receiver
     * @param url
     *   the address that the body came from: the last one on the way
     * @param charset
@@ -18,7 +20,7 @@ enum Answer:
     *   where the feed lives now, if every redirect on the way was permanent
     */
   case Document(
-      bytes: Array[Byte],
+      content: Content,
       url: FeedUrl,
       charset: Option[String],
       etag: Option[String],

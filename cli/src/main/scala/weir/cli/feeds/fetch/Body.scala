@@ -1,6 +1,6 @@
 package weir.cli.feeds.fetch
 
-import java.io.{ByteArrayOutputStream, InputStream}
+import java.io.InputStream
 import java.net.http.HttpResponse
 
 import weir.cli.feeds.input.ByteSize
@@ -18,25 +18,16 @@ private[fetch] object Body:
     * **Waits** for the server; a body that trickles is ended by the interrupt of the deadline.
     * **Fails** with [[Failure.Abandoned]] beyond `limitBytes`.
     */
-  def read(response: HttpResponse[InputStream], limitBytes: Int): Array[Byte] =
+  def read(response: HttpResponse[InputStream], limitBytes: Int): Content =
     val announced = response.headers.firstValueAsLong("Content-Length").orElse(-1)
     if announced > limitBytes then tooLarge(limitBytes, s"it announces ${ByteSize.show(announced)}")
     val encodings = response.headers.allValues("Content-Encoding")
-    readAll(Unpacked.of(response.body, String.join(",", encodings)), limitBytes)
+    Content.read(Unpacked.of(response.body, String.join(",", encodings))): size =>
+      if size > limitBytes then tooLarge(limitBytes, "it goes on")
 
   /** Reads on a little, since a connection can be used again only after its body was read whole. */
   def discard(response: HttpResponse[InputStream]): Unit =
     val _ = response.body.readNBytes(bufferBytes)
-
-  private def readAll(in: InputStream, limitBytes: Int): Array[Byte] =
-    val out = ByteArrayOutputStream()
-    val buffer = new Array[Byte](bufferBytes)
-    var count = in.read(buffer)
-    while count >= 0 do
-      if out.size.toLong + count > limitBytes then tooLarge(limitBytes, "it goes on")
-      out.write(buffer, 0, count)
-      count = in.read(buffer)
-    out.toByteArray
 
   private def tooLarge(limitBytes: Int, why: String): Nothing =
     Failure.abandon(Reason.TooLarge, s"more than ${ByteSize.show(limitBytes)} ($why)")

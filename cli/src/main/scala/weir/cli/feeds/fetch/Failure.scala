@@ -11,11 +11,15 @@ import scala.concurrent.duration.FiniteDuration
 
 /** Why a fetch failed: the row of the table, the detail that is stored, and what the server asked
   * for.
+  *
+  * @param busyHost
+  *   the host whose answer says that it is asked too much, so that all of it is to be left alone
   */
 final case class Failure(
     reason: Reason,
     detail: String,
-    retryAfter: Option[FiniteDuration] = None
+    retryAfter: Option[FiniteDuration] = None,
+    busyHost: Option[String] = None
 )
 
 object Failure:

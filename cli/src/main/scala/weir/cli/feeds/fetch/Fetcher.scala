@@ -1,6 +1,7 @@
 package weir.cli.feeds.fetch
 
 import java.io.InputStream
+import java.sql.SQLException
 import java.net.{InetAddress, URI}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.net.http.HttpClient.Version
@@ -11,30 +12,37 @@ import scala.jdk.CollectionConverters.*
 import scala.util.control.NonFatal
 
 import weir.Task
+import weir.cli.DurationText
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.DueFeed
 
 /** Fetches one feed over HTTP, with plain blocking calls inside a task.
   *
   * The client's own timeouts end when the headers are there, so a body that trickles would go on
-  * for ever. The deadline here is the task's: it interrupts the blocked read, which closes the
-  * connection.
+  * for ever. The deadline here is the task's ([[Patience]]): it interrupts the blocked read, which
+  * closes the connection.
   *
   * @param address
   *   where to find a logical address: the local site lives behind a name that no DNS knows
   * @param timeout
-  *   for the whole exchange: connecting, redirects and the body
+  *   for what servers take for the whole exchange: connecting, redirects and the body
   * @param allowsPrivate
   *   whether a public address may redirect to a private one
   * @param resolve
   *   the addresses of a host name
+  * @param pace
+  *   the pauses between requests of a host
+  * @param heldFor
+  *   for how long a host is to be left alone: it is not asked, also where a redirect leads to it
   */
 final class Fetcher(
     timeout: FiniteDuration,
     maxBodyBytes: Int,
     address: URI => URI,
     allowsPrivate: Boolean = false,
-    resolve: String => Array[InetAddress] = InetAddress.getAllByName
+    resolve: String => Array[InetAddress] = InetAddress.getAllByName,
+    val pace: HostPace = HostPace.none,
+    heldFor: String => Option[FiniteDuration] = _ => None
 ) extends AutoCloseable:
   Target.allowHostHeader()
   private val guard = RedirectGuard(allowsPrivate, resolve)
@@ -49,45 +57,73 @@ final class Fetcher(
     .build()
 
   /** What the exchange came to: a failure of the network or the server is an [[Answer]], not an
-    * error.
+    * error. The caller has begun the first request with `pace`.
     *
-    * **Waits** at most `timeout`. **Cancelled**: the connection is closed.
+    * **Waits** at most `timeout` for servers, and for pauses on the way. **Cancelled**: the
+    * connection is closed.
     */
   def fetch(feed: DueFeed): Task[Answer] =
     Task
-      .delay(exchange(feed))
-      .timeout(timeout)
+      .defer(follow(feed, Redirects.from(feed.url), Patience(timeout)))
       .handleError:
+        case ours: SQLException => throw ours
         case NonFatal(error) => Answer.Failed(Failure.of(error))
         case fatal => throw fatal
+
+  /** As `fetch`, of a feed that the document at `from` names: nothing is asked if that may not lead
+    * there, or the host is to be left alone.
+    *
+    * **Waits** also for the pause of the host.
+    */
+  def fetchNamed(from: FeedUrl, feed: DueFeed): Task[Answer] =
+    Task
+      .delay(refusal(from, feed.url).orElse(held(feed.url.host)))
+      .flatMap:
+        case Some(refused) => Task.pure(Answer.Failed(refused))
+        case None => pace.begin(feed.url.host).flatMap(_ => fetch(feed))
 
   /** Why what came from `from` may not send the program on to `to`, if it may not; redirects within
     * a fetch are checked already.
     *
     * **Waits** for the names to be resolved.
     */
-  def refusal(from: FeedUrl, to: FeedUrl): Option[Failure] = guard.refusal(from, to)
+  private def refusal(from: FeedUrl, to: FeedUrl): Option[Failure] = guard.refusal(from, to)
 
   def close(): Unit =
     client.shutdownNow()
     val _ = executor.shutdownNow()
 
-  private def exchange(feed: DueFeed): Answer =
-    var way = Redirects.from(feed.url)
-    var answer: Option[Answer] = None
-    while answer.isEmpty do
-      val body = OpenBody()
-      try
-        val response = client.send(request(feed, way), body)
-        val location = header(response, "Location")
-        if Redirects.isRedirect(response.statusCode, location) then
-          val next = way.follow(response.statusCode, location, cookies(response, way))
-          refusal(way.current, next.current).foreach(refused => throw Failure.Abandoned(refused))
-          way = next
-          Body.discard(response)
-        else answer = Some(understand(response, way))
-      finally body.close()
-    answer.get
+  /** Follows the way from redirect to redirect. */
+  private def follow(feed: DueFeed, way: Redirects, patience: Patience): Task[Answer] =
+    patience
+      .during(Task.delay(exchange(feed, way)))
+      .flatMap:
+        case Right(answer) => Task.pure(answer)
+        case Left(next) =>
+          val host = next.current.host
+          Task
+            .delay(if host == feed.url.host then None else held(host))
+            .flatMap:
+              case Some(held) => Task.pure(Answer.Failed(held))
+              case None => pace.begin(host).flatMap(_ => follow(feed, next, patience))
+
+  private def held(host: String): Option[Failure] =
+    heldFor(host).map: left =>
+      Failure(Reason.HostHeld, s"$host wants a pause of ${DurationText.show(left)}", Some(left))
+
+  /** The answer; or the way with one more hop. */
+  private def exchange(feed: DueFeed, way: Redirects): Either[Redirects, Answer] =
+    val body = OpenBody()
+    try
+      val response = client.send(request(feed, way), body)
+      val location = header(response, "Location")
+      if Redirects.isRedirect(response.statusCode, location) then
+        val next = way.follow(response.statusCode, location, cookies(response, way))
+        refusal(way.current, next.current).foreach(refused => throw Failure.Abandoned(refused))
+        Body.discard(response)
+        Left(next)
+      else Right(understand(response, way))
+    finally body.close()
 
   private def cookies(response: HttpResponse[?], way: Redirects): ChainCookies =
     val lines = response.headers.allValues("Set-Cookie").asScala
@@ -113,7 +149,7 @@ final class Fetcher(
     val now = Instant.now()
     if Fetcher.hasWholeBody(status) then
       Answer.Document(
-        bytes = Body.read(response, maxBodyBytes),
+        content = Body.read(response, maxBodyBytes),
         url = way.current,
         charset = header(response, "Content-Type").flatMap(Fetcher.charsetOf),
         etag = header(response, "ETag"),
@@ -131,7 +167,8 @@ final class Fetcher(
         )
       else
         val asked = header(response, "Retry-After").flatMap(RetryAfter.parse(_, now))
-        Answer.Failed(Failure(Fetcher.reasonOf(status, way), s"status $status", asked))
+        val busy = Option.when(Fetcher.isBusy(status))(way.current.host)
+        Answer.Failed(Failure(Fetcher.reasonOf(status, way), s"status $status", asked, busy))
 
   private def header(response: HttpResponse[?], name: String): Option[String] =
     val value = response.headers.firstValue(name)
@@ -158,6 +195,9 @@ object Fetcher:
     contentType match
       case charsetParameter(name) => Some(name)
       case _ => None
+
+  /** Whether the whole host is asked too much, and not a single address wrong. */
+  private def isBusy(status: Int): Boolean = status == 429 || status == 503
 
   /** That a feed is gone is believed of its own server, and of one to which that has moved it for
     * good.

@@ -15,6 +15,7 @@ enum Reason(val text: String, val isFailure: Boolean = true, val mayRecover: Boo
   case Truncated extends Reason("fetched, truncated", isFailure = false)
   case FoundOnPage extends Reason("fetched, found through its page", isFailure = false)
   case NotModified extends Reason("not modified", isFailure = false)
+  case HostHeld extends Reason("held, its host wants a pause", isFailure = false)
   case NotFound extends Reason("404 not found")
   case Gone extends Reason("410 gone, asked again in a month")
   case Denied extends Reason("401 or 403, access denied")

@@ -58,8 +58,9 @@ object Progress:
     import tally.*
     val rate = Text.grouped(itemsASecond(tally, elapsed))
     val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
-    s"${Text.grouped(fetched)} fetched, $inFlight in flight, ${Text.grouped(failed)} failed, " +
-      s"$rate items/s$left"
+    val heldBack = if held == 0 then "" else s", ${Text.grouped(held)} held"
+    s"${Text.grouped(fetched)} fetched, $inFlight in flight, ${Text.grouped(failed)} failed" +
+      s"$heldBack, $rate items/s$left"
 
   /** An estimate is not known to the millisecond. */
   private def seconds(time: FiniteDuration): String =
@@ -88,7 +89,7 @@ object Progress:
 
     def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
       bar.setExtraMessage(words(tally, elapsed))
-      val _ = bar.stepTo(tally.done)
+      val _ = bar.stepTo(tally.done + tally.held)
 
     def close(): Unit = bar.close()
 

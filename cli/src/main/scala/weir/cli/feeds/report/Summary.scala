@@ -19,6 +19,8 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
     line(out, "items", s"${Text.grouped(total.found)} found, ${Text.grouped(total.fresh)} new")
     if elsewhere > 0 then
       line(out, "elsewhere", s"${Text.count(elsewhere, "feed")} checked by other processes")
+    if held > 0 then
+      line(out, "held", s"${Text.count(held, "feed")} due, when their hosts may be asked again")
     if work.retries > 0 then line(out, "tried again", s"${Text.count(work.retries, "time")}")
     line(out, "time taken", DurationText.show(taken))
     bound.foreach: bound =>
@@ -44,7 +46,8 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
   /** The run in a line. */
   def line: String =
     import tally.*
-    s"${Text.grouped(fetched)} fetched, ${Text.grouped(failed)} failed, " +
+    val heldBack = if held == 0 then "" else s"${Text.grouped(held)} held, "
+    s"${Text.grouped(fetched)} fetched, ${Text.grouped(failed)} failed, $heldBack" +
       s"${Text.count(total.fresh, "new item")} in ${DurationText.show(taken)}"
 
   /** How many times as long the same tries and pauses take one after the other. */

@@ -15,6 +15,8 @@ private[run] enum CheckOutcome:
     *   more about the reason, to be stored
     * @param holdOff
     *   how long to leave the feed alone, if it did not fail
+    * @param host
+    *   the host that the document came from
     */
   case End(
       reason: Reason,
@@ -24,7 +26,8 @@ private[run] enum CheckOutcome:
       movedTo: Option[FeedUrl],
       livesAt: Option[FeedUrl],
       found: Option[Check.Found],
-      renewed: Option[Check.Validators] = None
+      renewed: Option[Check.Validators] = None,
+      host: Option[String] = None
   )
 
   /** There is a page, and the feed that it names is to be fetched in its place.
@@ -49,7 +52,7 @@ private[run] object CheckOutcome:
         val renewed = Check.Validators(etag, lastModified)
         End(Reason.NotModified, None, None, holdOff, None, None, None, Some(renewed))
       case document: Answer.Document =>
-        ParsedFeed.parse(document.bytes, document.charset, document.url) match
+        ParsedFeed.parse(document.content.bytes, document.charset, document.url) match
           case Left(failure) => failed(failure)
           case Right(ParsedFeed.Page(named)) =>
             Elsewhere(document.url, named, isBelieved(feed, document))
@@ -72,7 +75,8 @@ private[run] object CheckOutcome:
       skips = head.skips
     )
     val holdOff = HoldOff.fresh(document.freshFor ++ head.ttl)
-    End(parsed.reason, parsed.note, None, holdOff, document.movedTo, None, Some(found))
+    val host = Some(document.url.host)
+    End(parsed.reason, parsed.note, None, holdOff, document.movedTo, None, Some(found), None, host)
 
   /** The address at which the feed says that it is, if it is another one, which may be believed. */
   private def newAddress(
@@ -95,6 +99,7 @@ private[run] object CheckOutcome:
       case _: Elsewhere => failed(Failure(Reason.NotAFeed, s"$said, which is a page again"))
       // It is taken from the page first, and followed by the next check.
       case announced: Announced => foundOn(page, announced.here, said)
+      case end: End if end.reason == Reason.HostHeld => end
       case end: End if end.reason.isFailure =>
         // That the page's feed is gone does not mean that the page is.
         val reason = if end.reason == Reason.Gone then Reason.NotFound else end.reason

@@ -7,6 +7,7 @@ import weir.{CyclicBarrier, KeyedQueue, Stream, StreamMonitor, Task}
 import weir.KeyedQueue.Next
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
 import weir.cli.feeds.input.FeedUrl
+import weir.cli.feeds.run.Desks.Desk
 import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
 
 /** Checks every feed that is due, once.
@@ -18,7 +19,8 @@ import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
   * }}}
   *
   * Other processes may do the same: a feed is fetched once it is leased, and one that another
-  * process has is looked at again until that one has checked it, or lost it.
+  * process has is looked at again until that one has checked it, or lost it. A host that wants a
+  * pause is left alone by all of them.
   */
 final class FeedRun(
     feeds: FeedStore,
@@ -29,6 +31,8 @@ final class FeedRun(
     limits: FeedRun.Limits,
     monitor: Option[StreamMonitor] = None
 ):
+  import FeedRun.Pass
+
   /** Done when every feed of `due` has been checked and stored; `tally` follows it.
     *
     * Nothing begins before both halves have delivered a page, or the longest feeds of the half that
@@ -46,8 +50,10 @@ final class FeedRun(
         _.priority(leases.worker)
       )
       begin <- CyclicBarrier(3)
+      desks <- Desks.forProcessors(Runtime.getRuntime.availableProcessors)
+      pass = Pass(due, tally, desks)
       offered = offerHalf(due, 0, turns, begin).merge(offerHalf(due, 1, turns, begin))
-      checks = turns.process(limits.parallel)(attempt(_, due, tally)).named("fetch")
+      checks = turns.process(limits.parallel)(attempt(_, pass)).named("fetch")
       _ <- Task.both(
         observed(offered).drain.guarantee(turns.close.void),
         begin.await >> observed(checks).drain
@@ -80,31 +86,66 @@ final class FeedRun(
         Stream.eval(page) ++ Stream.repeatEval(page).takeWhile(_.nonEmpty)
       .named("query")
 
-  /** A try of the feed, if it is ours to fetch. */
-  private def attempt(turn: Turn, due: DueQuery, tally: Tally): Task[Next[Turn, Unit]] =
-    Task
-      .uncancelable(_ => Task.delay(leases.take(turn.feed, due, limits.shared(turn.feed.url.host))))
-      .flatMap:
-        case Leases.Answer.Ours => fetch(turn, due, tally)
-        case Leases.Answer.Done => Task.delay(Next.Done(tally.countElsewhere(turn)))
-        case Leases.Answer.Leased => Task.pure(Next.Again(turn, FeedRun.leasedPause))
-        case Leases.Answer.HostBusy => Task.pure(Next.Hold(turn, FeedRun.busyPause))
+  /** A try of the feed, if it is ours to fetch, and its host is to be asked. */
+  private def attempt(turn: Turn, pass: Pass): Task[Next[Turn, Unit]] =
+    val host = turn.feed.url.host
+    take(turn, pass).flatMap:
+      case Leases.Answer.Ours =>
+        fetcher.pace
+          .tryBegin(host)
+          .flatMap:
+            case None => fetch(turn.copy(isTaken = false), pass)
+            case Some(wait) => Task.pure(Next.Hold(turn.copy(isTaken = true), wait))
+      case Leases.Answer.Done => Task.delay(Next.Done(pass.tally.countElsewhere(turn)))
+      case Leases.Answer.Leased => Task.pure(Next.Again(turn, FeedRun.leasedPause))
+      case Leases.Answer.HostBusy => Task.pure(Next.Hold(turn, FeedRun.busyPause))
+      case Leases.Answer.HostHeld(left) => leaveAlone(turn, left, pass)(Next.Hold(_, left))
 
-  private def fetch(turn: Turn, due: DueQuery, tally: Tally): Task[Next[Turn, Unit]] =
+  /** A feed that waits for the pause is taken already, but its host may have been held since. */
+  private def take(turn: Turn, pass: Pass): Task[Leases.Answer] =
+    val shared = limits.shared(turn.feed.url.host)
+    Task.uncancelable: _ =>
+      Task.delay:
+        if !turn.isTaken then leases.take(turn.feed, pass.due, shared)
+        else
+          shared
+            .flatMap(_ => leases.knownHold(turn.feed.url.host))
+            .fold(Leases.Answer.Ours)(Leases.Answer.HostHeld(_))
+
+  /** What becomes of a feed that is not asked for, since a host wants a pause of `left`: the pass
+    * waits for a short one, and leaves the feed due otherwise.
+    */
+  private def leaveAlone(turn: Turn, left: FiniteDuration, pass: Pass)(
+      later: Turn => Next[Turn, Unit]
+  ): Task[Next[Turn, Unit]] =
+    Task.uncancelable: _ =>
+      Task.delay:
+        if turn.isTaken || turn.tries > 0 then leases.giveUp(turn.feed)
+        if left <= Backoff.longestWait then later(turn.copy(isTaken = false))
+        else Next.Done(pass.tally.countHeld(turn))
+
+  private def fetch(turn: Turn, pass: Pass): Task[Next[Turn, Unit]] =
     Task.defer:
-      tally.began()
+      pass.tally.began()
       val took = meter.begin(turn.feed.url)
       fetcher
         .fetch(turn.feed)
-        .flatMap(answer => settle(turn.afterTry(took(answer)), answer, due, tally))
-        .guarantee(Task.delay(tally.ended()))
+        .flatMap: answer =>
+          val tried = turn.afterTry(took(answer))
+          held(answer).flatMap(settle(tried, _, pass))
+        .guarantee(Task.delay(pass.tally.ended()))
 
-  private def settle(
-      turn: Turn,
-      answer: Answer,
-      due: DueQuery,
-      tally: Tally
-  ): Task[Next[Turn, Unit]] =
+  /** Holds the host that has answered so. From here on the failure says for how long that is. */
+  private def held(answer: Answer): Task[Answer] =
+    answer match
+      case Answer.Failed(failure) if failure.busyHost.exists(limits.shared(_).nonEmpty) =>
+        Task.uncancelable: _ =>
+          Task.delay:
+            val left = leases.holdHost(failure.busyHost.get, failure.retryAfter)
+            Answer.Failed(failure.copy(retryAfter = Some(left)))
+      case other => Task.pure(other)
+
+  private def settle(turn: Turn, answer: Answer, pass: Pass): Task[Next[Turn, Unit]] =
     val again = answer match
       case Answer.Failed(failure) => backoff.waitFor(turn.feed.id, turn.tries, failure)
       case _ => None
@@ -114,54 +155,65 @@ final class FeedRun(
           .uncancelable(_ => Task.delay(rest(turn.feed)))
           .as(Next.Again(turn.afterWait(wait), wait))
       case None =>
-        outcomeOf(turn.feed, answer)
-          .flatMap(end => Task.uncancelable(_ => Task.delay(keep(turn, end, due, tally))))
-          .map:
-            case true => Next.Done(())
-            // Not ours any more, as after a pause of this process: it is looked at again.
-            case false => Next.Again(Turn(turn.feed), FeedRun.leasedPause)
+        pass.desks.around(answer): desk =>
+          outcomeOf(turn.feed, answer, desk, pass)(end(turn, _, _, pass))
 
   /** Other processes may use the turn of the host meanwhile, and so may this one. */
   private def rest(feed: DueFeed): Unit =
     if limits.shared(feed.url.host).nonEmpty then leases.rest(feed)
 
-  /** Ends the check. The feed that a page names is fetched at once, in the place of the page, and
-    * so is one that says that it has moved.
+  /** Ends the check, by `end`. The feed that a page names is fetched at once, in the place of the
+    * page, and so is one that says that it has moved.
     */
-  private def outcomeOf(feed: DueFeed, answer: Answer): Task[CheckOutcome.End] =
-    Task
-      .delay(CheckOutcome.of(feed, answer))
-      .flatMap:
-        case end: CheckOutcome.End => Task.pure(end)
-        case page: CheckOutcome.Elsewhere =>
-          val named = feed.copy(url = page.feed, etag = None, lastModified = None)
-          fetchNamed(page.page, named).map(CheckOutcome.behind(page, named, _))
-        case announced: CheckOutcome.Announced =>
-          val named = feed.copy(url = announced.feed, etag = None, lastModified = None)
-          fetchNamed(announced.from, named).map(CheckOutcome.at(announced, named, _))
+  private def outcomeOf[A](feed: DueFeed, answer: Answer, desk: Desk, pass: Pass)(
+      end: (CheckOutcome.End, Desk) => Task[A]
+  ): Task[A] =
+    def named(from: FeedUrl, to: FeedUrl)(outcome: (DueFeed, Answer) => CheckOutcome.End) =
+      val feedThere = feed.copy(url = to, etag = None, lastModified = None)
+      fetcher
+        .fetchNamed(from, feedThere)
+        .flatMap(held)
+        .flatMap: answer =>
+          pass.desks.within(desk, answer): desk =>
+            desk(outcome(feedThere, answer)).flatMap(end(_, desk))
+    desk(CheckOutcome.of(feed, answer)).flatMap:
+      case whole: CheckOutcome.End => end(whole, desk)
+      case page: CheckOutcome.Elsewhere =>
+        named(page.page, page.feed)(CheckOutcome.behind(page, _, _))
+      case announced: CheckOutcome.Announced =>
+        named(announced.from, announced.feed)(CheckOutcome.at(announced, _, _))
 
-  /** Fetches `named`, to which the document at `from` has led, if it may lead there. */
-  private def fetchNamed(from: FeedUrl, named: DueFeed): Task[Answer] =
-    Task
-      .delay(fetcher.refusal(from, named.url))
-      .flatMap:
-        case Some(refused) => Task.pure(Answer.Failed(refused))
-        case None => fetcher.fetch(named)
+  private def end(
+      turn: Turn,
+      outcome: CheckOutcome.End,
+      desk: Desk,
+      pass: Pass
+  ): Task[Next[Turn, Unit]] =
+    if outcome.reason == Reason.HostHeld then
+      val left = outcome.failure.flatMap(_.retryAfter).getOrElse(Duration.Zero)
+      leaveAlone(turn, left, pass)(Next.Again(_, left))
+    else
+      Task
+        .uncancelable(_ => desk(keep(turn, outcome, pass)))
+        .map:
+          case true => Next.Done(())
+          // Not ours any more, as after a pause of this process: it is looked at again.
+          case false => Next.Again(Turn(turn.feed), FeedRun.leasedPause)
 
   /** Whether the check is stored: it is not, if the feed is not ours any more. What a database
     * cannot store is the feed's failure; any other failure of the database is ours.
     */
-  private def keep(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Boolean =
-    try store(turn, outcome, due, tally)
+  private def keep(turn: Turn, outcome: CheckOutcome.End, pass: Pass): Boolean =
+    try store(turn, outcome, pass)
     catch
       case refused: SQLException if isOfData(refused) =>
         val failure = Failure(Reason.NotStored, String.valueOf(refused.getMessage))
-        store(turn, CheckOutcome.failed(failure), due, tally)
+        store(turn, CheckOutcome.failed(failure), pass)
 
   private def isOfData(refused: SQLException): Boolean =
     Option(refused.getSQLState).exists(state => FeedRun.ofData(state.take(2)))
 
-  private def store(turn: Turn, outcome: CheckOutcome.End, due: DueQuery, tally: Tally): Boolean =
+  private def store(turn: Turn, outcome: CheckOutcome.End, pass: Pass): Boolean =
     val reason = outcome.reason
     val failures = if reason.isFailure then turn.feed.failures + 1 else 0
     val fresh = leases.record(
@@ -173,19 +225,23 @@ final class FeedRun(
         detail = outcome.detail,
         failures = failures,
         holdOffMillis = outcome.failure
-          .fold(outcome.holdOff)(HoldOff.after(failures, due.staleMillis.millis, _))
+          .fold(outcome.holdOff)(HoldOff.after(failures, pass.due.staleMillis.millis, _))
           .toMillis,
         isGone = reason == Reason.Gone,
         movedTo = outcome.movedTo,
         livesAt = outcome.livesAt,
         found = outcome.found,
         renewed = outcome.renewed
-      )
+      ),
+      answeredBy = Option.when(!reason.isFailure)(outcome.host.getOrElse(turn.feed.url.host))
     )
-    fresh.foreach(tally.count(turn, reason, outcome.found.fold(0)(_.items.size), _))
+    fresh.foreach(pass.tally.count(turn, reason, outcome.found.fold(0)(_.items.size), _))
     fresh.nonEmpty
 
 object FeedRun:
+  /** What all feeds of a pass share. */
+  private final case class Pass(due: DueQuery, tally: Tally, desks: Desks)
+
   /** @param perHost
     *   how many requests to a host may be in flight, by the host's name
     * @param shared

@@ -12,6 +12,7 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
   private var fetched = 0L
   private var failed = 0L
   private var elsewhere = 0L
+  private var held = 0L
   private var settled: FiniteDuration = Duration.Zero
   private var work = Tally.Work(0, Duration.Zero, Duration.Zero, Duration.Zero)
 
@@ -38,15 +39,24 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
     elsewhere += 1
     settled += turn.feed.expectedMillis.millis
 
+  /** Counts a feed that was not asked for, since its host wants a pause: it stays due. */
+  def countHeld(turn: Turn): Unit = synchronized:
+    val key = (Reason.HostHeld, Reason.HostHeld.text)
+    val row = rows.getOrElse(key, Tally.Row(0, 0, 0))
+    rows = rows.updated(key, row.copy(feeds = row.feeds + 1))
+    held += 1
+    settled += turn.feed.expectedMillis.millis
+
   def snapshot(): Tally.Snapshot = synchronized:
     val total = rows.values.foldLeft(Tally.Row(0, 0, 0)): (sum, row) =>
       Tally.Row(sum.feeds + row.feeds, sum.found + row.found, sum.fresh + row.fresh)
     val ordered = rows.toVector.sortBy((key, _) => (key._1.ordinal, key._2))
     Tally.Snapshot(
-      due = (dueAtFirst - elsewhere).max(fetched + failed),
+      due = (dueAtFirst - elsewhere).max(fetched + failed + held),
       elsewhere = elsewhere,
       fetched = fetched,
       failed = failed,
+      held = held,
       inFlight = inFlight,
       doneShare = if expected > Duration.Zero then settled / expected else 1.0,
       rows = ordered.map((key, row) => (key._2, row)),
@@ -72,6 +82,8 @@ object Tally:
     *   how many feeds were due, without those that other processes have checked
     * @param elsewhere
     *   how many those are
+    * @param held
+    *   how many were left alone for the sake of their host
     * @param doneShare
     *   the share of the expected work that is done, from 0 to 1
     */
@@ -80,6 +92,7 @@ object Tally:
       elsewhere: Long,
       fetched: Long,
       failed: Long,
+      held: Long,
       inFlight: Int,
       doneShare: Double,
       rows: Vector[(String, Row)],

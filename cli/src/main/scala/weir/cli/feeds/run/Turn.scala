@@ -13,12 +13,16 @@ import weir.cli.feeds.store.DueFeed
   *   how long the server took over them
   * @param waited
   *   the back-off between them
+  * @param isTaken
+  *   whether the feed is leased to this process, with a turn of its host, and only waits for the
+  *   pause between two requests
   */
 final case class Turn(
     feed: DueFeed,
     tries: Int = 0,
     service: FiniteDuration = Duration.Zero,
-    waited: FiniteDuration = Duration.Zero
+    waited: FiniteDuration = Duration.Zero,
+    isTaken: Boolean = false
 ):
   /** From the first request to the last answer: no run can end this feed sooner. */
   def chain: FiniteDuration = service + waited

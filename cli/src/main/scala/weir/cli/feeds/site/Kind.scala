@@ -3,10 +3,13 @@ package weir.cli.feeds.site
 /** How a feed of the local site behaves: the good ones, and the faults that real feeds have.
   *
   * @param share
-  *   how many of 500 feeds behave so; there is at least one of each
+  *   how many of 500 feeds behave so; there is at least one of each that is not asked for apart
   */
 enum Kind(val share: Int):
   case Plain extends Kind(0)
+
+  /** A document of 7 MB. */
+  case Large extends Kind(0)
   case MovedForNow extends Kind(16)
   case MovedForGood extends Kind(14)
   case RecoversFromServerError extends Kind(16)

@@ -91,7 +91,8 @@ private[site] final class SiteHandler(plan: SitePlan) extends Handler.Abstract:
       empty(304, response, callback)
     else
       val body = SiteXml.body(feed, s"http://127.0.0.1:${Request.getServerPort(request)}/secret")
-      val isGzipped = feed.isGzipped || feed.kind == Kind.GzipBomb
+      val isGzipped =
+        (feed.isGzipped && feed.kind != Kind.Large) || feed.kind == Kind.GzipBomb
       val bytes = if isGzipped then SiteXml.gzip(body) else body
       if isGzipped then
         val _ = headers.put(HttpHeader.CONTENT_ENCODING, "gzip")

@@ -12,8 +12,10 @@ object SitePlan:
   /** A server that fails answers at once more often than not. */
   private val longestErrorMillis = 700L
 
-  /** A plan of `size` feeds, with latencies divided by `speed`. */
-  def make(seed: Long, size: Int, speed: Double): SitePlan =
+  /** A plan of `size` feeds, with latencies divided by `speed`. The first `large` of those without
+    * faults are documents of megabytes; all others are the same whatever `large` is.
+    */
+  def make(seed: Long, size: Int, speed: Double, large: Int = 0): SitePlan =
     val random = SplittableRandom(seed)
     val feeds = shuffled(kinds(size), random).zipWithIndex.map: (kind, index) =>
       val longest = if isRepeated(kind) then longestErrorMillis else longestMillis
@@ -27,11 +29,15 @@ object SitePlan:
         errors = 1 + random.nextInt(2),
         items = random.nextInt(1, 20)
       )
-    SitePlan(seed, feeds)
+    val plain = feeds.filter(_.kind == Kind.Plain).take(large).map(_.id).toSet
+    SitePlan(
+      seed,
+      feeds.map(feed => if plain(feed.id) then feed.copy(kind = Kind.Large) else feed)
+    )
 
   private def kinds(size: Int): Vector[Kind] =
     val special = Kind.values.toVector
-      .filter(_ != Kind.Plain)
+      .filter(kind => kind != Kind.Plain && kind != Kind.Large)
       .flatMap(kind => Vector.fill((kind.share * size / 500) max 1)(kind))
       .take(size)
     special ++ Vector.fill(size - special.size)(Kind.Plain)

@@ -16,6 +16,9 @@ private[site] object SiteXml:
 
   /** The body that `feed` answers with; `secret` is an address that must never be requested. */
   def body(feed: PlannedFeed, secret: String): Array[Byte] =
+    if feed.kind == Kind.Large then large else usual(feed, secret)
+
+  private def usual(feed: PlannedFeed, secret: String): Array[Byte] =
     val xml = document(feed)
     feed.kind match
       case Kind.Malformed => brokenScript.getBytes(UTF_8)
@@ -47,6 +50,14 @@ private[site] object SiteXml:
       |<br /><b>Fatal error</b>: Allowed memory size exhausted in /srv/feed.php on line 12<br />
       |""".stripMargin
 
+  /** One for all feeds, so that the site itself takes little of the memory that is measured. */
+  private lazy val large: Array[Byte] =
+    val feed = PlannedFeed(0, Kind.Large, false, false, false, 0, 0, items = 0)
+    val item = rssItem(feed, 1).getBytes(UTF_8).length
+    document(feed.copy(items = largeBytes / item)).getBytes(UTF_8)
+
+  private val largeBytes = 7_000_000
+
   private val bombBytes = 15_000_000
 
   /** The accents are what a wrong encoding spoils. */
@@ -54,14 +65,7 @@ private[site] object SiteXml:
     if feed.isAtom then atom(feed) else rss(feed)
 
   private def rss(feed: PlannedFeed): String =
-    val items = (1 to feed.items).map: number =>
-      s"""    <item>
-         |      <title>Élan no. $number of feed ${feed.id}</title>
-         |      <link>${link(feed, number)}</link>
-         |      <guid>${link(feed, number)}</guid>
-         |      <pubDate>${httpDate(published(number))}</pubDate>
-         |      <description>$summary</description>
-         |    </item>""".stripMargin
+    val items = (1 to feed.items).map(rssItem(feed, _))
     s"""<?xml version="1.0" encoding="UTF-8"?>
        |<rss version="2.0">
        |  <channel>
@@ -72,6 +76,15 @@ private[site] object SiteXml:
        |  </channel>
        |</rss>
        |""".stripMargin
+
+  private def rssItem(feed: PlannedFeed, number: Int): String =
+    s"""    <item>
+       |      <title>Élan no. $number of feed ${feed.id}</title>
+       |      <link>${link(feed, number)}</link>
+       |      <guid>${link(feed, number)}</guid>
+       |      <pubDate>${httpDate(published(number))}</pubDate>
+       |      <description>$summary</description>
+       |    </item>""".stripMargin
 
   private def atom(feed: PlannedFeed): String =
     val entries = (1 to feed.items).map: number =>

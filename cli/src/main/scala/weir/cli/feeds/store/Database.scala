@@ -44,6 +44,9 @@ trait Database:
   /** The database's own time, in milliseconds since 1970, as an expression. */
   def now: String
 
+  /** The host and port of an address in normal form, as an expression. */
+  def hostOf(url: String): String
+
   /** Whether several connections may write at the same time. */
   def hasManyWriters: Boolean
 

@@ -9,8 +9,14 @@ import weir.cli.feeds.input.FeedUrl
   *
   * `asOfMillis` is the moment the run began, so a feed that the run has checked is not due again in
   * it.
+  *
+  * A check that lies in the future is of a clock that was wrong, and makes its feed due.
   */
-final case class DueQuery(asOfMillis: Long, staleMillis: Long):
+final case class DueQuery(
+    asOfMillis: Long,
+    staleMillis: Long,
+    nowMillis: () => Long = () => System.currentTimeMillis()
+):
   import DueQuery.*
 
   /** How many feeds are due, and how long checking them one by one is expected to take. */
@@ -24,22 +30,39 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
 
   /** The parameters of [[DueQuery.isDue]]. */
   private[store] def values: Seq[Long] =
-    Seq(staleMillis, staleMillis, asOfMillis, SkippedTimes.bitsOf(asOfMillis))
+    Seq(latestCheck, staleMillis, staleMillis, asOfMillis, SkippedTimes.bitsOf(asOfMillis))
+
+  /** Machines that share a database may differ by so much. */
+  private def latestCheck: Long = nowMillis() + skewMillis
 
   /** When the next feed falls due, of those that are not disabled. Those that skip this hour are
-    * looked at again in the next.
+    * looked at again in the next, and those of a host that is held when that ends.
     */
-  def nextAtMillis(connection: Connection): Option[Long] =
+  private[store] def nextAtMillis(connection: Connection, database: Database): Option[Long] =
     val nextHour = SkippedTimes.nextHour(asOfMillis)
     Sql
       .query(
         connection,
-        s"""SELECT min(CASE WHEN (skips & ?) <> 0 AND due_at < ? THEN ? ELSE due_at END)
-           |FROM (SELECT skips, coalesce(checked_at, 0) + $pause AS due_at
-           |  FROM feed WHERE $isEnabled) f""".stripMargin
-      )(SkippedTimes.bitsOf(asOfMillis), nextHour, nextHour, staleMillis, staleMillis)(row =>
-        Option(row.getObject(1)).map(_ => row.getLong(1))
-      )
+        s"""SELECT min(CASE
+           |  WHEN (skips & ?) <> 0 AND due_at < ? THEN ?
+           |  WHEN held_ms > ? - due_at THEN CAST(? AS BIGINT) + held_ms
+           |  ELSE due_at END)
+           |FROM (SELECT skips, until_ms - ${database.now} AS held_ms,
+           |    CASE WHEN checked_at IS NULL OR checked_at > ? THEN 0
+           |      ELSE checked_at + $pause END AS due_at
+           |  FROM feed LEFT JOIN host_hold ON host = ${database.hostOf("url")}
+           |    AND ${HostHolds(database).isHeld}
+           |  WHERE $isEnabled) f""".stripMargin
+      )(
+        SkippedTimes.bitsOf(asOfMillis),
+        nextHour,
+        nextHour,
+        asOfMillis,
+        asOfMillis,
+        latestCheck,
+        staleMillis,
+        staleMillis
+      )(row => Option(row.getObject(1)).map(_ => row.getLong(1)))
       .head
 
   /** One page of the due feeds of one half of the keys, after `last`; longest expected check first.
@@ -66,7 +89,10 @@ final case class DueQuery(asOfMillis: Long, staleMillis: Long):
 object DueQuery:
   final case class Amount(feeds: Long, expectedMillis: Long)
 
+  private val skewMillis = 60_000L
+
   private val isEnabled = s"disabled <> ${FeedState.Disabled.number}"
   private val pause = "CASE WHEN hold_off_ms > ? THEN hold_off_ms ELSE ? END"
   private[store] val isDue =
-    s"$isEnabled AND (checked_at IS NULL OR checked_at + $pause < ?) AND (skips & ?) = 0"
+    s"$isEnabled AND (checked_at IS NULL OR checked_at > ? OR checked_at + $pause < ?) " +
+      "AND (skips & ?) = 0"

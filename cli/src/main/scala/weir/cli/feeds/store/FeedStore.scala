@@ -35,7 +35,8 @@ final class FeedStore private (
 
   def amount(due: DueQuery): DueQuery.Amount = reading(due.amount)
 
-  def nextAtMillis(due: DueQuery): Option[Long] = reading(due.nextAtMillis)
+  def nextAtMillis(due: DueQuery): Option[Long] =
+    reading(due.nextAtMillis(_, database))
 
   /** A cursor over the due feeds of one half of the keys (0 or 1), which the caller must close. */
   def cursor(due: DueQuery, half: Int, pageSize: Int): DueCursor =

@@ -1,6 +1,7 @@
 package weir.cli.feeds.store
 
 import java.sql.Connection
+import scala.concurrent.duration.FiniteDuration
 
 /** Who fetches what; see [[Leases]]. */
 final class LeaseQuery(database: Database):
@@ -33,6 +34,10 @@ final class LeaseQuery(database: Database):
          |FROM lease JOIN feed ON feed.id = feed_id WHERE worker_id = ?
          |ORDER BY lease.since_ms, feed.id LIMIT ?""".stripMargin
     )(worker, limit)(row => Feed(row.getString(1), row.getLong(2)))
+
+  /** The hosts that have asked for a pause, with how long each still lasts; the longest first. */
+  def heldHosts(connection: Connection): Vector[(String, FiniteDuration)] =
+    HostHolds(database).all(connection)
 
 object LeaseQuery:
   /** @param sinceMillis

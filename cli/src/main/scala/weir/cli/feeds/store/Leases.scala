@@ -1,7 +1,8 @@
 package weir.cli.feeds.store
 
 import java.sql.{Connection, SQLException}
-import java.util.concurrent.ThreadLocalRandom
+import java.util.concurrent.{ConcurrentHashMap, ThreadLocalRandom}
+import scala.concurrent.duration.*
 
 /** What this process is fetching, in the database, where the other processes see it.
   *
@@ -12,6 +13,8 @@ import java.util.concurrent.ThreadLocalRandom
   *     there is none: so no check is stored twice, also not that of a process that was asleep.
   *   - **A turn of a host** is a lease with the host's name in it. Takes for a host come one after
   *     the other, so counting them is safe.
+  *   - **A host that is held** has no turn: the statement that gives one looks at [[HostHolds]],
+  *     and a hold is written before the turn that led to it is given up.
   *   - **A killed process** is missed when its time is over; on its own machine at once, since its
   *     number is no longer that of a process.
   *
@@ -33,6 +36,10 @@ final class Leases private[store] (
   // sign of life for anything.
   private val line = if database.hasManyWriters then store.another() else store
   private val pulse = if database.hasManyWriters then store.another() else store
+  private val holds = HostHolds(database)
+  // By `System.nanoTime`, and never later than the database says. So most feeds of a host that is
+  // held cost no query.
+  private val heldUntilNanos = ConcurrentHashMap[String, Long]()
   private val living = Leases.living(database)
   @volatile private var sweptNanos = System.nanoTime()
 
@@ -55,6 +62,11 @@ final class Leases private[store] (
     *   how many turns the host has, over all processes; none if that is not limited here
     */
   def take(feed: DueFeed, due: DueQuery, perHost: Option[Int]): Answer =
+    perHost
+      .flatMap(_ => knownHold(feed.url.host))
+      .fold(asked(feed, due, perHost))(Answer.HostHeld(_))
+
+  private def asked(feed: DueFeed, due: DueQuery, perHost: Option[Int]): Answer =
     val isOurs = perHost match
       case None => line.reading(insert(_, feed, due, None))
       case Some(_) =>
@@ -62,9 +74,41 @@ final class Leases private[store] (
           database.lock(connection, s"host ${feed.url.host}")
           insert(connection, feed, due, perHost)
     val result =
-      if isOurs then Answer.Ours else line.reading(whyNot(_, feed, due)).getOrElse(Answer.HostBusy)
+      if isOurs then Answer.Ours
+      else
+        line
+          .reading(whyNot(_, feed, due))
+          .orElse(perHost.flatMap(_ => hold(feed.url.host)).map(Answer.HostHeld(_)))
+          .getOrElse(Answer.HostBusy)
     if result == Answer.Leased then sweepSometimes()
     result
+
+  /** How long `host` is still held, as far as this process knows without asking. */
+  def knownHold(host: String): Option[FiniteDuration] =
+    Option(heldUntilNanos.get(host)).flatMap: until =>
+      val left = (until - System.nanoTime()).nanos
+      if left > Duration.Zero then Some(left)
+      else
+        heldUntilNanos.remove(host, until): Unit
+        None
+
+  /** How long `host` is still held. */
+  def hold(host: String): Option[FiniteDuration] =
+    knownHold(host).orElse:
+      val left = line.reading(holds.left(_, host))
+      left.foreach(note(host, _))
+      left
+
+  /** Keeps all processes from `host`, for as long as it has asked for, or for a growing time.
+    * Returns for how long.
+    */
+  def holdHost(host: String, asked: Option[FiniteDuration]): FiniteDuration =
+    val left = line.writing(holds.hold(_, host, asked))
+    note(host, left)
+    left
+
+  private def note(host: String, left: FiniteDuration): Unit =
+    heldUntilNanos.put(host, System.nanoTime() + left.toNanos): Unit
 
   /** Whether the lease is there now. All that must be so is in the statement. */
   private def insert(
@@ -78,7 +122,12 @@ final class Leases private[store] (
       |WHERE t.host = ? AND t.feed_id <> feed.id AND t.worker_id IN ($living)""".stripMargin
     val (hasTurn, more) = perHost match
       case None => ("", Seq.empty)
-      case Some(limit) => (s"AND ($turns) < ?", Seq(feed.url.host, limit))
+      case Some(limit) =>
+        val isHeld = s"SELECT 1 FROM host_hold h WHERE h.host = ? AND ${holds.isHeld}"
+        (
+          s"AND ($turns) < ? AND NOT EXISTS ($isHeld)",
+          Seq(feed.url.host, limit, feed.url.host)
+        )
     1 == Sql.update(
       connection,
       s"""INSERT INTO lease (feed_id, worker_id, host, since_ms)
@@ -114,12 +163,23 @@ final class Leases private[store] (
       "UPDATE lease SET host = NULL WHERE feed_id = ? AND worker_id = ?"
     )(feed.id, worker)
 
+  /** Gives the feed up, which stays due. */
+  def giveUp(feed: DueFeed): Unit = line.reading(remove(_, feed.id): Unit)
+
   /** Stores the check, as `FeedStore.record` does, and gives the feed up. None if the feed was not
     * this process's any more: then nothing is stored.
+    *
+    * @param answeredBy
+    *   the host whose answer was good, if there was one
     */
-  def record(check: Check): Option[Int] = store.recordIf(check)(isOurs(_, check.feed.id))
+  def record(check: Check, answeredBy: Option[String] = None): Option[Int] =
+    store.recordIf(check): connection =>
+      val isOurs = remove(connection, check.feed.id)
+      if isOurs then answeredBy.foreach(holds.answered(connection, _))
+      isOurs
 
-  private def isOurs(connection: Connection, feedId: Long): Boolean =
+  /** Whether the feed was this process's. */
+  private def remove(connection: Connection, feedId: Long): Boolean =
     Sql.update(connection, "DELETE FROM lease WHERE feed_id = ? AND worker_id = ?")(
       feedId,
       worker
@@ -143,6 +203,7 @@ final class Leases private[store] (
       val _ = Sql.update(connection, s"DELETE FROM lease WHERE worker_id NOT IN ($living)")()
       val _ =
         Sql.update(connection, s"DELETE FROM worker WHERE until_ms < $now - ?")(rememberMillis)
+      holds.sweep(connection)
 
   private def sweepSometimes(): Unit =
     if System.nanoTime() - sweptNanos > sweepEveryNanos then
@@ -178,6 +239,9 @@ object Leases:
 
     /** Nobody has it, but all turns of its host are taken. */
     case HostBusy
+
+    /** Its host has asked for a pause, which lasts for `left`. */
+    case HostHeld(left: FiniteDuration)
 
   /** The name of a worker that died stays to be seen for so long. */
   private val rememberMillis = 3_600_000L

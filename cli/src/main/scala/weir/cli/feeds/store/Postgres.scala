@@ -64,7 +64,8 @@ final class Postgres(url: String) extends Database:
         if version < 3 then Upgrade.toVersion3(connection)
         if version < 4 then Upgrade.toVersion4(connection)
         if version < 5 then Upgrade.toVersion5(connection)
-        if version < Schema.version then Upgrade.toVersion6(connection)
+        if version < 6 then Upgrade.toVersion6(connection)
+        if version < Schema.version then Upgrade.toVersion7(connection)
     finally connection.close()
 
   /** **Fails** with a [[BadInput]] if the user may not do what `body` does.
@@ -84,6 +85,8 @@ final class Postgres(url: String) extends Database:
   )
 
   val now: String = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+  def hostOf(url: String): String = s"split_part($url, '/', 3)"
 
   val hasManyWriters: Boolean = true
 

@@ -20,14 +20,16 @@ private[store] object Schema:
     *   - 4: `item.changed_at`, `item.digest`, what else an item and a feed say, `feed.skips`.
     *   - 5: `feed.disabled` is the number of a [[FeedState]]; the fact of a [[FeedOrigin]].
     *   - 6: `removed_item`, `outbox`.
+    *   - 7: `host_hold`.
     */
-  val version = 6
+  val version = 7
 
   /** What the `meta` table says in the row `application`. */
   val application = "weir feeds"
 
   def create(connection: Connection, key: String): Unit =
-    (List(meta, feeds(key), feedIndex, formerUrls, items(key)) ++ itemIndexes ++ sharing ++ leaving)
+    (List(meta, feeds(key), feedIndex, formerUrls, items(key), hostHolds) ++
+      itemIndexes ++ sharing ++ leaving)
       .foreach(Sql.execute(connection, _))
     val _ = Sql.updateAll(
       connection,
@@ -115,6 +117,14 @@ private[store] object Schema:
       |  worker_id BIGINT
       |)""".stripMargin
   )
+
+  /** The hosts that have asked for a pause; see [[HostHolds]]. */
+  val hostHolds: String =
+    """CREATE TABLE IF NOT EXISTS host_hold (
+      |  host TEXT PRIMARY KEY,
+      |  until_ms BIGINT NOT NULL,
+      |  times BIGINT NOT NULL
+      |)""".stripMargin
 
   /** The table of items as version 2 had it. */
   def itemsOfVersion2(key: String): String =

@@ -101,8 +101,9 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
         if version < 3 then Upgrade.toVersion3(connection)
         if version < 4 then Upgrade.toVersion4(connection)
         if version < 5 then Upgrade.toVersion5(connection)
+        if version < 6 then Upgrade.toVersion6(connection)
         if version < Schema.version then
-          Upgrade.toVersion6(connection)
+          Upgrade.toVersion7(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 
@@ -137,6 +138,10 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
     Database.between(connection)(retrying(Sql.execute(connection, "BEGIN IMMEDIATE")))(body)
 
   val now: String = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+
+  def hostOf(url: String): String =
+    val rest = s"substr($url, instr($url, '://') + 3)"
+    s"substr($rest, 1, instr($rest, '/') - 1)"
 
   val hasManyWriters: Boolean = false
 

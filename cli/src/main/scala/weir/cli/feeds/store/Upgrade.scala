@@ -43,6 +43,9 @@ private[store] object Upgrade:
 
   def toVersion6(connection: Connection): Unit =
     Schema.leaving.foreach(Sql.execute(connection, _))
+
+  def toVersion7(connection: Connection): Unit =
+    Sql.execute(connection, Schema.hostHolds)
     Schema.setVersion(connection)
 
   private def feedIds(connection: Connection): Vector[(Long, FeedUrl)] =

@@ -39,4 +39,4 @@ trait FetchFixture:
       case Answer.Failed(failure) => failure
       case other => fail(other.toString)
 
-  def utf8(document: Answer.Document): String = String(document.bytes, "UTF-8")
+  def utf8(document: Answer.Document): String = String(document.content.bytes, "UTF-8")

@@ -71,14 +71,19 @@ class FetcherSuite extends FunSuite:
     test(s"$kind is refused by the parser: ${reason.text}"):
       val answer = document(of(kind))
       assertEquals(
-        ParsedFeed.parse(answer.bytes, answer.charset, answer.url).left.map(_.reason).left.toOption,
+        ParsedFeed
+          .parse(answer.content.bytes, answer.charset, answer.url)
+          .left
+          .map(_.reason)
+          .left
+          .toOption,
         Some(reason)
       )
 
   test("an external entity is never opened"):
     val answer = document(of(Kind.ExternalEntity))
-    assert(String(answer.bytes).contains("/secret"))
-    val parsed = ParsedFeed.parse(answer.bytes, answer.charset, answer.url)
+    assert(String(answer.content.bytes).contains("/secret"))
+    val parsed = ParsedFeed.parse(answer.content.bytes, answer.charset, answer.url)
     parsed match
       case Right(feed: ParsedFeed.Feed) => assertEquals(feed.reason, Reason.EntityLeftOut)
       case other => fail(other.toString)

@@ -35,7 +35,7 @@ class UnpackedSuite extends FunSuite with FetchFixture:
       assert(utf8(document(answer(plain, name))) == feed, name)
     val marked = "\uFEFF" + feed + "é"
     assert(utf8(document(answer(marked.getBytes, "deflate"))) == marked)
-    assertEquals(document(answer(Array.emptyByteArray, "gzip")).bytes.length, 0)
+    assertEquals(document(answer(Array.emptyByteArray, "gzip")).content.bytes.length, 0)
 
   test("gzip is unpacked, whatever is named"):
     for names <- List(

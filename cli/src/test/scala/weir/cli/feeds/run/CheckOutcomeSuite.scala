@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.feeds.fetch.{Answer, Failure, Reason}
+import weir.cli.feeds.fetch.{Answer, Content, Failure, Reason}
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.{Check, DueFeed}
 
@@ -22,7 +22,7 @@ class CheckOutcomeSuite extends FunSuite:
       movedTo: Option[FeedUrl] = None
   ): Answer.Document =
     Answer.Document(
-      bytes = text.getBytes(UTF_8),
+      content = Content.of(text.getBytes(UTF_8)),
       charset = None,
       etag = Some("e"),
       lastModified = None,

@@ -17,7 +17,8 @@ class PostgresSuite
     with ReaderFacts
     with LeaseFacts
     with EditFacts
-    with OutboxFacts:
+    with OutboxFacts
+    with HostHoldFacts:
   private lazy val server = EmbeddedPostgres.builder().setServerConfig("fsync", "off").start()
   private val databases = AtomicInteger()
 

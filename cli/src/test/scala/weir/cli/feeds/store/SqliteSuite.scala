@@ -16,6 +16,7 @@ class SqliteSuite
     with LeaseFacts
     with EditFacts
     with OutboxFacts
+    with HostHoldFacts
     with TempFolder:
   def withDatabase(body: Database => Unit): Unit =
     val folder = Files.createTempDirectory("weir-sqlite")
