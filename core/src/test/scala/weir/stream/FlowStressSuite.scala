@@ -30,7 +30,7 @@ class FlowStressSuite extends StreamTests, StressTests:
     case _ => Stream.range(0, count).parEvalMap(2)(i => Task.cede.as(i))
 
   /** A subscriber that checks each signal. */
-  private final class Checking(cancelAt: Int) extends Flow.Subscriber[Int]:
+  private final class Checking(cancelAt: Int, pause: Int = 0) extends Flow.Subscriber[Int]:
     val requested = AtomicLong()
     val next, inside, ends = AtomicInteger()
     val over = CountDownLatch(1)
@@ -51,6 +51,7 @@ class FlowStressSuite extends StreamTests, StressTests:
     def onNext(element: Int): Unit = signal("onNext") {
       if element != next.getAndIncrement() then broken = s"$element out of order"
       if next.get > requested.get then broken = s"$element was not requested"
+      for _ <- 0 until pause do Thread.onSpinWait()
       if next.get == cancelAt then
         subscription.nn.cancel()
         over.countDown()
@@ -125,6 +126,18 @@ class FlowStressSuite extends StreamTests, StressTests:
     val publisher = Threaded(handOvers, random.nextLong())
     assertEquals(Stream.fromPublisher(publisher, 1).count.runSync(), handOvers.toLong)
     publisher.thread.nn.join()
+  }
+
+  rounds("toPublisher: a collection that several threads request one by one") { random =>
+    val subscriber = Checking(-1, pause = random.nextInt(20))
+    val each = 500
+    source(0, 3 * each).toPublisher.subscribe(subscriber)
+    together(Seq.fill(3) { () =>
+      for _ <- 1 to each do subscriber.request(1)
+    })
+    subscriber.request(1)
+    assert(subscriber.over.await(10, TimeUnit.SECONDS), "no end")
+    assertEquals((subscriber.broken, subscriber.next.get), (null, 3 * each))
   }
 
   rounds("toPublisher: a collection that is cancelled at any moment gives no more") { random =>

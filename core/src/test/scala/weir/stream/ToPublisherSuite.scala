@@ -251,6 +251,9 @@ class ToPublisherSuite extends StreamTests:
     val cancels = Signals[Int](_.request(9), (s, i) => if i == 2 then s.cancel())
     subscribe(Stream.fromIterable(List.range(0, 9)), cancels)
     assertEquals(cancels.all, List(0, 1, 2))
+    val first = Signals[Int](_.request(-1))
+    subscribe(Stream.fromIterable(List.range(0, 9)), first)
+    assert(first.all.head.isInstanceOf[IllegalArgumentException], first.all.toString)
     for first <- List(9L, 1L) do
       val wrong = Signals[Int](_.request(first), (s, _) => s.request(-1))
       subscribe(Stream.fromIterable(List.range(0, 9)), wrong)
