@@ -44,6 +44,7 @@ lazy val testSettings = Seq(
     "org.scalameta" %% "munit-scalacheck" % "1.3.0" % Test
   ),
   Test / fork := true,
+  Test / testListeners += Verify.clock(thisProject.value.id),
   Test / parallelExecution := false,
   // What hangs is ended, and told by its name.
   Test / unmanagedJars += Attributed.blank(

@@ -25,19 +25,26 @@ object Verify {
 
   private val docs = "docs"
 
-  /** What runs side by side, and after it the next. The tests of cli and those of core use all
-    * processors; beside each of them are some that mostly wait. As many JVMs begin in the first
-    * round as may run at a time: one that waited for its turn would be alone in the end.
+  /** Chains that run side by side. In each chain the modules of the second part begin once the
+    * first has ended, and nothing else waits for anything but a free place for its JVM. As many
+    * JVMs begin at once as may run at a time; the long ones come before the short ones, of which
+    * none is alone in the end.
     */
-  private val rounds = Seq(
-    Seq("cli", "kafka"),
-    Seq("core", "postgres", "testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2") ++
-      Seq("slf4j", "csv", "json", "zstd", "lab", "testLimit", docs)
-  ).zipWithIndex.map { case (names, index) =>
-    TaskKey[Seq[Result[Unit]]](s"round$index", s"How these ended: ${names.mkString(", ")}") -> names
+  private val chains = Seq(
+    "cli" -> (Seq("testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2") ++
+      Seq("slf4j", "csv", "json", "zstd", "lab", "testLimit")),
+    "kafka" -> Seq("core", "postgres", docs)
+  ).map { case (first, later) =>
+    val about = s"How these end: ${(first +: later).mkString(", ")}"
+    (TaskKey[Seq[Result[Unit]]](s"${first}First", about), first, later)
   }
 
-  val modules: Seq[String] = rounds.flatMap(_._2).filter(_ != docs)
+  private val chained = chains.flatMap { case (_, first, later) => first +: later }
+
+  private val allChains =
+    TaskKey[Seq[Result[Unit]]]("allChains", "How the tests of all modules end")
+
+  val modules: Seq[String] = chained.filter(_ != docs)
 
   private def check(name: String): TaskKey[Unit] =
     if (name == docs) LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
@@ -47,8 +54,26 @@ object Verify {
     Global / commands ++= Seq(verify, step, stepFailed, allTests, totals) ++
       Seq(Mutants.command, Mutants.fit),
     Global / testListeners += Counts
-  ) ++ rounds.map { case (key, names) =>
-    Global / key := names.map(check(_).result).joinWith(_.join).value
+  ) ++ chains.map { case (key, first, later) =>
+    Global / key := {
+      val before = check(first).result.value
+      before +: Def.sequential(check(first).result, results(later)).value
+    }
+  } :+ (Global / allChains := chains.map(chain => Global / chain._1).join.value.flatten)
+
+  private def results(names: Seq[String]): Def.Initialize[Task[Seq[Result[Unit]]]] =
+    names.map(check(_).result).joinWith(_.join)
+
+  /** Tells when the tests of a module run: to be added to its listeners. */
+  def clock(module: String): TestReportListener = new TestReportListener {
+    override def testEvent(event: TestEvent): Unit = {
+      val took = event.detail.map(_.duration.max(0)).sum.millis.toNanos
+      val now = System.nanoTime - start
+      Counts.spans.merge(module, (now - took, now), (a, b) => (a._1 min b._1, a._2 max b._2))
+    }
+    override def startGroup(name: String): Unit = ()
+    override def endGroup(name: String, problem: Throwable): Unit = ()
+    override def endGroup(name: String, result: TestResult): Unit = ()
   }
 
   private val start = System.nanoTime
@@ -61,6 +86,9 @@ object Verify {
     val suites = ConcurrentHashMap.newKeySet[String]
     val failures = new ConcurrentLinkedQueue[String]
     val millis = new ConcurrentHashMap[String, Long]
+
+    /** When the first test of a module began and the last one ended, in nanoseconds. */
+    val spans = new ConcurrentHashMap[String, (Long, Long)]
 
     override def testEvent(event: TestEvent): Unit = event.detail.foreach { test =>
       millis.put(nameOf(test), test.duration)
@@ -76,6 +104,12 @@ object Verify {
     override def startGroup(name: String): Unit = ()
     override def endGroup(name: String, problem: Throwable): Unit = ()
     override def endGroup(name: String, result: TestResult): Unit = suites.add(name)
+
+    /** From the first test of each module to its last, the module first that began first. */
+    def moduleTimes: Seq[String] =
+      spans.asScala.toSeq.sortBy(_._2._1).map { case (module, (from, to)) =>
+        s"module $module: ${shown(to - from)}, from ${shown(from)} to ${shown(to)}"
+      }
 
     /** Those that took longest, for whoever finds the whole too slow. */
     def slowest: Seq[String] =
@@ -130,8 +164,10 @@ object Verify {
             Seq("scalafmtCheckAll", "Test/compile", "test").map(s"$module/" + _)
       }
 
-  private def elapsed: String = {
-    val time = (System.nanoTime - start).nanos
+  private def elapsed: String = shown(System.nanoTime - start)
+
+  private def shown(nanos: Long): String = {
+    val time = nanos.nanos
     f"${time.toMinutes}:${time.toSeconds % 60}%02d"
   }
 
@@ -154,14 +190,12 @@ object Verify {
   }
 
   private lazy val allTests = Command.command("allTests") { state =>
-    rounds.foldLeft(state) { case (before, (key, names)) =>
-      val (after, results) = Project.extract(before).runTask(Global / key, before)
-      for ((name, Inc(cause)) <- names.zip(results)) {
-        Incomplete.allExceptions(cause).foreach(error => println(s"$name: $error"))
-        failed(after, if (name == docs) name else s"$name/test")
-      }
-      after
+    val (after, results) = Project.extract(state).runTask(Global / allChains, state)
+    for ((name, Inc(cause)) <- chained.zip(results)) {
+      Incomplete.allExceptions(cause).foreach(error => println(s"$name: $error"))
+      failed(after, if (name == docs) name else s"$name/test")
     }
+    after
   }
 
   /** The suites that a test JVM that died, or code that does not compile, kept from running. */
@@ -174,6 +208,7 @@ object Verify {
     val (steps, lost) = (failedSteps.result(), unfinished.result())
     println()
     Counts.failures.forEach(println(_))
+    Counts.moduleTimes.foreach(println(_))
     println(s"after $elapsed; the slowest tests: ${Counts.slowest.mkString("\n  ", "\n  ", "")}")
     if (Counts.skipped.get > 0) println(s"${Counts.skipped} skipped")
     val mayNotSkip = sys.env.get("CI").contains("true") && Counts.skipped.get > 0
