@@ -70,7 +70,7 @@ class InterruptibleManySuite extends WeirSuite:
     val random = SplittableRandom(1)
     val hit = AtomicInteger()
     val look = Task.uninterruptible(if Thread.interrupted() then hit.incrementAndGet(): Unit)
-    for _ <- 1 to Tier(10_000, 100_000) do
+    for _ <- 1 to Tier(3_000, 100_000) do
       val times = 1 + random.nextInt(2)
       val begun = CountDownLatch(1)
       val seen = AtomicInteger()
