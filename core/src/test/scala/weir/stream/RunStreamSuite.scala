@@ -137,7 +137,7 @@ class RunStreamSuite extends StreamTests:
         .range(0, 3)
         .evalMap { i =>
           virtual.add(Thread.currentThread().isVirtual)
-          if i == 0 then wait else Task.pure(i)
+          if i == 0 then wait else Task.sleep(1.micro).as(i)
         }
         .onFinalize(Task(closed.incrementAndGet(): Unit))
       assertEquals(stream.toList.runSync(), List(0, 1, 2))
