@@ -183,13 +183,13 @@ final class KeyedQueue[K, A] private (
 
   // ---- how much there is ----
 
-  /** How many values wait: for their turn, or for the end of a delay. */
+  /** The number of values that wait: for their turn, or for the end of a delay. */
   val size: Task[Int] = Task.delay(synchronized(lines.size))
 
-  /** How many values are under way. */
+  /** The number of values that are under way. */
   val underWay: Task[Int] = Task.delay(synchronized(lines.underWay))
 
-  /** How many keys have a value, or are held. */
+  /** The number of keys that have a value, or are held. */
   val keys: Task[Int] = Task.delay(synchronized {
     serve() // holds may be over, of which no fiber has waited for the end
     lines.keys
@@ -279,7 +279,7 @@ final class KeyedQueue[K, A] private (
 
   private def dueIn(delay: FiniteDuration): Long = Alarm.due(timers, delay.toNanos max 0)
 
-  /** What a run of `process` has taken. */
+  /** The values that a run of `process` has taken. */
   private final class Turns[B]:
     /** The values for which there is no answer. Under the monitor. */
     val items = HashSet[Item]()
@@ -309,7 +309,7 @@ final class KeyedQueue[K, A] private (
     s"KeyedQueue, with ${lines.size} values that wait and ${lines.underWay} under way"
 
 object KeyedQueue:
-  /** What becomes of a value that was processed. */
+  /** The answer for a value that was processed: it is done, or begins again. */
   enum Next[+A, +B]:
     /** The value is done, with a result. The values `found` are added to the queue, also beyond its
       * capacity: otherwise all that are under way could wait for room that only they can make.

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder
   */
 private[weir] object Counters:
 
-  /** Whether anything is counted. */
+  /** True if events are counted. */
   val isOn: Boolean = java.lang.Boolean.getBoolean("weir.counters")
 
   // the scheduler
@@ -110,10 +110,10 @@ private[weir] object Counters:
   /** Counts `n` times `event`. */
   def count(event: Int, n: Int): Unit = if isOn then adders(event).add(n.toLong)
 
-  /** How often `event` has been counted; 0 if counting is off. */
+  /** Returns how often `event` has been counted; 0 if counting is off. */
   def value(event: Int): Long = if isOn then adders(event).sum else 0
 
-  /** What has been counted since the start, or since the last `reset`, by name; without what is 0.
+  /** The counts since the start, or since the last `reset`, by name; without what is 0.
     * Empty if counting is off.
     */
   def snapshot: Seq[(String, Long)] =

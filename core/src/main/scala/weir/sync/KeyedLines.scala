@@ -25,13 +25,13 @@ private[weir] final class KeyedLines[K, A]:
   private val later = PriorityQueue[Later[K, A]]()
   private var added = 0L
 
-  /** How many values wait for the first time. */
+  /** The number of values that wait for the first time. */
   var fresh = 0
 
-  /** How many values wait, also for a time. */
+  /** The number of values that wait, also for a time. */
   var size = 0
 
-  /** How many values were taken, and have not been given back. */
+  /** The number of values that were taken, and have not been given back. */
   var underWay = 0
 
   def isEmpty: Boolean = size == 0 && underWay == 0
@@ -127,7 +127,7 @@ private[weir] final class KeyedLines[K, A]:
   /** When the next thing happens. */
   def nextNanos: Long = later.peek.dueNanos
 
-  /** How many keys have a line. */
+  /** The number of keys that have a line. */
   def keys: Int = lines.size
 
   private def lineOf(key: K, limit: Int): Line[K, A] =
@@ -194,11 +194,11 @@ private[weir] object KeyedLines:
       else if priority != other.rank then java.lang.Long.compare(other.rank, priority)
       else java.lang.Long.compare(number, other.number)
 
-  /** What there is of a key. */
+  /** The values of a key, and its place in the turns. */
   private final class Line[K, A](val key: K, limit: Int):
     val waiting = PriorityQueue[Item[K, A]]()
 
-    /** How many there are, those that wait for a time and those under way included. */
+    /** The number of its values, those that wait for a time and those under way included. */
     var values = 0
     var underWay = 0
     var isHeld = false

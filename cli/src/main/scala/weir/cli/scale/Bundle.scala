@@ -25,7 +25,7 @@ private[cli] object Bundle:
   /** The file is no larger, as a test says. */
   val mostBytes: Long = 60_000_000
 
-  /** What the program, the measuring JVMs and the libraries of the rows use of the JDK. */
+  /** The modules of the JDK that the program, its JVMs and the libraries of the rows use. */
   private val modules = Seq(
     "java.base",
     "java.logging",

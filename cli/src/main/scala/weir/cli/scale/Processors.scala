@@ -13,13 +13,13 @@ import scala.util.Try
   *   the command `taskset`, if it works here
   */
 private[cli] final case class Processors(order: Vector[Int], pin: Option[String]):
-  /** What to put before a command that is to run on `count` processors: nothing if they cannot be
+  /** The words before a command that is to run on `count` processors: none if they cannot be
     * chosen, or there are no more than these.
     */
   def prefix(count: Int): Seq[String] =
     pin.toSeq.flatMap(Seq(_, "-c", order.take(count).mkString(",")))
 
-  /** How the processors are chosen, as a sentence. */
+  /** The way in which the processors are chosen, as a sentence. */
   def said: String =
     if pin.nonEmpty then "Each JVM runs on as many processors as it has carriers, by taskset."
     else

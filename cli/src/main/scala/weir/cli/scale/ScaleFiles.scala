@@ -10,7 +10,7 @@ private[cli] object ScaleFiles:
   /** The name of the JSON in the folder of a run of the bundle. */
   val json = "scale.json"
 
-  /** What the bundle's script notes of the machine, in the same folder. */
+  /** The notes of the bundle's script about the machine, in the same folder. */
   val machine = "machine.txt"
 
   /** Writes the JSON, if it is asked for.

@@ -44,8 +44,8 @@ private[cli] final class ScaleJob(settings: ScaleJob.Settings, out: PrintWriter,
           measure(steps.head, share)
         unmeasured.flatMap(again => measureFrom(again.toVector ++ steps.tail))
 
-  /** What is left of `step`: its JVM ended before it came to these rows. None if it came to no row:
-    * another JVM would do no better.
+  /** Returns the rest of `step`: its JVM ended before it came to these rows. None if it came to no
+    * row: another JVM would do no better.
     */
   private def measure(step: ScaleStep, share: TimeShare): Option[ScaleStep] =
     var tried = Set.empty[ScaleRow]

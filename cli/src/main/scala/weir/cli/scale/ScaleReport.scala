@@ -6,7 +6,7 @@ import scala.util.Try
 import weir.lab.Result
 import weir.lab.scale.{ScaleCount, ScalePlan, ScaleRow}
 
-/** What a run of `weir scale` has measured so far, and what it meant to measure.
+/** The figures of a run of `weir scale` so far, and those that it was to measure.
   *
   * @param notes
   *   what a reader must know of the machine, a sentence each
@@ -49,7 +49,7 @@ private[cli] final case class ScaleReport(
       if values.exists(_._2 > 0)
     yield count -> values.toMap
 
-  /** How many times as many operations a second as with one carrier; none without that figure. */
+  /** The factor between its operations a second and those with one carrier; none without those. */
   def speedUp(at: ScaleReport.Case): Option[Double] =
     figures.get(at).zip(figures.get(at.copy(carriers = 1))).map(_ / _)
 
@@ -76,7 +76,7 @@ private[cli] final case class ScaleReport(
 private[cli] object ScaleReport:
   private val speedUnit = "ops/s"
 
-  /** What a figure is of. */
+  /** The row and the conditions of a figure. */
   final case class Case(system: String, row: ScaleRow, carriers: Int)
 
   /** The report that `text` is. None if it is not one of `weir scale`. */

@@ -2,7 +2,9 @@ package weir.cli.scale
 
 import scala.concurrent.duration.*
 
-/** How long a JVM measures each of its rows: a warm-up, then rounds of which the median counts. */
+/** The time in which a JVM measures each of its rows: a warm-up, then rounds of which the median
+  * counts.
+  */
 private[cli] final case class TimeShare(warmUp: FiniteDuration, round: FiniteDuration, rounds: Int):
   def total: FiniteDuration = warmUp + round * rounds
 
@@ -12,7 +14,7 @@ private[cli] final case class TimeShare(warmUp: FiniteDuration, round: FiniteDur
   * expected, or a JVM that hangs, makes the later ones shorter and not the run longer.
   */
 private[cli] object TimeShare:
-  /** What a JVM takes to start, to get to its first row, and to end. */
+  /** The time that a JVM takes to start, to get to its first row, and to end. */
   val start: FiniteDuration = 2.seconds
 
   /** With less a figure says nothing. */
@@ -26,8 +28,8 @@ private[cli] object TimeShare:
 
   private val rounds = 5
 
-  /** How many of `steps`, which are in order of importance, can be run in the time that is `left`,
-    * and the share of a row of the first of them. None if there is no time for a step.
+  /** The number of `steps`, which are in order of importance, that can be run in the time that is
+    * `left`, and the share of a row of the first of them. None if there is no time for a step.
     */
   def next(
       steps: Seq[ScaleStep],
