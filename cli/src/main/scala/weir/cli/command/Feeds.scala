@@ -38,6 +38,7 @@ import weir.cli.feeds.store.Retention
   footer = Array(
     "",
     "A duration is written like 250ms, 90s, 15m, 1h30m or 7d.",
+    "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name HTTP proxies, as for curl.",
     "Lines of --urls and outlines of --opml that are no feeds are named on standard error and " +
       "left " +
       "out; with --strict, one of them is bad input.",
@@ -161,9 +162,8 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--allow-private"),
     description = Array(
-      "Follow redirects from public to private addresses, such as those of this machine and of " +
-        "the " +
-        "local network. Feeds that you add yourself may be anywhere."
+      "Let servers name private addresses, such as those of this machine and of the local " +
+        "network, in redirects, pages and feeds. Feeds that you add yourself may be anywhere."
     )
   )
   private[command] var allowsPrivate: Boolean = false
@@ -206,6 +206,13 @@ final class Feeds extends Callable[Int]:
     description = Array("Keep only the newest N items of each feed. Default: all.")
   )
   private[command] var keepItems: String | Null = null
+
+  @Opt(
+    names = Array("--user-agent"),
+    paramLabel = "TEXT",
+    description = Array("What servers are told is asking. Default: weir-feeds and its home page.")
+  )
+  private[command] var userAgent: String | Null = null
 
   @Opt(
     names = Array("--watch"),
@@ -293,6 +300,7 @@ final class Feeds extends Callable[Int]:
       retries = OptionValue.count("--retries", retries, 0, 20),
       maxBodyBytes = Settings.size("--max-body", maxBody),
       allowsPrivate = allowsPrivate,
+      userAgent = Option(userAgent).map(Settings.userAgent("--user-agent", _)),
       isWatching = isWatching,
       showsStages = showsStages,
       json = Option(json).map(OptionValue.target("--json", _)),

@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 
 import weir.{Stream, StreamMonitor, Task}
 import weir.cli.{Foreground, Text}
-import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace}
+import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace, Proxies}
 import weir.cli.feeds.give.{Giver, Receiver}
 import weir.cli.feeds.input.{FeedList, LoopbackHost, Opml, UrlList}
 import weir.cli.feeds.report.InputProblems
@@ -29,6 +29,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
   def run(): Int =
     val listed = settings.opml.fold(FeedList.empty)(Opml.read) ++
       settings.urls.fold(FeedList.empty)(UrlList.read)
+    val proxies = Proxies.of(sys.env)
     InputProblems.check(listed, settings.isStrict, err)
     val store = RunDatabase(settings, out, err).open(hasFeeds = listed.feeds.nonEmpty)
     try
@@ -37,12 +38,17 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
       val site = Option.when(store.origin.contains(FeedOrigin.Demo))(startSite(store))
       try
         val leases = store.lease(settings.lease)
-        try fetch(store, leases, site)
+        try fetch(store, leases, site, proxies)
         finally leases.close()
       finally site.foreach(_.close())
     finally store.close()
 
-  private def fetch(store: FeedStore, leases: Leases, site: Option[LocalSite]): Int =
+  private def fetch(
+      store: FeedStore,
+      leases: Leases,
+      site: Option[LocalSite],
+      proxies: Proxies
+  ): Int =
     val timeout =
       settings.timeout.getOrElse(if site.nonEmpty then siteTimeout else Settings.usualTimeout)
     val seed = settings.seed
@@ -55,7 +61,9 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
       address,
       settings.allowsPrivate,
       pace = HostPace(hostPause),
-      heldFor = host => shared(host).flatMap(_ => leases.hold(host))
+      heldFor = host => shared(host).flatMap(_ => leases.hold(host)),
+      userAgent = settings.userAgent.getOrElse(Fetcher.userAgent),
+      proxies = proxies
     )
     val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
     val run = FeedRun(

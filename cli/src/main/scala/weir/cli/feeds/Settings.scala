@@ -3,6 +3,7 @@ package weir.cli.feeds
 import java.nio.file.Path
 import scala.concurrent.duration.*
 
+import weir.cli.BadInput
 import weir.cli.feeds.input.ByteSize
 import weir.cli.feeds.store.Retention
 
@@ -20,7 +21,9 @@ import weir.cli.feeds.store.Retention
   * @param isStrict
   *   whether a single bad line of the input refuses all of it
   * @param allowsPrivate
-  *   whether a public address may redirect to a private one
+  *   whether servers may name private addresses
+  * @param userAgent
+  *   none means the program's own name
   * @param siteSize
   *   how many feeds a new local site has; the demo is meant if it is given
   * @param gives
@@ -40,6 +43,7 @@ final case class Settings(
     retries: Int,
     maxBodyBytes: Int,
     allowsPrivate: Boolean,
+    userAgent: Option[String],
     isWatching: Boolean,
     showsStages: Boolean,
     json: Option[Path],
@@ -67,5 +71,16 @@ object Settings:
   val sitePerHost = 100
   val usualSiteSize = 500
   val usualHostPause: FiniteDuration = 250.millis
+
+  /** **Fails** with [[BadInput]] that names `option` if no header can have `text`.
+    */
+  def userAgent(option: String, text: String): String =
+    if text.isBlank || !text.forall(char => char >= ' ' && char < 0x7f) then
+      throw BadInput(
+        option,
+        "it must be printable ASCII characters.",
+        "Write it like my-reader/1.0 (+https://example.org/)."
+      )
+    text.trim
 
   def size(option: String, text: String): Int = ByteSize.parse(option, text)

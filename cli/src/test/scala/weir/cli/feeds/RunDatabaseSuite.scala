@@ -26,6 +26,7 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
     retries = 0,
     maxBodyBytes = 1000,
     allowsPrivate = false,
+    userAgent = None,
     isWatching = false,
     showsStages = false,
     json = None,

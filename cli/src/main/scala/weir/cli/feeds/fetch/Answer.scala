@@ -18,6 +18,8 @@ enum Answer:
     *   how long the server says that nothing will change, at most a day; none if it does not say so
     * @param movedTo
     *   where the feed lives now, if every redirect on the way was permanent
+    * @param trusted
+    *   the addresses on the way that may be private, as those that the user gave
     */
   case Document(
       content: Content,
@@ -26,7 +28,8 @@ enum Answer:
       etag: Option[String],
       lastModified: Option[String],
       freshFor: Option[FiniteDuration],
-      movedTo: Option[FeedUrl]
+      movedTo: Option[FeedUrl],
+      trusted: Set[FeedUrl] = Set.empty
   )
 
   /** Nothing new since the validators that were sent. `etag` and `lastModified` replace them if the
@@ -39,3 +42,9 @@ enum Answer:
   )
 
   case Failed(failure: Failure)
+
+object Answer:
+  extension (document: Document)
+    /** Where it came from, as that which names further addresses. */
+    private[fetch] def hop: AddressGuard.Hop =
+      AddressGuard.Hop(document.url, mayBePrivate = document.trusted(document.url))

@@ -22,8 +22,11 @@ private[fetch] object Body:
     val announced = response.headers.firstValueAsLong("Content-Length").orElse(-1)
     if announced > limitBytes then tooLarge(limitBytes, s"it announces ${ByteSize.show(announced)}")
     val encodings = response.headers.allValues("Content-Encoding")
-    Content.read(Unpacked.of(response.body, String.join(",", encodings))): size =>
-      if size > limitBytes then tooLarge(limitBytes, "it goes on")
+    val in = Unpacked.of(response.body, String.join(",", encodings))
+    try
+      Content.read(in): size =>
+        if size > limitBytes then tooLarge(limitBytes, "it goes on")
+    finally in.close()
 
   /** Reads on a little, since a connection can be used again only after its body was read whole. */
   def discard(response: HttpResponse[InputStream]): Unit =

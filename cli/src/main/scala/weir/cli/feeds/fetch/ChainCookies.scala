@@ -79,7 +79,7 @@ private[fetch] object ChainCookies:
   private def isOver(attributes: Map[String, String], now: Instant): Boolean =
     attributes.get("max-age").flatMap(text => Try(BigInt(text)).toOption) match
       case Some(seconds) => seconds <= 0
-      case None => attributes.get("expires").flatMap(HttpDate.parse).exists(_.isBefore(now))
+      case None => attributes.get("expires").flatMap(HttpDate.parse(_, now)).exists(_.isBefore(now))
 
   private def mayBeSet(host: String, domain: String): Boolean =
     host == domain || (isWithin(host, domain) && domain.contains('.'))

@@ -1,12 +1,6 @@
 package weir.cli.feeds.fetch
 
 import java.io.IOException
-import java.net.{ConnectException, UnknownHostException}
-import java.net.http.{HttpConnectTimeoutException, HttpTimeoutException}
-import java.nio.channels.UnresolvedAddressException
-import java.util.concurrent.TimeoutException
-import java.util.zip.ZipException
-import javax.net.ssl.SSLException
 import scala.concurrent.duration.FiniteDuration
 
 /** Why a fetch failed: the row of the table, the detail that is stored, and what the server asked
@@ -29,25 +23,9 @@ object Failure:
 
   def abandon(reason: Reason, detail: String): Nothing = throw Abandoned(Failure(reason, detail))
 
-  /** What `error`, thrown by an exchange, means. The innermost known cause counts. */
+  /** What `error`, thrown by an exchange, means. */
   def of(error: Throwable): Failure =
-    error match
-      case abandoned: Abandoned => abandoned.failure
-      case _ =>
-        val chain = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(10).toVector
-        val reason = chain.reverseIterator.flatMap(reasonOf).nextOption()
-        Failure(reason.getOrElse(Reason.Reset), describe(chain.last))
-
-  private def reasonOf(error: Throwable): Option[Reason] =
-    error match
-      case _: HttpConnectTimeoutException => Some(Reason.ConnectTimedOut)
-      case _: HttpTimeoutException | _: TimeoutException => Some(Reason.TimedOut)
-      case _: UnknownHostException | _: UnresolvedAddressException => Some(Reason.UnknownHost)
-      case _: ConnectException => Some(Reason.NoConnection)
-      case _: SSLException => Some(Reason.Insecure)
-      case _: ZipException => Some(Reason.BrokenGzip)
-      case _: IllegalArgumentException => Some(Reason.BadRedirect)
-      case _ => None
-
-  private def describe(error: Throwable): String =
-    Option(error.getMessage).filter(_.nonEmpty).getOrElse(error.getClass.getSimpleName)
+    val chain = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(10).toVector
+    chain
+      .collectFirst { case abandoned: Abandoned => abandoned.failure }
+      .getOrElse(FailureWords.of(chain))

@@ -1,10 +1,10 @@
 package weir.cli.feeds.fetch
 
 import java.io.InputStream
-import java.sql.SQLException
-import java.net.{InetAddress, URI}
+import java.net.{InetAddress, ProxySelector, URI, UnknownHostException}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.net.http.HttpClient.Version
+import java.sql.SQLException
 import java.time.Instant
 import java.util.concurrent.Executors
 import scala.concurrent.duration.*
@@ -13,7 +13,6 @@ import scala.util.control.NonFatal
 
 import weir.Task
 import weir.cli.DurationText
-import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.DueFeed
 
 /** Fetches one feed over HTTP, with plain blocking calls inside a task.
@@ -27,9 +26,9 @@ import weir.cli.feeds.store.DueFeed
   * @param timeout
   *   for what servers take for the whole exchange: connecting, redirects and the body
   * @param allowsPrivate
-  *   whether a public address may redirect to a private one
+  *   whether a server may name private addresses
   * @param resolve
-  *   the addresses of a host name
+  *   the addresses of a host name, as DNS has them now
   * @param pace
   *   the pauses between requests of a host
   * @param heldFor
@@ -40,21 +39,30 @@ final class Fetcher(
     maxBodyBytes: Int,
     address: URI => URI,
     allowsPrivate: Boolean = false,
-    resolve: String => Array[InetAddress] = InetAddress.getAllByName,
+    resolve: String => Array[InetAddress] = PinnedNames.resolve,
+    userAgent: String = Fetcher.userAgent,
+    proxies: Proxies = Proxies.none,
     val pace: HostPace = HostPace.none,
     heldFor: String => Option[FiniteDuration] = _ => None
 ) extends AutoCloseable:
-  Target.allowHostHeader()
-  private val guard = RedirectGuard(allowsPrivate, resolve)
+  ClientProperties.set()
+  private val hosts = HostAddresses(resolve)
   private val executor = Executors.newVirtualThreadPerTaskExecutor()
-  private val client = HttpClient
-    .newBuilder()
-    .executor(executor)
-    .followRedirects(HttpClient.Redirect.NEVER)
-    .connectTimeout(
-      java.time.Duration.ofMillis((timeout * 4 / 5).min(Fetcher.connectTimeout).toMillis)
-    )
-    .build()
+  // The connections of one are never used by another.
+  private val given_ = newClient(HttpClient.Builder.NO_PROXY)
+  private val named = newClient(HttpClient.Builder.NO_PROXY)
+  private val proxied = newClient(proxies)
+
+  private def newClient(selector: ProxySelector): HttpClient =
+    HttpClient
+      .newBuilder()
+      .executor(executor)
+      .proxy(selector)
+      .followRedirects(HttpClient.Redirect.NEVER)
+      .connectTimeout(
+        java.time.Duration.ofMillis((timeout * 4 / 5).min(Fetcher.connectTimeout).toMillis)
+      )
+      .build()
 
   /** What the exchange came to: a failure of the network or the server is an [[Answer]], not an
     * error. The caller has begun the first request with `pace`.
@@ -63,34 +71,39 @@ final class Fetcher(
     * connection is closed.
     */
   def fetch(feed: DueFeed): Task[Answer] =
+    answered: guard =>
+      Task
+        .delay(Redirects.from(guard, guard.first(feed.url, feed.isGiven)))
+        .flatMap(follow(feed, _, Patience(timeout)))
+
+  /** As `fetch`, of a feed that the document `from` names: nothing is asked if that may not lead
+    * there, or the host is to be left alone.
+    *
+    * **Waits** also for the pause of the host.
+    */
+  def fetchNamed(from: Answer.Document, feed: DueFeed): Task[Answer] =
+    answered: guard =>
+      Task
+        .delay((Redirects.from(guard, guard.next(from.hop, feed.url)), held(feed.url.host)))
+        .flatMap:
+          case (_, Some(refused)) => Task.pure(Answer.Failed(refused))
+          case (way, None) =>
+            pace.begin(feed.url.host).flatMap(_ => follow(feed, way, Patience(timeout)))
+
+  /** What `body` comes to, whose failure is an answer. The guard holds its names until then. */
+  private def answered(body: AddressGuard => Task[Answer]): Task[Answer] =
     Task
-      .defer(follow(feed, Redirects.from(feed.url), Patience(timeout)))
+      .defer:
+        val names = hosts.holds()
+        body(AddressGuard(allowsPrivate, names)).guarantee(Task.delay(names.close()))
       .handleError:
         case ours: SQLException => throw ours
         case NonFatal(error) => Answer.Failed(Failure.of(error))
         case fatal => throw fatal
 
-  /** As `fetch`, of a feed that the document at `from` names: nothing is asked if that may not lead
-    * there, or the host is to be left alone.
-    *
-    * **Waits** also for the pause of the host.
-    */
-  def fetchNamed(from: FeedUrl, feed: DueFeed): Task[Answer] =
-    Task
-      .delay(refusal(from, feed.url).orElse(held(feed.url.host)))
-      .flatMap:
-        case Some(refused) => Task.pure(Answer.Failed(refused))
-        case None => pace.begin(feed.url.host).flatMap(_ => fetch(feed))
-
-  /** Why what came from `from` may not send the program on to `to`, if it may not; redirects within
-    * a fetch are checked already.
-    *
-    * **Waits** for the names to be resolved.
-    */
-  private def refusal(from: FeedUrl, to: FeedUrl): Option[Failure] = guard.refusal(from, to)
-
   def close(): Unit =
-    client.shutdownNow()
+    Vector(given_, named, proxied).foreach(_.shutdownNow())
+    hosts.close()
     val _ = executor.shutdownNow()
 
   /** Follows the way from redirect to redirect. */
@@ -115,39 +128,65 @@ final class Fetcher(
   private def exchange(feed: DueFeed, way: Redirects): Either[Redirects, Answer] =
     val body = OpenBody()
     try
-      val response = client.send(request(feed, way), body)
+      val response = send(feed, way, body)
       val location = header(response, "Location")
       if Redirects.isRedirect(response.statusCode, location) then
         val next = way.follow(response.statusCode, location, cookies(response, way))
-        refusal(way.current, next.current).foreach(refused => throw Failure.Abandoned(refused))
         Body.discard(response)
         Left(next)
-      else Right(understand(response, way))
+      else Right(understand(response, feed, way))
     finally body.close()
 
   private def cookies(response: HttpResponse[?], way: Redirects): ChainCookies =
     val lines = response.headers.allValues("Set-Cookie").asScala
     way.cookies.set(way.current, lines, Instant.now())
 
-  private def request(feed: DueFeed, way: Redirects): HttpRequest =
-    val target = Target.of(address(way.current.uri), resolve)
+  private def send(
+      feed: DueFeed,
+      way: Redirects,
+      body: OpenBody
+  ): HttpResponse[InputStream] =
+    val names = way.guard.names
+    val logical = way.current.uri
+    val place = address(logical)
+    // The local site is in this process.
+    val proxy = if place == logical then proxies.of(place) else None
+    val isDirect = place == logical && proxy.isEmpty
+    if isDirect && names.addresses(way.current.hostName).isEmpty then
+      throw UnknownHostException(way.current.hostName)
+    val request = newRequest(feed, way, Target.of(place, names.addresses))
+    proxy.flatMap(_.login).foreach(login => request.header("Proxy-Authorization", login.basic))
+    val client =
+      if proxy.nonEmpty then proxied else if way.hop.mayBePrivate then given_ else named
+    client.send(request.build(), body)
+
+  private def newRequest(feed: DueFeed, way: Redirects, target: Target): HttpRequest.Builder =
     val version = if target.uri.getScheme == "https" then Version.HTTP_2 else Version.HTTP_1_1
     val request = HttpRequest
       .newBuilder(target.uri)
       .version(version)
-      .header("User-Agent", Fetcher.userAgent)
+      .header("User-Agent", userAgent)
       .header("Accept", "application/rss+xml, application/atom+xml, application/xml, */*;q=0.5")
-      .header("Accept-Encoding", "gzip")
+      .header("Accept-Encoding", Unpacked.accepted)
     target.hostHeader.foreach(request.header("Host", _))
     way.cookie.foreach(request.header("Cookie", _))
+    feed.login
+      .filter(_ => feed.url.sharesLoginWith(way.current))
+      .foreach(login => request.header("Authorization", login.basic))
     feed.etag.foreach(request.header("If-None-Match", _))
     feed.lastModified.foreach(request.header("If-Modified-Since", _))
-    request.build()
+    request
 
-  private def understand(response: HttpResponse[InputStream], way: Redirects): Answer =
+  private def understand(
+      response: HttpResponse[InputStream],
+      feed: DueFeed,
+      way: Redirects
+  ): Answer =
     val status = response.statusCode
     val now = Instant.now()
-    if Fetcher.hasWholeBody(status) then
+    if status == 407 then // it has no body if the proxy refuses a tunnel
+      Answer.Failed(Failure(Reason.NoConnection, FailureWords.noTunnel("407")))
+    else if Fetcher.hasWholeBody(status) then
       Answer.Document(
         content = Body.read(response, maxBodyBytes),
         url = way.current,
@@ -155,11 +194,12 @@ final class Fetcher(
         etag = header(response, "ETag"),
         lastModified = header(response, "Last-Modified"),
         freshFor = Freshness.of(response.headers, now),
-        movedTo = way.movedTo
+        movedTo = way.movedTo,
+        trusted = way.trusted
       )
     else
       Body.discard(response)
-      if status == 304 then
+      if status == 304 && (feed.etag.nonEmpty || feed.lastModified.nonEmpty) then
         Answer.NotModified(
           Freshness.of(response.headers, now),
           header(response, "ETag"),
@@ -168,7 +208,8 @@ final class Fetcher(
       else
         val asked = header(response, "Retry-After").flatMap(RetryAfter.parse(_, now))
         val busy = Option.when(Fetcher.isBusy(status))(way.current.host)
-        Answer.Failed(Failure(Fetcher.reasonOf(status, way), s"status $status", asked, busy))
+        val why = if status == 304 then s" (not modified), which was not asked for" else ""
+        Answer.Failed(Failure(Fetcher.reasonOf(status, way), s"status $status$why", asked, busy))
 
   private def header(response: HttpResponse[?], name: String): Option[String] =
     val value = response.headers.firstValue(name)
@@ -177,11 +218,13 @@ final class Fetcher(
 object Fetcher:
   private val connectTimeout = 10.seconds
 
-  /** Where those who run a server can read about the program: a reserved name, until it has a page.
-    */
-  val homepage = "https://weir.example/"
+  /** Where those who run a server can read about the program. */
+  val homepage = "https://github.com/weir-scala/weir"
 
-  private val userAgent = s"weir-feeds/0.1 (+$homepage)"
+  /** What the program calls itself, unless the user has another name for it. */
+  val userAgent: String =
+    val version = Option(classOf[Fetcher].getPackage.getImplementationVersion)
+    s"weir-feeds/${version.getOrElse("0")} (+$homepage)"
 
   private val charsetParameter = "(?i).*;\\s*charset\\s*=\\s*[\"']?\\s*([A-Za-z0-9._:+-]+).*".r
 

@@ -33,9 +33,9 @@ private[fetch] object Freshness:
   /** The seconds between `Date` and `Expires`: both are of the server's clock. */
   private def untilExpiry(headers: HttpHeaders, now: Instant): Option[Long] =
     header(headers, "Expires")
-      .flatMap(HttpDate.parse)
+      .flatMap(HttpDate.parse(_, now))
       .map: expires =>
-        val date = header(headers, "Date").flatMap(HttpDate.parse).getOrElse(now)
+        val date = header(headers, "Date").flatMap(HttpDate.parse(_, now)).getOrElse(now)
         Duration.between(date, expires).toSeconds
 
   /** How many seconds ago a cache on the way had the answer from its server. */

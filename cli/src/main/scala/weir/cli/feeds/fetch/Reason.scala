@@ -29,7 +29,7 @@ enum Reason(val text: String, val isFailure: Boolean = true, val mayRecover: Boo
   case Insecure extends Reason("TLS failed")
   case TimedOut extends Reason("timed out")
   case TooLarge extends Reason("too large")
-  case BrokenGzip extends Reason("broken gzip")
+  case BrokenPacking extends Reason("broken compression")
   case WrongEncoding extends Reason("wrong encoding, refused")
   case Malformed extends Reason("malformed XML")
   case Unreadable extends Reason("could not be read")
@@ -38,8 +38,9 @@ enum Reason(val text: String, val isFailure: Boolean = true, val mayRecover: Boo
   case NotAFeed extends Reason("not a feed")
   case RedirectLoop extends Reason("redirect loop")
   case TooManyRedirects extends Reason("too many redirects")
+  case NotHttp extends Reason("not an answer of HTTP")
   case BadRedirect extends Reason("redirect to nowhere")
-  case PrivateRedirect extends Reason("redirect to a private address, refused")
+  case PrivateAddress extends Reason("private address, refused")
   case OtherAnswer extends Reason("unexpected answer")
 
   /** The row it counts in: what was tried several times says how often. */

@@ -13,13 +13,20 @@ import weir.cli.feeds.input.FeedUrl
   *
   * @param asked
   *   what was asked for so far: each address with the cookies that were sent there
+  * @param hop
+  *   the last of them
+  * @param trusted
+  *   those that may be private
   */
 private[fetch] final case class Redirects(
+    guard: AddressGuard,
     asked: Vector[(FeedUrl, Option[String])],
+    hop: AddressGuard.Hop,
+    trusted: Set[FeedUrl],
     cookies: ChainCookies,
     isPermanent: Boolean
 ):
-  def current: FeedUrl = asked.last._1
+  def current: FeedUrl = hop.url
 
   /** The value of `Cookie` for the request of `current`. */
   def cookie: Option[String] = asked.last._2
@@ -36,20 +43,33 @@ private[fetch] final case class Redirects(
   /** The way with one more hop, to `location` as the server wrote it. The same address with other
     * cookies is not a loop: sites that want a cookie set it and redirect to themselves.
     *
-    * **Fails** with [[Failure.Abandoned]] if it has been there, is too long, or leads nowhere.
+    * **Fails** with [[Failure.Abandoned]] if it has been there, is too long, leads nowhere, or
+    * where `guard` does not let it go.
     */
-  def follow(status: Int, location: Option[String], after: ChainCookies = cookies): Redirects =
+  def follow(
+      status: Int,
+      location: Option[String],
+      after: ChainCookies = cookies
+  ): Redirects =
     val next = location.map(text => current.resolve(Redirects.readable(text))) match
       case Some(Right(url)) => url
       case Some(Left(problem)) =>
         Failure.abandon(Reason.BadRedirect, s"status $status leads nowhere: $problem")
       case None => Failure.abandon(Reason.BadRedirect, s"status $status without a Location")
-    val hop = (next, after.header(next))
-    if asked.contains(hop) then
+    val step = (next, after.header(next))
+    if asked.contains(step) then
       Failure.abandon(Reason.RedirectLoop, s"${next.text} again after ${asked.size} hops")
     if asked.size > Redirects.limit then
       Failure.abandon(Reason.TooManyRedirects, s"more than ${Redirects.limit}")
-    Redirects(asked :+ hop, after, isPermanent && Redirects.permanent(status))
+    val reached = guard.next(hop, next)
+    Redirects(
+      guard,
+      asked :+ step,
+      reached,
+      trusted ++ Redirects.trustedAt(reached),
+      after,
+      isPermanent && Redirects.permanent(status)
+    )
 
 private[fetch] object Redirects:
   /** Feeds behind a shortener, a move to https and a host name take three or four hops. */
@@ -62,8 +82,18 @@ private[fetch] object Redirects:
   def isRedirect(status: Int, location: Option[String]): Boolean =
     always(status) || (status == 300 && location.nonEmpty)
 
-  def from(url: FeedUrl): Redirects =
-    Redirects(Vector((url, None)), ChainCookies.none, isPermanent = true)
+  def from(guard: AddressGuard, hop: AddressGuard.Hop): Redirects =
+    Redirects(
+      guard,
+      Vector((hop.url, None)),
+      hop,
+      trustedAt(hop).toSet,
+      ChainCookies.none,
+      isPermanent = true
+    )
+
+  private def trustedAt(hop: AddressGuard.Hop): Option[FeedUrl] =
+    Option.when(hop.mayBePrivate)(hop.url)
 
   /** `location` as UTF-8: the JDK reads the bytes of headers as ISO 8859-1. Bytes that are no UTF-8
     * are percent-encoded one by one, as browsers do.

@@ -14,5 +14,5 @@ object RetryAfter:
     if trimmed.matches("[0-9]{1,9}") then Some(trimmed.toLong.seconds min longest)
     else
       HttpDate
-        .parse(trimmed)
+        .parse(trimmed, now)
         .map(date => Duration.between(now, date).toMillis.max(0).millis min longest)

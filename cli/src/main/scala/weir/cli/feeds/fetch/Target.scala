@@ -10,18 +10,12 @@ import java.net.{Inet6Address, InetAddress, URI, UnknownHostException}
 private[fetch] final case class Target(uri: URI, hostHeader: Option[String])
 
 private[fetch] object Target:
-  /** The property of the JDK that lets a request have a `Host` of its own, to be set before the
-    * first client is made.
-    */
-  def allowHostHeader(): Unit =
-    val _ = System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host")
-
   /** The target for `uri`.
     *
     * **Fails** with [[Failure.Abandoned]] for such a host behind https, and with
     * UnknownHostException if `resolve` knows no address of it.
     */
-  def of(uri: URI, resolve: String => Array[InetAddress]): Target =
+  def of(uri: URI, resolve: String => Iterable[InetAddress]): Target =
     if uri.getHost != null then Target(uri, None)
     else if uri.getScheme == "https" then
       Failure.abandon(

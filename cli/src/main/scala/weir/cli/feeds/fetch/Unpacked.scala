@@ -1,14 +1,19 @@
 package weir.cli.feeds.fetch
 
-import java.io.{BufferedInputStream, EOFException, FilterInputStream, InputStream}
+import java.io.{BufferedInputStream, FilterInputStream, IOException, InputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Locale
 import java.util.zip.{GZIPInputStream, Inflater, InflaterInputStream}
 
+import com.aayushatharva.brotli4j.Brotli4jLoader
+import com.aayushatharva.brotli4j.decoder.BrotliInputStream
+import com.github.luben.zstd.ZstdInputStream
+
 /** The bytes of a body without its `Content-Encoding`, which servers often name wrongly.
   *
-  * A body is what it looks like: gzip is known by its first two bytes and unpacked, named or not;
-  * text is text, whatever is named. Only what looks like neither is read as what is named.
+  * A body is what it looks like: gzip and zstd are known by their first bytes and unpacked, named
+  * or not; text is text, whatever is named. Only what looks like none of these is read as what is
+  * named.
   */
 private[fetch] object Unpacked:
   private val bufferBytes = 32 * 1024
@@ -18,45 +23,74 @@ private[fetch] object Unpacked:
 
   private val utf8Mark = "\uFEFF".getBytes(UTF_8)
 
+  /** Brotli is native code, for the usual systems. */
+  private lazy val hasBrotli = Brotli4jLoader.isAvailable
+
+  /** The value of `Accept-Encoding`. */
+  lazy val accepted: String = if hasBrotli then "gzip, br, zstd" else "gzip, zstd"
+
   /** Names that say that the body is packed; all others that occur ("none", "UTF-8", …) say
     * nothing.
     */
-  private val foreign = Set("br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi")
+  private val foreign = Set("br", "compress", "x-compress", "dcb", "dcz", "exi")
 
-  /** `body`, unpacked as it is read; `encodings` is the `Content-Encoding`, or empty.
+  /** `body`, unpacked as it is read; `encodings` is the `Content-Encoding`, or empty. The caller
+    * closes it.
     *
     * **Waits** for the first bytes. **Fails** with [[Failure.Abandoned]] if it is packed in a way
-    * that was not asked for.
+    * that was not asked for, or not what it is said to be.
     */
   def of(body: InputStream, encodings: String): InputStream =
     val names = encodings.toLowerCase(Locale.ROOT).split(',').map(_.trim)
-    val in = BufferedInputStream(body, bufferBytes)
+    val received = Received(body)
+    val in = BufferedInputStream(received, bufferBytes)
     in.mark(headBytes)
     val head = in.readNBytes(headBytes)
     in.reset()
-    if isGzip(head) then WholeOnly(whole(GZIPInputStream(in, bufferBytes)))
+    def unpacked(name: String)(open: => InputStream) =
+      Whole(received, name, received.orBroken(name)(open))
+    if begins(head, 0x1f, 0x8b) then unpacked("gzip")(GZIPInputStream(in, bufferBytes))
+    else if begins(head, 0x28, 0xb5, 0x2f, 0xfd) then unpacked("zstd")(ZstdInputStream(in))
     else if head.isEmpty || isText(head) then in
+    else if names.contains("br") && hasBrotli then unpacked("br")(BrotliInputStream(in))
     else
       names
         .find(foreign)
         .foreach: name =>
           Failure.abandon(Reason.OtherAnswer, s"Content-Encoding $name was not asked for")
       if !names.contains("deflate") then in
-      else WholeOnly(InflaterInputStream(in, Inflater(!isZlib(head)), bufferBytes))
+      else unpacked("deflate")(InflaterInputStream(in, Inflater(!isZlib(head)), bufferBytes))
 
-  /** Packed data that ends too early: an end of the connection looks the same to the client
-    * otherwise.
+  /** The body as the client gives it, which knows whether a failure is the connection's or that of
+    * the packed data.
     */
-  private final class WholeOnly(in: InputStream) extends FilterInputStream(in):
+  private final class Received(in: InputStream) extends FilterInputStream(in):
+    private var isBroken = false
+
     override def read(bytes: Array[Byte], offset: Int, length: Int): Int =
-      whole(super.read(bytes, offset, length))
+      try super.read(bytes, offset, length)
+      catch
+        case error: IOException =>
+          isBroken = true
+          throw error
 
-  private def whole[A](read: => A): A =
-    try read
-    catch case _: EOFException => Failure.abandon(Reason.BrokenGzip, "it ends too early")
+    /** `read`, whose failure is that of the data that is packed as `name`, unless the connection
+      * failed.
+      */
+    def orBroken[A](name: String)(read: => A): A =
+      try read
+      catch
+        case error: IOException if !isBroken =>
+          val why = Option(error.getMessage).getOrElse("it ends too early")
+          Failure.abandon(Reason.BrokenPacking, s"the body is no whole $name: $why")
 
-  private def isGzip(head: Array[Byte]) =
-    head.length > 1 && (head(0) & 0xff) == 0x1f && (head(1) & 0xff) == 0x8b
+  private final class Whole(received: Received, name: String, in: InputStream)
+      extends FilterInputStream(in):
+    override def read(bytes: Array[Byte], offset: Int, length: Int): Int =
+      received.orBroken(name)(super.read(bytes, offset, length))
+
+  private def begins(head: Array[Byte], bytes: Int*): Boolean =
+    head.take(bytes.length).map(_ & 0xff).sameElements(bytes)
 
   private def isText(head: Array[Byte]) =
     val afterMark = if head.startsWith(utf8Mark) then head.drop(utf8Mark.length) else head

@@ -20,6 +20,11 @@ final case class FeedUrl private (text: String):
 
   def isHttps: Boolean = text.startsWith("https:")
 
+  /** Whether a login for this address may be sent to `other`: it is at the same host and port, and
+    * not less secure. A usual port of http and that of https are the same.
+    */
+  def sharesLoginWith(other: FeedUrl): Boolean = host == other.host && (other.isHttps || !isHttps)
+
   /** The address that `reference`, such as a `Location`, means here, or what is wrong with it. */
   def resolve(reference: String): Either[String, FeedUrl] =
     FeedUrl.normal(UrlParts.of(text).resolve(UrlParts.of(reference)), reference)
@@ -35,14 +40,14 @@ object FeedUrl:
   /** The address that a user means by `text`, or what is wrong with it.
     *
     * Other than [[parse]], it takes `feed:` before an address, or for `http:`, as feed readers do,
-    * and a host and path without a scheme, which become `https:`.
+    * and a host and path without a scheme, which become `https:`. A [[Login]] in it is left out.
     */
   def typed(text: String): Either[String, FeedUrl] =
-    text.trim match
+    Login.split(text.trim)._2 match
       case long if long.length > longest => parse(long)
       case feedBefore(address) => parse(address)
       case feedFor(scheme, rest) => parse(s"${scheme.toLowerCase.replace("feed", "http")}://$rest")
-      case bare() => parse(s"https://${text.trim}")
+      case host @ bare() => parse(s"https://$host")
       case other => parse(other)
 
   /** An address that was in normal form when it was stored. */
@@ -66,7 +71,7 @@ object FeedUrl:
     def wrong(problem: String) = Left(s"'${shortened(asked)}' $problem")
     if asked.length > longest then wrong(s"is longer than $longest characters.")
     else if !parts.scheme.exists(Set("http", "https")) then wrong("is not an http or https URL.")
-    else if host.contains('@') then wrong("has a user name in it, which weir does not send.")
+    else if host.contains('@') then wrong("has a user name in it, which only you may give.")
     else if port.exists(number => number < 1 || number > 65535) then
       wrong("has a port outside 1 to 65535.")
     else

@@ -7,13 +7,24 @@ import scala.concurrent.duration.*
   * @param expected
   *   how long fetching it is thought to take, until a fetch has shown it. Feeds are fetched longest
   *   first, so that no long one begins when all else is done.
+  * @param login
+  *   what the user gave with the address
   */
 final case class NewFeed(
     url: FeedUrl,
     title: Option[String],
-    expected: FiniteDuration = NewFeed.usual
+    expected: FiniteDuration = NewFeed.usual,
+    login: Option[Login] = None
 )
 
 object NewFeed:
   /** What is assumed of a feed that nothing is known about. */
   val usual: FiniteDuration = 1.second
+
+  /** The feed that a user means by `text`, or what is wrong with it. A title that repeats the
+    * address with its login is dropped.
+    */
+  def typed(text: String, title: Option[String] = None): Either[String, NewFeed] =
+    val (login, _) = Login.split(text.trim)
+    val shown = title.filter(text => login.isEmpty || Login.split(text.trim)._1.isEmpty)
+    FeedUrl.typed(text).map(NewFeed(_, shown, login = login))

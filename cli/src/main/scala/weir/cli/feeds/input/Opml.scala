@@ -58,9 +58,7 @@ object Opml:
     attributes.get("xmlurl").orElse(attributes.get("url").filter(_ => isFeed)) match
       case Some(address) =>
         val title = attributes.get("title").orElse(attributes.get("text"))
-        Some(FeedUrl.typed(address) match
-          case Right(url) => Right(NewFeed(url, title))
-          case Left(problem) => Left(BadInput(place, problem, FeedUrl.hint)))
+        Some(NewFeed.typed(address, title).left.map(BadInput(place, _, FeedUrl.hint)))
       case None =>
         Option.when(isFeed)(
           Left(

@@ -23,9 +23,7 @@ object UrlList:
           line match
             case None => Left(BadInput(place, "this is not UTF-8 text.", "Save the file as UTF-8."))
             case Some(text) =>
-              FeedUrl.typed(text) match
-                case Right(url) => Right(NewFeed(url, title = None))
-                case Left(problem) => Left(BadInput(place, problem, FeedUrl.hint))
+              NewFeed.typed(text).left.map(BadInput(place, _, FeedUrl.hint))
     )
     if list == FeedList.empty then
       throw BadInput(path.toString, "there is no URL in it.", "Put one http(s) URL on each line.")

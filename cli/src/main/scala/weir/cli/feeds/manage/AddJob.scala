@@ -13,16 +13,17 @@ final class AddJob(db: String, typed: Vector[String], out: PrintWriter):
     * **Fails** with [[BadInput]], and adds none, if one of the addresses cannot be used.
     */
   def run(): Int =
-    val urls = typed
+    val feeds = typed
       .map(text =>
-        FeedUrl
+        NewFeed
           .typed(text)
           .fold(problem => throw BadInput("weir feeds add", problem, FeedUrl.hint), identity)
       )
-      .distinct
+      .distinctBy(_.url)
+    val urls = feeds.map(_.url)
     val store = FeedStore.open(Database.of(db))
     try
-      val added = store.add(urls.map(NewFeed(_, title = None)))
+      val added = store.add(feeds)
       val again = FeedEdits(store).enableAt(urls)
       val known = urls.size - added - again
       val parts = Vector(

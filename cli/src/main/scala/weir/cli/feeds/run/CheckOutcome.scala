@@ -17,6 +17,8 @@ private[run] enum CheckOutcome:
     *   how long to leave the feed alone, if it did not fail
     * @param host
     *   the host that the document came from
+    * @param trusted
+    *   as that of [[Answer.Document]]
     */
   case End(
       reason: Reason,
@@ -27,7 +29,8 @@ private[run] enum CheckOutcome:
       livesAt: Option[FeedUrl],
       found: Option[Check.Found],
       renewed: Option[Check.Validators] = None,
-      host: Option[String] = None
+      host: Option[String] = None,
+      trusted: Set[FeedUrl] = Set.empty
   )
 
   /** There is a page, and the feed that it names is to be fetched in its place.
@@ -75,8 +78,17 @@ private[run] object CheckOutcome:
       skips = head.skips
     )
     val holdOff = HoldOff.fresh(document.freshFor ++ head.ttl)
-    val host = Some(document.url.host)
-    End(parsed.reason, parsed.note, None, holdOff, document.movedTo, None, Some(found), None, host)
+    End(
+      parsed.reason,
+      parsed.note,
+      None,
+      holdOff,
+      document.movedTo,
+      None,
+      Some(found),
+      host = Some(document.url.host),
+      trusted = document.trusted
+    )
 
   /** The address at which the feed says that it is, if it is another one, which may be believed. */
   private def newAddress(

@@ -168,10 +168,9 @@ final class FeedRun(
   private def outcomeOf[A](feed: DueFeed, answer: Answer, desk: Desk, pass: Pass)(
       end: (CheckOutcome.End, Desk) => Task[A]
   ): Task[A] =
-    def named(from: FeedUrl, to: FeedUrl)(outcome: (DueFeed, Answer) => CheckOutcome.End) =
-      val feedThere = feed.copy(url = to, etag = None, lastModified = None)
-      fetcher
-        .fetchNamed(from, feedThere)
+    def named(to: FeedUrl)(outcome: (DueFeed, Answer) => CheckOutcome.End) =
+      val feedThere = feed.at(to)
+      fetchNamed(answer, feedThere)
         .flatMap(held)
         .flatMap: answer =>
           pass.desks.within(desk, answer): desk =>
@@ -179,9 +178,15 @@ final class FeedRun(
     desk(CheckOutcome.of(feed, answer)).flatMap:
       case whole: CheckOutcome.End => end(whole, desk)
       case page: CheckOutcome.Elsewhere =>
-        named(page.page, page.feed)(CheckOutcome.behind(page, _, _))
+        named(page.feed)(CheckOutcome.behind(page, _, _))
       case announced: CheckOutcome.Announced =>
-        named(announced.from, announced.feed)(CheckOutcome.at(announced, _, _))
+        named(announced.feed)(CheckOutcome.at(announced, _, _))
+
+  /** Fetches `named`, to which the document in `answer` has led, if it may lead there. */
+  private def fetchNamed(answer: Answer, named: DueFeed): Task[Answer] =
+    answer match
+      case document: Answer.Document => fetcher.fetchNamed(document, named)
+      case _ => fetcher.fetch(named)
 
   private def end(
       turn: Turn,
@@ -231,7 +236,8 @@ final class FeedRun(
         movedTo = outcome.movedTo,
         livesAt = outcome.livesAt,
         found = outcome.found,
-        renewed = outcome.renewed
+        renewed = outcome.renewed,
+        trusted = outcome.trusted
       ),
       answeredBy = Option.when(!reason.isFailure)(outcome.host.getOrElse(turn.feed.url.host))
     )

@@ -19,6 +19,8 @@ import weir.cli.feeds.input.FeedUrl
   *   what the feed said, if it said anything new; else its title and items stay
   * @param renewed
   *   the validators that came with an answer that nothing is new; those that did not come stay
+  * @param trusted
+  *   the addresses on the way that may be private, as those that the user gave
   */
 final case class Check(
     feed: DueFeed,
@@ -32,7 +34,8 @@ final case class Check(
     movedTo: Option[FeedUrl],
     livesAt: Option[FeedUrl],
     found: Option[Check.Found],
-    renewed: Option[Check.Validators] = None
+    renewed: Option[Check.Validators] = None,
+    trusted: Set[FeedUrl] = Set.empty
 )
 
 object Check:

@@ -1,8 +1,14 @@
 package weir.cli.feeds.store
 
-import weir.cli.feeds.input.FeedUrl
+import weir.cli.feeds.input.{FeedUrl, Login}
 
-/** A feed that is to be checked, with what the last check left. */
+/** A feed that is to be checked, with what the last check left.
+  *
+  * @param isGiven
+  *   whether the user gave the address, so that it may be private
+  * @param login
+  *   for this address alone
+  */
 final case class DueFeed(
     id: Long,
     url: FeedUrl,
@@ -10,5 +16,16 @@ final case class DueFeed(
     lastModified: Option[String],
     failures: Int,
     ttlMillis: Long,
-    expectedMillis: Long
-)
+    expectedMillis: Long,
+    isGiven: Boolean = true,
+    login: Option[Login] = None
+):
+  /** The same feed at an address that a server names. */
+  def at(named: FeedUrl): DueFeed =
+    copy(
+      url = named,
+      etag = None,
+      lastModified = None,
+      isGiven = false,
+      login = login.filter(_ => url.sharesLoginWith(named))
+    )

@@ -2,7 +2,7 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-import weir.cli.feeds.input.FeedUrl
+import weir.cli.feeds.input.{FeedUrl, Login}
 
 /** Which feeds are due: never checked, or last checked at least `staleMillis` (and the feed's own
   * hold-off) before `asOfMillis`; but none that skips the hour or the day of that.
@@ -71,8 +71,9 @@ final case class DueQuery(
     val longest = last.fold(Long.MaxValue)(_.expectedMillis)
     Sql.query(
       connection,
-      s"""SELECT id, url, etag, last_modified, failures, ttl_ms, expected_ms
-         |FROM feed
+      s"""SELECT id, url, etag, last_modified, failures, ttl_ms, expected_ms, given, user_name,
+         |  password
+         |FROM feed LEFT JOIN login ON feed_id = id
          |WHERE $isDue AND id % 2 = ? AND (expected_ms < ? OR (expected_ms = ? AND id > ?))
          |ORDER BY expected_ms DESC, id LIMIT ?""".stripMargin
     )(values ++ Seq(half, longest, longest, last.fold(0L)(_.id), limit)*): row =>
@@ -83,7 +84,9 @@ final case class DueQuery(
         lastModified = Sql.optional(row, 4),
         failures = row.getInt(5),
         ttlMillis = row.getLong(6),
-        expectedMillis = row.getLong(7)
+        expectedMillis = row.getLong(7),
+        isGiven = row.getInt(8) != 0,
+        login = Sql.optional(row, 9).map(Login(_, row.getString(10)))
       )
 
 object DueQuery:

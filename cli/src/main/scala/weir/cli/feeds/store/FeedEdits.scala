@@ -83,4 +83,5 @@ object FeedEdits:
     deleteFrom("item")
     deleteFrom("removed_item")
     deleteFrom("former_url")
+    deleteFrom("login")
     Sql.update(connection, "DELETE FROM feed WHERE id = ?")(id) == 1

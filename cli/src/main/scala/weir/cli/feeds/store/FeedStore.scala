@@ -43,14 +43,16 @@ final class FeedStore private (
     DueCursor(database, Line(database, outages, None), due, half, pageSize)
 
   /** How many of `feeds` were new: those with an address that is known, or was before the feed
-    * moved, are left as they are.
+    * moved, get the login that is given with it, and are else left as they are.
     *
     * **Fails** with [[weir.cli.BadInput]], and adds none, if the database is the demo's.
     */
   def add(feeds: Iterable[NewFeed]): Int =
     writing: connection =>
       FeedOrigin.claim(connection, FeedOrigin.User, name): Unit
-      insert(connection, feeds)
+      val added = insert(connection, feeds)
+      GivenAddresses.record(connection, feeds)
+      added
 
   /** Makes the database the demo's, with its feeds and facts. Returns false if it is so already.
     *
@@ -153,7 +155,7 @@ final class FeedStore private (
       (if isGone then FeedState.Gone else FeedState.Active).number,
       id
     )
-    if other.isEmpty then newAddress.foreach(move(connection, feed, _))
+    if other.isEmpty then newAddress.foreach(url => move(connection, feed, url, trusted(url)))
     renewed.foreach: validators =>
       val _ = Sql.update(
         connection,
@@ -189,12 +191,18 @@ final class FeedStore private (
       .isEmpty
 
   /** The old address is remembered: a list that the user goes on giving still has it. */
-  private def move(connection: Connection, feed: DueFeed, url: FeedUrl): Unit =
+  private def move(
+      connection: Connection,
+      feed: DueFeed,
+      url: FeedUrl,
+      isGiven: Boolean
+  ): Unit =
     val moved = Sql.update(
       connection,
       "UPDATE feed SET url = ? WHERE id = ? AND NOT EXISTS (SELECT 1 FROM feed WHERE url = ?)"
     )(url.text, feed.id, url.text)
     if moved > 0 then
+      GivenAddresses.move(connection, feed, url, isGiven)
       val _ = Sql.update(
         connection,
         "INSERT INTO former_url (url, feed_id) VALUES (?, ?) ON CONFLICT (url) DO NOTHING"

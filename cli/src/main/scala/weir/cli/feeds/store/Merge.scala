@@ -24,6 +24,7 @@ private[store] object Merge:
         Sql.query(connection, "SELECT id FROM feed WHERE url = ?")(url.text)(_.getLong(1)).head
       moveItems(connection, feed.id, other)
       moveAddresses(connection, feed, other)
+      moveLogin(connection, feed, other, url)
       Sql.update(connection, "DELETE FROM lease WHERE feed_id = ?")(feed.id): Unit
       Sql.update(connection, "DELETE FROM feed WHERE id = ?")(feed.id): Unit
       other
@@ -44,6 +45,16 @@ private[store] object Merge:
     )(from, to)
     for table <- List("item", "removed_item") do
       Sql.update(connection, s"UPDATE $table SET feed_id = ? WHERE feed_id = ?")(to, from): Unit
+
+  /** The feed that stays gets the login of the other, if it has none, and may have it. */
+  private def moveLogin(connection: Connection, feed: DueFeed, to: Long, url: FeedUrl): Unit =
+    if feed.url.sharesLoginWith(url) then
+      val _ = Sql.update(
+        connection,
+        """INSERT INTO login (feed_id, user_name, password)
+          |SELECT CAST(? AS BIGINT), user_name, password FROM login WHERE feed_id = ?
+          |ON CONFLICT (feed_id) DO NOTHING""".stripMargin
+      )(to, feed.id)
 
   private def moveAddresses(connection: Connection, feed: DueFeed, to: Long): Unit =
     val _ = Sql.update(connection, "UPDATE former_url SET feed_id = ? WHERE feed_id = ?")(

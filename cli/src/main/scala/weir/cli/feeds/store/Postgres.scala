@@ -65,7 +65,8 @@ final class Postgres(url: String) extends Database:
         if version < 4 then Upgrade.toVersion4(connection)
         if version < 5 then Upgrade.toVersion5(connection)
         if version < 6 then Upgrade.toVersion6(connection)
-        if version < Schema.version then Upgrade.toVersion7(connection)
+        if version < 7 then Upgrade.toVersion7(connection)
+        if version < Schema.version then Upgrade.toVersion8(connection)
     finally connection.close()
 
   /** **Fails** with a [[BadInput]] if the user may not do what `body` does.

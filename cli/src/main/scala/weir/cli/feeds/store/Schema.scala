@@ -7,9 +7,9 @@ import java.sql.Connection
   * Times are milliseconds since 1970. `checked_at` is null until the first check; `hold_off_ms` is
   * how long to leave a feed alone after its last check, if that is longer than `--stale`; `ttl_ms`
   * is what the feed itself asked for when it was last read, `skips` the [[SkippedTimes]];
-  * `expected_ms` is how long the last check took; `disabled` is a [[FeedState]]. Of an item
-  * `changed_at` is null until it changes, and `digest` is its [[ItemDigest]], null until a weir of
-  * version 4 has read it.
+  * `expected_ms` is how long the last check took; `disabled` is a [[FeedState]]; `given` is 0 where
+  * a server named the address, not the user. Of an item `changed_at` is null until it changes, and
+  * `digest` is its [[ItemDigest]], null until a weir of version 4 has read it.
   */
 private[store] object Schema:
   /** Raised when a table changes; a database of a newer version is refused, never touched.
@@ -21,15 +21,16 @@ private[store] object Schema:
     *   - 5: `feed.disabled` is the number of a [[FeedState]]; the fact of a [[FeedOrigin]].
     *   - 6: `removed_item`, `outbox`.
     *   - 7: `host_hold`.
+    *   - 8: `feed.given`, `login`.
     */
-  val version = 7
+  val version = 8
 
   /** What the `meta` table says in the row `application`. */
   val application = "weir feeds"
 
   def create(connection: Connection, key: String): Unit =
-    (List(meta, feeds(key), feedIndex, formerUrls, items(key), hostHolds) ++
-      itemIndexes ++ sharing ++ leaving)
+    val all = List(meta, feeds(key), feedIndex, formerUrls, logins, items(key), hostHolds)
+    (all ++ itemIndexes ++ sharing ++ leaving)
       .foreach(Sql.execute(connection, _))
     val _ = Sql.updateAll(
       connection,
@@ -76,6 +77,16 @@ private[store] object Schema:
     """CREATE TABLE IF NOT EXISTS former_url (
       |  url TEXT PRIMARY KEY,
       |  feed_id BIGINT NOT NULL REFERENCES feed (id)
+      |)""".stripMargin
+
+  /** What users gave with addresses. It is a table of its own, so that whoever may read the feeds
+    * need not read it.
+    */
+  val logins: String =
+    """CREATE TABLE IF NOT EXISTS login (
+      |  feed_id BIGINT PRIMARY KEY REFERENCES feed (id) ON DELETE CASCADE,
+      |  user_name TEXT NOT NULL,
+      |  password TEXT NOT NULL
       |)""".stripMargin
 
   /** What the processes that share a database tell each other; see [[Leases]]. */
@@ -145,6 +156,9 @@ private[store] object Schema:
     "ALTER TABLE feed ADD COLUMN skips BIGINT NOT NULL DEFAULT 0"
   )
 
+  /** Adds the column that version 4 had not. */
+  val addGiven = "ALTER TABLE feed ADD COLUMN given INTEGER NOT NULL DEFAULT 1"
+
   /** Adds the column that version 1 had not. */
   val addTtl = "ALTER TABLE feed ADD COLUMN ttl_ms BIGINT NOT NULL DEFAULT 0"
 
@@ -166,7 +180,8 @@ private[store] object Schema:
        |  failures INTEGER NOT NULL DEFAULT 0,
        |  outcome TEXT,
        |  error TEXT,
-       |  disabled INTEGER NOT NULL DEFAULT 0
+       |  disabled INTEGER NOT NULL DEFAULT 0,
+       |  given INTEGER NOT NULL DEFAULT 1
        |)""".stripMargin
 
   private val feedIndex =

@@ -102,8 +102,9 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
         if version < 4 then Upgrade.toVersion4(connection)
         if version < 5 then Upgrade.toVersion5(connection)
         if version < 6 then Upgrade.toVersion6(connection)
+        if version < 7 then Upgrade.toVersion7(connection)
         if version < Schema.version then
-          Upgrade.toVersion7(connection)
+          Upgrade.toVersion8(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 

@@ -30,7 +30,8 @@ private[store] object Upgrade:
 
   /** A feed that was gone was never asked again. The demo's feeds were among those of the user. */
   def toVersion5(connection: Connection): Unit =
-    Schema.leaving.foreach(Sql.execute(connection, _)) // from which a removed feed is deleted
+    // A feed that is removed is deleted from these.
+    (Schema.logins :: Schema.leaving).foreach(Sql.execute(connection, _))
     Sql.update(connection, "UPDATE feed SET hold_off_ms = ? WHERE disabled = ?")(
       HoldOff.gone.toMillis,
       FeedState.Gone.number
@@ -46,6 +47,11 @@ private[store] object Upgrade:
 
   def toVersion7(connection: Connection): Unit =
     Sql.execute(connection, Schema.hostHolds)
+
+  def toVersion8(connection: Connection): Unit =
+    Sql.execute(connection, Schema.addGiven)
+    Sql.execute(connection, Schema.logins)
+    GivenAddresses.guess(connection)
     Schema.setVersion(connection)
 
   private def feedIds(connection: Connection): Vector[(Long, FeedUrl)] =

@@ -18,6 +18,8 @@ trait FetchFixture:
 
   def fetch(
       url: String,
+      isGiven: Boolean = true,
+      etag: Option[String] = None,
       limitBytes: Int = 1_000_000,
       allowsPrivate: Boolean = false,
       resolve: String => Array[InetAddress] = name => throw UnknownHostException(name)
@@ -26,7 +28,7 @@ trait FetchFixture:
       RawServer(answer.applyOrElse(_, _ => RawServer.text(404, "Content-Length: 0")("")))
     ): server =>
       val fetcher = Fetcher(1.minute, limitBytes, server.address, allowsPrivate, resolve)
-      try (fetcher.fetch(feed(url)).runSync(), server.asked)
+      try (fetcher.fetch(feed(url).copy(isGiven = isGiven, etag = etag)).runSync(), server.asked)
       finally fetcher.close()
 
   def document(answer: Answer): Answer.Document =

@@ -103,7 +103,5 @@ class FetchedRedirectSuite extends FunSuite with FetchFixture:
 
   test("the program says who it is, and where its page is"):
     val (_, asked) = fetch("http://a.example/")(_ => ok)
-    assertEquals(
-      asked.head.headers("user-agent"),
-      s"weir-feeds/0.1 (+${Fetcher.homepage})"
-    )
+    val name = asked.head.headers("user-agent")
+    assert(name.matches("weir-feeds/[^ ]+ \\(\\+https://github.com/weir-scala/weir\\)"), name)

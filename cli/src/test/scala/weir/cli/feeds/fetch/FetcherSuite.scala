@@ -156,7 +156,7 @@ class FetcherSuite extends FunSuite:
 
   test("a task that awaits a fetch in a sequence goes on after a time-out"):
     val after = Task
-      .traverse(List(of(Kind.Trickle), of(Kind.Trickle)))(hasty.fetch)
+      .traverse(List(of(Kind.Trickle), of(Kind.Trickle)))(hasty.fetch(_))
       .runSync()
       .collect { case Answer.Failed(failure) => failure.reason }
     assertEquals(after, List(Reason.TimedOut, Reason.TimedOut))

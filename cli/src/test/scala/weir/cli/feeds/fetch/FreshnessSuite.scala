@@ -57,11 +57,33 @@ class FreshnessSuite extends FunSuite with FetchFixture:
     val (found, _) =
       fetch("http://a.example/")(_ => text(200, "Cache-Control: max-age=7")("<rss/>"))
     assertEquals(document(found).freshFor, Some(7.seconds))
-    val (known, _) = fetch("http://a.example/")(_ => text(304, "Cache-Control: max-age=8")(""))
+    val (known, _) =
+      fetch("http://a.example/", etag = Some("e"))(_ => text(304, "Cache-Control: max-age=8")(""))
     assertEquals(known, Answer.NotModified(Some(8.seconds)))
+
+  test("that nothing is new is a failure where it was not asked for"):
+    val (answer, _) = fetch("http://a.example/")(_ => text(304)(""))
+    assertEquals(failure(answer).reason, Reason.OtherAnswer)
+    assertEquals(failure(answer).detail, "status 304 (not modified), which was not asked for")
+
+  test("Retry-After has seconds, or a date in one of three forms"):
+    val now = Instant.parse("1994-11-06T08:49:30Z")
+    for text <- List(
+        "7",
+        "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994"
+      )
+    do assertEquals(RetryAfter.parse(text, now), Some(7.seconds), text)
+    for text <- List("soon", "Sun Nov 6 1994", "-7", "") do
+      assertEquals(RetryAfter.parse(text, now), None, text)
+    val old =
+      HttpDate.parse("Sunday, 06-Nov-94 08:49:37 GMT", Instant.parse("2026-11-26T00:00:00Z"))
+    assertEquals(old, Some(now.plusSeconds(7)))
 
   test("an answer of nothing new may bring new validators"):
     val validators = Seq("ETag: \"e2\"", "Last-Modified: Thu, 26 Nov 2026 15:00:00 GMT")
-    val (known, _) = fetch("http://a.example/")(_ => text(304, validators*)(""))
+    val (known, _) =
+      fetch("http://a.example/", etag = Some("\"e1\""))(_ => text(304, validators*)(""))
     val modified = Some("Thu, 26 Nov 2026 15:00:00 GMT")
     assertEquals(known, Answer.NotModified(None, Some("\"e2\""), modified))

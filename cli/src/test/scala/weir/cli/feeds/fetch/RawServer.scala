@@ -10,8 +10,12 @@ import scala.util.Using
 import RawServer.Asked
 
 /** A server on the loop-back interface that sends what a test gives it, byte by byte as it is. */
-final class RawServer(answer: Asked => Array[Byte]) extends AutoCloseable:
-  private val socket = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
+final class RawServer(
+    answer: Asked => Array[Byte],
+    at: InetAddress = InetAddress.getLoopbackAddress,
+    asPort: Int = 0
+) extends AutoCloseable:
+  private val socket = ServerSocket(asPort, 50, at)
   private val log = ConcurrentLinkedQueue[Asked]()
   Thread.ofVirtual().start(() => accept())
 

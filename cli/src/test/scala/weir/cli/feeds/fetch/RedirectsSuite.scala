@@ -5,7 +5,10 @@ import munit.FunSuite
 import weir.cli.feeds.input.FeedUrl
 
 class RedirectsSuite extends FunSuite:
-  private def from(url: String) = Redirects.from(FeedUrl.parse(url).toOption.get)
+  private val guard = AddressGuard(isOpen = true, HostAddresses(_ => Array()).holds())
+
+  private def from(url: String) =
+    Redirects.from(guard, guard.first(FeedUrl.parse(url).toOption.get, isGiven = true))
 
   private def reason(body: => Any) = intercept[Failure.Abandoned](body).failure.reason
 

@@ -41,6 +41,6 @@ class TargetSuite extends FunSuite with FetchFixture:
   test("an IPv6 address of such a host is in brackets"):
     val resolve = (_: String) => Array(InetAddress.ofLiteral("2001:db8::1"))
     assertEquals(
-      Target.of(URI("http://my_feeds.example:81/x?y"), resolve),
+      Target.of(URI("http://my_feeds.example:81/x?y"), resolve(_)),
       Target(URI("http://[2001:db8:0:0:0:0:0:1]:81/x?y"), Some("my_feeds.example:81"))
     )

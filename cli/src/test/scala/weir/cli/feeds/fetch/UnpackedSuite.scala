@@ -3,6 +3,9 @@ package weir.cli.feeds.fetch
 import java.io.ByteArrayOutputStream
 import java.util.zip.{Deflater, DeflaterOutputStream, GZIPOutputStream}
 
+import com.aayushatharva.brotli4j.Brotli4jLoader
+import com.aayushatharva.brotli4j.encoder.Encoder
+import com.github.luben.zstd.Zstd
 import munit.FunSuite
 
 import RawServer.response
@@ -53,10 +56,25 @@ class UnpackedSuite extends FunSuite with FetchFixture:
     assert(utf8(document(answer(deflate(plain, isBare = true), "deflate"))) == feed)
 
   test("what was not asked for and is no text is a failure that names it"):
-    for name <- List("br", "zstd", "gzip, BR") do
-      val refused = failure(answer(Array[Byte](0x28, -75, 0x2f, -3, 4, 0, 1), name))
+    for name <- List("compress", "exi", "gzip, DCZ") do
+      val refused = failure(answer(Array[Byte](0x1f, -99, 0x2f, -3, 4, 0, 1), name))
       assertEquals(refused.reason, Reason.OtherAnswer)
       assert(refused.detail.toLowerCase.contains(name.takeRight(2).toLowerCase), refused.detail)
+
+  private def zstd(bytes: Array[Byte]) = Zstd.compress(bytes)
+
+  private def brotli(bytes: Array[Byte]) =
+    Brotli4jLoader.ensureAvailability()
+    Encoder.compress(bytes)
+
+  test("Brotli is unpacked where it is named, and zstd always"):
+    assert(utf8(document(answer(brotli(plain), "br"))) == feed)
+    for names <- List(List("zstd"), Nil, List("gzip, zstd")) do
+      assert(utf8(document(answer(zstd(plain), names*))) == feed, names)
+
+  test("the encodings that can be unpacked are asked for"):
+    val (_, asked) = fetch("http://a.example/")(_ => response(200)(plain))
+    assertEquals(asked.head.headers("accept-encoding"), "gzip, br, zstd")
 
   test("the limit counts unpacked bytes in every encoding"):
     val large = ("<x/>" * 5000).getBytes
@@ -65,7 +83,9 @@ class UnpackedSuite extends FunSuite with FetchFixture:
         gzip(large) -> "none",
         gzip(large) -> "gzip",
         deflate(large, isBare = false) -> "deflate",
-        deflate(large, isBare = true) -> "deflate"
+        deflate(large, isBare = true) -> "deflate",
+        zstd(large) -> "zstd",
+        brotli(large) -> "br"
       )
     do assertEquals(failure(answer(body, name)).reason, Reason.TooLarge, name)
 
@@ -74,9 +94,11 @@ class UnpackedSuite extends FunSuite with FetchFixture:
         gzip(plain) -> "gzip",
         gzip(plain) -> "none",
         deflate(plain, isBare = false) -> "deflate",
-        deflate(plain, isBare = true) -> "deflate"
+        deflate(plain, isBare = true) -> "deflate",
+        zstd(plain) -> "zstd",
+        brotli(plain) -> "br"
       )
-    do assertEquals(failure(answer(body.dropRight(12), name)).reason, Reason.BrokenGzip, name)
+    do assertEquals(failure(answer(body.dropRight(12), name)).reason, Reason.BrokenPacking, name)
 
   test("a connection that ends without an answer was reset, which is no fault of a packed body"):
     val (answer, _) = fetch("http://a.example/")({ case _ => Array.emptyByteArray })

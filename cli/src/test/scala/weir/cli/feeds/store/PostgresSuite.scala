@@ -15,6 +15,7 @@ class PostgresSuite
     with StoreFacts
     with ChangedItemFacts
     with ReaderFacts
+    with GivenAddressFacts
     with LeaseFacts
     with EditFacts
     with OutboxFacts

@@ -13,6 +13,7 @@ class SqliteSuite
     with StoreFacts
     with ChangedItemFacts
     with ReaderFacts
+    with GivenAddressFacts
     with LeaseFacts
     with EditFacts
     with OutboxFacts

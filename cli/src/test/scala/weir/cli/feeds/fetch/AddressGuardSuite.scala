@@ -8,7 +8,7 @@ import weir.cli.feeds.site.LocalSite
 
 import RawServer.{Asked, redirect, text}
 
-class RedirectGuardSuite extends FunSuite with FetchFixture:
+class AddressGuardSuite extends FunSuite with FetchFixture:
   private val names = Map(
     "public.example" -> List("93.184.216.34"),
     "inside.example" -> List("10.0.0.7"),
@@ -43,7 +43,7 @@ class RedirectGuardSuite extends FunSuite with FetchFixture:
       )
     do
       val refused = failure(redirected("http://public.example/from", private_))
-      assertEquals(refused.reason, Reason.PrivateRedirect, private_)
+      assertEquals(refused.reason, Reason.PrivateAddress, private_)
       assert(refused.detail.contains("--allow-private"), refused.detail)
 
   test("a redirect to a public address, or to a name that cannot be resolved, is followed"):
@@ -56,14 +56,14 @@ class RedirectGuardSuite extends FunSuite with FetchFixture:
 
   test("a name that is private only at one of its addresses may not redirect to a private one"):
     val answer = redirected("http://both.example/from", "http://192.168.0.1/")
-    assertEquals(failure(answer).reason, Reason.PrivateRedirect)
+    assertEquals(failure(answer).reason, Reason.PrivateAddress)
 
   test("a private address that redirects to a public one does not open the way back"):
     val (answer, _) = fetch("http://10.0.0.7/from", resolve = resolve):
       case Asked("/from", _) => redirect(302, "http://public.example/back")
       case Asked("/back", _) => redirect(302, "http://10.0.0.8/")
       case _ => text(200)("<rss/>")
-    assertEquals(failure(answer).reason, Reason.PrivateRedirect)
+    assertEquals(failure(answer).reason, Reason.PrivateAddress)
 
   test("--allow-private lets every redirect through"):
     val answer = redirected("http://public.example/from", "http://10.1.2.3/", allowsPrivate = true)
