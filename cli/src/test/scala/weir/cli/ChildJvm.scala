@@ -58,8 +58,8 @@ object ChildJvm:
   /** `weir` with `args`; what it prints as errors goes to `log`. */
   def weir(log: Path, args: String*): ChildJvm = weir(log, Nil, Redirect.PIPE, args)
 
-  /** The same, with options for its JVM, with what its standard input and output are, and with more
-    * in its environment.
+  /** The same, with options for its JVM, with what its standard input and output are, with more in
+    * its environment, and through a command that starts it.
     */
   def weir(
       log: Path,
@@ -67,12 +67,13 @@ object ChildJvm:
       stdin: Redirect,
       args: Seq[String],
       environment: Map[String, String] = Map.empty,
-      stdout: Redirect = Redirect.PIPE
+      stdout: Redirect = Redirect.PIPE,
+      through: Seq[String] = Nil
   ): ChildJvm =
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val command =
+    val command = through ++
       Seq(java, "--enable-native-access=ALL-UNNAMED") ++ ChildJvm.startsFast ++ flags ++
-        Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
+      Seq("-cp", sys.props("java.class.path"), "weir.cli.Main") ++ args
     val builder = ProcessBuilder(command*).redirectError(log.toFile).redirectInput(stdin)
     val _ = builder.redirectOutput(stdout)
     environment.foreach((name, value) => builder.environment.put(name, value))

@@ -45,7 +45,8 @@ import weir.cli.feeds.store.Retention
     "",
     "Exit code: 0 when every due feed was checked (also if some failed, which is normal), 1 when " +
       "the run itself failed, or the COMMAND of --exec did, 2 for bad input (then nothing was " +
-      "changed), which --opml and --urls are when there is no good feed in them, 130 after Ctrl-C.",
+      "changed), which --opml and --urls are when there is no good feed in them, 3 when every " +
+      "due feed was checked and more than half of them failed, 130 after Ctrl-C.",
     ""
   )
 )
@@ -216,9 +217,18 @@ final class Feeds extends Callable[Int]:
 
   @Opt(
     names = Array("--watch"),
-    description = Array("Keep going: fetch feeds as they fall due, until Ctrl-C.")
+    description = Array(
+      "Keep going: fetch feeds as they fall due, until Ctrl-C. A pass prints a line if items are " +
+        "new or have changed, or if feeds began to fail, or to work again."
+    )
   )
   private[command] var isWatching: Boolean = false
+
+  @Opt(
+    names = Array("--quiet"),
+    description = Array("Print nothing but the feeds that failed, and why, on standard error.")
+  )
+  private[command] var isQuiet: Boolean = false
 
   @Opt(
     names = Array("--stages"),
@@ -302,6 +312,7 @@ final class Feeds extends Callable[Int]:
       allowsPrivate = allowsPrivate,
       userAgent = Option(userAgent).map(Settings.userAgent("--user-agent", _)),
       isWatching = isWatching,
+      isQuiet = isQuiet,
       showsStages = showsStages,
       json = Option(json).map(OptionValue.target("--json", _)),
       report = Option(report).map(OptionValue.target("--report", _)),

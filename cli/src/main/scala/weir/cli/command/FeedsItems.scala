@@ -17,9 +17,9 @@ import weir.cli.ErrorTerminal
   description = Array(
     "List the items that weir feeds has stored, newest first.",
     "",
-    "They are in the order in which they were first seen, which is not always that of the dates " +
-      "that their feeds give them and that are shown. On a terminal an item has two lines; into " +
-      "a file or a pipe it is one: date, feed, title and link, separated by tabs.",
+    "They are in the order of the dates that their feeds give them; one with a date in the " +
+      "future counts as published when it was first seen. On a terminal an item has two lines; " +
+      "into a file or a pipe it is one: date, feed, title and link, separated by tabs.",
     ""
   ),
   footer = Array(

@@ -81,7 +81,8 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
     val session = Session(settings, store, leases, run, giver, places, seed, out, err)
     try
       Foreground.run(monitor.fold(session.all)(telling(store, _)(session.all))) match
-        case Foreground.Ended.Done(_) => if giver.exists(_.hasFailed) then 1 else 0
+        case Foreground.Ended.Done(_) =>
+          if giver.exists(_.hasFailed) then 1 else session.exitCode
         case Foreground.Ended.Stopped(code, isClean) =>
           session.sayWhatIsLeft()
           if !isClean then Runtime.getRuntime.halt(code)
@@ -114,7 +115,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
     val bad = listed.problems.size
     val rest = if known == 0 then "" else s", ${Text.grouped(known)} known already"
     val problems = if bad == 0 then "" else s", ${Text.count(bad, "problem")} in the input"
-    out.println(s"${Text.count(added, "feed")} added$rest$problems")
+    if !settings.isQuiet then out.println(s"${Text.count(added, "feed")} added$rest$problems")
 
   /** Does nothing if the site's feeds are there already. */
   private def addSite(store: FeedStore): Unit =
@@ -130,9 +131,10 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
         FeedsJob.siteLarge -> s"${settings.siteLarge}"
       )
       store.addDemo(feeds, facts): Unit
-      out.println(
-        s"a local site of ${Text.count(size, "feed")} runs in this process (seed $seed)"
-      )
+      if !settings.isQuiet then
+        out.println(
+          s"a local site of ${Text.count(size, "feed")} runs in this process (seed $seed)"
+        )
       out.flush()
 
   /** The same site again that the feeds in the database came from, unless another seed is given. */

@@ -33,10 +33,11 @@ final class RunDatabase(
       case (Some(named), None) => begun(Database.of(named))
       case (None, None) =>
         ofUser().getOrElse:
-          out.println(
-            s"no feeds of your own in $usual, so this is the demo, in $demo; begin with weir " +
-              "feeds add URL, --opml FILE or --urls FILE"
-          )
+          if !settings.isQuiet then
+            out.println(
+              s"no feeds of your own in $usual, so this is the demo, in $demo; begin with weir " +
+                "feeds add URL, --opml FILE or --urls FILE"
+            )
           opened(Database.of(demo))
 
   private def opened(database: Database): FeedStore =

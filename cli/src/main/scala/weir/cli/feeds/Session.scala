@@ -8,7 +8,7 @@ import weir.Task
 import weir.cli.{DurationText, Text}
 import weir.cli.lab.LabReport
 import weir.cli.feeds.give.Giver
-import weir.cli.feeds.report.{Progress, Summary, SummaryResults}
+import weir.cli.feeds.report.{Failures, Progress, Summary, SummaryResults}
 import weir.cli.feeds.run.{Bound, FeedRun, Tally}
 import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
 
@@ -46,8 +46,15 @@ final class Session(
       .flatMap(_ => Task.uncancelable(_ => Task.delay(leases.renew())))
       .forever
 
+  /** What the process ends with, once the passes are over: see [[Session.mostFailed]]. The failures
+    * of the local site are meant.
+    */
+  def exitCode: Int =
+    val isBad = boundPlaces.isEmpty && current.get.exists(_.snapshot().mostFailed)
+    if isBad then Session.mostFailed else 0
+
   /** Prints what is left after a stop. */
-  def sayWhatIsLeft(): Unit =
+  def sayWhatIsLeft(): Unit = if !settings.isQuiet then
     current.get match
       case Some(tally) if tally.snapshot().left > 0 =>
         val now = tally.snapshot()
@@ -68,7 +75,7 @@ final class Session(
     Task.defer:
       val due = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
       val amount = store.amount(due)
-      if isFirst then announce(due, amount)
+      if isFirst && !settings.isQuiet then announce(due, amount)
       if amount.feeds == 0 then
         val nothing = Tally(0, Duration.Zero).snapshot()
         Task.when(isFirst):
@@ -77,9 +84,11 @@ final class Session(
         val tally = Tally(amount.feeds, amount.expectedMillis.millis)
         current.set(Some(tally))
         val start = System.nanoTime()
+        val progress =
+          if settings.isQuiet then Progress.none else Progress.on(err, amount.feeds)
         around:
           Progress
-            .during(Progress.on(err, amount.feeds), tally, run.checkAll(due, tally))
+            .during(progress, tally, run.checkAll(due, tally))
             .flatMap(_ => Task.delay(report(tally, start, isFirst)))
 
   /** `fetching`, while new items are given, and then without the items that are not to be kept. */
@@ -94,7 +103,7 @@ final class Session(
       .flatMap(more => if more == 0 then Task.pure(removed) else sweep(removed + more))
 
   private def tellRemoved(removed: Long): Unit =
-    if removed > 0 then
+    if removed > 0 && !settings.isQuiet then
       val what = s"${Text.count(removed, "item")} ${settings.retention.text}"
       out.println("removed".padTo(15, ' ') + what)
       out.flush()
@@ -118,19 +127,22 @@ final class Session(
       .map(at => DurationText.show((at - due.asOfMillis).max(0).millis))
       .fold("")(time => s"; the next in $time")
 
-  /** The whole table; for a later pass of `--watch`, which may be short, a line. */
+  /** The whole table; for a later pass of `--watch`, which may be short, a line, if anything is
+    * different than before. With `--quiet` nothing but what failed.
+    */
   private def report(tally: Tally, startNanos: Long, isFirst: Boolean): Unit =
     val taken = ((System.nanoTime() - startNanos) / 1_000_000).millis
     val snapshot = tally.snapshot()
     val summary = Summary(snapshot, taken, boundPlaces.map(Bound.of(snapshot.work, _)))
-    if isFirst then
-      out.println()
-      summary.print(out)
-    // Passes of which other processes have done all are not worth a line.
-    if settings.isWatching && (isFirst || snapshot.done > 0) then
-      val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
-      out.println(s"${summary.line}${next(now)}")
-    out.flush()
+    if settings.isQuiet then Failures.print(snapshot, err)
+    else
+      if isFirst then
+        out.println()
+        summary.print(out)
+      if settings.isWatching && (isFirst || snapshot.hasNews) then
+        val now = DueQuery(System.currentTimeMillis(), settings.stale.toMillis)
+        out.println(s"${summary.line}${next(now)}")
+      out.flush()
     write(summary)
 
   private def write(summary: Summary): Unit =
@@ -145,6 +157,10 @@ final class Session(
     wait.max(Session.shortestNap).min(Session.longestNap)
 
 object Session:
+  /** More than half of the feeds that were checked failed: most likely the fault is here, as where
+    * there is no network.
+    */
+  val mostFailed = 3
 
   /** Feeds that fall due at about the same time are fetched in one pass. */
   private val shortestNap = 1.second

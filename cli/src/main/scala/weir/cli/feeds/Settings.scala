@@ -45,6 +45,7 @@ final case class Settings(
     allowsPrivate: Boolean,
     userAgent: Option[String],
     isWatching: Boolean,
+    isQuiet: Boolean,
     showsStages: Boolean,
     json: Option[Path],
     report: Option[Path],

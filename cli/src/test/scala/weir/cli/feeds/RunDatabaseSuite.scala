@@ -28,6 +28,7 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
     allowsPrivate = false,
     userAgent = None,
     isWatching = false,
+    isQuiet = false,
     showsStages = false,
     json = None,
     report = None,

@@ -49,9 +49,9 @@ final class Fetcher(
   private val hosts = HostAddresses(resolve)
   private val executor = Executors.newVirtualThreadPerTaskExecutor()
   // The connections of one are never used by another.
-  private val given_ = newClient(HttpClient.Builder.NO_PROXY)
-  private val named = newClient(HttpClient.Builder.NO_PROXY)
-  private val proxied = newClient(proxies)
+  private val forGiven = newClient(HttpClient.Builder.NO_PROXY)
+  private val forNamed = newClient(HttpClient.Builder.NO_PROXY)
+  private val throughProxy = newClient(proxies)
 
   private def newClient(selector: ProxySelector): HttpClient =
     HttpClient
@@ -102,7 +102,7 @@ final class Fetcher(
         case fatal => throw fatal
 
   def close(): Unit =
-    Vector(given_, named, proxied).foreach(_.shutdownNow())
+    Vector(forGiven, forNamed, throughProxy).foreach(_.shutdownNow())
     hosts.close()
     val _ = executor.shutdownNow()
 
@@ -157,7 +157,7 @@ final class Fetcher(
     val request = newRequest(feed, way, Target.of(place, names.addresses))
     proxy.flatMap(_.login).foreach(login => request.header("Proxy-Authorization", login.basic))
     val client =
-      if proxy.nonEmpty then proxied else if way.hop.mayBePrivate then given_ else named
+      if proxy.nonEmpty then throughProxy else if way.hop.mayBePrivate then forGiven else forNamed
     client.send(request.build(), body)
 
   private def newRequest(feed: DueFeed, way: Redirects, target: Target): HttpRequest.Builder =

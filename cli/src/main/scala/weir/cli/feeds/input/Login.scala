@@ -21,6 +21,6 @@ object Login:
     text match
       case before(scheme, login, rest) =>
         val (user, password) = login.span(_ != ':')
-        val given_ = Login(PercentCode.decode(user), PercentCode.decode(password.drop(1)))
-        (Option.when(login.nonEmpty)(given_), scheme + rest)
+        val found = Login(PercentCode.decode(user), PercentCode.decode(password.drop(1)))
+        (Option.when(login.nonEmpty)(found), scheme + rest)
       case other => (None, other)

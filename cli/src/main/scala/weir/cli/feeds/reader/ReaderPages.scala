@@ -108,13 +108,14 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
   ): Reply =
     parameter("before") match
       case None => page(None)
-      case Some(placeText(at, id)) => page(Some(ItemQuery.Place(at.toLong, id.toLong)))
+      case Some(placeText(at, seen, id)) =>
+        page(Some(ItemQuery.Place(at.toLong, seen.toLong, id.toLong)))
       case Some(_) => Reply.problem(400, "There is no such page of items.")
 
   private def older(path: String, found: Vector[ListedItem]): Frag =
     turn(Option.when(found.size > pageSize):
       val last = found(pageSize - 1).place
-      a(href := s"$path?before=${last.firstSeenAt}-${last.id}", "Older items"))
+      a(href := s"$path?before=${last.at}-${last.firstSeenAt}-${last.id}", "Older items"))
 
   private def beside(path: String, number: Int, hasMore: Boolean): Frag =
     def link(to: Int, text: String) =
@@ -134,7 +135,7 @@ private[reader] object ReaderPages:
 
   private val feedPath = "/feeds/([0-9]{1,18})".r
   private val itemPath = "/items/([0-9]{1,18})".r
-  private val placeText = "([0-9]{1,18})-([0-9]{1,18})".r
+  private val placeText = "(-?[0-9]{1,18})-([0-9]{1,18})-([0-9]{1,18})".r
 
   private val titles = Map(
     FeedQuery.Show.All -> "All feeds",

@@ -20,6 +20,12 @@ trait Progress:
   def close(): Unit
 
 object Progress:
+  /** Shows nothing. */
+  val none: Progress = new Progress:
+    val every: FiniteDuration = 1.hour
+    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit = ()
+    def close(): Unit = ()
+
   /** A bar on a terminal, and plain lines elsewhere. */
   def on(err: PrintWriter, due: Long): Progress =
     if ErrorTerminal.isThere then Bar(due) else Lines(err)

@@ -16,7 +16,8 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
     import tally.*
     OutcomeTable.lines(tally).foreach(out.println)
     out.println()
-    line(out, "items", s"${Text.grouped(total.found)} found, ${Text.grouped(total.fresh)} new")
+    val items = s"${Text.grouped(total.found)} found, ${Text.grouped(total.fresh)} new"
+    line(out, "items", s"$items$changes")
     if elsewhere > 0 then
       line(out, "elsewhere", s"${Text.count(elsewhere, "feed")} checked by other processes")
     if held > 0 then
@@ -48,7 +49,10 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
     import tally.*
     val heldBack = if held == 0 then "" else s"${Text.grouped(held)} held, "
     s"${Text.grouped(fetched)} fetched, ${Text.grouped(failed)} failed, $heldBack" +
-      s"${Text.count(total.fresh, "new item")} in ${DurationText.show(taken)}"
+      s"${Text.count(total.fresh, "new item")}$changes in ${DurationText.show(taken)}"
+
+  private def changes: String =
+    if tally.changed == 0 then "" else s", ${Text.grouped(tally.changed)} changed"
 
   /** How many times as long the same tries and pauses take one after the other. */
   def speedUp: Double = tally.work.oneByOne / (taken max 1.milli)

@@ -25,7 +25,7 @@ private[run] final class Desks private (middle: Semaphore, large: Semaphore):
     */
   def within[A](desk: Desk, answer: Answer)(body: Desk => Task[A]): Task[A] =
     answer match
-      case Answer.Document(content, _, _, _, _, _, _) =>
+      case Answer.Document(content, _, _, _, _, _, _, _) =>
         val work = desk match
           case Desk.Thread => body(desk)
           case Desk.Fiber => chosen(content)(body)

@@ -221,7 +221,7 @@ final class FeedRun(
   private def store(turn: Turn, outcome: CheckOutcome.End, pass: Pass): Boolean =
     val reason = outcome.reason
     val failures = if reason.isFailure then turn.feed.failures + 1 else 0
-    val fresh = leases.record(
+    val stored = leases.record(
       Check(
         feed = turn.feed,
         atMillis = System.currentTimeMillis(),
@@ -241,8 +241,9 @@ final class FeedRun(
       ),
       answeredBy = Option.when(!reason.isFailure)(outcome.host.getOrElse(turn.feed.url.host))
     )
-    fresh.foreach(pass.tally.count(turn, reason, outcome.found.fold(0)(_.items.size), _))
-    fresh.nonEmpty
+    val found = outcome.found.fold(0)(_.items.size)
+    stored.foreach(pass.tally.count(turn, reason, outcome.detail, found, _))
+    stored.nonEmpty
 
 object FeedRun:
   /** What all feeds of a pass share. */

@@ -3,6 +3,7 @@ package weir.cli.feeds.run
 import scala.concurrent.duration.*
 
 import weir.cli.feeds.fetch.Reason
+import weir.cli.feeds.store.Recorded
 
 /** The progress of a run: written by its fibers, read by the display and the report. */
 final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
@@ -13,6 +14,9 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
   private var failed = 0L
   private var elsewhere = 0L
   private var held = 0L
+  private var changed = 0L
+  private var turned = 0L
+  private var failures = Vector.empty[Tally.Failed]
   private var settled: FiniteDuration = Duration.Zero
   private var work = Tally.Work(0, Duration.Zero, Duration.Zero, Duration.Zero)
 
@@ -21,10 +25,21 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
   def ended(): Unit = synchronized(inFlight -= 1)
 
   /** Counts a feed whose check has been stored. */
-  def count(turn: Turn, reason: Reason, itemsFound: Int, itemsNew: Int): Unit = synchronized:
+  def count(
+      turn: Turn,
+      reason: Reason,
+      detail: Option[String],
+      itemsFound: Int,
+      stored: Recorded
+  ): Unit = synchronized:
     val key = (reason, reason.row(turn.tries))
     val row = rows.getOrElse(key, Tally.Row(0, 0, 0))
-    rows = rows.updated(key, Tally.Row(row.feeds + 1, row.found + itemsFound, row.fresh + itemsNew))
+    rows =
+      rows.updated(key, Tally.Row(row.feeds + 1, row.found + itemsFound, row.fresh + stored.fresh))
+    changed += stored.changed
+    if reason.isFailure != turn.feed.failures > 0 then turned += 1
+    if reason.isFailure && failures.size < Tally.mostFailures then
+      failures :+= Tally.Failed(turn.feed.url.text, s"${reason.text}${detail.fold("")(": " + _)}")
     if reason.isFailure then failed += 1 else fetched += 1
     settled += turn.feed.expectedMillis.millis
     work = Tally.Work(
@@ -61,6 +76,9 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
       doneShare = if expected > Duration.Zero then settled / expected else 1.0,
       rows = ordered.map((key, row) => (key._2, row)),
       total = total,
+      changed = changed,
+      turned = turned,
+      failures = failures,
       work = work
     )
 
@@ -86,6 +104,12 @@ object Tally:
     *   how many were left alone for the sake of their host
     * @param doneShare
     *   the share of the expected work that is done, from 0 to 1
+    * @param changed
+    *   how many items say something else than before
+    * @param turned
+    *   how many feeds failed after a success, or the other way round
+    * @param failures
+    *   the feeds that failed, not more than fit on a few screens
     */
   final case class Snapshot(
       due: Long,
@@ -97,7 +121,20 @@ object Tally:
       doneShare: Double,
       rows: Vector[(String, Row)],
       total: Row,
+      changed: Long,
+      turned: Long,
+      failures: Vector[Failed],
       work: Work
   ):
     def done: Long = fetched + failed
     def left: Long = due - done
+
+    /** Whether anything is different than before. */
+    def hasNews: Boolean = total.fresh > 0 || changed > 0 || turned > 0
+
+    def mostFailed: Boolean = failed > fetched
+
+  /** A feed that failed, and why. */
+  final case class Failed(url: String, why: String)
+
+  private val mostFailures = 1_000

@@ -38,6 +38,15 @@ final case class Check(
     trusted: Set[FeedUrl] = Set.empty
 )
 
+/** What a check has stored.
+  *
+  * @param fresh
+  *   how many items are new
+  * @param changed
+  *   how many say something else than before
+  */
+final case class Recorded(fresh: Int, changed: Int)
+
 object Check:
   final case class Found(
       about: FeedAbout,

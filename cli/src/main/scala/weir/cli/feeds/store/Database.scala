@@ -20,6 +20,10 @@ trait Database:
     */
   def version(): Option[Int]
 
+  /** **Fails** with [[weir.cli.BadInput]] if it, or the place for it, may not be written to.
+    */
+  def checkWritable(): Unit = ()
+
   /** Creates the tables if there are none yet; several processes may do so at once. */
   def create(): Unit
 
@@ -40,6 +44,9 @@ trait Database:
     * It may wait for seconds inside native code, so it is for platform threads.
     */
   def connectForReading(): Connection
+
+  /** Whether a connection for reading shows the database as it was when it was made. */
+  def isSnapshot: Boolean = false
 
   /** The database's own time, in milliseconds since 1970, as an expression. */
   def now: String

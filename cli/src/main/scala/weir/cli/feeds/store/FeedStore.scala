@@ -98,10 +98,10 @@ final class FeedStore private (
     * Another process may give the new address to another feed at the same moment; then this feed
     * keeps its old one.
     */
-  def record(check: Check): Int = recordIf(check)(_ => true).get
+  def record(check: Check): Int = recordIf(check)(_ => true).get.fresh
 
   /** As `record`, if `isAllowed` says so in the same transaction. */
-  private[store] def recordIf(check: Check)(isAllowed: Connection => Boolean): Option[Int] =
+  private[store] def recordIf(check: Check)(isAllowed: Connection => Boolean): Option[Recorded] =
     def attempt(check: Check) = writing: connection =>
       Option.when(isAllowed(connection))(write(connection, check))
     try attempt(check)
@@ -134,7 +134,7 @@ final class FeedStore private (
 
   def close(): Unit = writer.close()
 
-  private def write(connection: Connection, check: Check): Int =
+  private def write(connection: Connection, check: Check): Recorded =
     import check.*
     val newAddress = movedTo.orElse(livesAt.filter(_ => wasNeverRead(connection, feed.id)))
     val other = newAddress.flatMap(Merge.into(connection, feed, _))
@@ -162,7 +162,7 @@ final class FeedStore private (
         """UPDATE feed SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified)
           |WHERE id = ?""".stripMargin
       )(validators.etag, validators.lastModified, id)
-    found.fold(0): said =>
+    found.fold(Recorded(0, 0)): said =>
       val _ = Sql.update(
         connection,
         """UPDATE feed SET title = coalesce(?, title), home_url = ?, language = ?, picture_url = ?,
@@ -234,7 +234,9 @@ object FeedStore:
       outages: Outages = Outages.failing,
       fillsOutbox: Boolean = false
   ): FeedStore =
-    database.version() match
+    val version = database.version()
+    database.checkWritable()
+    version match
       case None => database.create()
       case Some(version) => if version < Schema.version then database.upgrade()
     FeedStore(database, Line(database, outages, Some(database.connect())), outages, fillsOutbox)

@@ -4,8 +4,9 @@ import java.sql.{Connection, ResultSet}
 
 /** Which items are meant: those of one feed or of all, first seen at or after `sinceMillis`.
   *
-  * They come newest first, by when they were first seen: a publisher cannot choose that moment, and
-  * so cannot keep items on top. Items of one check come as their feed has them.
+  * They come newest first, by the dates that their feeds give, but none counts as newer than the
+  * moment when it was first seen: a publisher cannot choose that, and so cannot keep items on top.
+  * Of those with one date the last seen come first; items of one check come as their feed has them.
   */
 final case class ItemQuery(feedId: Option[Long] = None, sinceMillis: Option[Long] = None):
   import ItemQuery.*
@@ -19,21 +20,29 @@ final case class ItemQuery(feedId: Option[Long] = None, sinceMillis: Option[Long
       sinceMillis.map(since => "first_seen_at >= ?" -> Vector(since)),
       last.map: place =>
         // The first condition says nothing more, but it is the one that an index can begin at.
-        "first_seen_at <= ? AND (first_seen_at < ? OR id > ?)" ->
-          Vector(place.firstSeenAt, place.firstSeenAt, place.id)
+        s"$newest <= ? AND ($newest < ? OR first_seen_at < ? OR first_seen_at = ? AND id > ?)" ->
+          Vector(place.at, place.at, place.firstSeenAt, place.firstSeenAt, place.id)
     ).flatten
     val where =
       if conditions.isEmpty then "" else conditions.map(_._1).mkString("WHERE ", " AND ", "")
     Sql.query(
       connection,
       s"""SELECT $columns FROM
-         |(SELECT * FROM item $where ORDER BY first_seen_at DESC, id LIMIT ?) i
-         |JOIN feed f ON f.id = i.feed_id ORDER BY i.first_seen_at DESC, i.id""".stripMargin
+         |(SELECT *, $newest AS newest_at FROM item $where
+         |  ORDER BY $newest DESC, first_seen_at DESC, id LIMIT ?) i
+         |JOIN feed f ON f.id = i.feed_id
+         |ORDER BY i.newest_at DESC, i.first_seen_at DESC, i.id""".stripMargin
     )((conditions.flatMap(_._2) :+ limit)*)(listed)
 
 object ItemQuery:
-  /** Where a page ends and the next begins. */
-  final case class Place(firstSeenAt: Long, id: Long)
+  /** Where a page ends and the next begins.
+    *
+    * @param at
+    *   see [[ListedItem.newestAt]]
+    */
+  final case class Place(at: Long, firstSeenAt: Long, id: Long)
+
+  private val newest = Schema.newestAt
 
   /** What an item and its feed say, beyond what lists show.
     *
@@ -134,4 +143,7 @@ final case class ListedItem(
     changedAt: Option[Long],
     opening: Option[String]
 ):
-  def place: ItemQuery.Place = ItemQuery.Place(firstSeenAt, id)
+  /** What it is sorted by: its date, if that is not later than when it was first seen. */
+  def newestAt: Long = publishedAt.fold(firstSeenAt)(_ min firstSeenAt)
+
+  def place: ItemQuery.Place = ItemQuery.Place(newestAt, firstSeenAt, id)

@@ -8,8 +8,8 @@ import java.sql.Connection
   * meanwhile.
   */
 private[store] object ItemRows:
-  /** Adds the items that are new, and updates those that say something else than before. Returns
-    * how many are new. Those that were removed stay so.
+  /** Adds the items that are new, and updates those that say something else than before.
+    * Those that were removed stay so.
     *
     * @param fillsOutbox
     *   true if those that are new are to be given
@@ -20,10 +20,11 @@ private[store] object ItemRows:
       atMillis: Long,
       items: Vector[Item],
       fillsOutbox: Boolean
-  ): Int =
+  ): Recorded =
     val matches = ItemMatches.of(items, StoredItem.named(connection, feedId, items))
     val known = matches.collect { case (item, Some(stored)) => (item, stored) }
-    update(connection, atMillis, known.filterNot((_, stored) => stored.isRemoved))
+    val there = known.filterNot((_, stored) => stored.isRemoved)
+    val changed = update(connection, atMillis, there)
     RemovedItems.listed(connection, feedId, atMillis, known.map(_._2).filter(_.isRemoved))
     val last = lastOf(connection, feedId)
     val fresh = insert(connection, feedId, atMillis, matches.collect { case (item, None) => item })
@@ -32,7 +33,7 @@ private[store] object ItemRows:
         connection,
         "INSERT INTO outbox (item_id) SELECT id FROM item WHERE feed_id = ? AND id > ?"
       )(feedId, last): Unit
-    fresh
+    Recorded(fresh, changed)
 
   /** No item of the feed has a higher number; those that are added from now on have. */
   private def lastOf(connection: Connection, feedId: Long): Long =
@@ -57,7 +58,7 @@ private[store] object ItemRows:
       connection: Connection,
       atMillis: Long,
       known: Vector[(Item, StoredItem)]
-  ): Unit =
+  ): Int =
     val rows =
       for
         (item, stored) <- known
@@ -65,14 +66,15 @@ private[store] object ItemRows:
         if !stored.digest.contains(digest)
       yield
         val changedAt = Option.when(hasChanged(connection, item, stored))(atMillis)
-        values(item, digest) ++ Seq(changedAt, stored.id)
+        (changedAt, values(item, digest) ++ Seq(changedAt, stored.id))
     val _ = Sql.updateAll(
       connection,
       """UPDATE item SET url = ?, title = ?, published_at = ?, summary = ?, content = ?,
         |  authors = ?, categories = ?, enclosures = ?, digest = ?,
         |  changed_at = coalesce(?, changed_at)
         |WHERE id = ?""".stripMargin
-    )(rows)
+    )(rows.map(_._2))
+    rows.count(_._1.nonEmpty)
 
   /** An older weir stored less of an item, which is no change of the item. */
   private def hasChanged(connection: Connection, item: Item, stored: StoredItem): Boolean =

@@ -172,7 +172,7 @@ final class Leases private[store] (
     * @param answeredBy
     *   the host whose answer was good, if there was one
     */
-  def record(check: Check, answeredBy: Option[String] = None): Option[Int] =
+  def record(check: Check, answeredBy: Option[String] = None): Option[Recorded] =
     store.recordIf(check): connection =>
       val isOurs = remove(connection, check.feed.id)
       if isOurs then answeredBy.foreach(holds.answered(connection, _))

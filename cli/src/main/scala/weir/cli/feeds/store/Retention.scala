@@ -80,7 +80,4 @@ private object RetentionSweep:
 
   private val isGiven = "NOT EXISTS (SELECT 1 FROM outbox WHERE item_id = item.id)"
 
-  /** By the item's own date, if that is not later than it was first seen. */
-  private val newest =
-    """CASE WHEN published_at < first_seen_at THEN published_at ELSE first_seen_at END
-      |DESC""".stripMargin
+  private val newest = s"${Schema.newestAt} DESC"

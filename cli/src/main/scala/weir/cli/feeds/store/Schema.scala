@@ -21,7 +21,7 @@ private[store] object Schema:
     *   - 5: `feed.disabled` is the number of a [[FeedState]]; the fact of a [[FeedOrigin]].
     *   - 6: `removed_item`, `outbox`.
     *   - 7: `host_hold`.
-    *   - 8: `feed.given`, `login`.
+    *   - 8: `feed.given`, `login`; indexes by date.
     */
   val version = 8
 
@@ -66,10 +66,17 @@ private[store] object Schema:
        |  digest TEXT
        |)""".stripMargin
 
+  /** When an item counts as published, for an order in which no feed can stay on top. */
+  val newestAt: String =
+    "CASE WHEN published_at < first_seen_at THEN published_at ELSE first_seen_at END"
+
+  private val newestFirst = s"($newestAt) DESC, first_seen_at DESC, id"
+
   val itemIndexes: List[String] = List(
     "CREATE INDEX IF NOT EXISTS item_guid ON item (feed_id, guid)",
-    "CREATE INDEX IF NOT EXISTS item_newest_first ON item (first_seen_at DESC, id)",
-    "CREATE INDEX IF NOT EXISTS item_newest_of_feed ON item (feed_id, first_seen_at DESC, id)"
+    s"CREATE INDEX IF NOT EXISTS item_newest_first ON item ($newestFirst)",
+    s"CREATE INDEX IF NOT EXISTS item_newest_of_feed ON item (feed_id, $newestFirst)",
+    "CREATE INDEX IF NOT EXISTS item_first_seen ON item (first_seen_at)"
   )
 
   /** The addresses that feeds had before they moved. */

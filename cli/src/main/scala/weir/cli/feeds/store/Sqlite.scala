@@ -34,13 +34,19 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
           s"there is no folder $folder.",
           "Create it, or name another with --db."
         )
-      if !Files.isWritable(folder) then
-        throw BadInput(name, s"no file can be made in $folder.", "Name another place with --db.")
       None
-    else if !Files.isReadable(file) || !Files.isWritable(file) then
-      throw BadInput(name, "it may not be read and written.", "Give yourself the right to do so.")
+    else if !Files.isReadable(file) then
+      throw BadInput(name, "it may not be read.", "Give yourself the right to do so.")
     else if Files.size(file) == 0 || interrupted then None
     else Some(headerVersion)
+
+  /** SQLite makes files beside the database, too. */
+  override def checkWritable(): Unit =
+    val folder = file.toAbsolutePath.getParent
+    if !Files.isWritable(folder) then
+      throw BadInput(name, s"no file can be made in $folder.", "Name another place with --db.")
+    if Files.exists(file) && !Files.isWritable(file) then
+      throw BadInput(name, "it may not be written to.", "Give yourself the right to do so.")
 
   /** A process died while it created the file; SQLite rolls that back when it opens it. */
   private def interrupted = Files.exists(Path.of(s"$file-journal"))
@@ -125,14 +131,27 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
   /** Another program has had the file locked for longer than usual. */
   def isAway(error: SQLException): Boolean = Sqlite.isBusy(error.getErrorCode)
 
-  /** Not `SQLITE_OPEN_READONLY`: the last to close would leave the files of the WAL behind. */
+  /** Not `SQLITE_OPEN_READONLY` where the files may be written: the last to close would leave those
+    * of the WAL behind.
+    */
   def connectForReading(): Connection =
     val config = SQLiteConfig()
-    config.resetOpenMode(SQLiteOpenMode.CREATE)
+    if mayWrite then config.resetOpenMode(SQLiteOpenMode.CREATE) else config.setReadOnly(true)
     config.setBusyTimeout(Sqlite.readerPatienceMillis)
-    val connection = config.createConnection(s"jdbc:sqlite:${file.toAbsolutePath}")
+    // Without a log nobody writes, and SQLite needs to be told, since it cannot make its files.
+    val place = if isSnapshot then s"${file.toUri}?immutable=1" else file.toAbsolutePath.toString
+    val connection = config.createConnection(s"jdbc:sqlite:$place")
     Sql.execute(connection, "PRAGMA query_only = ON")
     connection
+
+  override def isSnapshot: Boolean = !mayWrite && !hasLog
+
+  private def mayWrite =
+    Files.isWritable(file) && Files.isWritable(file.toAbsolutePath.getParent)
+
+  private def hasLog =
+    val log = Path.of(s"$file-wal")
+    Files.exists(log) && Files.size(log) > 0
 
   /** Begins as a writer at once: a reader that becomes a writer later can fail in the middle. */
   def transaction[A](connection: Connection)(body: => A): A =

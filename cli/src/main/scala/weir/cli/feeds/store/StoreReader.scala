@@ -19,7 +19,7 @@ final class StoreReader private (database: Database) extends AutoCloseable:
   def read[A](body: Connection => A): A =
     lock.lock()
     try
-      if !connection.isValid(StoreReader.patienceSeconds) then
+      if database.isSnapshot || !connection.isValid(StoreReader.patienceSeconds) then
         connection.close()
         connection = database.connectForReading()
       body(connection)

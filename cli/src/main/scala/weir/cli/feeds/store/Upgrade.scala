@@ -52,6 +52,9 @@ private[store] object Upgrade:
     Sql.execute(connection, Schema.addGiven)
     Sql.execute(connection, Schema.logins)
     GivenAddresses.guess(connection)
+    for index <- List("item_newest_first", "item_newest_of_feed") do
+      Sql.execute(connection, s"DROP INDEX IF EXISTS $index")
+    Schema.itemIndexes.foreach(Sql.execute(connection, _))
     Schema.setVersion(connection)
 
   private def feedIds(connection: Connection): Vector[(Long, FeedUrl)] =

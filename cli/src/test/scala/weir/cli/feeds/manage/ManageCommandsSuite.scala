@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import munit.FunSuite
 
 import weir.cli.TempFolder
-import weir.cli.feeds.FeedsProgram
+import weir.cli.feeds.{FeedsProgram, Session}
 import weir.cli.feeds.FeedsProgram.Result
 import weir.cli.feeds.reader.ReaderFixture
 
@@ -145,11 +145,11 @@ class ManageCommandsSuite extends FunSuite with TempFolder:
     val lines = FeedsProgram.reading("# mine\nhttp://127.0.0.1:1/a\n\nhtp:/b\n")(
       args ++ Seq("--urls", "-")*
     )
-    assertEquals(lines.code, 0, lines.err)
+    assertEquals(lines.code, Session.mostFailed, lines.err)
     assert(lines.err.startsWith("-:4: 'htp:/b' is not an http"), lines.err)
     val opml = "<opml><body><outline xmlUrl='http://127.0.0.1:1/b'/></body></opml>"
     val outlines = FeedsProgram.reading(opml)(args ++ Seq("--opml", "-")*)
-    assertEquals(outlines.code, 0, outlines.err)
+    assertEquals(outlines.code, Session.mostFailed, outlines.err)
     assertEquals(urls(folder), Vector("http://127.0.0.1:1/a", "http://127.0.0.1:1/b"))
     val empty = FeedsProgram.reading("")(args ++ Seq("--urls", "-")*)
     assertEquals((empty.code, empty.out), (2, ""))

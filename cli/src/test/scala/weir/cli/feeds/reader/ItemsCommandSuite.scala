@@ -2,6 +2,7 @@ package weir.cli.feeds.reader
 
 import java.io.{PrintWriter, StringWriter, Writer}
 import java.nio.file.{Files, Path}
+import java.time.Instant
 
 import munit.FunSuite
 
@@ -32,6 +33,29 @@ class ItemsCommandSuite extends FunSuite with TempFolder:
     val result = items(folder)
     assertEquals((result.code, result.err), (0, ""))
     assertEquals(result.titles, Vector("b1", "b2", "a1", "a2"))
+
+  folder.test("newest is by the items' dates, but none is newer than when it was first seen"):
+    folder =>
+      val fixture = ReaderFixture.in(folder)
+      def item(title: String, date: String) =
+        val millis = Option.when(date.nonEmpty)(Instant.parse(date).toEpochMilli)
+        ReaderFixture.item(title, None, title, "x").copy(publishedAt = millis)
+      fixture.stored("http://a.example/feed", "A", item("at once", ""))
+      fixture.stored(
+        "http://b.example/feed",
+        "B",
+        item("old", "2020-01-01T00:00:00Z"),
+        item("future", "2036-01-01T00:00:00Z"),
+        item("older", "2019-01-01T00:00:00Z")
+      )
+      fixture.stored("http://c.example/feed", "C", item("late", "2026-03-01T12:02:30Z"))
+      val sorted = Vector("late", "future", "at once", "old", "older")
+      assertEquals(items(folder).titles, sorted)
+      assertEquals(
+        items(folder, "--since", "2026-03-01T12:02:00Z").titles,
+        sorted.filter(_ != "at once")
+      )
+      assertEquals(items(folder, "--limit", "3").titles, sorted.take(3))
 
   folder.test("--since is about when an item was first seen"): folder =>
     filled(folder): Unit

@@ -66,7 +66,7 @@ trait LeaseFacts:
       assertEquals(one.take(feeds(0)), Answer.Ours)
       assertEquals(two.take(feeds(0)), Answer.Leased)
       assertEquals(two.leases.record(check(feeds(0))), None)
-      assertEquals(one.leases.record(check(feeds(0))), Some(0))
+      assertEquals(one.leases.record(check(feeds(0))), Some(Recorded(0, 0)))
       assertEquals(two.take(feeds(0)), Answer.Done)
       assertEquals(one.leases.record(check(feeds(0))), None)
 
@@ -80,8 +80,8 @@ trait LeaseFacts:
       // It was only asleep, and lives again.
       dead.take(feeds(1)): Unit
       dead.leases.renew()
-      assertEquals(dead.leases.record(check(feeds(1))), Some(0))
-      assertEquals(two.leases.record(check(feeds(0))), Some(0))
+      assertEquals(dead.leases.record(check(feeds(1))), Some(Recorded(0, 0)))
+      assertEquals(two.leases.record(check(feeds(0))), Some(Recorded(0, 0)))
 
   test("a process that ends gives back what it has at once"):
     shared(1): (start, feeds) =>

@@ -9,6 +9,8 @@ import munit.FunSuite
 
 import weir.cli.Main
 import weir.cli.BadInput
+import weir.cli.feeds.FeedsProgram
+import weir.cli.feeds.reader.ReaderFixture
 
 class PostgresSuite
     extends FunSuite
@@ -80,6 +82,24 @@ class PostgresSuite
     val bad = intercept[BadInput](FeedStore.open(Database.of(url)))
     assertEquals(bad.place, "jdbc:postgresql://127.0.0.1:1/feeds")
     assert(!bad.getMessage.contains("secret"))
+
+  test("items and status need a role that may only read, and not the logins"):
+    val url = newUrl()
+    ReaderFixture(Database.of(url)).fetched("http://a.example/", "A", "one" -> "x")
+    execute(
+      url,
+      "CREATE ROLE only_reads LOGIN",
+      "GRANT USAGE ON SCHEMA weir_feeds TO only_reads",
+      "GRANT SELECT ON ALL TABLES IN SCHEMA weir_feeds TO only_reads",
+      "REVOKE SELECT ON weir_feeds.login FROM only_reads"
+    )
+    val reading = url.replace("user=postgres", "user=only_reads")
+    assertNotEquals(reading, url)
+    val commands = List("items" -> "\tone\t", "status" -> "0 runs", "list" -> "a.example")
+    for (command, text) <- commands do
+      val result = FeedsProgram.run(command, "--db", reading)
+      assertEquals((result.code, result.err), (0, ""), command)
+      assert(result.out.contains(text), result.out)
 
   test("a reader whose server has dropped its connection goes on over another"):
     val url = newUrl()
