@@ -29,19 +29,18 @@ object CancelBugs:
     "https://github.com/Kotlin/kotlinx.coroutines/issues/2233"
   ) { correct =>
     for
-      semaphore <- Semaphore(1)
+      semaphore <- Semaphore(0)
       held <- Ref.of(false)
-      other <- semaphore.withPermit(Task.sleep(25.millis)).start
-      _ <- Task.sleep(1.milli)
-      taken <-
-        if correct then
-          Task
-            .uncancelable(poll => poll(semaphore.acquire).andThen(held.set(true)))
-            .timeoutTo(24.millis, Task.unit)
-            .andThen(held.get)
-        else semaphore.acquire.as(true).timeoutTo(24.millis, Task.pure(false))
+      acquire =
+        if correct then Task.uncancelable(poll => poll(semaphore.acquire).andThen(held.set(true)))
+        else semaphore.acquire.flatMap(_ => held.set(true))
+      waiter <- acquire.start
+      _ <- together(
+        Task.sleep(25.millis).andThen(semaphore.release),
+        Task.sleep(25.millis).andThen(waiter.cancel)
+      )
+      taken <- held.get
       _ <- Task.when(taken)(semaphore.release)
-      _ <- other.join
       free <- semaphore.available
     yield mustBe("free permits", free, 1L)
   }

@@ -67,20 +67,22 @@ object LockBugs:
       def after() = mustBe("the value", value.get, 2)
   )
 
-  // `notify` wakes a consumer where a producer should go on: both wait for one condition.
+  // A consumer is woken where a producer should go on: both wait for one condition.
   private val notifyOne = ofThreads(
     "notify instead of notifyAll",
     "https://github.com/Netflix/concurrency-limits/pull/70"
   )(correct =>
     new Program:
+      private val lock = ReentrantLock()
+      private val changed = lock.newCondition()
       private val queue = ArrayDeque[Int]()
-      private def wake() = if correct then queue.notifyAll() else queue.notify()
-      private def put(value: Int) = queue.synchronized:
-        while !queue.isEmpty do queue.wait()
+      private def wake() = if correct then changed.signalAll() else changed.signal()
+      private def put(value: Int) = lock.locked:
+        while !queue.isEmpty do changed.await()
         queue.add(value)
         wake()
-      private def take() = queue.synchronized:
-        while queue.isEmpty do queue.wait()
+      private def take() = lock.locked:
+        while queue.isEmpty do changed.await()
         queue.poll()
         wake()
       val threads = List(() => put(1), () => put(2), () => take(), () => take())
