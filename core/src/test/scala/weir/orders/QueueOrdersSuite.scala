@@ -120,6 +120,16 @@ class QueueOrdersSuite extends OrdersSuite:
     yield assertEquals((one.toList ++ leftOfA ++ leftOfB).sorted, List(1, 2))
   }
 
+  orders("a select sees a value that comes as it begins to wait")(inChannel*) {
+    for
+      a <- Channel.bounded[Int](1)
+      b <- Channel.bounded[Int](1)
+      selected <- Kept.start(Channel.select(a.receiveClause, b.receiveClause))
+      _ <- b.send(2)
+      one <- selected.get
+    yield assertEquals(one, Some(b.Received(2)))
+  }
+
   orders("a select that is cancelled loses no value")(inChannel*) {
     for
       a <- Channel.bounded[Int](0)

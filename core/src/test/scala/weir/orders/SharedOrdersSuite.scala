@@ -238,6 +238,14 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assert(n == 10 || n == 11, n)
   }
 
+  orders("an update of a cell is not lost to a change")("weir.AtomicCell", "weir.sync.") {
+    for
+      cell <- AtomicCell.of(0)
+      _ <- together(cell.evalUpdate(n => Task.pure(n + 1)), cell.update(_ + 1))
+      n <- cell.get
+    yield assertEquals(n, 2)
+  }
+
   /** How many are open, and a resource that counts itself. */
   private def counted(open: Ref[Int]): Resource[Int] =
     Resource.make(open.updateAndGet(_ + 1))(_ => open.update(_ - 1))
@@ -336,6 +344,15 @@ class SharedOrdersSuite extends OrdersSuite:
       _ <- together(breaker.protect(probe).attempt, breaker.protect(probe).attempt)
       n <- most.get
     yield assertEquals(n, 1)
+  }
+
+  orders("a circuit breaker counts each failure")("weir.CircuitBreaker") {
+    for
+      breaker <- CircuitBreaker(maxFailures = 2, resetAfter = 1.second)
+      call = breaker.protect(Task.fail(IllegalStateException("expected"))).attempt
+      _ <- together(call, call)
+      state <- breaker.currentState
+    yield assertEquals(state, CircuitBreaker.State.Open)
   }
 
   orders("a keyed queue does one item of a key at a time")("weir.KeyedQueue") {
