@@ -408,9 +408,10 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     *
     * A stream in this task keeps no thread of `context` while it waits: a worker runs its loop, and
     * `context` each of its effects. Plain functions of such a stream, as those of `map`, run on the
-    * worker. A stream without effects runs on `context`. Code of a `Task.direct` does so too, and
-    * blocks its thread while it awaits: on a pool that cannot grow, such as one of one thread, it
-    * must not await what needs another thread of that pool.
+    * worker. A collection or an `unfold` with steps such as `map`, without effects, runs on
+    * `context`. Code of a `Task.direct` does so too, and blocks its thread while it awaits: on a
+    * pool that cannot grow, such as one of one thread, it must not await what needs another thread
+    * of that pool.
     *
     * Where a stream or a `Task.direct` awaits this, another fiber runs it on `context`. That fiber
     * is cancelled with the one that waits, and has the same masks and locals.

@@ -1,6 +1,6 @@
 package weir
 
-import weir.fiber.{Locals, Suspend, TaskFiber, Uncancelable}
+import weir.fiber.{Locals, RunsUserCode, Suspend, TaskFiber, Uncancelable}
 import weir.runtime.ExecutionThread
 import weir.task.Guarantee
 
@@ -21,7 +21,7 @@ final class TaskLocal[A] private (default: A):
     def begin(fiber: TaskFiber): Any = put(fiber, TaskLocal.Held(value))
 
   /** Replaces the fiber's value by `f` of it. */
-  def update(f: A => A): Task[Unit] = new Suspend[Unit]:
+  def update(f: A => A): Task[Unit] = new Suspend[Unit] with RunsUserCode:
     def begin(fiber: TaskFiber): Any = put(fiber, TaskLocal.Held(f(valueIn(fiber))))
 
   /** The fiber's value so far, which `value` replaces. */
@@ -32,7 +32,7 @@ final class TaskLocal[A] private (default: A):
       before
 
   /** The second part of `f` of the fiber's value, whose first part becomes the new value. */
-  def modify[B](f: A => (A, B)): Task[B] = new Suspend[B]:
+  def modify[B](f: A => (A, B)): Task[B] = new Suspend[B] with RunsUserCode:
     def begin(fiber: TaskFiber): Any =
       val (value, result) = f(valueIn(fiber))
       put(fiber, TaskLocal.Held(value))

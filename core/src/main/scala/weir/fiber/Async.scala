@@ -5,7 +5,8 @@ import weir.Task
 /** Waits for a callback. */
 private[weir] final class Async[A](
     register: (Either[Throwable, A] => Unit) => Task[Unit] | Null
-) extends Suspend[A]:
+) extends Suspend[A],
+      RunsUserCode:
 
   def begin(fiber: TaskFiber): Any =
     val waiter = AsyncWaiter(fiber)

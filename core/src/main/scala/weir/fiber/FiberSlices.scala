@@ -209,9 +209,14 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   private def parkUntilEnded(wait: Waiter): Unit =
     if wait.isWaiting && isOnCallingThread then callerParks = (callerParks + 1).toShort
-    // A pool that can adds a thread for others, as `ExecutionContext.global` does.
-    if executionThread.isInstanceOf[ContextThread] then blocking(parkWhile(wait))
-    else parkWhile(wait)
+    if executionThread.isInstanceOf[ContextThread] then parkOnContext(wait) else parkWhile(wait)
+
+  /** A pool that can adds a thread for others, as `ExecutionContext.global` does. One that has
+    * reached its limit may throw instead: the wait goes on, since it will be completed.
+    */
+  private def parkOnContext(wait: Waiter): Unit =
+    try blocking(parkWhile(wait))
+    catch case _: Throwable => parkWhile(wait)
 
   private def parkWhile(wait: Waiter): Unit =
     var interrupted = false

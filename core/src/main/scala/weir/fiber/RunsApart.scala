@@ -34,7 +34,7 @@ private[fiber] object RunsApart:
     if fiber.isApart && hasUserCode(task) then AtContext(task) else task
 
   private def hasUserCode(task: Task[Any]): Boolean = task.tag match
-    case Tag.Suspend => task.isInstanceOf[Async[?]]
+    case Tag.Suspend => task.isInstanceOf[RunsUserCode]
     case Tag.DirectCode => task.asInstanceOf[DirectCode[?]].isForContext
     case Tag.Pure | Tag.Fail | Tag.Cede | Tag.Start | Tag.Canceled => false
     case _ => !task.isInstanceOf[RunsAnywhere]
@@ -51,6 +51,11 @@ private[fiber] object RunsApart:
     private def back[A](fiber: TaskFiber, next: Task[A]): Task[A] =
       fiber.isApart = false
       Leave(next)
+
+/** A wait that runs code of the user's on the thread of the fiber that awaits it: as it begins, or
+  * as the hook of a cancel.
+  */
+private[weir] trait RunsUserCode
 
 /** A task without code of the user's. */
 private[weir] trait RunsAnywhere

@@ -74,16 +74,19 @@ private[weir] final class StreamSubscription(
   def begin(): Unit =
     try
       subscriber.nn.onSubscribe(this)
-      if subscriber eq null then end()
-      else
-        val opened = stream.open()
-        pull = opened
-        if opened.isReady && !isAhead then giveReady(opened) else start()
+      if subscriber eq null then end() else open()
     catch
       case error: Throwable =>
         cancel()
         end()
         runtime.report(s"$operator: the subscriber's onSubscribe", error)
+
+  private def open(): Unit =
+    try
+      val opened = stream.open()
+      pull = opened
+      if opened.isReady && !isAhead then giveReady(opened) else start()
+    catch case error: Throwable => finish(error)
 
   private def start(): Unit =
     val task = DirectCode(run).onCancel(Task.delay(finish(canceled)))

@@ -1,14 +1,16 @@
 package weir.task
 
 import weir.Task
-import weir.fiber.{Defer, Pure, Suspend, TaskFiber}
+import weir.fiber.{Defer, Pure, RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Runner}
 
 /** One child that a cancel reaches first through a task of the user's, which is to make it end: a
   * `close` of the socket that it reads. Only then is the child cancelled itself, so that a hook
   * that fails or does nothing keeps nothing running.
   */
-private[weir] final class Cancelable[A](source: Task[A], onCancel: Task[Unit]) extends Suspend[A]:
+private[weir] final class Cancelable[A](source: Task[A], onCancel: Task[Unit])
+    extends Suspend[A],
+      RunsUserCode:
   def begin(fiber: TaskFiber): Any = CancelableGroup(source, onCancel).start(fiber)
 
 private final class CancelableGroup(source: Task[Any], onCancel: Task[Unit])

@@ -2,14 +2,15 @@ package weir.task
 
 import java.util.concurrent.atomic.AtomicInteger
 import weir.Task
-import weir.fiber.{Attempt, Suspend, TaskFiber}
+import weir.fiber.{Attempt, RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Failures, Runner}
 
 /** Children of which the first to succeed wins. The others are cancelled, and those not begun yet
   * never begin. Errors count only if no child wins.
   */
 private[weir] final class FirstSuccess[A](tasks: Iterable[Task[A]], operator: String)
-    extends Suspend[A]:
+    extends Suspend[A],
+      RunsUserCode:
   def begin(fiber: TaskFiber): Any =
     val items = Items(tasks)
     if items.size == 0 then

@@ -1,14 +1,15 @@
 package weir.task
 
 import weir.Task
-import weir.fiber.{Suspend, TaskFiber}
+import weir.fiber.{RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Runner}
 
 /** One child for each item, at most `limit` begun at a time, whose results are dropped. Takes the
   * items one by one, so that a million of them cost no more memory than `limit`.
   */
 private[weir] final class ParForeach[A](limit: Int, items: Iterable[A], f: A => Task[Any])
-    extends Suspend[Unit]:
+    extends Suspend[Unit],
+      RunsUserCode:
   require(limit >= 1, s"parForeach: the parallelism was $limit. It must be at least 1.")
 
   def begin(fiber: TaskFiber): Any = ForeachGroup(limit, items.iterator, f).start(fiber)

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.fiber.{Delay, Frame, Suspend, TaskFiber}
+import weir.fiber.{Delay, Frame, RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, ChildRanges, ListCells, OrderedSegments, Runner, UnorderedSegments}
 
 /** One child for each item, at most `limit` begun at a time, whose results become a list: in the
@@ -13,7 +13,8 @@ private[weir] final class ParTraverse[A, B](
     items: Iterable[A],
     f: A => Task[B],
     unordered: Boolean
-) extends Suspend[List[B]]:
+) extends Suspend[List[B]],
+      RunsUserCode:
   require(limit >= 1, s"parTraverse: the parallelism was $limit. It must be at least 1.")
 
   def begin(fiber: TaskFiber): Any =

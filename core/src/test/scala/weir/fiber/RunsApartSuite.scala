@@ -1,10 +1,10 @@
 package weir
 package fiber
 
-import java.util.concurrent.{ConcurrentLinkedQueue, Executors}
+import java.util.concurrent.{ConcurrentLinkedQueue, Executors, RejectedExecutionException}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
-import scala.concurrent.{ExecutionContext, Future}
+import scala.concurrent.{BlockContext, CanAwait, ExecutionContext, Future}
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
 
@@ -169,6 +169,45 @@ class RunsApartSuite extends WeirSuite:
     val all =
       Task.parTraverse(1 to count)(_ => code).both(Task.sleep(10.millis) >> latch.complete(()))
     all.evalOn(pool).runSync(): Unit
+
+  test("a pool that throws instead of adding a thread ends no wait of a Task.direct"):
+    val refuses = new BlockContext:
+      def blockOn[A](thunk: => A)(implicit permission: CanAwait): A =
+        throw RejectedExecutionException("no other thread")
+    val pool = ExecutionContext.fromExecutor(command =>
+      one.execute(() => BlockContext.withBlockContext(refuses)(command.run()))
+    )
+    val code = Task.direct {
+      Task.sleep(1.milli).await
+      Task.pure(Thread.currentThread.getName).await
+    }
+    assertEquals(code.evalOn(pool).runSync(), "on-1")
+
+  test("the hook of a cancel runs on the context"):
+    val begun = Deferred.unsafe[Unit]
+    names.clear()
+    val waits = (begun.complete(()) >> Task.never).cancelable(
+      Task(names.add(Thread.currentThread.getName)).void
+    )
+    val fiber = Stream(1).evalMap(_ => waits).drain.evalOn(one).start
+    fiber.flatMap(fiber => begun.get >> fiber.cancel).runSync()
+    assertEquals(names.asScala.toList, List("on-1"))
+
+  test("functions and lazy collections that a task reads as it begins to wait run on the context"):
+    val local = TaskLocal.unsafe(0)
+    def here = Task.pure(names.add(Thread.currentThread.getName))
+    def lazily = List(0).view.map(_ => here)
+    val tasks = List[(String, Task[Any])](
+      "update" -> local.update(i => if here == null then 0 else i),
+      "modify" -> local.modify(i => (i, here)),
+      "parSequenceUnordered" -> Task.parSequenceUnordered(lazily),
+      "parForeach" -> Task.parForeach(lazily)(Task.pure),
+      "firstSuccess" -> Task.firstSuccess(lazily)
+    )
+    for (what, task) <- tasks do
+      names.clear()
+      Stream(1).evalMap(_ => task).drain.evalOn(one).runSync()
+      assertEquals(names.asScala.toList, List("on-1"), what)
 
   test("a fiber that cannot be queued as it leaves the context, or comes back, fails"):
     for others <- 0 to 12 do

@@ -56,6 +56,16 @@ class ToPublisherSuite extends StreamTests:
     await(failed.ended)
     assertEquals(failed.all, List(boom))
 
+  test("a run that cannot begin ends with onError"):
+    val scheduler = RefusingScheduler()
+    given Runtime = Runtime(scheduler, weir.runtime.SystemTimers(), null)
+    scheduler.refuseAfter(0)
+    val signals = Signals[Int](_.request(1))
+    Stream.range(0, 3).toPublisher.subscribe(signals)
+    signals.all match
+      case List(error) => assert(error.isInstanceOf[RefusingScheduler.Refused], error)
+      case other => fail(s"$other")
+
   test("finalizers run before onComplete and before onError, once"):
     for end <- List(Stream.empty, Stream.fail(Boom())) do
       val log = Log()
