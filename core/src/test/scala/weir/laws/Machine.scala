@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport
 import scala.concurrent.ExecutionContext
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.fiber.{CallbackJoin, DirectCode, TaskFiber}
+import weir.fiber.{CallbackJoin, DirectCode, FiberCore, TaskFiber}
 import weir.runtime.ExecutionThread
 import weir.{Deferred, Outcome, Poll, Runtime, Task}
 
@@ -34,7 +34,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   def runWith(program: Program, masked: Boolean)(side: Task[Int] => Task[Int]): Seen =
     val scope = Scope(rootPlace, if masked then List(Object()) else Nil, false, Nil)
     val fiber = TaskFiber(runtime, side(task(program, "r", scope)))
-    rootPlace.fiber = fiber
+    rootPlace.begins(fiber)
     if cancelAt == CancelAt.Start then fiber.requestCancel()
     runtime.scheduler.submit(fiber)
     val outcome = describe(fiber.awaitEnd())
@@ -70,7 +70,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   private def checkpoint(scope: Scope, path: String, canHang: Boolean): Boolean =
     val place = scope.place
     val running = Machine.own
-    val own = if place.apart.contains(running) then place.fiber.nn else running
+    val own = if place.apart.exists(_ eq running) then place.fiber.nn else running
     place.checkpoints += 1
     val byParent = place.checkpoints == place.cancelAtCheckpoint
     if byParent then place.reachedCheckpoint.countDown()
@@ -169,13 +169,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
 
       case Await(body) => DirectCode(fiber => fiber.await(in(0, body)))
       case AwaitOn(body) =>
-        val place = scope.place
-        DirectCode { fiber =>
-          val before = place.apart
-          val begins = Task.delay { place.apart = own :: before }
-          try fiber.await(begins.flatMap(_ => in(0, body)).evalOn(elsewhere))
-          finally place.apart = before
-        }
+        DirectCode(fiber => fiber.await(in(0, body).evalOn(elsewhere)))
       case Nested(body) =>
         val inner = scope.child(path, propagates = true)
         Task.delay {
@@ -303,10 +297,25 @@ object Machine:
 
   /** What a fiber is made from. */
   private final class Place(val path: String, val parent: Place | Null, val reached: Boolean):
+    private val firsts: java.util.Set[FiberCore] =
+      if parent eq null then ConcurrentHashMap.newKeySet() else parent.firsts
+
+    /** The fiber that runs its code, or waits for those of `apart`. */
     @volatile var fiber: TaskFiber | Null = null
 
-    /** The fibers that run its code under `AwaitOn`, while `fiber` waits for them. */
-    @volatile var apart: List[TaskFiber] = Nil
+    def begins(fiber: TaskFiber): Unit =
+      firsts.add(fiber): Unit
+      this.fiber = fiber
+
+    /** The fibers that run its code in and under an `evalOn`, while `fiber` waits for them. */
+    def apart: List[FiberCore] =
+      Iterator
+        .iterate(fiber: FiberCore | Null)(_.nn.nestedFiber)
+        .drop(1)
+        .takeWhile(inner => (inner ne null) && !firsts.contains(inner))
+        .map(_.nn)
+        .toList
+
     @volatile var sawCancel = false
     @volatile var checkpoints = 0
     @volatile var cancelAtCheckpoint: Int = -1
@@ -340,7 +349,7 @@ object Machine:
 
     def begins(body: Task[Int]): Task[Int] =
       Task
-        .delay { place.fiber = own }
+        .delay(place.begins(own))
         .flatMap(_ => body)
 
   extension (task: Task[Any])
