@@ -4,7 +4,7 @@ import java.util.HashSet
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.concurrent.duration.{Duration, FiniteDuration}
 import scala.jdk.CollectionConverters.*
-import weir.fiber.{Awaited, Exchange, TaskFiber, WaitList}
+import weir.fiber.{Awaited, Exchange, RunsUserCode, TaskFiber, WaitList}
 import weir.runtime.{Alarm, Timers}
 import weir.sync.KeyedLines
 
@@ -62,7 +62,7 @@ final class KeyedQueue[K, A] private (
     * is closed, also while it waits: the value is not in the queue. **Order**: offers that wait are
     * served in the order in which they came.
     */
-  def offer(value: A): Task[Unit] = new Exchange[Unit]:
+  def offer(value: A): Task[Unit] = new Exchange[Unit] with RunsUserCode:
     def begin(fiber: TaskFiber): Any =
       val item = itemOf(value, isFresh = true)
       KeyedQueue.this.synchronized {

@@ -197,7 +197,9 @@ class RunsApartSuite extends WeirSuite:
     val local = TaskLocal.unsafe(0)
     def here = Task.pure(names.add(Thread.currentThread.getName))
     def lazily = List(0).view.map(_ => here)
+    val queue = KeyedQueue.unsafe[Int, Int](1, i => if here == null then 0 else i, _ => 1)
     val tasks = List[(String, Task[Any])](
+      "KeyedQueue.offer" -> queue.offer(1),
       "update" -> local.update(i => if here == null then 0 else i),
       "modify" -> local.modify(i => (i, here)),
       "parSequenceUnordered" -> Task.parSequenceUnordered(lazily),
