@@ -98,7 +98,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     val iterator = items
     val ready =
       if iterator eq null then current.takeReady(most)
-      else if itemsAreStrict then Ready.of(iterator, most)
+      else if itemsAreStrict then Ready.of(iterator, most)(items = _)
       else null
     if (ready ne null) && left != Long.MaxValue then left -= ready.count
     ready

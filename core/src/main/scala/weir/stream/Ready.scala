@@ -1,6 +1,7 @@
 package weir.stream
 
 import java.util.Arrays
+import scala.collection.AbstractIterator
 import weir.fiber.TaskFiber
 
 /** Elements that a pull had already: see `Pull.takeReady`. They cross from fiber to fiber together,
@@ -18,20 +19,32 @@ private[stream] object Ready:
     */
   inline val most = 64
 
-  /** The next elements of an iterator over a collection that exists. */
-  def of(items: Iterator[Any], limit: Int): Ready | Null =
+  /** The next elements of an iterator over a collection that exists. It may fail, also where
+    * `IteratorSource.isStrict`: for example a view that Java calls a list. If it does after some
+    * elements, these are returned, and `failsNext` gets an iterator that fails next.
+    */
+  def of(items: Iterator[Any], limit: Int)(failsNext: Iterator[Any] => Unit): Ready | Null =
     if limit == 0 || !items.hasNext then null
     else
       var elements = new Array[Any](math.min(limit, most))
       var count = 0
-      while count < limit && items.hasNext do
-        if count == elements.length then
-          val larger = math.min(limit.toLong, count * 2L).toInt
-          elements =
-            Arrays.copyOf(elements.asInstanceOf[Array[AnyRef]], larger).asInstanceOf[Array[Any]]
-        elements(count) = items.next()
-        count += 1
+      try
+        while count < limit && items.hasNext do
+          if count == elements.length then
+            val larger = math.min(limit.toLong, count * 2L).toInt
+            elements =
+              Arrays.copyOf(elements.asInstanceOf[Array[AnyRef]], larger).asInstanceOf[Array[Any]]
+          elements(count) = items.next()
+          count += 1
+      catch
+        case error: Throwable =>
+          if count == 0 then throw error
+          failsNext(Failing(error))
       Ready(elements, count)
+
+  private final class Failing(error: Throwable) extends AbstractIterator[Any]:
+    def hasNext: Boolean = true
+    def next(): Any = throw error
 
 /** The elements of upstream, some of which come as a `Ready`.
   *

@@ -14,10 +14,10 @@ private[weir] final class IteratorSource[A](
     isStrict: Boolean,
     @transient private[stream] val kind: Class[?]
 ) extends PlainSource:
-  private var iterator: Iterator[A] | Null = null
+  private var iterator: Iterator[Any] | Null = null
 
   /** The iterator of this run. */
-  def started: Iterator[A] =
+  def started: Iterator[Any] =
     if iterator eq null then iterator = make()
     iterator.nn
 
@@ -28,7 +28,7 @@ private[weir] final class IteratorSource[A](
   override def isPlain: Boolean = true
   override private[stream] def isReady: Boolean = isStrict
   override private[stream] def takeReady(limit: Int): Ready | Null =
-    if isStrict then Ready.of(started, limit) else null
+    if isStrict then Ready.of(started, limit)(iterator = _) else null
   override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext
 
 private[weir] object IteratorSource:

@@ -62,7 +62,7 @@ class GatherSuite extends StreamTests:
       else
         left -= 1
         made += limit
-        Ready.of(Iterator.range(made - limit, made), limit)
+        Ready.of(Iterator.range(made - limit, made), limit)(_ => ())
 
   test("batch: each batch has the whole limit"):
     val made, taken = AtomicInteger()

@@ -1,11 +1,13 @@
 package weir
 package stream
 
+import java.util.concurrent.ConcurrentLinkedQueue
 import munit.ScalaCheckSuite
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import org.scalacheck.rng.Seed
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 import weir.fiber.TaskFiber
 import weir.testkit.TestRuntime
 
@@ -28,6 +30,28 @@ class ReadySuite extends StreamTests, ScalaCheckSuite:
         case _ => Stream.emits(part).map(_ + 1)
       before ++ next
     }
+
+  for (name, and) <- List[(String, Stream[Int] => Stream[Int])](
+      "alone" -> identity,
+      "with another after it" -> (_ ++ Stream.emit(-1))
+    )
+  do
+    test(s"an error of a collection $name comes once, after the elements before it"):
+      for failing <- List(0, 1, 5, 64, 65, 66); error = RuntimeException("a Java view") do
+        var fails = true
+        val view = new java.util.AbstractList[Int]:
+          def get(i: Int): Int =
+            val throws = fails && i == failing
+            if throws then
+              fails = false
+              throw error
+            i
+          def size: Int = 100
+        val seen = ConcurrentLinkedQueue[Int]()
+        val stream = and(Stream.emits(view.asScala)).prefetchN(16)
+        val program = stream.evalForeach(i => Task(seen.add(i): Unit)).attempt
+        assertEquals(TestRuntime.run(program), Left(error))
+        assertEquals(seen.asScala.toList, List.range(0, failing))
 
   property("prefetch keeps all elements in order, and only as many as are taken"):
     forAll(parts, Gen.choose(1, 70), Gen.choose(0, 500)) { (parts, limit, count) =>
