@@ -1,6 +1,6 @@
 package weir.testkit
 
-import weir.testkit.explore.{Run, Schedule}
+import weir.testkit.explore.{Run, Schedule, StoryPage, Told}
 
 /** An order in which an explored program fails. The message tells the error and the order as a
   * story; the cause is the error itself.
@@ -15,15 +15,20 @@ final class ExploreFailure private (
     val schedule: String,
     val story: String,
     val preemptions: Int,
+    told: Told,
     cause: Throwable
 ) extends AssertionError(message, cause):
+
+  /** The same, with the place of the test, and the name of the file that the story is in. */
   private[testkit] def at(place: String): ExploreFailure =
-    val moved = new ExploreFailure(place + message, schedule, story, preemptions, cause)
+    val page = StoryPage.write(place, told, schedule).fold("")(file => s"\nAs a page: $file")
+    val moved =
+      new ExploreFailure(place + message + page, schedule, story, preemptions, told, cause)
     moved.setStackTrace(getStackTrace)
     moved
 
 object ExploreFailure:
-  private[testkit] def of(run: Run, story: String): ExploreFailure =
+  private[testkit] def of(run: Run, told: Told): ExploreFailure =
     val error = run.failure.nn
     val schedule = Schedule.text(run.choices)
     val what = run.preemptions match
@@ -31,10 +36,11 @@ object ExploreFailure:
       case 1 => "with 1 pre-emption"
       case n => s"with $n pre-emptions"
     new ExploreFailure(
-      s"The program fails in an order $what: $error\n\n$story\n" +
+      s"The program fails in an order $what: $error\n\n${told.text}\n" +
         s"-Dweir.test.schedule=$schedule runs that order alone.",
       schedule,
-      story,
+      told.text,
       run.preemptions,
+      told,
       error
     )

@@ -3,7 +3,8 @@ package weir.testkit
 /** The line of the test that has called the test kit, for its errors. */
 private[testkit] object Place:
 
-  private val own = List("weir.testkit.TestRuntime", "weir.testkit.japi.TestRuntime")
+  private val own =
+    List("weir.testkit.TestRuntime", "weir.testkit.japi.TestRuntime", "weir.testkit.Linearizable")
   private val frameworks = List("munit.", "scala.", "java.")
   private val suite = "weir.testkit.WeirFunSuite"
 

@@ -53,6 +53,10 @@ private[testkit] object Rest:
     val module = frame.getModuleName
     module != null && (module.startsWith("java.") || module.startsWith("jdk."))
 
+  private def isExplorers(frame: StackTraceElement): Boolean =
+    frame.getClassName.startsWith("weir.testkit.explore.Execution") ||
+      frame.getClassName.startsWith("weir.testkit.agent.")
+
   private def isIo(frame: StackTraceElement): Boolean = io.exists(frame.getClassName.startsWith)
 
   private def isSleep(frame: StackTraceElement): Boolean =
@@ -60,4 +64,7 @@ private[testkit] object Rest:
 
   /** The first frames of a blocked thread that are not the JDK's. */
   def place(thread: Thread): List[String] =
-    thread.getStackTrace.toList.dropWhile(isJdk).take(3).map(frame => s"at $frame")
+    thread.getStackTrace.toList
+      .dropWhile(frame => isJdk(frame) || isExplorers(frame))
+      .take(3)
+      .map(frame => s"at $frame")

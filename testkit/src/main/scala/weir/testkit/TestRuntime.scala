@@ -4,7 +4,7 @@ import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import weir.fiber.{FiberCore, TaskFiber, Waiter}
 import weir.runtime.Scheduler
 import weir.group.Failures
-import weir.testkit.explore.Exploration
+import weir.testkit.explore.{Disturbances, Execution, Exploration}
 import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
 
 /** A runtime for tests. Its clock stands still while anything can run, and then moves at once to
@@ -211,6 +211,9 @@ object TestRuntime:
     */
   final class Leaked(message: String) extends AssertionError(message)
 
+  /** The error that `failEverywhere` makes plain code throw. */
+  final class Injected private[testkit] () extends RuntimeException("injected by failEverywhere")
+
   private val defaultPatience = 50.millis
   private val defaultLimit = 25.seconds // munit gives up after 30
 
@@ -261,7 +264,8 @@ object TestRuntime:
     * for each order: what it shares has to be made inside of it.
     *
     * One fiber runs at a time. Where it touches something shared, such as a `Ref`, a `Queue`, a
-    * lock or an atomic of the JDK's, or a field, another one may take over: see docs/exploring.md.
+    * lock or an atomic of the JDK's, or a field, another one may take over:
+    * docs/testing-every-order.md tells more.
     *
     * **Fails** with an `ExploreFailure` where an order fails: `task` fails, is stuck, or leaves a
     * fiber behind. The message tells that order as a story, as short as it can be made, and how to
@@ -278,8 +282,53 @@ object TestRuntime:
     * }}}
     */
   def explore[A](limits: ExploreLimits = ExploreLimits())(task: => Task[A]): ExploreReport =
+    exploring(limits)(_ => task)
+
+  /** As `explore`, where one task of the test is cancelled, in each order at another place: before
+    * each step at which a cancel may make a difference, also while it waits, and after its end. The
+    * test gives that task to what it is given, gets its outcome, and checks what has to hold then:
+    * that all is released once, say, and nothing is lost.
+    * {{{
+    * TestRuntime.cancelEverywhere() { cancelled =>
+    *   for
+    *     open <- Ref.of(0)
+    *     use = Task.bracket(open.update(_ + 1))(_ => Task.cede)(_ => open.update(_ - 1))
+    *     outcome <- cancelled(use)
+    *     left <- open.get
+    *   yield assert(left == 0, s"$left left open, $outcome")
+    * }
+    * }}}
+    */
+  def cancelEverywhere(limits: ExploreLimits = ExploreLimits())(
+      test: Disturbed => Task[Any]
+  ): ExploreReport =
+    exploring(limits)(execution => test(Disturbed(Disturbances.cancels(execution))))
+
+  /** As `explore`, where one task of the test fails, in each order at another place: each piece of
+    * plain code that is a task, such as `Task(…)`, throws a `TestRuntime.Injected` in one of them,
+    * in all fibers of that task. Not where it is masked: there are finalizers. In one order nothing
+    * fails.
+    * {{{
+    * TestRuntime.failEverywhere() { failing =>
+    *   for
+    *     open <- Ref.of(0)
+    *     use = Task.bracket(open.update(_ + 1))(_ => Task(2).map(_ + 1))(_ => open.update(_ - 1))
+    *     outcome <- failing(use)
+    *     left <- open.get
+    *   yield assert(left == 0, s"$left left open, $outcome")
+    * }
+    * }}}
+    */
+  def failEverywhere(limits: ExploreLimits = ExploreLimits())(
+      test: Disturbed => Task[Any]
+  ): ExploreReport =
+    exploring(limits)(execution => test(Disturbed(Disturbances.fails(execution))))
+
+  private def exploring(limits: ExploreLimits)(
+      program: Execution => Task[Any]
+  ): ExploreReport =
     val place = Place.ofCaller
-    try Exploration.run(() => task, limits)
+    try Exploration.run(program, limits)
     catch case failure: ExploreFailure => throw failure.at(place)
 
   private def using[A](runtime: TestRuntime)(body: TestRuntime => A): A =
@@ -294,3 +343,9 @@ final class Started[A] private[testkit] (private[testkit] val core: TaskFiber):
 
   /** How it has ended, if it has. */
   def outcome: Option[Outcome[A]] = Option(core.outcome).map(_.asInstanceOf[Outcome[A]])
+
+/** Runs the task of a test that is disturbed: see `TestRuntime.cancelEverywhere`. */
+final class Disturbed private[testkit] (disturbances: Disturbances):
+
+  /** How `task` has ended, which runs in a fiber of its own. For one task of a test. */
+  def apply[A](task: Task[A]): Task[Outcome[A]] = disturbances.run(task)

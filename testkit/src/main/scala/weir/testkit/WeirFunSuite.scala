@@ -13,6 +13,11 @@ trait WeirFunSuite extends munit.FunSuite, TaskAssertions, ResourceFixtures:
   /** The runtime of one test. */
   def testRuntime(): TestRuntime = TestRuntime()
 
+  /** A test that runs `task` in every order: see `TestRuntime.explore`. */
+  def explored(name: String, limits: ExploreLimits = ExploreLimits())(
+      task: => Task[Any]
+  )(using munit.Location): Unit = test(name)(TestRuntime.explore(limits)(task): Unit)
+
   override def munitValueTransforms: List[ValueTransform] =
     super.munitValueTransforms :+ ValueTransform(
       "Task",

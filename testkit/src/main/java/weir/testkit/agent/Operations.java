@@ -1,5 +1,6 @@
 package weir.testkit.agent;
 
+import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 import java.util.Set;
 
@@ -41,6 +42,27 @@ final class Operations {
       return owner.startsWith("scala/collection/concurrent/");
     var name = owner.substring("java/util/concurrent/".length());
     return !name.endsWith("Exception") && unshared.stream().noneMatch(name::startsWith);
+  }
+
+  /** Whether a call gives something else in each run, or starts a thread that is not explored. */
+  static boolean isUnrepeatable(String owner, String name, MethodTypeDesc type) {
+    return switch (owner) {
+      case "java/lang/Math" -> name.equals("random");
+      case "scala/math/package$", "scala/util/Random$" -> true;
+      case "java/util/concurrent/ThreadLocalRandom" -> name.equals("current");
+      case "java/util/Random", "java/util/SplittableRandom", "java/security/SecureRandom" ->
+          name.equals("<init>") && type.parameterCount() == 0;
+      case "java/util/UUID" -> name.equals("randomUUID");
+      case "java/lang/System" -> name.equals("nanoTime") || name.equals("currentTimeMillis");
+      case "java/time/Instant", "java/time/LocalDateTime", "java/time/ZonedDateTime" ->
+          name.equals("now");
+      case "java/lang/Thread" -> name.equals("ofPlatform") || name.equals("<init>");
+      case "java/util/concurrent/Executors" -> !name.contains("Virtual");
+      case "java/util/concurrent/ForkJoinPool" -> name.equals("commonPool");
+      case "java/util/concurrent/CompletableFuture" ->
+          (name.equals("supplyAsync") || name.equals("runAsync")) && type.parameterCount() == 1;
+      default -> false;
+    };
   }
 
   /** Whether objects of the type may be shared, or may be plain collections. */

@@ -33,6 +33,9 @@ public record Site(
 
   public static final int OTHER = 4;
 
+  /** As {@code MERGE}, where no other thread takes over before it. */
+  public static final int RESPONSE = 5;
+
   public String place() {
     return file + ":" + line;
   }

@@ -19,7 +19,7 @@ public final class Touch {
   private static final List<Site> sites = new ArrayList<>();
   private static volatile Site[] table = new Site[0];
 
-  static synchronized int add(Site site) {
+  public static synchronized int add(Site site) {
     sites.add(site);
     table = sites.size() > table.length ? grow() : table;
     table[sites.size() - 1] = site;
@@ -62,6 +62,9 @@ public final class Touch {
     /** An instruction of a task is run. */
     void begins(Object instruction, int site);
 
+    /** A call follows whose result differs from run to run, or that starts a thread. */
+    void unrepeatable(int site);
+
     /** A fiber cedes without leaving its thread, that of {@code worker}. */
     void cedes(Object worker, int site);
 
@@ -103,6 +106,11 @@ public final class Touch {
   public static void begins(Object instruction, int site) {
     var sink = Touch.sink;
     if (sink != null) sink.begins(instruction, site);
+  }
+
+  public static void unrepeatable(int site) {
+    var sink = Touch.sink;
+    if (sink != null) sink.unrepeatable(site);
   }
 
   public static void cedes(Object worker, int site) {

@@ -121,6 +121,10 @@ final class TouchingCode implements CodeTransform {
     var owner = call.owner().asInternalName();
     var name = call.name().stringValue();
     var type = call.typeSymbol();
+    if (Operations.isUnrepeatable(owner, name, type) && isUsers) {
+      code.loadConstant(site(Site.OTHER, simple(owner), name.equals("<init>") ? "new" : name));
+      code.invokestatic(TOUCH, "unrepeatable", AT);
+    }
     if (name.startsWith("<")) code.with(call);
     else if (owner.equals("java/lang/Object") && name.equals("wait")) await(code, call, type);
     else if (owner.equals("java/lang/Thread")) thread(code, call, name, type);
@@ -253,6 +257,8 @@ final class TouchingCode implements CodeTransform {
   private void made(CodeBuilder code, String owner, String name, MethodTypeDesc type) {
     if (isUsers
         && owner.startsWith("weir/")
+        && !owner.equals(self)
+        && !name.contains("$")
         && type.returnType().descriptorString().equals("Lweir/Task;")) {
       code.dup();
       code.loadConstant(site(Site.OTHER, simple(owner), name));

@@ -50,19 +50,31 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
       point.previous,
       point.continues,
       point.default,
-      before
+      before,
+      point.disturbing
     )
     places += place
-    if !reduces then point.enabled.foreach(place.add)
+    if !reduces || point.branches then point.enabled.foreach(place.add)
     place.chosen
 
   override def refused(point: Point, instead: Int): Unit = places(point.step).refuse(instead)
 
   override def race(earlier: Int, by: Int): Unit =
     tryAt(earlier, by)
-    var begin = earlier
-    while begin > 0 && places(begin - 1).chosen == places(begin).chosen do begin -= 1
+    val begin = beginOfBlock(earlier)
     if begin != earlier then tryAt(begin, by)
+
+  /** The first of the steps in a row that the strand of `step` takes. One that disturbs does not
+    * end a row.
+    */
+  private def beginOfBlock(step: Int): Int =
+    var begin = step
+    var before = step - 1
+    while before >= 0 do
+      val place = places(before)
+      if place.chosen == places(step).chosen then begin = before
+      before = if place.chosen == places(step).chosen || place.isDisturbed then before - 1 else -1
+    begin
 
   private def tryAt(step: Int, strand: Int): Unit =
     val place = places(step)
@@ -90,7 +102,8 @@ private[explore] object BoundedSearch:
       previous: Int,
       continues: Boolean,
       var chosen: Int,
-      before: Int
+      before: Int,
+      disturbing: Int
   ):
     /** What is left to try. */
     private val left = ArrayBuffer[Int]()
@@ -101,7 +114,11 @@ private[explore] object BoundedSearch:
     /** How many pre-emptions there were, with the one that is made here. */
     def preemptions: Int = before + cost(chosen)
 
-    private def cost(strand: Int) = if continues && strand != previous then 1 else 0
+    private def cost(strand: Int) =
+      if continues && strand != previous && strand != disturbing then 1 else 0
+
+    /** Whether the step is that of the strand that disturbs. */
+    def isDisturbed: Boolean = chosen == disturbing
 
     def isSame(point: Point): Boolean =
       point.previous == previous && point.continues == continues &&

@@ -13,14 +13,14 @@ private[testkit] object Exploration:
   /** A step that takes so long, in real time, hangs. */
   private inline val hangNanos = 20_000_000_000L
 
-  def run(program: () => Task[Any], limits: ExploreLimits): ExploreReport =
+  def run(program: Execution => Task[Any], limits: ExploreLimits): ExploreReport =
     one.lock()
     try
       Instrumentation.install()
       val execution = Execution(
         StepLimits(limits.steps, plainFields = limits.plainFields, inside = limits.inside)
       )
-      onItsThread(execution)(Explorer(execution, program, limits).explore())
+      onItsThread(execution)(Explorer(execution, () => program(execution), limits).explore())
     finally one.unlock()
 
   private def onItsThread[A](execution: Execution)(body: => A): A =

@@ -45,7 +45,7 @@ private[explore] final class ExploreClock(removed: Alarm => Unit) extends Timers
 
 /** Where the virtual threads of explored programs are sent when they can go on. */
 private[explore] final class Carrier extends ForkJoinPool(1), LongSupplier:
-  var execution: Execution | Null = null
+  var execution: StrandRunner | Null = null
 
   override def execute(continuation: Runnable): Unit = execution.nn.canGoOn(continuation)
 

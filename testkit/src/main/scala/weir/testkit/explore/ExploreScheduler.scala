@@ -6,7 +6,7 @@ import weir.runtime.{Job, Scheduler, SpinListener, Spins, Watch, Worker}
 /** The scheduler of an explored program: it keeps no queue, and gives each job to the execution,
   * which decides what runs next.
   */
-private[explore] final class ExploreScheduler(execution: Execution, threads: ThreadFactory)
+private[explore] final class ExploreScheduler(execution: StrandRunner, threads: ThreadFactory)
     extends Scheduler(carriers = 1, ringCapacity = 2):
   override def runsOn(caller: Thread): Boolean = false
   override def spawns: Boolean = false
@@ -23,7 +23,7 @@ private[explore] final class ExploreScheduler(execution: Execution, threads: Thr
 /** A thread that runs slices of fibers, one after the other, as the execution says. */
 private[explore] final class ExploreWorker(
     scheduler: Scheduler,
-    execution: Execution,
+    execution: StrandRunner,
     threads: ThreadFactory
 ) extends Worker(scheduler, threads):
 

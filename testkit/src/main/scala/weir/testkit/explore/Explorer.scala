@@ -123,5 +123,5 @@ private[explore] final class Explorer(
       s"The program does not obey the order that it is given: at step $step $what. The same " +
         "choices must give the same run: create what the program uses inside of the task; take " +
         "random numbers from a seed; start no threads of the operating system." +
-        NotCovered(execution).map(line => s"\n  $line").mkString
+        NotCovered.byName(execution).map(line => s"\n  $line").mkString
     )

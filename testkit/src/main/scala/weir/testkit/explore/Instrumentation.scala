@@ -37,6 +37,15 @@ private[explore] object Instrumentation:
       name.startsWith("weir/") && isOfCore(domain) && sees(loader) &&
         !quiet.exists(name.startsWith)
 
+  /** Whether a class is the user's code. */
+  def isUsers(of: Class[?]): Boolean = usersClasses.get(of).booleanValue
+
+  private val usersClasses = new ClassValue[java.lang.Boolean]:
+    override def computeValue(of: Class[?]): java.lang.Boolean =
+      val loader = of.getClassLoader
+      (loader ne null) &&
+      Scope.isUsers(loader, of.getName.replace('.', '/'), of.getProtectionDomain)
+
   private val core = classOf[Task[?]].getProtectionDomain.getCodeSource
 
   private def isOfCore(domain: ProtectionDomain): Boolean =
@@ -52,6 +61,9 @@ private[explore] object Instrumentation:
 
   private val kit = List(
     "TestRuntime",
+    "Disturbed",
+    "Linearizable",
+    "Operation",
     "Started",
     "SpinLock",
     "Fibers",

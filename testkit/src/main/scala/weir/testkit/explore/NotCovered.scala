@@ -2,12 +2,17 @@ package weir.testkit.explore
 
 /** Tells what an exploration does not cover. */
 private[explore] object NotCovered:
+  /** What makes the runs of a program differ, by name. */
+  def byName(execution: Execution): List[String] =
+    execution.unrepeatableCalls.map(call => s"$call, which no schedule repeats") ++
+      execution.outsiders.map(name => s"the thread $name, which is not one of the program's")
+
   def apply(execution: Execution): List[String] =
     val always = List(
       "fields and collections inside of libraries, unless a lock or an atomic guards them",
       "what the processor or the JIT reorders: each access is seen by all at once"
     )
-    execution.outsiders.map(name => s"the thread $name, which is not one of the program's") ++
+    byName(execution) ++
       Instrumentation.failures.toList
         .sortBy(_._1)
         .take(5)

@@ -20,23 +20,32 @@ private[explore] final class RandomPriorities(seed: Long, depth: Int) extends St
   private val priorities = mutable.ArrayBuffer[Double]()
   private val changes = mutable.Set[Int]()
   private var lowest = 0.0
+  private var length = 1
 
   /** Begins a run of a program of about `steps` steps. */
   def begin(steps: Int): Unit =
     priorities.clear()
     changes.clear()
     lowest = 0.0
+    length = steps
     for _ <- 1 until depth do changes += 1 + random.nextInt(math.max(1, steps))
 
   def choose(point: Point): Int =
     val previous = point.previous
     while priorities.length <= point.enabled.last || priorities.length <= previous do
       priorities += 1 + random.nextDouble()
+    if point.branches then
+      // It may disturb at each of about so many places, once.
+      if random.nextInt(math.max(1, length)) == 0 then point.disturbing else point.previous
+    else byPriority(point)
+
+  private def byPriority(point: Point): Int =
+    val previous = point.previous
     val gaveUp = previous >= 0 && !point.continues && point.enabled.contains(previous)
     if previous >= 0 && (gaveUp || changes(point.step)) then
       lowest -= 1
       priorities(previous) = lowest
-    point.enabled.maxBy(priorities(_))
+    if point.isLast then point.default else point.enabled.maxBy(priorities(_))
 
 private[explore] object RandomPriorities:
   /** The probability, at least, that one of `runs` runs shows a bug of this depth. */

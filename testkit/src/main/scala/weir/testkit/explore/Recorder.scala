@@ -88,6 +88,11 @@ private[explore] final class Recorder:
 
   def begins(strand: Strand): Unit = names.add(strand)
 
+  /** The strand's code fails, since it is disturbed. */
+  def fails(strand: Strand): Unit =
+    close()
+    add(Event(strand, "an error is thrown here", placeOf(strand), isPreemption = true))
+
   /** The strand waits, if that is not all that it has done. */
   def waits(strand: Strand): Unit =
     close()

@@ -17,6 +17,9 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   var alarm: Alarm | Null = null
   var ownThread: Mount | Null = null
 
+  /** What a strand does that disturbs the program, once; or that moves the clock. */
+  var act: (() => Unit) | Null = null
+
   /** The fiber's next slice, while that is queued. */
   var job: Job | Null = null
 
@@ -29,8 +32,8 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   /** The clock before the present step. */
   var before: Array[Int] = clock
 
-  /** Whether it has given up its turn by itself. */
-  var hasYielded = false
+  /** Whether it runs what an error disturbs: see `TestRuntime.failEverywhere`. */
+  var isDisturbed = false
 
   /** Whether an instruction of this library has begun, and has touched nothing yet. */
   var isFresh = false

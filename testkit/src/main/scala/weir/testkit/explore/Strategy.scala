@@ -31,15 +31,36 @@ private[explore] final class Point:
   /** The strands that can take a step, in the order in which they were made. */
   val enabled: ArrayBuffer[Int] = ArrayBuffer()
 
-  /** The choice where nothing else is wanted: no pre-emption, otherwise the next strand in turn. */
-  def default: Int =
-    if continues then previous
-    else
-      var i = 0
-      while i < enabled.length && enabled(i) <= previous do i += 1
-      enabled(if i < enabled.length then i else 0)
+  /** The strand that disturbs the program, which may come at any time, at no cost; -1 for none. */
+  var disturbing = -1
 
-  def isPreemption(chosen: Int): Boolean = continues && chosen != previous
+  /** Whether that strand comes now, if it has not come before. */
+  var isLast = false
+
+  /** Whether each choice is to be tried, whatever the races. */
+  var branches = false
+
+  /** The choice where nothing else is wanted: no pre-emption, otherwise the next strand in turn.
+    * The strand that disturbs is the last.
+    */
+  def default: Int =
+    if isLast && enabled.contains(disturbing) then disturbing
+    else if continues then previous
+    else if enabled.length == 1 then enabled(0)
+    else
+      var found = -1
+      var first = -1
+      var i = 0
+      while found < 0 && i < enabled.length do
+        val id = enabled(i)
+        if id != disturbing then
+          if first < 0 then first = id
+          if id > previous then found = id
+        i += 1
+      if found >= 0 then found else first
+
+  def isPreemption(chosen: Int): Boolean =
+    continues && chosen != previous && chosen != disturbing
 
 /** The choices of a run that differ from the default, by the number of the step: enough to repeat
   * the run.
