@@ -60,7 +60,7 @@ object Linearizable:
       while programs == 0 || took < limits.time do
         val program = randomProgram()
         try
-          val report = explore(program, 2.seconds)
+          val report = explore(program, limits.time / 8)
           orders += report.orders + report.randomOrders
           programs += 1
         catch case failure: ExploreFailure => throw smallest(program, failure)

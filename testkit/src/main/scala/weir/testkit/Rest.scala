@@ -54,7 +54,7 @@ private[testkit] object Rest:
     module != null && (module.startsWith("java.") || module.startsWith("jdk."))
 
   private def isExplorers(frame: StackTraceElement): Boolean =
-    frame.getClassName.startsWith("weir.testkit.explore.Execution") ||
+    frame.getClassName.startsWith("weir.testkit.explore.") ||
       frame.getClassName.startsWith("weir.testkit.agent.")
 
   private def isIo(frame: StackTraceElement): Boolean = io.exists(frame.getClassName.startsWith)

@@ -175,6 +175,17 @@ class ExploreSuite extends munit.FunSuite:
     }
     assertEquals(error.preemptions, 0)
 
+  test("an alarm that is removed when it is due might have rung before"):
+    val error = failure() {
+      for
+        rung <- Ref.of(false)
+        other <- Task.sleep(2.seconds).andThen(rung.set(true)).start
+        _ <- Task.sleep(1.second).andThen(Task.sleep(1.second)).andThen(other.cancel)
+        seen <- rung.get
+      yield assert(!seen)
+    }
+    assertEquals(error.preemptions, 0)
+
   test("alarms that are due one after the other ring in that order"):
     val report = passes {
       for
@@ -279,6 +290,18 @@ class ExploreSuite extends munit.FunSuite:
     test(s"a right program passes, and all orders are run: $name"):
       passes(program()): Unit
 
+  test("two that wait in a monitor, and one that notifies them, pass"):
+    TestRuntime.explore(ExploreLimits(preemptions = 1, time = 2.seconds))(Task.defer {
+      val box = ExploreSuite.Box()
+      val puts = Task {
+        box.put(1)
+        box.put(2)
+      }
+      Task
+        .both(Task.both(Task(box.take()), Task(box.take())), puts)
+        .map { case ((a, b), _) => assertEquals(Set(a, b), Set(1, 2)) }
+    }): Unit
+
   test("a program of many steps goes on by random priorities, within the limit of time"):
     val report = TestRuntime.explore(ExploreLimits(time = 2.seconds))(
       Stream.emits(1 to 30).parEvalMapUnordered(3)(n => Task.cede.as(n)).prefetchN(1).drain
@@ -290,3 +313,19 @@ object ExploreSuite:
   final class Counter:
     var n = 0
     def add(): Unit = synchronized { n += 1 }
+
+  /** Holds one number. */
+  final class Box:
+    private val items = java.util.ArrayDeque[Int]()
+
+    def put(n: Int): Unit = items.synchronized {
+      while !items.isEmpty do items.wait()
+      items.add(n): Unit
+      items.notifyAll()
+    }
+
+    def take(): Int = items.synchronized {
+      while items.isEmpty do items.wait()
+      items.notifyAll()
+      items.remove()
+    }

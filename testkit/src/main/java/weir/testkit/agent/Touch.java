@@ -53,8 +53,17 @@ public final class Touch {
     /** The thread has entered the monitor of a synchronized method. */
     void entered(Object monitor);
 
-    /** The thread is about to leave a monitor, also to wait for it. */
+    /** The thread is about to leave a monitor. */
     void exit(Object monitor);
+
+    /** The thread is about to wait in a monitor. Returns how often it has entered it. */
+    int beginWait(Object monitor);
+
+    /** The thread has waited, and has the monitor again. */
+    void endWait(Object monitor, int times);
+
+    /** The thread is about to notify those that wait in a monitor. */
+    void notified(Object monitor, int site);
 
     /** Whether the call was one of an explored thread, which has yielded. */
     boolean yields(int site);
@@ -103,6 +112,14 @@ public final class Touch {
     if (sink != null) sink.exit(monitor);
   }
 
+  public static void notified(Object monitor, int site) {
+    var sink = Touch.sink;
+    if (sink != null) {
+      sink.touch(monitor, site);
+      sink.notified(monitor, site);
+    }
+  }
+
   public static void begins(Object instruction, int site) {
     var sink = Touch.sink;
     if (sink != null) sink.begins(instruction, site);
@@ -143,11 +160,12 @@ public final class Touch {
   /** In the place of {@code Object.wait(long)}. */
   public static void await(Object monitor, long millis, int site) throws InterruptedException {
     at(monitor, site);
-    exit(monitor);
+    var sink = Touch.sink;
+    int times = sink == null ? 0 : sink.beginWait(monitor);
     try {
       monitor.wait(millis);
     } finally {
-      entered(monitor);
+      if (times > 0) sink.endWait(monitor, times);
     }
   }
 }

@@ -126,7 +126,7 @@ final class TouchingCode implements CodeTransform {
       code.invokestatic(TOUCH, "unrepeatable", AT);
     }
     if (name.startsWith("<")) code.with(call);
-    else if (owner.equals("java/lang/Object") && name.equals("wait")) await(code, call, type);
+    else if (isWait(call, name, type)) await(code, call, type);
     else if (owner.equals("java/lang/Thread")) thread(code, call, name, type);
     else if (owner.equals("java/util/concurrent/locks/LockSupport") && name.equals("unpark")) {
       code.dup();
@@ -146,6 +146,8 @@ final class TouchingCode implements CodeTransform {
   private void before(
       CodeBuilder code, InvokeInstruction call, String owner, String name, MethodTypeDesc type) {
     if (owner.equals("java/lang/invoke/VarHandle")) varHandle(code, call, name, type);
+    else if (isUsers && name.startsWith("notify") && isNotify(name, type))
+      hook(code, type, "notified", site(Site.RELEASE, "monitor", name));
     else if (owner.startsWith("weir/fiber/") && isInstruction(owner, name))
       hook(code, type, "begins", site(Site.OTHER, simple(owner), name));
     else if (owner.equals("weir/runtime/ExecutionThread") && name.equals("yieldNowAndThen"))
@@ -154,10 +156,21 @@ final class TouchingCode implements CodeTransform {
       hook(code, type, "at", site(kindIn(owner, name), simple(owner), name));
     else if (isUsers && Operations.isCollection(owner))
       hook(code, type, "at", site(Operations.kind(name), false, true, simple(owner), name));
-    else if (isUsers && owner.equals("java/lang/Object") && name.startsWith("notify"))
-      hook(code, type, "at", site(Site.RELEASE, "monitor", name));
     else if (isUsers && isSynchronized(owner, name + call.type().stringValue()))
       hook(code, type, "beforeEnter", site(Site.WRITE, "monitor", name));
+  }
+
+  /** Whether it is that of {@code Object}: those are final, and a call may name any class. */
+  private static boolean isWait(InvokeInstruction call, String name, MethodTypeDesc type) {
+    var types = type.displayDescriptor();
+    return name.equals("wait")
+        && call.opcode() == Opcode.INVOKEVIRTUAL
+        && (types.equals("()void") || types.equals("(long)void") || types.equals("(long,int)void"));
+  }
+
+  private static boolean isNotify(String name, MethodTypeDesc type) {
+    return (name.equals("notify") || name.equals("notifyAll"))
+        && type.displayDescriptor().equals("()void");
   }
 
   private static boolean isInstruction(String owner, String name) {

@@ -19,7 +19,9 @@ private[explore] object Ends:
     val alive = strands.toList
       .flatMap(strand => Option(strand.fiber).map(fiber => (strand.id + 1, fiber.nn)))
       .filter((_, fiber) => (fiber.outcome eq null) && fiber.demand != Job.Never)
-    def report = Report.of(alive, test) + locks(strands, monitors)
+    val names = Names()
+    strands.foreach(names.add)
+    def report = names.withNumbers(Report.of(alive, test)) + locks(strands, monitors)
     test.outcome match
       case Outcome.Failed(error) => error
       case Outcome.Canceled => TestRuntime.Stuck("The test has cancelled itself.")

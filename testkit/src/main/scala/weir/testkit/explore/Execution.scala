@@ -52,7 +52,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     objects = newObjects()
     choices.clear()
     preemptions = 0
-    latest = -1
+    yieldsInRow.ran(-1)
     disturbing = null
     clockMover = null
     hasFailed = false
@@ -62,8 +62,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     point.step = 0
     point.previous = -1
     monitors.clear()
-    outsideWaits.clear()
-    fromOutside.clear()
+    outsiders.reset()
     clock.reset()
     chosen = null
     current = null
@@ -102,6 +101,8 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       case Site.RESPONSE => Site.MERGE
       case other => other
     objects.touch(shared, field, kind, strand)
+    strand.latest = shared
+    strand.latestField = field
     val recorder = this.recorder
     if recorder ne null then recorder.touched(strand, shared, field, site)
     current = strand
@@ -126,11 +127,13 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
   def unrepeatable(site: Int): Unit =
     if here ne null then
       val at = Touch.site(site)
-      sources.put(s"${at.what}.${at.operation} at ${at.place}", ()): Unit
+      outsiders.note(s"${at.what}.${at.operation} at ${at.place}")
 
   def begins(instruction: AnyRef, site: Int): Unit =
     val strand = here
     if strand ne null then
+      // A choice, since a cancel may come between any two instructions.
+      mayPreempt(strand)
       strand.isFresh = true
       strand.instruction = instruction
       if strand.isDisturbed && !hasFailed && mayFail(strand, instruction) then fail(strand)
@@ -183,6 +186,19 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     val strand = here
     if strand ne null then monitors.enter(monitor, strand)
 
+  def beginWait(monitor: AnyRef): Int =
+    val strand = here
+    if strand eq null then 0 else monitors.beginWait(monitor, strand)
+
+  def endWait(monitor: AnyRef, times: Int): Unit =
+    val strand = here
+    if strand ne null then
+      objects.touch(objects.of(monitor), "monitor", Site.WRITE, strand)
+      monitors.endWait(monitor, strand, times)
+
+  def notified(monitor: AnyRef, site: Int): Unit =
+    if here ne null then monitors.notify(monitor, Touch.site(site).operation == "notifyAll")
+
   def exit(monitor: AnyRef | Null): Unit =
     val strand = here
     if (strand ne null) && (monitor ne null) then monitors.exit(monitor, strand)
@@ -194,6 +210,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       while !monitors.isFreeFor(monitor, strand) do
         strand.wants = monitor
         choosing(strand, continues = false)
+        objects.touch(objects.of(monitor), "monitor", Site.WRITE, strand)
       strand.wants = null
       monitors.join(monitor, strand)
 

@@ -10,7 +10,7 @@ import weir.runtime.{Alarm, AlarmAfter, Timers}
 /** The clock of an explored program. It moves when nothing can run, to the time of the next alarms,
   * which are then due together: their order is a choice. Used by one thread at a time.
   */
-private[explore] final class ExploreClock(removed: Alarm => Unit) extends Timers:
+private[explore] final class ExploreClock(removed: Alarm => Boolean) extends Timers:
   private val alarms = ArrayBuffer[Alarm]()
   private val begin = 1_000_000_000L
   private var now = begin
@@ -24,9 +24,8 @@ private[explore] final class ExploreClock(removed: Alarm => Unit) extends Timers
 
   def remove(alarm: Alarm): Boolean =
     val index = alarms.indexWhere(_ eq alarm)
-    removed(alarm)
     if index >= 0 then alarms.remove(index): Unit
-    index >= 0
+    index >= 0 || removed(alarm)
 
   def reset(): Unit =
     alarms.clear()

@@ -10,12 +10,19 @@ private[explore] final class Monitors:
     var by: Strand | Null = null
     var times = 0
 
+    /** How many strands are in `wait`; how many of those were notified; how many can go on. */
+    var waiting = 0
+    var notified = 0
+    var goingOn = 0
+
     /** The clock of whoever has left it last. */
     var left: Array[Int] = Array.empty
 
   private val held = IdentityHashMap[AnyRef, Held]()
 
-  def clear(): Unit = held.clear()
+  def clear(): Unit =
+    held.clear()
+    isHandingOn = false
 
   def isFreeFor(monitor: AnyRef, strand: Strand): Boolean =
     val known = held.get(monitor)
@@ -42,9 +49,59 @@ private[explore] final class Monitors:
     val known = held.get(monitor)
     if (known ne null) && (known.by eq strand) then
       known.times -= 1
-      if known.times == 0 then
-        known.by = null
-        known.left = strand.clock
+      if known.times == 0 then leave(known, strand)
+
+  private def leave(known: Held, strand: Strand): Unit =
+    known.by = null
+    known.left = strand.clock
+    // The JVM hands on to one thread at a time.
+    if known.notified > 0 && known.goingOn == 0 then isHandingOn = true
+
+  // ---- wait and notify ----
+
+  /** True from the moment at which a monitor is left that the JVM then hands on to a thread that was
+    * notified, until that thread can go on.
+    */
+  var isHandingOn = false
+
+  def handedOn(): Unit = isHandingOn = false
+
+  /** The strand leaves the monitor to wait. Returns how often it had entered it. */
+  def beginWait(monitor: AnyRef, strand: Strand): Int =
+    val known = held.get(monitor)
+    if (known eq null) || (known.by ne strand) then 0
+    else
+      val times = known.times
+      known.times = 0
+      known.waiting += 1
+      strand.awaits = monitor
+      leave(known, strand)
+      times
+
+  /** The strand is back in the monitor. */
+  def endWait(monitor: AnyRef, strand: Strand, times: Int): Unit =
+    val known = held.get(monitor)
+    if times > 0 && (known ne null) then
+      known.by = strand
+      known.times = times
+      known.waiting -= 1
+      known.notified = math.max(0, known.notified - 1)
+      known.goingOn = math.max(0, known.goingOn - 1)
+      strand.awaits = null
+      strand.wants = null
+      join(monitor, strand)
+
+  /** One strand that waits can go on, as soon as the monitor is free. */
+  def canGoOn(monitor: AnyRef): Unit =
+    val known = held.get(monitor)
+    if known ne null then
+      known.goingOn += 1
+      if known.notified < known.goingOn then known.notified = known.goingOn
+
+  def notify(monitor: AnyRef, all: Boolean): Unit =
+    val known = held.get(monitor)
+    if known ne null then
+      known.notified = if all then known.waiting else math.min(known.waiting, known.notified + 1)
 
   /** The steps of `strand` come after those of whoever has had the monitor before. */
   def join(monitor: AnyRef, strand: Strand): Unit =

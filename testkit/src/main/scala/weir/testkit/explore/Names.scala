@@ -3,6 +3,7 @@ package weir.testkit.explore
 import java.util.IdentityHashMap
 import java.util.concurrent.locks.Lock
 import scala.collection.mutable
+import scala.jdk.CollectionConverters.*
 import weir.fiber.FiberCore
 import weir.sync.Guarded
 import weir.testkit.agent.Site
@@ -23,6 +24,15 @@ private[explore] final class Names:
         name = numbered(typeName(on, site))
         known.put(on, name): Unit
       name
+
+  /** `text`, with the numbers of fibers in the place of their names, which differ from run to run. */
+  def withNumbers(text: String): String = Names.fiberName.replaceAllIn(
+    text,
+    found =>
+      fibers.keySet.iterator.asScala
+        .find(_.name == found.group(1))
+        .fold(found.matched)(fiber => of(fiber))
+  )
 
   def of(fiber: FiberCore): String = s"fiber ${fibers.getOrDefault(fiber, 0)}"
 
@@ -91,6 +101,8 @@ private[explore] final class Names:
     if strand.fiber ne null then fibers.put(strand.fiber.nn, strand.id + 1): Unit
 
 private[explore] object Names:
+  private val fiberName = "fiber ([0-9a-f]+)".r
+
   def simple(of: Class[?]): String =
     val name = of.getName
     name.substring(math.max(name.lastIndexOf('.'), name.lastIndexOf('$', name.length - 2)) + 1)

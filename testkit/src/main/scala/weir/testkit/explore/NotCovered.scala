@@ -4,8 +4,8 @@ package weir.testkit.explore
 private[explore] object NotCovered:
   /** What makes the runs of a program differ, by name. */
   def byName(execution: Execution): List[String] =
-    execution.unrepeatableCalls.map(call => s"$call, which no schedule repeats") ++
-      execution.outsiders.map(name => s"the thread $name, which is not one of the program's")
+    execution.outsiders.unrepeatableCalls.map(call => s"$call, which no schedule repeats") ++
+      execution.outsiders.names.map(name => s"the thread $name, which is not one of the program's")
 
   def apply(execution: Execution): List[String] =
     val always = List(

@@ -100,7 +100,7 @@ private[explore] final class Recorder:
       case fiber: TaskFiber if strand.mount eq null =>
         val wait = fiber.suspendedIn
         val awaited = if wait eq null then null else wait.awaited
-        val what = if awaited eq null then "" else s" for ${awaited.awaitedAs}"
+        val what = if awaited eq null then "" else s" for ${names.withNumbers(awaited.awaitedAs)}"
         add(Event(strand, s"waits$what", ""))
       case _ => add(Event(strand, "waits", ""))
 
@@ -110,7 +110,14 @@ private[explore] final class Recorder:
     open = null
     if last ne null then last._1.seen = names.value(last._2, last._3)
 
-  private def add(event: Event): Unit = events += event
+  /** Not the same once more: an instruction may look at something several times. */
+  private def add(event: Event): Unit =
+    val last = events.lastOption
+    val isSame = last.exists(l =>
+      (l.strand eq event.strand) && l.place == event.place && l.what == event.what &&
+        l.seen.isEmpty
+    )
+    if !isSame then events += event
 
 /** A line of a story: what `strand` does, and what it has seen. */
 private[explore] final class Event(

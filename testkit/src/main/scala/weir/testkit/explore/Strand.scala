@@ -38,6 +38,21 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   /** Whether an instruction of this library has begun, and has touched nothing yet. */
   var isFresh = false
 
+  /** The monitor in whose `wait` it is; null for none. */
+  var awaits: AnyRef | Null = null
+
+  /** Whether its alarm was removed when it was due, and rings no more. */
+  var isRemoved = false
+
+  /** What it has touched last. */
+  var latest: SharedObject | Null = null
+  var latestField = ""
+
+  /** Whether its thread waits in the JDK's code, which goes on with what it has touched last, such as
+    * a lock, without a further call.
+    */
+  var isInJdk = false
+
   /** The instruction that it runs, for the story. */
   var instruction: AnyRef | Null = null
 

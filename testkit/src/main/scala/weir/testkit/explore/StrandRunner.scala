@@ -1,11 +1,11 @@
 package weir.testkit.explore
 
 import java.util.IdentityHashMap
-import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
 import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{FiberCore, TaskFiber, Waiter}
 import weir.runtime.{Alarm, Job}
 import weir.testkit.VirtualThreads
+import weir.testkit.agent.Site
 import weir.{ContextHook, Runtime}
 
 /** Runs the strands of a program one at a time, on the thread that drives it, as the strategy says.
@@ -35,9 +35,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
   protected val choices = ArrayBuffer[(Int, Int)]()
   protected var preemptions = 0
 
-  /** The strand that gave up its turn last, if no other has run since, and how often it has. */
-  protected var latest = -1
-  protected var yieldsInRow = 0
+  protected val yieldsInRow = YieldsInRow()
   protected val mounts = IdentityHashMap[Runnable, Mount]()
   protected val idle = ArrayBuffer[ExploreWorker]()
   protected var starting: ExploreWorker | Null = null
@@ -59,34 +57,20 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
   /** The fiber of the program as a whole. */
   protected var test: TaskFiber | Null = null
 
-  // written by threads of the user's
-  protected val fromOutside = ConcurrentLinkedQueue[Runnable]()
-  protected val outside = ConcurrentHashMap[String, Unit]()
-  protected val sources = ConcurrentHashMap[String, Unit]()
-  protected val outsideWaits = ArrayBuffer[Waiter]()
+  val outsiders: Outsiders = Outsiders()
 
   /** Counts all steps of all runs: whoever waits for the driver sees that it gets on. */
   @volatile var progress = 0L
-
-  /** Calls of the program whose results may differ from run to run. */
-  def unrepeatableCalls: List[String] =
-    import scala.jdk.CollectionConverters.*
-    sources.keySet.asScala.toList.sorted
 
   /** Where the thread is that runs. From any thread. */
   def stackOfCarried: List[StackTraceElement] =
     val thread = carried
     if thread eq null then Nil else thread.getStackTrace.toList.take(20)
 
-  /** The names of threads that are not explored, and have let an explored one go on. */
-  def outsiders: List[String] =
-    import scala.jdk.CollectionConverters.*
-    outside.keySet.asScala.toList.sorted
-
   protected def newRuntime(): Runtime =
     new Runtime(ExploreScheduler(this, threads), clock, ContextHook.installed):
       override private[weir] def begun(fiber: FiberCore): Unit = add(fiber)
-      override private[weir] def waitsOutside(waiter: Waiter): Unit = outsideWaits += waiter
+      override private[weir] def waitsOutside(waiter: Waiter): Unit = outsiders.awaits(waiter)
       override private[weir] def report(where: String, error: Throwable): Unit = ()
 
   protected def newObjects() =
@@ -122,9 +106,11 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
     try
       strand.alarm match
         case alarm: Alarm =>
-          if recorder ne null then recorder.nn.rings(strand, clock.elapsedNanos)
           strand.state = Strand.Ended
-          alarm.ring()
+          objects.touch(objects.of(alarm), "", Site.WRITE, strand)
+          if !strand.isRemoved then
+            if recorder ne null then recorder.nn.rings(strand, clock.elapsedNanos)
+            alarm.ring()
         case null =>
           strand.state = Strand.Blocked
           strand.act.nn()
@@ -135,6 +121,10 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
       case mount: Mount => mount
       case null => mounted(strand)
     carried = mount.thread
+    if strand.isInJdk then
+      strand.isInJdk = false
+      if strand.latest ne null then
+        objects.touch(strand.latest.nn, strand.latestField, Site.WRITE, strand)
     mount.continuation.run()
     current = null
     if mount.thread.getState == Thread.State.TERMINATED then
@@ -144,6 +134,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
     mount.strand match
       case last: Strand if last.state == Strand.Running =>
         last.state = Strand.Blocked
+        last.isInJdk = last.mount eq mount
         if recorder ne null then recorder.nn.waits(last)
       case _ => ()
 
@@ -197,10 +188,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
 
   /** A virtual thread was started, or can go on. */
   def canGoOn(continuation: Runnable): Unit =
-    if isOnDriver then ready(continuation)
-    else
-      fromOutside.add(continuation): Unit
-      outside.put(Thread.currentThread().getName, ()): Unit
+    if isOnDriver then ready(continuation) else outsiders.arrive(continuation)
 
   private def isOnDriver: Boolean =
     val here = Thread.currentThread()
@@ -212,6 +200,9 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
       case mount if mount.run == runs || (mount.worker ne null) =>
         val strand = mount.strand
         if (strand ne null) && (strand.mount eq mount) && strand.state != Strand.Ended then
+          if strand.awaits ne null then
+            strand.wants = strand.awaits
+            if strand.state != Strand.Ready then monitors.canGoOn(strand.awaits.nn)
           wake(strand)
       case _ => ()
 
@@ -259,6 +250,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
 
   /** The strand that takes the next step; null if none can before the clock moves. */
   protected def decide(previous: Strand | Null, continues: Boolean): Strand | Null =
+    if monitors.isHandingOn then awaitHandedOn()
     val enabled = point.enabled
     enabled.clear()
     var i = 0
@@ -305,19 +297,19 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
       mover.act = () => jump(): Unit
       clockMover = mover
 
-  /** A strand that gives up its turn again and again waits for others: so it is their turn. Without
-    * that there would be no end of orders.
-    */
+  /** The JVM hands a monitor on to a thread that was notified, by a thread of its own. */
+  private def awaitHandedOn(): Unit =
+    outsiders.await(100_000_000)
+    outsiders.take(ready): Unit
+    monitors.handedOn()
+
   private def leaveToOthers(previous: Strand): Unit =
     val index = point.enabled.indexOf(previous.id)
-    if index >= 0 then
-      if previous.id == latest then yieldsInRow += 1 else yieldsInRow = 1
-      latest = previous.id
-      if yieldsInRow > StrandRunner.mostYields && point.enabled.length > 1 then
-        point.enabled.remove(index): Unit
+    if index >= 0 && !yieldsInRow.mayGoOn(previous.id) && point.enabled.length > 1 then
+      point.enabled.remove(index): Unit
 
   protected def begin(strand: Strand): Strand =
-    if strand.id != latest then latest = -1
+    yieldsInRow.ran(strand.id)
     strand.before = strand.clock
     val clock = java.util.Arrays.copyOf(strand.clock, math.max(strand.clock.length, strands.length))
     clock(strand.id) = point.step + 1
@@ -329,7 +321,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
 
   /** As `decide`, on the driver's own stack: moves the clock, or waits for threads outside. */
   protected def decideOutside(previous: Strand | Null, continues: Boolean): Strand | Null =
-    takeFromOutside()
+    outsiders.take(ready): Unit
     var next = decide(previous, continues)
     while (next eq null) && !hasEnded && (jump() || awaitOutside()) do
       next = decide(previous, continues)
@@ -359,27 +351,24 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
         strand.state = Strand.Ready
     due.nonEmpty
 
-  protected def removed(alarm: Alarm): Unit =
+  /** An alarm that is due does not ring any more. Its strand stays: that it might have rung before
+    * has to be seen, so its step is an access to the alarm, as the removal is.
+    */
+  protected def removed(alarm: Alarm): Boolean =
     strands.find(_.alarm eq alarm) match
-      case Some(strand) if strand.state == Strand.Ready => strand.state = Strand.Ended
-      case _ => ()
-
-  private def takeFromOutside(): Unit =
-    var continuation = fromOutside.poll()
-    while continuation ne null do
-      ready(continuation)
-      continuation = fromOutside.poll()
+      case Some(strand) if strand.state == Strand.Ready && !strand.isRemoved =>
+        strand.isRemoved = true
+        val by = current
+        if by ne null then objects.touch(objects.of(alarm), "", Site.WRITE, by)
+        true
+      case _ => false
 
   /** Waits a while for threads outside to let one go on. */
   private def awaitOutside(): Boolean =
-    val until = System.nanoTime() + limits.patienceNanos
-    val mayCome = strands.exists(strand => strand.mount ne null) || outsideWaits.exists(_.isOpen) ||
-      runtime.platformThreads.running > 0
-    if mayCome then
-      while fromOutside.isEmpty && System.nanoTime() < until do Thread.sleep(0, 200_000)
-    val came = !fromOutside.isEmpty
-    takeFromOutside()
-    came
+    val mayCome = outsiders.areAwaited || runtime.platformThreads.running > 0 ||
+      strands.exists(strand => strand.mount ne null)
+    if mayCome then outsiders.await(limits.patienceNanos)
+    outsiders.take(ready)
 
   /** What disturbs comes now, if it has not come before. */
   def isLast(): Unit = point.isLast = true
@@ -426,9 +415,3 @@ private[testkit] abstract class StrandRunner(limits: StepLimits):
   def yieldHere(): Unit =
     val strand = here
     if strand ne null then choosing(strand, continues = false) else Thread.`yield`()
-
-private[explore] object StrandRunner:
-  /** How often in a row a strand may give up its turn and take the next one again, while others can
-    * run.
-    */
-  private inline val mostYields = 2

@@ -1,0 +1,56 @@
+package weir.testkit.explore
+
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
+import scala.collection.mutable.ArrayBuffer
+import scala.jdk.CollectionConverters.*
+import weir.fiber.Waiter
+
+/** What comes from outside of an explored program: threads that let one of its threads go on, and
+  * calls whose results differ from run to run.
+  *
+  * **Shared**: `arrived` and the names, which threads outside write. The rest is the driver's.
+  */
+private[testkit] final class Outsiders:
+  private val arrived = ConcurrentLinkedQueue[Runnable]()
+  private val threads = ConcurrentHashMap[String, Unit]()
+  private val calls = ConcurrentHashMap[String, Unit]()
+  private val waits = ArrayBuffer[Waiter]()
+
+  def reset(): Unit =
+    arrived.clear()
+    waits.clear()
+
+  /** Called by a thread outside: `continuation` can go on. */
+  def arrive(continuation: Runnable): Unit =
+    arrived.add(continuation): Unit
+    val name = Thread.currentThread().getName
+    if !name.startsWith("VirtualThread-unblocker") then threads.put(name, ()): Unit
+
+  /** A fiber waits for a callback, which code outside may call. */
+  def awaits(waiter: Waiter): Unit = waits += waiter
+
+  def note(call: String): Unit = calls.put(call, ()): Unit
+
+  /** Hands what has arrived to `ready`. True if there was anything. */
+  def take(ready: Runnable => Unit): Boolean =
+    var continuation = arrived.poll()
+    val any = continuation ne null
+    while continuation ne null do
+      ready(continuation)
+      continuation = arrived.poll()
+    any
+
+  /** Whether a fiber waits for a callback. */
+  def areAwaited: Boolean = waits.exists(_.isOpen)
+
+  /** Waits until something has arrived, at most so long in real time. */
+  def await(nanos: Long): Unit =
+    val until = System.nanoTime() + nanos
+    // By spinning: this may run on a thread of the program, which must not wait.
+    while arrived.isEmpty && System.nanoTime() < until do Thread.onSpinWait()
+
+  /** The calls of the program whose results may differ from run to run. */
+  def unrepeatableCalls: List[String] = calls.keySet.asScala.toList.sorted
+
+  /** The names of threads that are not explored, and have let an explored one go on. */
+  def names: List[String] = threads.keySet.asScala.toList.sorted
