@@ -1,0 +1,196 @@
+package weir.testkit.explore
+
+import java.util.IdentityHashMap
+import scala.collection.mutable.ArrayBuffer
+import weir.fiber.{FiberCore, TaskFiber}
+import weir.runtime.Alarm
+import weir.testkit.agent.Site
+
+/** Who takes the next step of a program: which strands can, what the strategy chooses, and when the
+  * clock moves.
+  */
+private[testkit] abstract class StrandChoices(limits: StepLimits):
+  val clock: ExploreClock = ExploreClock(removed)
+  protected val monitors = Monitors()
+
+  // of the present run
+  protected var runs = 0L
+  protected var strategy: Strategy = Replay(Nil)
+  protected var recorder: Recorder | Null = null
+  protected val strands = ArrayBuffer[Strand]()
+  protected val byFiber = IdentityHashMap[FiberCore, Strand]()
+  protected var objects = newObjects()
+  protected val point = Point()
+  protected val choices = ArrayBuffer[(Int, Int)]()
+  protected var preemptions = 0
+
+  protected val yieldsInRow = YieldsInRow()
+  protected val mounts = IdentityHashMap[Runnable, Mount]()
+  protected val idle = ArrayBuffer[ExploreWorker]()
+  protected var starting: ExploreWorker | Null = null
+
+  /** The strand that runs; null while the execution itself does. */
+  protected var current: Strand | Null = null
+
+  /** The strand that has been chosen, and is to run once the present one has left the carrier. */
+  protected var chosen: Strand | Null = null
+  protected var driver: Thread | Null = null
+
+  /** The thread that runs, on the driver or carried by it. */
+  protected var carried: Thread | Null = null
+
+  /** What disturbs the program, and what moves the clock then; null for none. */
+  protected var disturbing: Strand | Null = null
+  protected var clockMover: Strand | Null = null
+
+  /** The fiber of the program as a whole. */
+  protected var test: TaskFiber | Null = null
+
+  val outsiders: Outsiders = Outsiders()
+
+  /** Counts all steps of all runs: whoever waits for the driver sees that it gets on. */
+  @volatile var progress = 0L
+
+  protected def newObjects() =
+    SharedObjects((earlier, by) => strategy.race(earlier.index, by.id))
+
+  /** A thread can go on, as the JDK tells. */
+  protected def ready(continuation: Runnable): Unit
+
+  /** Whether a fiber waits for a thread of the operating system that runs its call. */
+  protected def callsElsewhere: Boolean
+
+  protected def add(): Strand =
+    val creator = current
+    val clock = if creator eq null then Array.empty[Int] else creator.clock.clone()
+    val strand = Strand(strands.length, creator, clock)
+    if creator ne null then strand.isDisturbed = creator.isDisturbed
+    strands += strand
+    strand
+
+  // ---- choices ----
+
+  /** The strand that takes the next step; null if none can before the clock moves. */
+  protected def decide(previous: Strand | Null, continues: Boolean): Strand | Null =
+    if monitors.isHandingOn then awaitHandedOn()
+    val enabled = point.enabled
+    enabled.clear()
+    var i = 0
+    while i < strands.length do
+      if isEnabled(strands(i)) then enabled += i
+      i += 1
+    if (previous ne null) && !continues then leaveToOthers(previous)
+    offerClock()
+    if enabled.isEmpty then null
+    else
+      point.previous = if previous eq null then -1 else previous.id
+      point.continues = continues
+      begin(strands(choose()))
+
+  /** Asks the strategy. */
+  protected def choose(): Int =
+    val id = strategy.choose(point)
+    if id != point.default then choices += ((point.step, id))
+    if point.isPreemption(id) then preemptions += 1
+    point.branches = false
+    id
+
+  /** While nothing can run but what disturbs, the clock may move before that. */
+  private def offerClock(): Unit =
+    val mover = clockMover
+    if (mover ne null) && clock.size > 0 && !hasEnded &&
+      point.enabled.forall(_ == point.disturbing)
+    then
+      point.enabled += mover.id
+      point.enabled.sortInPlace(): Unit
+      point.branches = true
+
+  /** From now on `act` may come at any time, once; null for what the code of the program does. */
+  def disturb(act: (() => Unit) | Null): Unit =
+    if disturbing ne null then
+      throw IllegalStateException("A test disturbs one task. It was called for a second one.")
+    val strand = add()
+    strand.act = act
+    strand.state = if act eq null then Strand.Blocked else Strand.Ready
+    disturbing = strand
+    point.disturbing = strand.id
+    if act ne null then
+      val mover = add()
+      mover.act = () => jump(): Unit
+      clockMover = mover
+
+  /** The JVM hands a monitor on to a thread that was notified, by a thread of its own. */
+  private def awaitHandedOn(): Unit =
+    outsiders.await(100_000_000)
+    outsiders.take(ready): Unit
+    monitors.handedOn()
+
+  private def leaveToOthers(previous: Strand): Unit =
+    val index = point.enabled.indexOf(previous.id)
+    if index >= 0 && !yieldsInRow.mayGoOn(previous.id) && point.enabled.length > 1 then
+      point.enabled.remove(index): Unit
+
+  protected def begin(strand: Strand): Strand =
+    yieldsInRow.ran(strand.id)
+    strand.before = strand.clock
+    val clock = java.util.Arrays.copyOf(strand.clock, math.max(strand.clock.length, strands.length))
+    clock(strand.id) = point.step + 1
+    strand.clock = clock
+    strand.step = Step(point.step, strand, clock)
+    point.step += 1
+    progress += 1
+    strand
+
+  /** As `decide`, on the driver's own stack: moves the clock, or waits for threads outside. */
+  protected def decideOutside(previous: Strand | Null, continues: Boolean): Strand | Null =
+    outsiders.take(ready): Unit
+    var next = decide(previous, continues)
+    while (next eq null) && !hasEnded && (jump() || awaitOutside()) do
+      next = decide(previous, continues)
+    next
+
+  private def hasEnded: Boolean = (test ne null) && (test.nn.outcome ne null)
+
+  /** Also a helper of a group of children that has ended: that it would have come too late is what
+    * has to be seen.
+    */
+  protected def isEnabled(strand: Strand): Boolean = strand.state == Strand.Ready && {
+    val wants = strand.wants
+    (wants eq null) || monitors.isFreeFor(wants, strand)
+  }
+
+  /** Moves the clock to the next alarms. What was before comes before all that follows. */
+  protected def jump(): Boolean =
+    val due = clock.jump()
+    if due.nonEmpty then
+      val all = new Array[Int](strands.length)
+      strands.foreach(strand => Clocks.join(all, strand.clock))
+      strands.foreach(strand => strand.clock = all)
+      for alarm <- due do
+        val strand = add()
+        strand.clock = all
+        strand.alarm = alarm
+        strand.state = Strand.Ready
+    due.nonEmpty
+
+  /** An alarm that is due does not ring any more. Its strand stays: that it might have rung before
+    * has to be seen, so its step is an access to the alarm, as the removal is.
+    */
+  protected def removed(alarm: Alarm): Boolean =
+    strands.find(_.alarm eq alarm) match
+      case Some(strand) if strand.state == Strand.Ready && !strand.isRemoved =>
+        strand.isRemoved = true
+        val by = current
+        if by ne null then objects.touch(objects.of(alarm), "", Site.WRITE, by)
+        true
+      case _ => false
+
+  /** Waits a while for threads outside to let one go on. */
+  private def awaitOutside(): Boolean =
+    val mayCome = outsiders.areAwaited || callsElsewhere ||
+      strands.exists(strand => strand.mount ne null)
+    if mayCome then outsiders.await(limits.patienceNanos)
+    outsiders.take(ready)
+
+  /** What disturbs comes now, if it has not come before. */
+  def isLast(): Unit = point.isLast = true
