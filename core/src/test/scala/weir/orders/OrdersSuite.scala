@@ -31,7 +31,7 @@ abstract class OrdersSuite extends munit.FunSuite:
 
 object OrdersSuite:
   /** For each program. */
-  private val time = Tier.size("weir.orders.millis", short = 400, long = 20_000).millis
+  private val time = Tier.size("weir.orders.millis", short = 200, long = 20_000).millis
 
   private val isTold = Tier.isLong || sys.props.contains("weir.orders.millis")
 

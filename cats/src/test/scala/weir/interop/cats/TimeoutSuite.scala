@@ -51,5 +51,5 @@ class TimeoutSuite extends WeirSuite:
       assertEquals(drained(queue, takeOrLeave).runSync(), items)
 
   test("timeout of what ends in time is its value, of what does not a TimeoutException"):
-    assertEquals(timeout[Task](Task.pure(1)).runSync(), Some(1))
+    assertEquals(Async[Task].timeout(Task.pure(1), 1.minute).runSync(), 1)
     assertEquals(timeout[Task](Task.never).runSync(), None)

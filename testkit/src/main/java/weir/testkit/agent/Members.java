@@ -2,8 +2,10 @@ package weir.testkit.agent;
 
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The flags of fields and methods that a class refers to, found in the files of their classes. */
@@ -13,7 +15,10 @@ final class Members {
 
   private record Declared(String superclass, Map<String, Integer> flags) {}
 
-  private static final Map<ClassLoader, Map<String, Declared>> known = new ConcurrentHashMap<>();
+  /** Weak: a loader that nothing else refers to is collected with its classes. */
+  private static final Map<ClassLoader, Map<String, Declared>> known =
+      Collections.synchronizedMap(new WeakHashMap<>());
+
   private static final Declared nothing = new Declared(null, Map.of());
 
   private final ClassLoader loader;

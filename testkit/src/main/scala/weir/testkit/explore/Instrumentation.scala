@@ -2,6 +2,7 @@ package weir.testkit.explore
 
 import java.lang.instrument.Instrumentation
 import java.security.ProtectionDomain
+import java.util.{Collections, WeakHashMap}
 import weir.Task
 import weir.testkit.AgentLoader
 import weir.testkit.agent.{Touch, Touching}
@@ -83,14 +84,18 @@ private[explore] object Instrumentation:
 
   /** Whether the classes of `loader` find what they are to call. */
   private def sees(loader: ClassLoader): Boolean =
-    seen.computeIfAbsent(
-      loader,
-      _ =>
+    val known = seen.get(loader)
+    if known ne null then known.booleanValue
+    else
+      val found =
         try loader.loadClass(classOf[Touch].getName) eq classOf[Touch]
         catch case _: ClassNotFoundException => false
-    )
+      seen.put(loader, found): Unit
+      found
 
-  private val seen = java.util.concurrent.ConcurrentHashMap[ClassLoader, Boolean]()
+  /** Weak: a loader that nothing else refers to is collected with its classes. */
+  private val seen =
+    Collections.synchronizedMap(WeakHashMap[ClassLoader, java.lang.Boolean]())
 
   private val touching = Touching(Scope)
 

@@ -59,8 +59,8 @@ private[explore] final class Monitors:
 
   // ---- wait and notify ----
 
-  /** True from the moment at which a monitor is left that the JVM then hands on to a thread that was
-    * notified, until that thread can go on.
+  /** True from the moment at which a monitor is left that the JVM then hands on to a thread that
+    * was notified, until that thread can go on.
     */
   var isHandingOn = false
 

@@ -25,7 +25,7 @@ private[explore] final class Names:
         known.put(on, name): Unit
       name
 
-  /** `text`, with the numbers of fibers in the place of their names, which differ from run to run. */
+  /** Puts the numbers of fibers in the place of their names, which differ from run to run. */
   def withNumbers(text: String): String = Names.fiberName.replaceAllIn(
     text,
     found =>

@@ -48,8 +48,8 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   var latest: SharedObject | Null = null
   var latestField = ""
 
-  /** Whether its thread waits in the JDK's code, which goes on with what it has touched last, such as
-    * a lock, without a further call.
+  /** Whether its thread waits in the JDK's code, which goes on with what it has touched last, such
+    * as a lock, without a further call.
     */
   var isInJdk = false
 

@@ -18,7 +18,11 @@ final class Content private (memory: Array[Byte], file: Option[FileChannel], val
     file.fold(memory): channel =>
       val all = ByteBuffer.allocate(size.toInt)
       channel.position(0)
-      while all.hasRemaining && channel.read(all) >= 0 do ()
+      // In parts: the JDK reads them by way of memory outside of the heap, which the thread keeps.
+      while
+        all.limit(all.capacity.min(all.position + Content.bufferBytes))
+        all.hasRemaining && channel.read(all) >= 0
+      do ()
       all.array
 
   def close(): Unit = file.foreach(_.close())

@@ -99,7 +99,7 @@ private[site] final class SiteHandler(plan: SitePlan) extends Handler.Abstract:
       headers.put(HttpHeader.CONTENT_TYPE, SiteHandler.contentType(feed))
       headers.put(HttpHeader.CONTENT_LENGTH, bytes.length.toLong)
       response.setStatus(200)
-      response.write(true, ByteBuffer.wrap(bytes), callback)
+      Content.copy(Content.Source.from(SiteHandler.parts(bytes)*), response, callback)
 
   private def empty(status: Int, response: Response, callback: Callback): Unit =
     response.setStatus(status)
@@ -158,6 +158,16 @@ private object SiteHandler:
 
   /** 50 MB of XML. */
   val hugeBytes = 50_000_000L
+
+  private val partBytes = 32 * 1024
+
+  /** Views of `bytes`. The JDK copies a buffer that it writes into memory outside of the heap, and
+    * each carrier keeps the largest of these copies.
+    */
+  def parts(bytes: Array[Byte]): Seq[ByteBuffer] =
+    (0 until bytes.length by partBytes).map(at =>
+      ByteBuffer.wrap(bytes, at, partBytes.min(bytes.length - at)).slice()
+    )
 
   /** Often enough that no time-out between two reads ever strikes. */
   val trickleMillis = 100L
