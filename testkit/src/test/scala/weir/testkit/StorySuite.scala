@@ -98,8 +98,8 @@ class StorySuite extends munit.FunSuite:
         ref <- Ref.of(0)
         many <- Task(scala.util.Random.nextInt(1000))
         _ <- Task.both(
-          ref.update(_ + 1),
-          Task.foreach(0 to many % 100)(_ => ref.update(_ + 1))
+          ref.get.flatMap(n => ref.set(n + 1)),
+          Task.foreach(0 to many % 100)(_ => ref.get.flatMap(n => ref.set(n + 1)))
         )
       yield ()
     })
