@@ -16,7 +16,9 @@ import scala.concurrent.duration.FiniteDuration
   * @param strands the most fibers, threads and alarms of one order
   * @param steps the most steps of one order
   * @param took the real time
-  * @param notCovered what the orders do not cover
+  * @param differs what makes the runs of the program differ: calls of random numbers or clocks, and
+  * threads that are not explored, by name. If there are any, nothing is known to be exhaustive.
+  * @param notCovered what the orders do not cover, with those
   */
 final case class ExploreReport(
     orders: Long,
@@ -29,6 +31,7 @@ final case class ExploreReport(
     strands: Int,
     steps: Int,
     took: FiniteDuration,
+    differs: List[String],
     notCovered: List[String]
 ):
   /** How the orders were chosen. */
@@ -37,7 +40,8 @@ final case class ExploreReport(
   override def toString: String =
     val count = String.format(java.util.Locale.ROOT, "%,d", orders)
     val all =
-      if isComplete then s"all $count orders"
+      if differs.nonEmpty then s"$count orders of a program whose runs differ"
+      else if isComplete then if orders == 1 then "the only order" else s"all $count orders"
       else if preemptions < 0 then "not all orders without pre-emptions"
       else s"all $count orders with at most $preemptions pre-emptions"
     val random =
@@ -47,4 +51,5 @@ final case class ExploreReport(
         String.format(java.util.Locale.ROOT, ", then %,d", randomOrders) +
           s" by random priorities, which show a bug of depth $depth with a probability of at " +
           s"least $percent % ($strands strands, $steps steps)"
-    s"$all$random, in ${took.toMillis} ms"
+    val why = if differs.isEmpty then "" else differs.mkString(": ", "; ", "")
+    s"$all$random, in ${took.toMillis} ms$why"

@@ -265,6 +265,18 @@ class ExploreSuite extends munit.FunSuite:
         )
       }
     ),
+    "two that wait in a monitor, and one that notifies them" -> (() =>
+      Task.defer {
+        val box = ExploreSuite.Box()
+        val puts = Task {
+          box.put(1)
+          box.put(2)
+        }
+        Task
+          .both(Task.both(Task(box.take()), Task(box.take())), puts)
+          .map { case ((a, b), _) => assertEquals(Set(a, b), Set(1, 2)) }
+      }
+    ),
     "virtual threads of its own" -> (() =>
       Task {
         val n = AtomicInteger()
@@ -289,18 +301,6 @@ class ExploreSuite extends munit.FunSuite:
   for (name, program) <- programs do
     test(s"a right program passes, and all orders are run: $name"):
       passes(program()): Unit
-
-  test("two that wait in a monitor, and one that notifies them, pass"):
-    TestRuntime.explore(ExploreLimits(preemptions = 1, time = 2.seconds))(Task.defer {
-      val box = ExploreSuite.Box()
-      val puts = Task {
-        box.put(1)
-        box.put(2)
-      }
-      Task
-        .both(Task.both(Task(box.take()), Task(box.take())), puts)
-        .map { case ((a, b), _) => assertEquals(Set(a, b), Set(1, 2)) }
-    }): Unit
 
   test("a program of many steps goes on by random priorities, within the limit of time"):
     val report = TestRuntime.explore(ExploreLimits(time = 2.seconds))(

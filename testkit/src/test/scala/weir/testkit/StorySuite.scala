@@ -93,18 +93,22 @@ class StorySuite extends munit.FunSuite:
     assertEquals(error.preemptions, 0)
 
   test("a program that takes random numbers of its own is told so, and where"):
+    val runs = AtomicInteger() // for chance: every third run has one fiber less
     val error = intercept[AssertionError](TestRuntime.explore() {
       for
         ref <- Ref.of(0)
-        many <- Task(scala.util.Random.nextInt(1000))
-        _ <- Task.both(
-          ref.get.flatMap(n => ref.set(n + 1)),
-          Task.foreach(0 to many % 100)(_ => ref.get.flatMap(n => ref.set(n + 1)))
-        )
+        n <- Task(scala.util.Random.nextInt(1) + runs.incrementAndGet())
+        update = ref.update(_ + 1)
+        _ <- if n % 3 == 1 then update else Task.both(update, update)
       yield ()
     })
     assert(error.getMessage.contains("does not obey"), error.getMessage)
     assert(error.getMessage.contains("Random.nextInt at StorySuite.scala"), error.getMessage)
+
+  test("where runs may differ, the report says why, and that nothing is exhaustive"):
+    val report = TestRuntime.explore()(Task(java.util.UUID.randomUUID()))
+    assert(!report.isExhaustive && !report.isComplete, s"$report")
+    assert(report.toString.contains("UUID.randomUUID at StorySuite.scala"), s"$report")
 
   test("a schedule that is none is refused"):
     val error = intercept[IllegalArgumentException](Schedule.parse("5.x,"))

@@ -81,6 +81,12 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
     if place.enabled.contains(strand) then place.add(strand)
     else place.enabled.foreach(place.add)
 
+  /** The run has ended after so many steps. */
+  def ended(steps: Int): Unit =
+    if places.length > steps then
+      if divergence eq null then divergence = (steps, "the program ended, and it did not before")
+      places.takeInPlace(steps): Unit
+
   /** Prepares the next run. False if there is none. */
   def next(): Boolean =
     var found = false

@@ -67,7 +67,9 @@ private[explore] final class Explorer(
     var more = true
     orders = 0
     while more && System.nanoTime() < endOfSearch do
-      check(run(search))
+      val run = this.run(search)
+      search.ended(run.steps)
+      check(run)
       for (step, what) <- Option(search.divergence) do throw disobeys(step, what)
       more = search.next()
     !more
@@ -87,10 +89,11 @@ private[explore] final class Explorer(
       isComplete: Boolean,
       random: Long
   ): ExploreReport =
+    val differs = NotCovered.byName(execution)
     ExploreReport(
       coveredOrders,
-      isExhaustive = isComplete || covered == limits.preemptions,
-      isComplete,
+      isExhaustive = differs.isEmpty && (isComplete || covered == limits.preemptions),
+      isComplete = differs.isEmpty && isComplete,
       covered,
       random,
       limits.depth,
@@ -98,6 +101,7 @@ private[explore] final class Explorer(
       strands,
       steps,
       took,
+      differs,
       NotCovered(execution)
     )
 

@@ -95,6 +95,7 @@ private[explore] final class Monitors:
   def canGoOn(monitor: AnyRef): Unit =
     val known = held.get(monitor)
     if known ne null then
+      isHandingOn = false
       known.goingOn += 1
       if known.notified < known.goingOn then known.notified = known.goingOn
 

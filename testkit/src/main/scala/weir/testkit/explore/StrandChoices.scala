@@ -119,9 +119,11 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
       mover.act = () => jump(): Unit
       clockMover = mover
 
-  /** The JVM hands a monitor on to a thread that was notified, by a thread of its own. */
+  /** The JVM hands a monitor on to a thread that was notified, by a thread of its own, which a busy
+    * machine may hold up.
+    */
   private def awaitHandedOn(): Unit =
-    outsiders.await(100_000_000)
+    outsiders.await(StrandChoices.certainNanos)
     outsiders.take(ready): Unit
     monitors.handedOn()
 
@@ -185,12 +187,25 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
         true
       case _ => false
 
-  /** Waits a while for threads outside to let one go on. */
+  /** Waits for threads outside to let one go on: long where something outside is known to be
+    * awaited, else only a while, since a deadlock looks the same.
+    */
   private def awaitOutside(): Boolean =
-    val mayCome = outsiders.areAwaited || callsElsewhere ||
-      strands.exists(strand => strand.mount ne null)
-    if mayCome then outsiders.await(limits.patienceNanos)
+    val isCertain = outsiders.areAwaited || outsiders.names.nonEmpty || callsElsewhere ||
+      strands.exists(isBlocked)
+    if isCertain then outsiders.await(StrandChoices.certainNanos)
+    else if strands.exists(_.mount ne null) then outsiders.await(limits.patienceNanos)
     outsiders.take(ready)
+
+  /** Whether the JVM makes the thread wait for a monitor, such as one inside of the JDK. */
+  private def isBlocked(strand: Strand): Boolean =
+    val mount = strand.mount
+    (mount ne null) && strand.state == Strand.Blocked &&
+    mount.thread.getState == Thread.State.BLOCKED
 
   /** What disturbs comes now, if it has not come before. */
   def isLast(): Unit = point.isLast = true
+
+private[explore] object StrandChoices:
+  /** How long it waits, in real time, for what is about to come from outside. */
+  private inline val certainNanos = 5_000_000_000L
