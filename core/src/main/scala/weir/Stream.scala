@@ -14,18 +14,20 @@ import weir.stream.*
 import weir.sync.OneShot
 import weir.task.{ScheduleRun, ScheduleStart}
 
-/** A description of elements that come one after the other, and of the effects that make them.
+/** A description of a sequence of elements and of the effects that produce them.
   *
-  * Running it is a task (`drain`, `toList`, `fold`, `count`). That task is a plain loop on one
-  * fiber, but for the operators that run concurrently, as their comments say. The finalizers of the
-  * stream run once: when it has ended, failed or been cancelled, or when the consumer asks for no
-  * more. Every size counts elements.
+  * A stream is run by a task (`drain`, `toList`, `fold`, `count`). That task is a plain loop on one
+  * fiber, except for the operators that run concurrently; their comments say so. The finalizers of
+  * the stream run once: when it ends, fails or is cancelled, or when the consumer asks for no more
+  * elements. Every size is a number of elements.
   */
 abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   private[weir] def open(): Pull
 
-  /** As `open`, and with `end` at its end where there is a class for that: `Pull.hasEnd`. */
+  /** Opens the stream and appends `end` to its fused loop, if there is a fused class for that.
+    * `Pull.hasEnd` of the result says whether `end` was appended.
+    */
   private[weir] def openUntil(end: Step.End): Pull =
     val pull = open()
     val fused = FusedShapes.open(pull, Array(end), this)
@@ -35,14 +37,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   // ---- on one fiber ----
 
-  /** `f` of each element.
+  /** Applies `f` to each element and emits the results.
     * {{{
     * val lengths: Stream[Int] = Stream.linesOf(path).map(_.length)
     * }}}
     */
   final def map[B](f: A => B): Stream[B] = step(Step.Map(Stream.erased(f)))
 
-  /** The elements for which `keep` is true.
+  /** Emits the elements for which `keep` is true.
     * {{{
     * val comments: Stream[String] = Stream.linesOf(path).filter(_.startsWith("#"))
     * }}}
@@ -50,17 +52,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def filter(keep: A => Boolean): Stream[A] =
     step(Step.Filter(Stream.erased(keep)))
 
-  /** The same as `filter`: what the compiler calls for an `if` in a `for`. */
+  /** The same as `filter`. The compiler calls it for an `if` in a `for`. */
   final def withFilter(keep: A => Boolean): Stream[A] = filter(keep)
 
-  /** The elements of the streams that `f` makes of each element, one stream after the other.
+  /** Applies `f` to each element and emits the elements of the resulting streams, one stream after
+    * the other.
     * {{{
     * val lines: Stream[String] = Stream.emits(files).flatMap(file => Stream.linesOf(file))
     * }}}
     */
   final def flatMap[B](f: A => Stream[B]): Stream[B] = FlatMapped(this, f)
 
-  /** The values of the tasks that `f` makes of each element, run one after the other.
+  /** Runs the task that `f` returns for each element and emits its value. The tasks run one after
+    * the other.
     * {{{
     * val users: Stream[User] = Stream.emits(ids).evalMap(load)
     * }}}
@@ -68,28 +72,29 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def evalMap[B](f: A => Task[B]): Stream[B] =
     step(Step.EvalMap(Stream.erased(f)))
 
-  /** The same elements, each once the task that `f` makes of it has run.
+  /** Runs the task that `f` returns for each element, then emits the element.
     * {{{
     * val users: Stream[User] = Stream.emits(ids).evalMap(load).evalTap(user => store(user.name))
     * }}}
     */
   final def evalTap(f: A => Task[Any]): Stream[A] = evalMap(a => f(a).as(a))
 
-  /** The first `count` elements. Upstream does no work for a further one.
+  /** Emits the first `count` elements, then ends. Upstream does no work for a further element.
     * {{{
     * val newest: Task[List[String]] = Stream.repeatEval(ask("a.example")).take(3).toList
     * }}}
     */
   final def take(count: Long): Stream[A] = step(Step.Take(count))
 
-  /** All but the first `count` elements.
+  /** Emits all elements except the first `count`.
     * {{{
     * val rows: Stream[String] = Stream.linesOf(path).drop(1) // without the header
     * }}}
     */
   final def drop(count: Long): Stream[A] = step(Step.Drop(count))
 
-  /** The elements before the first for which `keep` is false.
+  /** Emits elements as long as `keep` is true for them. Ends before the first element for which it
+    * is false.
     * {{{
     * val header: Stream[String] = Stream.linesOf(path).takeWhile(_.nonEmpty)
     * }}}
@@ -97,7 +102,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def takeWhile(keep: A => Boolean): Stream[A] =
     step(Step.TakeWhile(Stream.erased(keep)))
 
-  /** The elements in groups of `size`; the last group may be smaller, and is never empty.
+  /** Emits the elements in groups of `size`. The last group may be smaller; no group is empty.
     * {{{
     * val stored = Stream.linesOf(path).chunkN(500).evalMap(rows => store(rows.mkString("\n")))
     * }}}
@@ -106,10 +111,13 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(size >= 1, s"Stream.chunkN: the size was $size. It must be at least 1.")
     Stream.of(() => ChunkStage(open(), size))
 
-  /** The elements in groups of those that are there already, at most `limit` each: of a collection,
-    * of a block that was read, of what has come from another fiber together. A group is never
-    * empty. For another library that takes elements in groups: it waits for none, and no code of
-    * yours runs ahead of what is asked for. Where only a count matters, use `chunkN`.
+  /** Emits the elements in groups of those that are available without waiting, at most `limit` in a
+    * group. Such elements come from a collection, from a block that was read, or together from
+    * another fiber. No group is empty.
+    *
+    * This is for handing elements to another library that takes them in groups: no group waits for
+    * further elements, and your code is not run ahead of demand. If only the size of the groups
+    * matters, use `chunkN`.
     * {{{
     * val stored = Stream.emits(ids).prefetchN(64).chunks().evalMap(ready => store(s"$ready"))
     * }}}
@@ -118,7 +126,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(limit >= 1, s"Stream.chunks: the limit was $limit. It must be at least 1.")
     Stream.of(() => ReadyChunks(open(), limit))
 
-  /** `zero`, then for each element `f` of the result before it and of the element.
+  /** Emits `zero`, then for each element the result of `f`. `f` is called with the result before
+    * and the element.
     * {{{
     * val balances: Stream[Int] = Stream(100, -30, 20).scan(0)(_ + _) // 0, 100, 70, 90
     * }}}
@@ -126,7 +135,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def scan[B](zero: B)(f: (B, A) => B): Stream[B] =
     step(Step.Scan(zero, f.asInstanceOf[(Any, Any) => Any]))
 
-  /** Pairs of elements, until one of the two streams ends.
+  /** Emits pairs of one element of each stream. Ends when one of the two streams ends.
     * {{{
     * val pairs: Stream[(Int, User)] = Stream.emits(ids).zip(Stream.emits(ids).evalMap(load))
     * }}}
@@ -134,18 +143,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def zip[B](that: Stream[B]): Stream[(A, B)] =
     Stream.of(() => ZipStage(open(), that.open()))
 
-  /** These elements, then those of `that`, which is made when these have ended.
+  /** Emits the elements of this stream, then those of `that`. `that` is evaluated when this stream
+    * has ended.
     * {{{
     * val both: Stream[String] = Stream.emit("id,name") ++ Stream.linesOf(path)
     * }}}
     */
   final def ++[B >: A](that: => Stream[B]): Stream[B] = Concat(this, () => that)
 
-  /** These elements; after an error, those of the stream that `f` makes of it. `f` is for every
-    * error: for some of them there is `recoverWith`.
+  /** Emits the elements of this stream. After an error, continues with the stream that `f` returns
+    * for the error. `f` is called for every error; to handle only some, use `recoverWith`.
     *
-    * **Fails** with what that stream or `f` throws. The error that `f` was given is suppressed
-    * under what it throws.
+    * **Fails** with what `f` throws, or with the error of the stream that it returns. The error
+    * that `f` was called with is suppressed under that one.
     * {{{
     * val lines: Stream[String] =
     *   Stream.linesOf(path).handleErrorWith(e => Stream.emit(s"# not read: ${e.getMessage}"))
@@ -153,8 +163,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def handleErrorWith[B >: A](f: Throwable => Stream[B]): Stream[B] = Handled(this, f)
 
-  /** These elements; after an error for which `f` has a case, those of the stream of that case.
-    * **Fails** with any other error, as it is.
+  /** Emits the elements of this stream. After an error for which `f` is defined, continues with the
+    * stream that `f` returns. **Fails** with any other error unchanged.
     * {{{
     * val lines: Stream[String] =
     *   Stream.linesOf(path).recoverWith { case _: IOException => Stream.emits(requests) }
@@ -163,8 +173,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Stream[B]]): Stream[B] =
     handleErrorWith(error => f.applyOrElse(error, Stream.fail))
 
-  /** These elements; after an error for which `f` has a case, the value of that. **Fails** with
-    * any other error, as it is.
+  /** Emits the elements of this stream. After an error for which `f` is defined, emits the value
+    * that `f` returns, and ends. **Fails** with any other error unchanged.
     * {{{
     * val answers: Stream[String] =
     *   Stream.emits(servers).evalMap(ask).recover { case e: IOException => e.getMessage }
@@ -173,16 +183,18 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Stream[B] =
     handleErrorWith(e => f.andThen[Stream[B]](b => Stream.emit(b)).applyOrElse(e, Stream.fail))
 
-  /** The same elements; `finalizer` runs once when the stream is over, however it ends, also where
-    * an operator such as `take(0)` or `scan` has ended before it asked for an element.
+  /** Emits the same elements, and runs `finalizer` once when the stream is over, however it ends.
+    * It also runs if an operator such as `take(0)` or `scan` ends the stream before it has asked
+    * for an element.
     * {{{
     * val lines = Stream.linesOf(path).onFinalize(Task(log(s"$path is closed")))
     * }}}
     */
   final def onFinalize(finalizer: Task[Unit]): Stream[A] = onFinalizeCase(_ => finalizer)
 
-  /** As `onFinalize`, with a finalizer that is told how the stream is over: it has succeeded also
-    * where the consumer asks for no more elements, and failed also where what comes after it has.
+  /** As `onFinalize`, but passes the outcome of the stream to the finalizer. The outcome is a
+    * success also if the consumer asks for no more elements, and a failure also if an operator
+    * downstream has failed.
     * {{{
     * val lines = Stream.linesOf(path).onFinalizeCase {
     *   case Outcome.Failed(error) => Task(log(s"$path: $error"))
@@ -193,12 +205,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def onFinalizeCase(finalizer: Outcome[Unit] => Task[Unit]): Stream[A] =
     Finalized(this, finalizer)
 
-  /** The values of `f` for a resource and each element. The resource is acquired once, when the
-    * first element has come, and released once, when the stream is over. A stream without elements
-    * acquires none.
+  /** Applies `f` to a resource and each element, and emits the results. The resource is acquired
+    * once, when the first element has arrived, and released once, when the stream is over. A stream
+    * without elements does not acquire it.
     *
-    * The release gets the outcome of the stream, as with `Stream.resource`. If `f` returns a task,
-    * an `evalMap(identity)` after this runs it while the resource is open.
+    * The release receives the outcome of the stream, as with `Stream.resource`. If `f` returns a
+    * task, add `evalMap(identity)`, which runs it while the resource is open.
     * {{{
     * val totals: Stream[Int] = Stream.emits(ids).mapWithResource(connection)(total)
     * }}}
@@ -206,7 +218,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def mapWithResource[R, B](resource: Resource[R])(f: (R, A) => B): Stream[B] =
     Stream.of(() => MapWithResourceStage(open(), resource, f.asInstanceOf[(Any, Any) => Any]))
 
-  /** The values of `f` for the elements for which it is defined.
+  /** Applies `f` to the elements for which it is defined, and emits the results. Drops the others.
     *
     * {{{
     * val numbers: Stream[Int] =
@@ -216,8 +228,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def collect[B](f: PartialFunction[A, B]): Stream[B] =
     step(Step.Collect(f.asInstanceOf[PartialFunction[Any, Any]]))
 
-  /** The elements of the collections that `f` makes of each element, one after the other. Looks for
-    * a cancel before each.
+  /** Applies `f` to each element and emits the elements of the resulting collections, one
+    * collection after the other. A cancel is noticed before each of those elements.
     *
     * {{{
     * val words: Stream[String] = Stream.linesOf(path).mapConcat(line => line.split(' '))
@@ -227,29 +239,31 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Step.MapConcat(Stream.erased(f))
   )
 
-  /** Pairs of each element and how many came before it.
+  /** Emits each element together with its index. The first index is 0.
     * {{{
     * val numbered: Stream[String] = Stream.linesOf(path).zipWithIndex.map((l, n) => s"${n + 1} $l")
     * }}}
     */
   final def zipWithIndex: Stream[(A, Long)] = step(Step.ZipWithIndex())
 
-  /** The elements up to the first for which `keep` is false, and that one.
+  /** Emits elements as long as `keep` is true for them, and also the first one for which it is
+    * false. Then ends.
     * {{{
     * val toTheEnd: Stream[String] = Stream.linesOf(path).takeThrough(_ != "END") // with it
     * }}}
     */
   final def takeThrough(keep: A => Boolean): Stream[A] = step(Step.TakeThrough(Stream.erased(keep)))
 
-  /** The elements from the first for which `drop` is false.
+  /** Drops elements as long as `drop` is true for them. Emits the first one for which it is false,
+    * and all that follow.
     * {{{
     * val code: Stream[String] = Stream.linesOf(path).dropWhile(_.startsWith("#"))
     * }}}
     */
   final def dropWhile(drop: A => Boolean): Stream[A] = step(Step.DropWhile(Stream.erased(drop)))
 
-  /** The results of `f`, which is called with a state, at first `zero`, and each element, and
-    * returns the next state and the result.
+  /** Calls `f` with a state and each element. `f` returns the next state and a result, which is
+    * emitted. The first state is `zero`.
     *
     * {{{
     * val offsets: Stream[Long] =
@@ -259,7 +273,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def mapAccumulate[S, B](zero: S)(f: (S, A) => (S, B)): Stream[B] =
     step(Step.MapAccumulate(zero, f.asInstanceOf[(Any, Any) => (Any, Any)]))
 
-  /** The elements that are not equal to the one before.
+  /** Emits the elements that are not equal to the element before them.
     * {{{
     * val states: Stream[Config] = Stream.repeatEval(fromNetwork).metered(1.second).changes
     * }}}
@@ -269,14 +283,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   private def transform[B](make: => Transformer[A, B]): Stream[B] =
     Stream.of(() => TransformStage(open(), make))
 
-  /** The elements for which `drop` is false.
+  /** Emits the elements for which `drop` is false.
     * {{{
     * val rows: Stream[String] = Stream.linesOf(path).filterNot(_.isBlank)
     * }}}
     */
   final def filterNot(drop: A => Boolean): Stream[A] = filter(a => !drop(a))
 
-  /** The elements for which the task that `keep` makes of them gives true.
+  /** Emits the elements for which the task that `keep` returns gives true.
     *
     * {{{
     * val valid: Stream[Int] = Stream.emits(ids).evalFilter(id => Task(id % 2 == 0))
@@ -285,7 +299,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def evalFilter(keep: A => Task[Boolean]): Stream[A] =
     evalCollect(a => keep(a).map(is => Option.when(is)(a)))
 
-  /** What the tasks that `f` makes of the elements give, where that is not none.
+  /** Runs the task that `f` returns for each element. Emits the value in its result; emits nothing
+    * if the result is `None`.
     * {{{
     * val known: Stream[User] =
     *   Stream.emits(ids).evalCollect(id => load(id).option) // without those that fail
@@ -293,7 +308,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def evalCollect[B](f: A => Task[Option[B]]): Stream[B] = evalMap(f).unNone
 
-  /** As `scan`, with the result of the task that `f` makes.
+  /** As `scan`, but `f` returns a task, whose value is the result.
     * {{{
     * val totals: Stream[Int] =
     *   Stream.emits(ids).evalScan(0)((sum, id) => visitsOf(id).map(sum + _))
@@ -308,7 +323,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
   }
 
-  /** As `mapAccumulate`, with the result of the task that `f` makes.
+  /** As `mapAccumulate`, but `f` returns a task, whose value is the next state and the result.
     * {{{
     * val renewed: Stream[String] = Stream.eval(login).flatMap { first =>
     *   Stream.emits(requests).evalMapAccumulate(first) { (token, request) =>
@@ -330,14 +345,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       )
     }
 
-  /** The values of the options that have one.
+  /** Emits the values of the options that are defined, and drops each `None`.
     * {{{
     * val numbers: Stream[Int] = Stream.linesOf(path).map(_.toIntOption).unNone
     * }}}
     */
   final def unNone[B](using option: A <:< Option[B]): Stream[B] = mapConcat(option)
 
-  /** The values of the options before the first none.
+  /** Emits the values of the options. Ends at the first `None`.
     * {{{
     * val numbers: Stream[Int] = Stream.linesOf(path).map(_.toIntOption).unNoneTerminate
     * }}}
@@ -345,8 +360,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def unNoneTerminate[B](using option: A <:< Option[B]): Stream[B] =
     map(option).takeWhile(_.isDefined).map(_.get)
 
-  /** The values on the right. **Fails** with the first error on the left: the opposite of
-    * `attempt`.
+  /** Emits the values on the right. **Fails** with the first error on the left. It is the opposite
+    * of `attempt`.
     * {{{
     * val numbers: Stream[Int] = Stream.emits(fields).map(parse(_).toEither).rethrow
     * }}}
@@ -354,7 +369,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def rethrow[B](using either: A <:< Either[Throwable, B]): Stream[B] =
     evalMap(a => Task.fromEither(either(a)))
 
-  /** The elements, each on the right; an error of this stream is the last element, on the left.
+  /** Emits each element as a `Right`. If the stream fails, emits the error as a `Left` and ends.
     * {{{
     * val errors: Stream[Throwable] =
     *   Stream.emits(ids).evalMap(load).attempt.collect { case Left(error) => error }
@@ -363,8 +378,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def attempt: Stream[Either[Throwable, A]] =
     map(a => Right(a): Either[Throwable, A]).handleErrorWith(e => Stream.emit(Left(e)))
 
-  /** The same elements. **Fails** with what `f` makes of the error, or with that where `f` has no
-    * case.
+  /** Emits the same elements. **Fails** with the error that `f` returns for the stream's error, or
+    * with that error itself if `f` is not defined for it.
     * {{{
     * val users: Stream[User] = Stream
     *   .emits(ids)
@@ -374,8 +389,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def adaptError(f: PartialFunction[Throwable, Throwable]): Stream[A] =
     handleErrorWith(error => Stream.fail(f.applyOrElse(error, identity)))
 
-  /** The same elements. After an error for which `f` has a case its task runs; then the stream
-    * **Fails** with that error, under which one of the task is suppressed.
+  /** Emits the same elements. After an error for which `f` is defined, runs the task that `f`
+    * returns. Then **Fails** with the stream's error, under which an error of that task is
+    * suppressed.
     *
     * {{{
     * val watched = Stream.linesOf(path).onError { case e => Task(log(s"$path: $e")) }
@@ -384,17 +400,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def onError(f: PartialFunction[Throwable, Task[Any]]): Stream[A] =
     handleErrorWith(error => Stream.eval(Task.fail(error).onError(f)))
 
-  /** These elements; after an error, those of `that`.
+  /** Emits the elements of this stream. After an error, continues with those of `that`.
     * {{{
     * val configs: Stream[Config] = Stream.eval(fromFile).orElse(Stream.eval(fromNetwork))
     * }}}
     */
   final def orElse[B >: A](that: => Stream[B]): Stream[B] = handleErrorWith(_ => that)
 
-  /** These elements. After an error the stream begins anew, when `schedule` says; it **Fails** with
-    * the last error once that says no more. The elements before an error have been given by then,
-    * and come again, unless what this stream reads goes on where it stopped. The schedule counts
-    * all errors of a run, however far apart: see `Schedule.resetAfter`.
+  /** Emits the elements of this stream. After an error, runs the stream anew after the delay that
+    * `schedule` gives. **Fails** with the last error when the schedule stops.
+    *
+    * Elements that were emitted before the error are emitted again, unless the source of this
+    * stream continues where it stopped. The schedule counts all errors of a run, however far apart
+    * they are: see `Schedule.resetAfter`.
     *
     * {{{
     * val lines = Stream.linesOf(path).retry(Schedule.exponential(1.second).times(5))
@@ -414,31 +432,31 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       .eval(nanoTime.map(now => schedule.begin(ScheduleStart(now, Schedule.Random))))
       .flatMap(again)
 
-  /** `value` for each element.
+  /** Emits `value` in place of each element.
     * {{{
     * val dots: Stream[String] = Stream.linesOf(path).as(".")
     * }}}
     */
   final def as[B](value: B): Stream[B] = map(_ => value)
 
-  /** `()` for each element. */
+  /** Emits `()` in place of each element. */
   final def void: Stream[Unit] = as(())
 
-  /** The elements of these streams, one stream after the other.
+  /** Emits the elements of the streams that this stream emits, one stream after the other.
     * {{{
     * val lines: Stream[String] = Stream.emits(files).map(file => Stream.linesOf(file)).flatten
     * }}}
     */
   final def flatten[B](using stream: A <:< Stream[B]): Stream[B] = flatMap(stream)
 
-  /** `value`, then these elements.
+  /** Emits `value`, then the elements of this stream.
     * {{{
     * val table: Stream[String] = Stream.linesOf(path).prepend("id,name")
     * }}}
     */
   final def prepend[B >: A](value: B): Stream[B] = Stream.emit(value) ++ this
 
-  /** These elements; those of `that` if there are none.
+  /** Emits the elements of this stream. If there are none, emits those of `that`.
     * {{{
     * val lines: Stream[String] = Stream.linesOf(path).ifEmpty(Stream.fail(IOException("no line")))
     * }}}
@@ -450,14 +468,15 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     } ++ (if isEmpty then that else Stream.empty)
   }
 
-  /** These elements again and again, without end.
+  /** Emits the elements of this stream, and runs it again each time it ends. Never ends by itself.
     * {{{
     * val inTurn: Stream[String] = Stream.emits(servers).repeat.take(100)
     * }}}
     */
   final def repeat: Stream[A] = this ++ repeat
 
-  /** These elements `count` times.
+  /** Emits the elements of this stream `count` times; the stream is run so many times. Emits none
+    * if `count` is not positive.
     * {{{
     * val twice: Stream[String] = Stream.linesOf(path).repeatN(2) // read twice
     * }}}
@@ -465,7 +484,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def repeatN(count: Long): Stream[A] =
     if count <= 0 then Stream.empty else this ++ repeatN(count - 1)
 
-  /** The same elements; each is printed to the standard error first, after `label`.
+  /** Emits the same elements. First prints each to the standard error, after `label`.
     * {{{
     * val found = Stream.emits(ids).debug("asked").evalMap(load).debug("loaded")
     * }}}
@@ -475,19 +494,21 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       System.err.println(s"$label: $a"); a
     }
 
-  /** The same elements; the stretch of the stream that ends here has this name where the stream is
-    * `observed`. It begins after the name before, or at the source. Otherwise this is not there: it
-    * costs nothing.
+  /** Emits the same elements, and names the stretch of the stream that ends here, for `observed`.
+    * The stretch begins after the name before it, or at the source. In a stream that is not
+    * `observed`, a name costs nothing.
     * {{{
     * val stored = Stream.linesOf(path).named("read").prefetchN(16).evalMap(store).named("store")
     * }}}
     */
   final def named(name: String): Stream[A] = Named(this, name)
 
-  /** The same elements; `monitor` counts what each named stretch above this point does: how long it
-    * worked, waited for input and for room, and how many elements it passed on. Of an element it
-    * costs about 100 ns for each stretch. With a name for the `consumer`, so is what is done with
-    * the elements below this point, between one and the next.
+  /** Emits the same elements, and has `monitor` count the work of each named stretch above this
+    * point: the time it worked, the time it waited for input and for room, and the number of
+    * elements that it passed on. This costs about 100 ns for each element and stretch.
+    *
+    * If `consumer` is given, the time that passes below this point between one element and the next
+    * is counted under that name.
     * {{{
     * def stored(monitor: StreamMonitor): Task[Unit] =
     *   Stream.linesOf(path).named("read").evalMap(store).named("store").observed(monitor).drain
@@ -496,7 +517,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def observed(monitor: StreamMonitor, consumer: Option[String] = None): Stream[A] =
     Stream.of(() => ObservedPull(this, monitor, consumer.orNull))
 
-  /** What `pipe` makes of this stream: an operator of your own, in the place of one of these.
+  /** Applies `pipe` to this stream. It is for calling an operator of your own in a chain of
+    * operators.
     *
     * {{{
     * def numbered[A](lines: Stream[A]): Stream[String] = lines.zipWithIndex.map((a, n) => s"$n $a")
@@ -506,7 +528,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def through[B](pipe: Stream[A] => Stream[B]): Stream[B] = pipe(this)
 
-  /** The task that `sink` makes of this stream.
+  /** Returns the task that `sink` returns for this stream.
     * {{{
     * def asLog(lines: Stream[String]): Task[Unit] = lines.evalForeach(line => Task(log(line)))
     *
@@ -515,49 +537,52 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def to[B](sink: Stream[A] => Task[B]): Task[B] = sink(this)
 
-  /** The last `count` elements, once the stream has ended. Keeps so many.
+  /** Emits the last `count` elements, once this stream has ended. Keeps `count` elements in memory.
     * {{{
     * val end: Task[List[String]] = Stream.linesOf(path).takeRight(10).toList
     * }}}
     */
   final def takeRight(count: Int): Stream[A] = transform(Transformer.TakeRight(count))
 
-  /** All but the last `count` elements, each once `count` others have come after it.
+  /** Emits all elements except the last `count`. Each is emitted once `count` others have followed
+    * it.
     * {{{
     * val withoutSum: Stream[String] = Stream.linesOf(path).dropRight(1)
     * }}}
     */
   final def dropRight(count: Int): Stream[A] = transform(Transformer.DropRight(count))
 
-  /** The elements that `key` makes other values of than of the one before.
+  /** Emits the elements whose key differs from that of the element before them. The first element
+    * is emitted too.
     * {{{
     * val firstOfFolder = Stream.walk(path).changesBy(_.getParent)
     * }}}
     */
   final def changesBy[K](key: A => K): Stream[A] = transform(Transformer.ChangesBy(key))
 
-  /** The first of equal elements. Keeps every one that is different.
+  /** Emits the first of all equal elements. Keeps every distinct element in memory.
     * {{{
     * val words: Stream[String] = Stream.linesOf(path).mapConcat(_.split(' ')).distinct
     * }}}
     */
   final def distinct: Stream[A] = distinctBy(identity)
 
-  /** The first of the elements of each key. Keeps every key.
+  /** Emits the first element of each key. Keeps every key in memory.
     * {{{
     * val users: Stream[User] = Stream.emits(ids).evalMap(load).distinctBy(_.name)
     * }}}
     */
   final def distinctBy[K](key: A => K): Stream[A] = transform(Transformer.DistinctBy(key))
 
-  /** `f` of pairs of elements, until one of the two streams ends.
+  /** Applies `f` to pairs of one element of each stream, and emits the results. Ends when one of
+    * the two streams ends.
     * {{{
     * val rows: Stream[String] = Stream.linesOf(path).zipWith(Stream.emits(ids))((l, n) => s"$n,$l")
     * }}}
     */
   final def zipWith[B, C](that: Stream[B])(f: (A, B) => C): Stream[C] = zip(that).map(f.tupled)
 
-  /** Pairs of each element and the one after it.
+  /** Emits each element together with the one after it. For the last element, that is `None`.
     * {{{
     * val isLast: Stream[(Int, Boolean)] =
     *   Stream.emits(ids).zipWithNext.map((a, b) => (a, b.isEmpty))
@@ -565,7 +590,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def zipWithNext: Stream[(A, Option[A])] = transform(Transformer.WithNext[A]())
 
-  /** Pairs of the element before, and each element.
+  /** Emits each element together with the one before it. For the first element, that is `None`.
     * {{{
     * val gains: Stream[Int] =
     *   Stream(3, 5, 9).zipWithPrevious.collect { case (Some(before), now) => now - before }
@@ -574,8 +599,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def zipWithPrevious: Stream[(Option[A], A)] =
     mapAccumulate(Option.empty[A])((before, a) => (Some(a), (before, a)))
 
-  /** Pairs of elements, until both streams have ended; where one of them has no more elements,
-    * `left` or `right` is in their place.
+  /** Emits pairs of one element of each stream. Ends when both streams have ended. When this stream
+    * has ended, `left` takes the place of its elements; when `that` has ended, `right` takes the
+    * place of its elements.
     * {{{
     * val rows: Stream[(String, Int)] = Stream.linesOf(path).zipAll(Stream.emits(ids))("", 0)
     * }}}
@@ -583,7 +609,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def zipAll[A1 >: A, B](that: Stream[B])(left: A1, right: B): Stream[(A1, B)] =
     Stream.of(() => ZipAllStage(open(), that.open(), left, right))
 
-  /** As `zipAll`, with `f` of the pairs.
+  /** As `zipAll`, but applies `f` to the pairs and emits the results.
     * {{{
     * val sums: Stream[Int] = Stream(1, 2, 3).zipAllWith(Stream(10, 20))(0, 0)(_ + _)
     * }}}
@@ -592,7 +618,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       f: (A1, B) => C
   ): Stream[C] = zipAll(that)(left, right).map(f.tupled)
 
-  /** Elements of the two streams in turn, until one of them ends.
+  /** Emits one element of this stream and one of `that` in turn. Ends when one of the two streams
+    * ends.
     * {{{
     * val fair: Stream[String] = Stream.emits(requests).interleave(Stream.linesOf(path))
     * }}}
@@ -600,7 +627,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def interleave[B >: A](that: Stream[B]): Stream[B] =
     zipWith(that)((a, b) => List[B](a, b)).mapConcat(identity)
 
-  /** The elements with `separator` between them.
+  /** Emits the elements, and `separator` between each two of them.
     * {{{
     * val text: Stream[String] = Stream.linesOf(path).intersperse("\n")
     * }}}
@@ -608,8 +635,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def intersperse[B >: A](separator: B): Stream[B] =
     transform(Transformer.Intersperse[B](separator))
 
-  /** Windows of `size` elements, each `step` elements after the one before. The last one is smaller
-    * if elements are left that are in no other window.
+  /** Emits windows of `size` consecutive elements. Each window begins `step` elements after the one
+    * before it. If elements are left at the end that are in no window, a smaller one with them is
+    * emitted last.
     *
     * {{{
     * val means = Stream.emits(List(1.0, 2.0, 4.0)).sliding(2).map(w => w.sum / w.size)
@@ -622,8 +650,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     transform(Transformer.Sliding(size, step))
 
-  /** Groups of neighbours whose weights together are at most `limit`, or of one element that is
-    * heavier. No group is empty.
+  /** Emits groups of consecutive elements whose weights add up to at most `limit`. An element that
+    * is heavier than `limit` forms a group of its own. No group is empty.
     *
     * {{{
     * val batches = Stream.linesOf(path).chunkWeighted(10000)(line => line.length.toLong)
@@ -636,7 +664,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     transform(Transformer.Weighted(limit, weight))
 
-  /** Groups of neighbours of the same key, with that.
+  /** Emits groups of consecutive elements that have the same key, each with its key.
     *
     * {{{
     * val byFolder = Stream.emits(files).groupAdjacentBy(_.getParent)
@@ -645,8 +673,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def groupAdjacentBy[K](key: A => K): Stream[(K, Vector[A])] =
     transform(Transformer.Adjacent(key))
 
-  /** What is between the elements for which `at` is true; those are left out. Between two of them
-    * that are neighbours there is an empty group.
+  /** Emits the groups of elements between those for which `at` is true, which are dropped. Two such
+    * elements in a row have an empty group between them.
     * {{{
     * val paragraphs: Stream[Vector[String]] = Stream.linesOf(path).split(_.isBlank)
     * }}}
@@ -655,12 +683,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   // ---- concurrently ----
 
-  /** The same elements, made ahead by a fiber of their own, the producer. At most `size` elements
-    * are made and not used, and one more while the producer waits for room; those of a collection,
-    * which exist already, do not count. The producer is woken when a quarter of the room is free
-    * again. When the consumer asks for no more, it is cancelled.
+  /** Emits the same elements, which a fiber of its own, the producer, pulls from upstream ahead of
+    * the consumer. The buffer holds at most `size` elements, and the producer holds one more while
+    * it waits for room. Elements of a collection, which exist already, do not count.
     *
-    * **Order**: kept; an error comes after the elements before it.
+    * The producer is woken when a quarter of the buffer is free again. When the consumer asks for
+    * no more elements, the producer is cancelled.
+    *
+    * **Order**: kept. An error comes after the elements before it.
     * {{{
     * val loadedAhead = Stream.emits(ids).evalMap(load).prefetchN(8).evalMap(u => store(u.name))
     * }}}
@@ -669,9 +699,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(size >= 1, s"Stream.prefetchN: the size was $size. It must be at least 1.")
     Stream.of(() => PrefetchStage.elements(open(), size))
 
-  /** As `prefetchN`, with room for `limitBytes` instead of a number of elements. An element takes
-    * the room that `sizeBytes` returns for it, but at least one byte. An element larger than the
-    * limit is buffered alone.
+  /** As `prefetchN`, but limits the buffer by bytes instead of a number of elements. An element
+    * takes as many bytes of `limitBytes` as `sizeBytes` returns for it, but at least one. An
+    * element that is larger than the limit is buffered alone.
     * {{{
     * val lines: Stream[String] =
     *   Stream.fromPath(path).prefetchBytes(1_000_000)(_.length).through(Text.utf8Decode)
@@ -684,9 +714,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     Stream.of(() => PrefetchStage.bytes(open(), limitBytes, Stream.erased(sizeBytes)))
 
-  /** The same elements, made ahead by a fiber of their own, the producer. It makes one element
-    * while the consumer uses the one before it, and begins with an element only when the one before
-    * it has been taken. `take` requests no further element than it returns.
+  /** Emits the same elements, of which a fiber of its own, the producer, pulls one from upstream
+    * while the consumer uses the one before it. The producer begins with an element only when the
+    * one before it has been taken. A `take` downstream asks for no more elements than it emits.
     *
     * **Order**: as with `prefetchN`.
     * {{{
@@ -695,8 +725,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def prefetchStrict: Stream[A] = Stream.of(() => PrefetchStrictStage(open()))
 
-  /** The elements of both streams as they come. **Fails** as soon as one of them does; the other is
-    * then cancelled.
+  /** Emits the elements of both streams as they arrive. **Fails** as soon as one of them fails; the
+    * other is then cancelled.
     * {{{
     * val events: Stream[Config] = Stream.repeatEval(configChanged).merge(Stream.eval(fromFile))
     * }}}
@@ -704,8 +734,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def merge[B >: A](that: Stream[B]): Stream[B] =
     Stream.fromIterable[Stream[B]](List(this, that)).parJoin(2)
 
-  /** The elements of these streams as they come, of at most `limit` streams at a time; up to 64
-    * elements are buffered. **Fails** as soon as one of them does; the others are then cancelled.
+  /** Emits the elements of the streams that this stream emits, as they arrive. Runs at most `limit`
+    * of them at a time, and buffers up to 64 elements. **Fails** as soon as one of them fails; the
+    * others are then cancelled.
     * {{{
     * val lines: Stream[String] = Stream.emits(files).map(file => Stream.linesOf(file)).parJoin(4)
     * }}}
@@ -714,12 +745,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(limit >= 1, s"Stream.parJoin: the limit was $limit. It must be at least 1.")
     Stream.of(() => ParJoinStage(open(), limit))
 
-  /** The values of the tasks that `f` makes of the elements, at most `parallelism` running at a
-    * time.
+  /** Runs the task that `f` returns for each element and emits its value. At most `parallelism`
+    * tasks run at a time.
     *
     * **Fails** with the first error, which cancels the other tasks. **Order**: that of the
-    * elements. A task that takes long does not stop those of later elements, until `buffer` of them
-    * have finished and wait for it.
+    * elements. While one task takes long, those of later elements run, until `buffer` of them have
+    * finished and wait for it.
     * {{{
     * val users: Stream[User] = Stream.emits(ids).parEvalMap(8)(load)
     * }}}
@@ -737,11 +768,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   ): Stream[B] =
     parMap(parallelism, buffer, f, ordered = false, "parEvalMapUnordered")
 
-  /** As `parEvalMap`, where the parallelism is the value of a signal, which may change while the
-    * stream runs. Where there are more effects than it says, they go on, and none begins; with 0
-    * all wait. Changes that come close together may be seen as one.
+  /** As `parEvalMap`, with the value of a signal as the parallelism, which may change while the
+    * stream runs. If more tasks run than it allows, they continue, and no further one begins. With
+    * 0, none begins. Changes in quick succession may be seen as one.
     *
-    * **Fails** also with an `IllegalArgumentException` when the value is negative.
+    * **Fails** also with an `IllegalArgumentException` if the value is negative.
     * {{{
     * val users = Signal.of(8).map { parallelism =>
     *   Stream.emits(ids).parEvalMap(parallelism, buffer = 64)(load)
@@ -751,7 +782,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def parEvalMap[B](parallelism: Signal.View[Int], buffer: Int)(f: A => Task[B]): Stream[B] =
     parMapResized(parallelism, buffer, f, ordered = true, "parEvalMap")
 
-  /** As `parEvalMapUnordered`, where the parallelism is the value of a signal: see `parEvalMap`.
+  /** As `parEvalMapUnordered`, with the value of a signal as the parallelism: see `parEvalMap`.
     * {{{
     * def loaded(parallelism: Signal[Int]): Stream[User] =
     *   Stream.emits(ids).parEvalMapUnordered(parallelism, buffer = 64)(load)
@@ -790,12 +821,13 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     Stream.of(() => ParEvalMapStage(open(), parallelism, buffer, Stream.erased(f), ordered))
 
-  /** The elements in groups: of `size`, or of those that came within `time` of the first one in the
-    * group. A group is never empty. While the consumer is busy, up to `size` elements are gathered,
-    * and one more is made.
+  /** Emits the elements in groups. A group is complete when it has `size` elements, or when `time`
+    * has passed since its first one. No group is empty. While the consumer is busy, up to `size`
+    * elements are collected, and one more is pulled from upstream.
     *
-    * **Waits** for the first element, then no longer than `time`. **Order**: kept; the end or an
-    * error comes after a group of what came before it, which does not wait for `time`.
+    * **Waits** for the first element of a group, then no longer than `time`. **Order**: kept. At
+    * the end or after an error, the elements before it are emitted as a group at once, without
+    * waiting for `time`.
     * {{{
     * val stored =
     *   Stream.fromIterable(ids).groupWithin(100, 1.second).evalMap(Task.traverse(_)(load))
@@ -806,8 +838,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("groupWithin", "time", time)
     Stream.of(() => GroupWithinStage.groups(open(), size, time.toNanos))
 
-  /** The same elements, no two of them within `interval`. The first one comes at once; an element
-    * that is late does not bring the next ones closer together.
+  /** Emits the same elements, at least `interval` apart. The first is emitted at once. An element
+    * that is late does not shorten the interval before the next ones.
     *
     * **Waits** until the element is due. **Cancelled** while it waits.
     * {{{
@@ -818,10 +850,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("metered", "interval", interval)
     limited("metered", 1, interval, 1)(limiter => evalTap(_ => limiter.acquire))
 
-  /** The same elements, at most `count` in each time `per`, evenly spaced; with a `burst`, so many
-    * at once after a pause. `RateLimiter` says how they are counted.
+  /** Emits the same elements, evenly spaced, at most `count` in each period `per`. After a pause,
+    * `burst` of them may be emitted at once. `RateLimiter` explains how they are counted.
     *
-    * **Waits** until the element may come. **Cancelled** while it waits.
+    * **Waits** until the element is due. **Cancelled** while it waits.
     * {{{
     * val sent = Stream.emits(requests).throttle(100, 1.second, burst = 10).evalMap(store)
     * }}}
@@ -829,8 +861,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def throttle(count: Int, per: FiniteDuration, burst: Int = 1): Stream[A] =
     limited("throttle", count, per, burst)(limiter => evalTap(_ => limiter.acquire))
 
-  /** The same elements. **Fails** with `RateExceeded` at the first that comes faster than
-    * `throttle` would let it pass.
+  /** Emits the same elements. **Fails** with `RateExceeded` at the first element that arrives
+    * faster than `throttle` would let it pass.
     * {{{
     * val orFails = Stream.repeatEval(configChanged).throttleEnforcing(5, 1.minute)
     * }}}
@@ -855,11 +887,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     RateLimiter.check(s"Stream.$operator", count, per, burst)
     Stream.eval(RateLimiter(count, per, burst)).flatMap(use)
 
-  /** The same elements, while `that` runs beside, from the first element that is asked for. Its
-    * elements are not used. When this ends, or is not consumed to its end, `that` is cancelled. The
-    * end of `that` changes nothing. Nothing is made ahead.
+  /** Emits the same elements, and runs `that` concurrently from the first element that is asked
+    * for. The elements of `that` are dropped. When this stream ends, or is not consumed to its end,
+    * `that` is cancelled. The end of `that` changes nothing. No element is made ahead of demand.
     *
-    * **Fails** also as soon as `that` does; what this was doing is then cancelled.
+    * **Fails** also as soon as `that` fails; the work of this stream is then cancelled.
     * {{{
     * val watched =
     *   Stream.fromIterable(ids).evalMap(load).concurrently(Stream.repeatEval(configChanged))
@@ -867,14 +899,15 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def concurrently(that: Stream[Any]): Stream[A] = beside(that.drain, ends = false)
 
-  /** The elements before `task` ends, which begins with the first that is asked for. What this was
-    * doing then is cancelled. When this ends first, `task` is cancelled. Nothing is made ahead.
+  /** Emits elements until `task` ends. `task` starts when the first element is asked for. When it
+    * ends, the work of this stream is cancelled; when this stream ends first, `task` is cancelled.
+    * No element is made ahead of demand.
     *
-    * For a `Deferred` pass its `get` as it is: no element comes after the value has been set, and
-    * none at all if it was set before the stream began. With another task, an element that was made
-    * before its end may still come after it.
+    * For a `Deferred`, pass its `get` itself: then no element is emitted after the value has been
+    * set, and none at all if it was set before the stream began. With any other task, an element
+    * that was made before the end of the task may still be emitted after it.
     *
-    * **Fails** also as soon as `task` does.
+    * **Fails** also as soon as `task` fails.
     * {{{
     * val untilStop =
     *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))
@@ -884,9 +917,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     case set: OneShot.Wait[?] => beside(task, ends = true, () => set.isSet)
     case _ => beside(task, ends = true)
 
-  /** As `interruptWhen`, when the value of `stop` is true: no element comes once a `set(true)` has
-    * returned, and none at all if it was true before. A `true` that is replaced at once may be
-    * missed.
+  /** As `interruptWhen`, but ends when the value of `stop` is true. No element is emitted once a
+    * `set(true)` has returned, and none at all if the value was true before. A `true` that is
+    * replaced at once may be missed.
     * {{{
     * val polled = Signal.of(false).map { stop =>
     *   Stream.repeatEval(fromNetwork).interruptWhenTrue(stop)
@@ -896,9 +929,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def interruptWhenTrue(stop: Signal.View[Boolean]): Stream[A] =
     beside(stop.waitUntil(identity), ends = true, () => stop.present)
 
-  /** As `interruptWhen`, at the first `true` of `that`. It has a fiber of its own, so elements may
-    * come until the `true` has arrived. The end of `that` without one changes nothing. For a
-    * `Signal` pass the signal, not its stream.
+  /** As `interruptWhen`, but ends at the first `true` of `that`, which runs on a fiber of its own.
+    * Elements may be emitted until the `true` has arrived. If `that` ends without a `true`, nothing
+    * changes. For a `Signal`, pass the signal itself, not its stream.
     * {{{
     * val polled = Stream.repeatEval(fromNetwork).interruptWhenTrue(Stream.sleep(1.minute).as(true))
     * }}}
@@ -908,8 +941,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       that.filter(identity).take(1).count.flatMap(n => if n == 0 then Task.never else Task.unit)
     )
 
-  /** The same elements. **Fails** with a `TimeoutException` when the stream has not ended within
-    * `total` of the first element that was asked for; what it was doing is then cancelled. The time
+  /** Emits the same elements. **Fails** with a `TimeoutException` if the stream has not ended
+    * within `total` of the first element that was asked for; its work is then cancelled. The time
     * that the consumer takes counts too.
     * {{{
     * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).timeout(10.seconds).toList
@@ -926,9 +959,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   ): Stream[A] =
     Stream.of(() => BesideStage(open(), Stream.eval(task).open(), ends, isOver))
 
-  /** The same elements. **Fails** with a `TimeoutException` when the consumer has waited for one
-    * for longer than `limit`; what the stream was doing is then cancelled. The time that the
-    * consumer takes does not count. Nothing is made ahead.
+  /** Emits the same elements. **Fails** with a `TimeoutException` if the consumer has waited for an
+    * element for longer than `limit`; the work of this stream is then cancelled. The time that the
+    * consumer takes does not count. No element is made ahead of demand.
     * {{{
     * val alive: Stream[Array[Byte]] = Stream.tailOf(path).idleTimeout(30.seconds)
     * }}}
@@ -938,15 +971,17 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     val error = () => TimeoutException(s"The stream had no element within $limit.")
     Stream.of(() => IdleStage.timeout(open(), limit.toNanos, error))
 
-  /** The elements of all `pipes` as they come, each of which gets all elements of this, which runs
-    * once. Up to 16 elements wait for each pipe; the slowest sets the pace. A pipe that ends early
-    * gets no more. It ends when all pipes have ended.
+  /** Passes all elements of this stream, which runs once, to each of `pipes`, and emits the
+    * elements of the pipes as they arrive. Up to 16 elements wait for each pipe; the slowest pipe
+    * sets the pace. A pipe that ends early receives no more. The stream ends when all pipes have
+    * ended.
     *
     * A pipe sees an end only if this stream has ended. So code after a `++` in a pipe, such as a
     * commit, does not run after a cancel or an error, or if the consumer asks for no more elements.
     *
-    * **Fails** as soon as a pipe does; the others are then cancelled. An error of this comes to
-    * each pipe, after the elements before it. **Order**: each pipe gets the elements in order.
+    * **Fails** as soon as a pipe fails; the others are then cancelled. An error of this stream
+    * reaches each pipe, after the elements before it. **Order**: each pipe receives the elements in
+    * order.
     * {{{
     * val both = Stream
     *   .fromIterable(ids)
@@ -957,7 +992,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(pipes.nonEmpty, "Stream.broadcastThrough: there was no pipe. Give it at least one.")
     Stream.of(() => FedStage.broadcast(open(), Stream.erasedPipes(pipes)))
 
-  /** The elements of both until this ends; `that` is then cancelled. **Fails** as `merge`.
+  /** Emits the elements of both streams as they arrive, until this stream ends; `that` is then
+    * cancelled. **Fails** as `merge`.
     * {{{
     * val withTicks: Stream[String] =
     *   Stream.linesOf(path).mergeHaltLeft(Stream.fixedRate(1.second).as("tick"))
@@ -966,22 +1002,26 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def mergeHaltLeft[B >: A](that: Stream[B]): Stream[B] =
     Stream.untilNone(withEnd.merge(that.map(Some(_))))
 
-  /** The elements of both until `that` ends; this is then cancelled. **Fails** as `merge`. */
+  /** Emits the elements of both streams as they arrive, until `that` ends; this stream is then
+    * cancelled. **Fails** as `merge`.
+    */
   final def mergeHaltRight[B >: A](that: Stream[B]): Stream[B] =
     Stream.untilNone(map(Some(_)).merge(that.withEnd))
 
-  /** The elements of both until one of them ends; the other is then cancelled. **Fails** as
-    * `merge`.
+  /** Emits the elements of both streams as they arrive, until one of them ends; the other is then
+    * cancelled. **Fails** as `merge`.
     */
   final def mergeHaltBoth[B >: A](that: Stream[B]): Stream[B] =
     Stream.untilNone[B](withEnd.merge(that.withEnd))
 
-  /** Not by `++`, which would close this before its last elements have been used. */
+  /** Emits each element as a `Some`, then one `None`. This is not written with `++`, which would
+    * close this stream before its last elements have been used.
+    */
   private def withEnd: Stream[Option[A]] = transform(Transformer.WithEnd[A]())
 
-  /** The elements of both as they come; where both have one, that of this. At most one element of
-    * each is made ahead: the next one of this as soon as the consumer has one, so that it is there
-    * first. **Fails** as `merge`.
+  /** Emits the elements of both streams as they arrive. If both have one, emits that of this
+    * stream. At most one element of each stream is made ahead. The next one of this stream is
+    * pulled as soon as the consumer has taken one, so that it arrives first. **Fails** as `merge`.
     * {{{
     * val urgentFirst: Stream[String] = Stream.linesOf(path).mergePreferred(Stream.emits(requests))
     * }}}
@@ -989,17 +1029,19 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def mergePreferred[B >: A](that: Stream[B]): Stream[B] =
     Stream.of(() => MergePreferredStage(open(), that.open()))
 
-  /** As `parEvalMap`, with no limit to the tasks that run at the same time: for tasks that are few.
+  /** As `parEvalMap`, without a limit to the number of tasks that run at a time. Use it when there
+    * are few tasks.
     */
   final def parEvalMapUnbounded[B](f: A => Task[B]): Stream[B] = parEvalMap(Int.MaxValue)(f)
 
-  /** As `parJoin`, with no limit to the streams that run at the same time: for streams that are
-    * few.
+  /** As `parJoin`, without a limit to the number of streams that run at a time. Use it when there
+    * are few streams.
     */
   final def parJoinUnbounded[B](using elements: A <:< Stream[B]): Stream[B] = parJoin(Int.MaxValue)
 
-  /** Pairs of elements, which both streams make at the same time, until one of the two ends.
-    * **Fails** as soon as one of them does; the other is then cancelled.
+  /** Emits pairs of one element of each stream, both of which are pulled at the same time. Ends
+    * when one of the two streams ends. **Fails** as soon as one of them fails; the other is then
+    * cancelled.
     * {{{
     * val both: Stream[(User, Int)] =
     *   Stream.emits(ids).evalMap(load).parZip(Stream.emits(ids).evalMap(visitsOf))
@@ -1008,9 +1050,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def parZip[B](that: Stream[B]): Stream[(A, B)] =
     Stream.of(() => ParZipStage(open(), that.open()))
 
-  /** Pairs of the latest elements of both, from when both have one: one pair for each element that
-    * comes. It ends when both have ended, or one of them without an element. **Fails** as soon as
-    * one of them does; the other is then cancelled.
+  /** Emits a pair of the latest elements of both streams for each element that arrives, once both
+    * have emitted one. Ends when both streams have ended, or when one of them has ended without an
+    * element. **Fails** as soon as one of them fails; the other is then cancelled.
     * {{{
     * val current: Stream[(String, Config)] =
     *   Stream.emits(requests).zipLatest(Stream.repeatEval(configChanged))
@@ -1019,11 +1061,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def zipLatest[B](that: Stream[B]): Stream[(A, B)] =
     Stream.of(() => ZipLatestStage(open(), that.open()))
 
-  /** The elements after which no other came for `time`, and the last one, which comes with the end
-    * or before the error. So of many that come close together there is only the last.
+  /** Emits an element once no other has followed it for `time`. Of many elements in quick
+    * succession, only the last is emitted. The last element of the stream is emitted at its end, or
+    * before its error.
     *
-    * Upstream runs on a fiber of its own and does not wait for the consumer: while that is busy,
-    * only the latest element is kept for it.
+    * Upstream runs on a fiber of its own and does not wait for the consumer. While the consumer is
+    * busy, only the latest element is kept for it.
     * {{{
     * val reloaded = Stream.repeatEval(configChanged).debounce(1.second)
     * }}}
@@ -1032,9 +1075,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("debounce", "time", time)
     Stream.of(() => DebounceStage(open(), time.toNanos))
 
-  /** The latest element at the end of each `period` in which one came, and the last one, which
-    * comes with the end or before the error. Upstream runs on a fiber of its own and does not wait
-    * for the consumer.
+  /** Emits the latest element at the end of each `period` in which one arrived. The last element of
+    * the stream is emitted at its end, or before its error. Upstream runs on a fiber of its own and
+    * does not wait for the consumer.
     * {{{
     * val shown =
     *   Stream.emits(ids).evalMap(visitsOf).sample(1.second).evalMap(n => Task(log(s"$n")))
@@ -1044,8 +1087,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("sample", "period", period)
     Stream.of(() => SampleStage(open(), period.toNanos))
 
-  /** The same elements, up to `size` of them made ahead by a fiber of their own, which never waits:
-    * where the buffer is full, `overflow` says what happens. To have it wait, use `prefetchN`.
+  /** Emits the same elements, of which a fiber of its own makes up to `size` ahead of the consumer.
+    * That fiber never waits: if the buffer is full, `overflow` decides which element is dropped, or
+    * that the stream fails. To make it wait, use `prefetchN`.
     *
     * **Fails** with `BufferOverflow` under `Overflow.Fail`, after the elements in the buffer.
     * **Order**: kept.
@@ -1057,10 +1101,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(size >= 1, s"Stream.buffer: the size was $size. It must be at least 1.")
     Stream.of(() => OverflowStage(open(), size, overflow))
 
-  /** What came while the consumer was busy, combined by `f` into one element. Upstream runs on a
-    * fiber of its own and does not wait for the consumer.
+  /** Combines all elements that arrive while the consumer is busy into one with `f`, and emits it.
+    * Upstream runs on a fiber of its own and does not wait for the consumer.
     *
-    * **Fails** with what `f` throws, after what was combined before. **Order**: kept.
+    * **Fails** with what `f` throws, after the elements that were combined before. **Order**: kept.
     * {{{
     * val sums: Stream[Int] = Stream.repeatEval(visitsOf(id)).conflate(_ + _)
     * }}}
@@ -1068,12 +1112,13 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def conflate[B >: A](f: (B, B) => B): Stream[B] =
     batch[B](Long.MaxValue, _ => 0)(identity)(f)
 
-  /** What came while the consumer was busy, combined: `first` of an element, then `combine` of that
-    * and of each element, as long as their costs are at most `limit` together. An element whose
-    * cost is higher comes alone. When the limit is reached, upstream waits for the consumer; it
-    * runs on a fiber of its own.
+  /** Combines the elements that arrive while the consumer is busy, and emits the result: `first` of
+    * an element, then `combine` of that and of each further element, as long as their costs add up
+    * to at most `limit`. An element with a higher cost is emitted alone. Upstream runs on a fiber
+    * of its own. When the limit is reached, it waits for the consumer.
     *
-    * **Fails** with what the functions throw, after what was combined before. **Order**: kept.
+    * **Fails** with what the functions throw, after the elements that were combined before.
+    * **Order**: kept.
     * {{{
     * val batches = Stream.repeatEval(fromNetwork).batch(100, _ => 1)(Vector(_))(_ :+ _)
     * }}}
@@ -1085,8 +1130,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       BatchStage(open(), limit, Stream.erased(cost), Stream.erased(first), combined)
     }
 
-  /** The same elements, and `filler` whenever the consumer has waited for one for `idle`. Nothing
-    * is made ahead.
+  /** Emits the same elements, and `filler` whenever the consumer has waited for an element for
+    * `idle`. No element is made ahead of demand.
     * {{{
     * val lines: Stream[String] = Stream.linesOf(path).keepAlive(15.seconds, ": still here")
     * }}}
@@ -1095,8 +1140,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("keepAlive", "time", idle)
     Stream.of(() => IdleStage(open(), idle.toNanos, () => filler))
 
-  /** For each element the first of what `f` makes of it, and more of that as long as the consumer
-    * asks and the next element is not there. The end of this comes at once.
+  /** Emits the first value of the iterator that `f` returns for each element, then further values
+    * of it as long as the consumer asks for more and the next element has not arrived. The end of
+    * this stream ends the result at once.
     * {{{
     * val latest: Stream[Config] = Stream.repeatEval(configChanged).expand(Iterator.continually(_))
     * }}}
@@ -1104,15 +1150,16 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def expand[B](f: A => Iterator[B]): Stream[B] =
     Stream.of(() => ExpandStage(open(), Stream.erased(f)))
 
-  /** The same elements, after a pause of `duration` before the first is asked for. For a pause
-    * between elements, use `spaced`.
+  /** Emits the same elements, after a pause of `duration` before the first is asked for. For a
+    * pause between elements, use `spaced`.
     * {{{
     * val polled = Stream.repeatEval(configChanged).delayBy(1.minute)
     * }}}
     */
   final def delayBy(duration: FiniteDuration): Stream[A] = Stream.exec(Task.sleep(duration)) ++ this
 
-  /** The same elements, with `delay` between the use of one and the next one.
+  /** Emits the same elements, and pauses for `delay` before each except the first. The pause begins
+    * when the element has been pulled from upstream, after the use of the one before it.
     * {{{
     * val polite = Stream.emits(urls).spaced(1.second).map(fetch)
     * }}}
@@ -1121,12 +1168,12 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     Stream.positive("spaced", "delay", delay)
     zipWithIndex.evalMap((a, n) => if n == 0 then Task.pure(a) else Task.sleep(delay).as(a))
 
-  /** The elements of the stream that `f` makes of the latest element. When an element comes, the
-    * stream of the one before is cancelled, also while the consumer is busy, and the next one
-    * begins when that has ended. An element of the old stream that the consumer has not taken is
-    * dropped. At most one element is made ahead.
+  /** Emits the elements of the stream that `f` returns for the latest element. When a new element
+    * arrives, the stream of the one before it is cancelled, even while the consumer is busy. The
+    * new stream begins when that has ended. An element of the old stream that the consumer has not
+    * taken is dropped. At most one element is made ahead.
     *
-    * **Fails** as soon as this does, or a stream of `f`.
+    * **Fails** as soon as this stream or a stream of `f` fails.
     * {{{
     * val current = Stream.repeatEval(configChanged).switchMap(c => Stream.resource(clientOf(c)))
     * }}}
@@ -1134,8 +1181,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def switchMap[B](f: A => Stream[B]): Stream[B] =
     Stream.of(() => SwitchMapStage(open(), f.asInstanceOf[Any => Stream[Any]]))
 
-  /** As `broadcastThrough`, but each element goes to one of `pipes`, which is ready for it. None
-    * waits in a buffer. Where all pipes have ended, so has the stream.
+  /** As `broadcastThrough`, but passes each element to one of `pipes` that is ready for it. No
+    * element waits in a buffer. Ends when all pipes have ended.
     * {{{
     * val answers: Stream[String] = Stream
     *   .emits(requests)
@@ -1146,11 +1193,11 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     require(pipes.nonEmpty, "Stream.balance: there was no pipe. Give it at least one.")
     Stream.of(() => FedStage.balance(open(), Stream.erasedPipes(pipes)))
 
-  /** The elements of the stream that `use` makes of a signal of the latest element of this, at
-    * first `initial`. This runs beside, and is cancelled when that stream ends. The end of this
-    * changes nothing.
+  /** Emits the elements of the stream that `use` returns for a signal. The signal holds the latest
+    * element of this stream, at first `initial`. This stream runs concurrently, and is cancelled
+    * when the stream of `use` ends. The end of this stream changes nothing.
     *
-    * **Fails** also as soon as this does.
+    * **Fails** also as soon as this stream fails.
     * {{{
     * val users = Stream.repeatEval(configChanged).hold(config) { latest =>
     *   Stream.fromIterable(ids).evalMap(id => latest.get.flatMap(c => store(s"$id ${c.address}")))
@@ -1160,9 +1207,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def hold[B >: A, C](initial: B)(use: Signal[B] => Stream[C]): Stream[C] =
     Stream.eval(Signal.of(initial)).flatMap(s => use(s).concurrently(evalMap(s.set)))
 
-  /** The same elements, which wait while the value of `paused` is true: no element comes between
-    * the return of a `set(true)` and the next `set(false)`, or before the first `set(false)` if it
-    * was true from the beginning. One element may be made meanwhile, and waits.
+  /** Emits the same elements, but none while the value of `paused` is true: none between the return
+    * of a `set(true)` and the next `set(false)`, and none before the first `set(false)` if the
+    * value was true from the beginning. One element may be made meanwhile; it then waits.
     *
     * **Waits** until the value is false. **Cancelled** while it waits.
     * {{{
@@ -1174,10 +1221,10 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def pauseWhen(paused: Signal.View[Boolean]): Stream[A] =
     evalTap(_ => paused.waitUntil(!_))
 
-  /** The same elements, which wait while the latest element of `that` is true. `that` has a fiber
-    * of its own, so elements may come until its first element, or a `true`, has arrived. The end of
-    * `that` changes nothing. For a `Signal` pass the signal, not its stream. **Fails** also as soon
-    * as `that` does.
+  /** Emits the same elements, but none while the latest element of `that` is true. `that` runs on a
+    * fiber of its own, so elements may be emitted until its first element, or a `true`, has
+    * arrived. The end of `that` changes nothing. For a `Signal`, pass the signal itself, not its
+    * stream. **Fails** also as soon as `that` fails.
     * {{{
     * def polite(isBusy: Task[Boolean]): Stream[String] =
     *   Stream.emits(requests).evalMap(ask).pauseWhen(Stream.repeatEval(isBusy).metered(1.second))
@@ -1186,13 +1233,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def pauseWhen(that: Stream[Boolean]): Stream[A] =
     that.hold(false)(paused => evalTap(_ => paused.waitUntil(!_)))
 
-  /** The values of the tasks that `f` makes of the elements, at most `parallelism` running at a
-    * time, and one at a time for each key. Up to `buffer` more elements are taken, which wait for
-    * their key, or for the consumer once they are done. Keys are compared by `==`.
+  /** Runs the task that `f` returns for each element and emits its value. At most `parallelism`
+    * tasks run at a time, and one at a time for each key. Keys are compared by `==`. Up to `buffer`
+    * further elements are pulled, which wait for their key, or, once their task has ended, for the
+    * consumer.
     *
-    * **Fails** with the first error, which cancels the other tasks; an error of this comes after
-    * all results. **Order**: for each key, that of the elements; otherwise that in which the tasks
-    * end. A key that is slow holds up no other, until `buffer` of its elements wait.
+    * **Fails** with the first error, which cancels the other tasks. An error of this stream comes
+    * after all results. **Order**: for each key, that of its elements; otherwise that in which the
+    * tasks end. A slow key holds up no other, until `buffer` of its elements wait.
     * {{{
     * val stored = Stream.fromIterable(requests).parEvalMapBy(8)(request => request.take(1))(store)
     * }}}
@@ -1207,13 +1255,14 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     )
     Stream.of(() => ByKeyStage(open(), parallelism, buffer, Stream.erased(key), Stream.erased(f)))
 
-  /** Two streams, of the elements for which `isFirst` is true, and of the others. While the
-    * resource is in use, a fiber runs this. Up to 16 elements wait in each of the two, which are
-    * each to be run once, at the same time: where one of them is not run, the other will wait. One
-    * that is over takes no more.
+  /** Splits this stream into two: the elements for which `isFirst` is true, and the others. While
+    * the resource is in use, a fiber runs this stream. Up to 16 elements wait in each of the two
+    * streams. Run each of them once, both at the same time: if one is not run, the other will wait.
+    * A stream that is over takes no more elements.
     *
-    * **Fails**: an error of this, or of `isFirst`, comes in both, after the elements before it.
-    * **Order**: kept. This is closed with the resource, after the use of its elements.
+    * **Fails**: an error of this stream or of `isFirst` comes in both streams, after the elements
+    * before it. **Order**: kept. This stream is closed with the resource, after the use of its
+    * elements.
     * {{{
     * val both = Stream.fromIterable(ids).partition(_ % 2 == 0).use { (even, odd) =>
     *   even.evalMap(load).toList.both(odd.count)
@@ -1225,22 +1274,22 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
 
   // ---- as a task ----
 
-  /** Nothing, once the stream has ended.
+  /** Runs the stream to its end and drops its elements.
     * {{{
     * val stored: Task[Unit] = Stream.linesOf(path).evalMap(store).drain
     * }}}
     */
   final def drain: Task[Unit] = RunStream(this, Step.Drain())
 
-  /** All elements.
+  /** Runs the stream and returns all elements.
     * {{{
     * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).toList
     * }}}
     */
   final def toList: Task[List[A]] = RunStream(this, Step.ToList())
 
-  /** The last result of `f`, which is called with the result before, at first `zero`, and each
-    * element.
+  /** Runs the stream, calls `f` with the result so far and each element, and returns the last
+    * result. The first result is `zero`.
     * {{{
     * val longest: Task[Int] = Stream.linesOf(path).fold(0)((most, line) => most.max(line.length))
     * }}}
@@ -1248,8 +1297,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def fold[B](zero: B)(f: (B, A) => B): Task[B] =
     RunStream(this, Step.Fold(zero, f.asInstanceOf[(Any, Any) => Any]))
 
-  /** Calls `f` for each element, as the code of the enclosing `Task.direct`: `f` may `await`. When
-    * this has returned or thrown, the stream's finalizers have run.
+  /** Runs the stream and calls `f` for each element, as code of the enclosing `Task.direct`: `f`
+    * may `await`. When this method has returned or thrown, the stream's finalizers have run.
     * {{{
     * val printed: Task[Unit] = Task.direct {
     *   for line <- Stream.linesOf(path) do if line.nonEmpty then store(line).await
@@ -1265,13 +1314,13 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       ) direct: Task.Direct
   ): Unit = RunStream.foreach(this, f, direct)
 
-  /** One run of the stream, whose elements are asked for one by one, as in code that reads several
-    * streams in turns. It begins with the first element that is asked for, on the fiber that asks,
-    * and is closed with the outcome of the resource. Fibers may share it: they take turns, and a
-    * release waits for the one that is waiting for an element.
+  /** Returns one run of the stream as a source, whose elements are asked for one by one. It is for
+    * code that reads several streams in turns. The run begins with the first element that is asked
+    * for, on the fiber that asks. It is closed with the outcome of the resource. Fibers may share
+    * the source: they take turns, and a release waits for the fiber that is waiting for an element.
     *
-    * **Fails**, that is `Source.next`: with the error of the stream, also when it is called again;
-    * with an `IllegalStateException` after the release, and after a cancel within a `next`.
+    * **Fails**: `Source.next` throws the error of the stream, again at each further call. It throws
+    * an `IllegalStateException` after the release, and after a cancel within a `next`.
     * {{{
     * def inTurns(a: Stream[String], b: Stream[String]): Stream[String] = Stream.direct { emit =>
     *   def all(left: Source[String], right: Source[String])(using Task.Direct): Unit =
@@ -1289,12 +1338,13 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def toSource: Resource[Source[A]] = StreamSource(this)
 
-  /** A task that takes the next element each time it runs; `None` at the end, and from then on. It
-    * is `toSource` for code that is not in direct style.
+  /** Returns a task that takes the next element each time it runs. It gives `None` at the end, and
+    * from then on. It is `toSource` for code that is not in direct style.
     *
-    * Fibers that share it take turns. The stream is closed at the release, which waits for a fiber
-    * that takes. **Cancelled** while it takes: then no more can be taken. **Fails** as the stream
-    * does, again each time; and with an `IllegalStateException` once it has been released.
+    * Fibers that share the task take turns. The stream is closed at the release, which waits for a
+    * fiber that is taking an element. **Cancelled** while it takes an element: then no more can be
+    * taken. **Fails** with the error of the stream, again each time; and with an
+    * `IllegalStateException` after the release.
     * {{{
     * val two: Task[List[Option[String]]] =
     *   Stream.linesOf(path).toPull.use(line => Task.sequence(List(line, line)))
@@ -1305,9 +1355,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
       _.take.map(value => if Pull.isEnd(value) then None else Some(value.asInstanceOf[A]))
     )
 
-  /** The first element and a stream of the others; none if there is no element. That stream goes on
-    * with this run, which the resource closes: it is for inside of `use`, and another run of it
-    * goes on where the one before has stopped.
+  /** Returns the first element and a stream of the others, or `None` if there is no element. The
+    * stream of the others continues this run, which the resource closes, so it can only be used
+    * inside of `use`. Running it a second time continues where the first run stopped.
     * {{{
     * def table(lines: Stream[String]): Stream[Map[String, String]] =
     *   Stream.resource(lines.uncons).flatMap {
@@ -1320,9 +1370,9 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def uncons: Resource[Option[(A, Stream[A])]] = StreamSource.uncons(this)
 
-  /** An iterator of the elements, for code that takes one. `hasNext` runs the stream up to the next
-    * element on the calling thread, which it blocks; nothing is made ahead. An interrupt of that
-    * thread cancels this, and throws `InterruptedException`. Otherwise as `toSource`.
+  /** Returns an iterator of the elements. `hasNext` runs the stream up to the next element on the
+    * calling thread, which it blocks. No element is made ahead. An interrupt of that thread cancels
+    * the stream, and `hasNext` throws an `InterruptedException`. Otherwise it is as `toSource`.
     * {{{
     * val longest: Task[String] =
     *   Stream.linesOf(path).toIterator.use(lines => Task(lines.maxBy(_.length)))
@@ -1330,18 +1380,21 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def toIterator: Resource[Iterator[A]] = StreamSource.iterator(this)
 
-  /** A publisher, for each of whose subscribers the stream runs anew, on a fiber of its own; the
-    * elements of a strict collection without a stage come from the thread that requests them, up to
-    * 256 in one request. It does nothing before that, and asks the stream for an element once one
-    * is requested; the end comes with the last element of a collection, and otherwise with a
-    * request for one more.
+  /** Returns a publisher, which runs the stream anew for each subscriber, on a fiber of its own. It
+    * does nothing before there is a subscriber. It asks the stream for an element only when the
+    * subscriber has requested one. The end comes with the last element if this is a collection, and
+    * otherwise with a request for one more element.
     *
-    * **Waits** while nothing is requested. **Cancelled** by the subscriber: cancels the run;
-    * `cancel` does not wait for its finalizers. **Fails**: the subscriber's `onError` is called
-    * after the finalizers, as `onComplete` is; an element that is null is an error. What the
-    * subscriber throws ends the run, and is reported on the standard error.
+    * The elements of a strict collection without a stage are delivered by the thread that requests
+    * them, up to 256 in one request.
     *
-    * Where `org.reactivestreams` is asked for: `FlowAdapters.toPublisher(stream.toPublisher)`.
+    * **Waits** while nothing is requested. **Cancelled** by the subscriber: cancels the run. The
+    * subscription's `cancel` does not wait for the finalizers. **Fails**: calls the subscriber's
+    * `onError` after the finalizers, which precede `onComplete` too. A null element is an error. If
+    * the subscriber throws, the run ends, and the exception is reported on the standard error.
+    *
+    * For the interface of `org.reactivestreams`, use
+    * `FlowAdapters.toPublisher(stream.toPublisher)`.
     * {{{
     * val bytes = Stream.fromPath(path).map(java.nio.ByteBuffer.wrap(_))
     * val body = java.net.http.HttpRequest.BodyPublishers.fromPublisher(bytes.toPublisher)
@@ -1350,28 +1403,29 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def toPublisher[B >: A](using runtime: Runtime): Flow.Publisher[B] =
     StreamPublisher(this, runtime).asInstanceOf[Flow.Publisher[B]]
 
-  /** How many elements there are.
+  /** Runs the stream and returns the number of elements.
     * {{{
     * val lines: Task[Long] = Stream.linesOf(path).count
     * }}}
     */
   final def count: Task[Long] = RunStream(this, Step.Count())
 
-  /** The first element, if there is one. Asks for no more.
+  /** Returns the first element, or `None` if there is none. Asks the stream for no more than that.
     * {{{
     * val header: Task[Option[String]] = Stream.linesOf(path).head
     * }}}
     */
   final def head: Task[Option[A]] = take(1).last
 
-  /** The last element, if there is one.
+  /** Runs the stream and returns the last element, or `None` if there is none.
     * {{{
     * val latest: Task[Option[String]] = Stream.linesOf(path).last
     * }}}
     */
   final def last: Task[Option[A]] = fold(Option.empty[A])((_, a) => Some(a))
 
-  /** The first element for which `is` is true. Asks for no more after it, as do the next four.
+  /** Returns the first element for which `is` is true, or `None` if there is none. Asks the stream
+    * for no element after it.
     *
     * {{{
     * val firstLong: Task[Option[String]] = Stream.linesOf(path).find(_.length > 100)
@@ -1379,7 +1433,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def find(is: A => Boolean): Task[Option[A]] = filter(is).head
 
-  /** The first value of `f`, where it is defined.
+  /** Applies `f` to the first element for which it is defined and returns the result, or `None` if
+    * there is no such element. Asks the stream for no element after it.
     * {{{
     * val number: Task[Option[Int]] =
     *   Stream.linesOf(path).map(_.toIntOption).collectFirst { case Some(n) => n }
@@ -1387,18 +1442,21 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def collectFirst[B](f: PartialFunction[A, B]): Task[Option[B]] = collect(f).head
 
-  /** Whether `is` is true for an element.
+  /** Returns true if `is` is true for at least one element. Asks the stream for no element after
+    * the first such one.
     * {{{
     * val hasError: Task[Boolean] = Stream.linesOf(path).exists(_.contains("ERROR"))
     * }}}
     */
   final def exists(is: A => Boolean): Task[Boolean] = find(is).map(_.isDefined)
 
-  /** Whether `is` is true for each element. */
+  /** Returns true if `is` is true for all elements. Asks the stream for no element after the first
+    * for which it is false.
+    */
   final def forall(is: A => Boolean): Task[Boolean] = exists(a => !is(a)).map(!_)
 
-  /** `f` of the result before, at first the first element, and each further one; none if there is
-    * no element.
+  /** Calls `f` with the result so far and each element, and returns the last result. The first
+    * result is the first element. Returns `None` if there is no element.
     * {{{
     * val longest: Task[Option[String]] =
     *   Stream.linesOf(path).reduce((a, b) => if a.length < b.length then b else a)
@@ -1407,7 +1465,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def reduce[B >: A](f: (B, B) => B): Task[Option[B]] =
     fold(Option.empty[B])((before, a) => Some(before.fold(a: B)(f(_, a))))
 
-  /** As `fold`, with the result of the task that `f` makes.
+  /** As `fold`, but `f` returns a task, whose value is the result.
     *
     * {{{
     * val balance = Stream.emits(ids).evalFold(0)((sum, id) => visitsOf(id).map(sum + _))
@@ -1418,17 +1476,17 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     evalMap(a => f(state, a).map(b => state = b)).drain.map(_ => state)
   }
 
-  /** Runs the task that `f` makes of each element, one after the other.
+  /** Runs the task that `f` returns for each element, one task after the other.
     * {{{
     * val stored: Task[Unit] = Stream.linesOf(path).evalForeach(store)
     * }}}
     */
   final def evalForeach(f: A => Task[Any]): Task[Unit] = evalMap(f).drain
 
-  /** All elements. */
+  /** Runs the stream and returns all elements. */
   final def toVector: Task[Vector[A]] = toCollection(Vector)
 
-  /** All elements, in a collection of this kind.
+  /** Runs the stream and returns all elements in a collection of the given kind.
     *
     * {{{
     * val names: Task[Set[String]] = Stream.linesOf(path).toCollection(Set)
@@ -1440,7 +1498,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     fold(())((_, a) => builder += a: Unit).map(_ => builder.result())
   }
 
-  /** The sum of the elements.
+  /** Runs the stream and returns the sum of the elements.
     * {{{
     * val cents: Task[Int] = Stream.evalSeq(ordersOf(id)).map(_.cents).sum
     * }}}
@@ -1448,7 +1506,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
   final def sum[B >: A](using number: Numeric[B]): Task[B] =
     fold(number.zero)((sum, a) => number.plus(sum, a))
 
-  /** The elements as text, with `separator` between them.
+  /** Runs the stream and returns the elements as text, with `separator` between them.
     * {{{
     * val text: Task[String] = Stream.linesOf(path).take(20).mkString("\n")
     * }}}
@@ -1478,29 +1536,30 @@ object Stream:
       s"Stream.$operator: the $name was $time. It must be more than 0."
     )
 
-  /** No elements.
+  /** Emits no elements and ends.
     * {{{
     * val lines: Stream[String] = if dryRun then Stream.empty else Stream.linesOf(path)
     * }}}
     */
   val empty: Stream[Nothing] = of(() => EmptySource)
 
-  /** One element.
+  /** Emits `value`.
     * {{{
     * val one: Stream[String] = Stream.emit("id,name")
     * }}}
     */
   def emit[A](value: A): Stream[A] = of(() => EmitSource(value))
 
-  /** The elements of `items`.
+  /** Emits the elements of `items`.
     * {{{
     * val users: Stream[User] = Stream.fromIterable(ids).evalMap(load)
     * }}}
     */
   def fromIterable[A](items: Iterable[A]): Stream[A] = Iterated(items)
 
-  /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
-    * block. **Fails** with an `IllegalStateException` if that is the iterator of the run before.
+  /** Emits the elements of the iterator that `iterator` returns each time the stream runs. The
+    * iterator's `next` may block. **Fails** with an `IllegalStateException` if the iterator is the
+    * one of the run before.
     * {{{
     * val lines: Stream[String] = Stream.fromIterator(scala.io.Source.stdin.getLines())
     * }}}
@@ -1518,14 +1577,14 @@ object Stream:
   /** The same as `fromIterable`. */
   def emits[A](items: Iterable[A]): Stream[A] = fromIterable(items)
 
-  /** The elements of the source that `open` returns each time the stream runs. `open` is run when
-    * the first element is asked for, and the source is closed once, when the stream is over,
+  /** Emits the elements of the source that `open` returns each time the stream runs. `open` runs
+    * when the first element is asked for. The source is closed once, when the stream is over,
     * however it ends. `Source` has an example.
     *
-    * **Waits** where the source does: it may block. **Cancelled** while the source waits, and
-    * between elements; `open` and `Source.close` are masked, so what takes long to open is better
-    * opened by the first `Source.next`. **Fails** with what `open`, `next` or `close` throws; after
-    * an error of `open` there is nothing to close.
+    * **Waits** when the source does: it may block. **Cancelled** while the source waits, and
+    * between elements. `open` and `Source.close` are masked, so leave slow opening to the first
+    * `Source.next`. **Fails** with what `open`, `next` or `close` throws. After an error of `open`,
+    * nothing is closed.
     * {{{
     * final class Countdown(var left: Int) extends Source[Int]:
     *   def next()(using Task.Direct): Int | Source.End =
@@ -1536,9 +1595,10 @@ object Stream:
     */
   def fromSource[A](open: Task[Source[A]]): Stream[A] = of(() => SourcePull(open))
 
-  /** The bytes of a file, in blocks of `blockBytes`, of which the last one may be smaller; of a
-    * pipe, what each read has returned. Each block is an array of its own, which the consumer may
-    * keep. The file is opened when the stream runs, and closed when it is over.
+  /** Emits the bytes of a file in blocks of `blockBytes`. The last block may be smaller. For a
+    * pipe, each block has the bytes that one read returned. Each block is an array of its own,
+    * which the consumer may keep. The file is opened when the stream runs, and closed when it is
+    * over.
     *
     * **Cancelled** also while it reads, and while it opens a named pipe that nobody writes to.
     * {{{
@@ -1548,13 +1608,13 @@ object Stream:
   def fromPath(path: Path, blockBytes: Int = 65536): Stream[Array[Byte]] =
     blocks("fromPath", blockBytes)(ByteInput.ofPath(path))
 
-  /** The bytes of the input that `open` returns each time the stream runs, as `fromPath`. It is
-    * closed once.
+  /** Emits the bytes of the input that `open` returns each time the stream runs, in blocks as
+    * `fromPath`. The input is closed once.
     *
-    * **Cancelled** while it reads: interrupts the read, and closes the input. A cancel waits for a
-    * read that neither of them ends, such as one of `System.in`: pass
-    * `FileInputStream(FileDescriptor.in)` instead. `open` is masked. **Fails** with an
-    * `IllegalStateException` if `open` returns the input of the run before.
+    * **Cancelled** while it reads: interrupts the read, and closes the input. If neither ends the
+    * read, as with `System.in`, the cancel waits for it; pass `FileInputStream(FileDescriptor.in)`
+    * instead. `open` is masked. **Fails** with an `IllegalStateException` if `open` returns the
+    * input of the run before.
     * {{{
     * val body: Stream[Array[Byte]] = Stream.fromInputStream(urls.head.toURL.openStream())
     * }}}
@@ -1570,10 +1630,10 @@ object Stream:
     )
     of(() => BlockSource(() => open, blockBytes))
 
-  /** The lines of a file, without the `\n`, `\r` or both that end them.
+  /** Emits the lines of a file, without the `\n`, `\r` or both that end them.
     *
-    * **Cancelled** as `fromPath`. **Fails** with an `IOException` that names the line where the
-    * bytes are not of this charset, after the lines before that one.
+    * **Cancelled** as `fromPath`. **Fails** with an `IOException` if the bytes of a line are not
+    * valid in the charset. The error names the line and comes after the lines before it.
     * {{{
     * val errors: Task[Long] = Stream.linesOf(path).filter(_.contains("ERROR")).count
     * }}}
@@ -1581,36 +1641,37 @@ object Stream:
   def linesOf(path: Path, charset: Charset = StandardCharsets.UTF_8): Stream[String] =
     of(() => LinesStage(fromPath(path).open(), charset, s"Stream.linesOf: $path"))
 
-  /** The elements that `f` makes of the state, at first `zero`, until it returns none.
+  /** Calls `f` with a state, at first `zero`. `f` returns an element, which is emitted, and the
+    * next state. Ends when `f` returns `None`.
     * {{{
     * val digits: Stream[Int] = Stream.unfold(1729)(n => Option.when(n > 0)((n % 10, n / 10)))
     * }}}
     */
   def unfold[S, A](zero: S)(f: S => Option[(A, S)]): Stream[A] = of(() => UnfoldSource(zero, f))
 
-  /** One element, the value of `task`.
+  /** Runs `task` and emits its value.
     * {{{
     * val orders: Stream[Order] = Stream.eval(ordersOf(id)).mapConcat(identity)
     * }}}
     */
   def eval[A](task: Task[A]): Stream[A] = of(() => EvalSource(task))
 
-  /** One element: the value of `code`, which is evaluated each time the stream runs, and may block.
-    * The same as `Stream.eval(Task(code))`.
+  /** Evaluates `code` each time the stream runs, and emits its value. `code` may block. It is the
+    * same as `Stream.eval(Task(code))`.
     * {{{
     * val text: Stream[String] = Stream.delay(Files.readString(path))
     * }}}
     */
   def delay[A](code: => A): Stream[A] = eval(Task.delay(code))
 
-  /** The values of `task`, run again and again.
+  /** Runs `task` again and again, and emits its values. Never ends by itself.
     * {{{
     * val polled: Stream[Config] = Stream.repeatEval(fromNetwork).metered(1.second)
     * }}}
     */
   def repeatEval[A](task: Task[A]): Stream[A] = of(() => RepeatEvalSource(task))
 
-  /** One element, the value of `acquire`; `release` of it runs once, when the stream is over,
+  /** Emits the value of `acquire`. Runs `release` for that value once, when the stream is over,
     * however it ends. Both are masked.
     * {{{
     * val lines: Stream[String] = Stream
@@ -1622,8 +1683,9 @@ object Stream:
   def bracket[A](acquire: Task[A])(release: A => Task[Unit]): Stream[A] =
     resource(Resource.make(acquire)(release))
 
-  /** One element, the resource, which is released once, when the stream is over. Its finalizers get
-    * the outcome of the stream: it has succeeded also where the consumer asks for no more elements.
+  /** Acquires the resource and emits its value. Releases it once, when the stream is over. Its
+    * finalizers receive the outcome of the stream, which is a success also if the consumer asks for
+    * no more elements.
     * {{{
     * val totals: Stream[Int] =
     *   Stream.resource(connection).flatMap(db => Stream.emits(ids).map(id => total(db, id)))
@@ -1631,10 +1693,10 @@ object Stream:
     */
   def resource[A](resource: Resource[A]): Stream[A] = of(() => ResourceSource(resource))
 
-  /** No elements, and no end. */
+  /** Emits no elements and never ends. It can be cancelled. */
   val never: Stream[Nothing] = eval(Task.never)
 
-  /** Fails with `error`.
+  /** Emits no elements and fails with `error`.
     * {{{
     * val lines: Stream[String] = Stream.linesOf(path) ++ Stream.fail(IOException("no END"))
     * }}}
@@ -1643,28 +1705,28 @@ object Stream:
 
   // ---- values, effects and state ----
 
-  /** The elements of `items`.
+  /** Emits the elements of `items`.
     * {{{
     * val three: Stream[Int] = Stream(1, 2, 3)
     * }}}
     */
   def apply[A](items: A*): Stream[A] = fromIterable(items)
 
-  /** No elements; the stream ends once `task` has run.
+  /** Runs `task`, emits no elements, and ends.
     * {{{
     * val lines = Stream.exec(Task(log("begins"))) ++ Stream.linesOf(path)
     * }}}
     */
   def exec(task: Task[Any]): Stream[Nothing] = eval(task).flatMap(_ => empty)
 
-  /** The elements of the collection that `task` returns.
+  /** Runs `task` and emits the elements of the collection that it returns.
     * {{{
     * val orders: Stream[Order] = Stream.evalSeq(ordersOf(id))
     * }}}
     */
   def evalSeq[A](task: Task[IterableOnce[A]]): Stream[A] = eval(task).mapConcat(identity)
 
-  /** The numbers `from`, `from + step` and so on, before `until`. `step` may be negative.
+  /** Emits the numbers `from`, `from + step` and so on, before `until`. `step` may be negative.
     * {{{
     * val even: Stream[Int] = Stream.range(0, 100, step = 2)
     * }}}
@@ -1673,7 +1735,7 @@ object Stream:
     require(step != 0, "Stream.range: the step was 0. It must be positive or negative.")
     rangeLong(from, until, step).map(_.toInt)
 
-  /** As `range`, of `Long`. */
+  /** As `range`, for `Long`. */
   def rangeLong(from: Long, until: Long, step: Long = 1): Stream[Long] =
     require(step != 0, "Stream.rangeLong: the step was 0. It must be positive or negative.")
     unfold(from)(n =>
@@ -1683,19 +1745,21 @@ object Stream:
       }
     )
 
-  /** `zero`, then each time `f` of the element before, without end.
+  /** Emits `zero`, then the result of `f` for the element before, again and again. Never ends by
+    * itself.
     * {{{
     * val powers: Stream[Long] = Stream.iterate(1L)(_ * 2).take(10)
     * }}}
     */
   def iterate[A](zero: A)(f: A => A): Stream[A] = iterated(Iterator.iterate(zero)(f))
 
-  /** As `iterate`, with a task for each element but the first. */
+  /** As `iterate`, but `f` returns a task, whose value is the next element. */
   def iterateEval[A](zero: A)(f: A => Task[A]): Stream[A] =
     emit(zero) ++ unfoldEval(zero)(before => f(before).map(after => Some((after, after))))
 
-  /** The elements that the tasks make which `f` makes of the state, at first `zero`, until one
-    * returns none: for pages that are asked for one after the other.
+  /** Calls `f` with a state, at first `zero`, and runs the task that it returns. The task gives an
+    * element, which is emitted, and the next state. Ends when a task gives `None`. It is for pages
+    * that are requested one after the other.
     *
     * **Fails** with the first error of `f` or of its tasks, after the elements before it.
     * {{{
@@ -1708,14 +1772,14 @@ object Stream:
   def unfoldEval[S, A](zero: S)(f: S => Task[Option[(A, S)]]): Stream[A] =
     of(() => UnfoldEvalSource(zero, f))
 
-  /** `value`, without end.
+  /** Emits `value` again and again. Never ends by itself.
     * {{{
     * val pairs: Stream[(String, Int)] = Stream.linesOf(path).zip(Stream.constant(1))
     * }}}
     */
   def constant[A](value: A): Stream[A] = iterated(Iterator.continually(value))
 
-  /** The values of `task`, run again and again until it returns none.
+  /** Runs `task` again and again, and emits its values. Ends when it returns `None`.
     * {{{
     * val lines: Stream[String] = Stream.repeatEvalOption(Task(Option(readLine())))
     * }}}
@@ -1723,8 +1787,8 @@ object Stream:
   def repeatEvalOption[A](task: Task[Option[A]]): Stream[A] =
     repeatEval(task).takeWhile(_.isDefined).map(_.get)
 
-  /** The elements of the stream that `stream` makes each time it runs: for state of a run, and for
-    * recursion.
+  /** Evaluates `stream` each time it runs, and emits the elements of the result. It is for state
+    * that belongs to one run, and for recursion.
     * {{{
     * val numbered: Stream[String] = Stream.suspend {
     *   var count = 0
@@ -1734,7 +1798,7 @@ object Stream:
     */
   def suspend[A](stream: => Stream[A]): Stream[A] = empty ++ stream
 
-  /** The value; **Fails** with what is on the left.
+  /** Emits the value on the right. **Fails** with the error on the left.
     * {{{
     * val numbers: Stream[Int] =
     *   Stream.emits(fields).flatMap(field => Stream.fromEither(parse(field).toEither))
@@ -1742,13 +1806,14 @@ object Stream:
     */
   def fromEither[A](either: Either[Throwable, A]): Stream[A] = either.fold(fail, emit)
 
-  /** The value, or no element. */
+  /** Emits the value if there is one, and ends. */
   def fromOption[A](option: Option[A]): Stream[A] = fromIterable(option.toList)
 
-  /** The value; **Fails** with the error. */
+  /** Emits the value of a success. **Fails** with the error of a failure. */
   def fromTry[A](result: Try[A]): Stream[A] = fromEither(result.toEither)
 
-  /** The elements of the JDK's stream that `open` makes each time this runs. It is closed once.
+  /** Emits the elements of the JDK's stream that `open` returns each time this stream runs. The
+    * JDK's stream is closed once.
     *
     * **Cancelled** between elements, and where its code blocks.
     * {{{
@@ -1761,16 +1826,17 @@ object Stream:
 
   // ---- Reactive Streams ----
 
-  /** The elements of `publisher`, subscribed to when the first is asked for, and anew each time the
-    * stream runs. `buffer` elements are requested at first; then, as they are used up, as many
-    * again, in batches of half of that. At most `buffer` are held, or requested and not there yet.
+  /** Emits the elements of `publisher`. Subscribes when the first element is asked for, and anew
+    * each time the stream runs. Requests `buffer` elements at first, then as many as have been
+    * used, in batches of half of `buffer`. The elements that are buffered and those that are
+    * requested are at most `buffer` together.
     *
-    * **Waits** for the next element. **Cancelled**, and where no more elements are asked for:
-    * cancels the subscription, which does not wait for the publisher. **Fails** with the
-    * publisher's error, after the elements before it; and with an `IllegalStateException` where the
-    * publisher breaks a rule of Reactive Streams. **Order**: the publisher's.
+    * **Waits** for the next element. **Cancelled**, and when no more elements are asked for:
+    * cancels the subscription, without waiting for the publisher. **Fails** with the publisher's
+    * error, after the elements before it. Fails with an `IllegalStateException` if the publisher
+    * breaks a rule of Reactive Streams. **Order**: the publisher's.
     *
-    * Publishers of the interface `org.reactivestreams` come by `FlowAdapters.toFlowPublisher`.
+    * For a publisher of the interface `org.reactivestreams`, use `FlowAdapters.toFlowPublisher`.
     * {{{
     * val prices = java.util.concurrent.SubmissionPublisher[String]()
     * val stored: Task[Unit] = Stream.fromPublisher(prices).evalForeach(store)
@@ -1783,13 +1849,14 @@ object Stream:
     )
     of(() => PublisherSource.of(publisher, buffer))
 
-  /** A processor that puts what its publisher signals through `pipe`, for one subscriber. The pipe
-    * runs once, from when the subscriber comes; it may run concurrently. `buffer` is as that of
-    * `fromPublisher`; besides, one element is ready for the subscriber before it is requested.
+  /** Returns a processor for one subscriber, which passes the elements that it receives through
+    * `pipe`. The pipe runs once, from when there is a subscriber. It may run concurrently. `buffer`
+    * is that of `fromPublisher`. One further element is made ready for the subscriber before it
+    * requests it.
     *
     * **Cancelled** by the subscriber: cancels the pipe, and so the subscription to the publisher.
-    * **Fails**: with the error of the publisher or of the pipe the subscriber's `onError` is
-    * called. It is called with an `IllegalStateException` for a second subscriber.
+    * **Fails**: calls the subscriber's `onError` with the error of the publisher or of the pipe.
+    * For a second subscriber, it calls `onError` with an `IllegalStateException`.
     * {{{
     * val names: java.util.concurrent.Flow.Processor[Int, String] =
     *   Stream.processor[Int, String](_.parEvalMap(8)(id => load(id).map(_.name)))
@@ -1804,16 +1871,16 @@ object Stream:
 
   // ---- time ----
 
-  /** One element, after `duration`.
+  /** Emits `()` after `duration`, and ends.
     * {{{
     * val later: Stream[Config] = Stream.sleep(1.second).flatMap(_ => Stream.eval(fromNetwork))
     * }}}
     */
   def sleep(duration: FiniteDuration): Stream[Unit] = eval(Task.sleep(duration))
 
-  /** An element at each `interval` from the beginning, without end: the time since then. The first
-    * comes after one `interval`. If the consumer takes longer than that, the next element comes at
-    * once, and those that were missed are left out.
+  /** Emits the time since the beginning at each `interval`. The first element comes after one
+    * `interval`. If the consumer takes longer than an interval, the next element comes at once, and
+    * the missed ones are left out. Never ends by itself.
     * {{{
     * val progress = Stream.awakeEvery(1.second).evalTap(t => Task(log(s"$t")))
     * }}}
@@ -1824,7 +1891,7 @@ object Stream:
       fixedRate(interval).evalMap(_ => Task.monotonic.map(_ - begin))
     )
 
-  /** As `awakeEvery`, without the time.
+  /** As `awakeEvery`, but emits `()`.
     * {{{
     * val measured: Stream[Int] = Stream.fixedRate(1.second).evalMap(_ => visitsOf(id))
     * }}}
@@ -1833,8 +1900,8 @@ object Stream:
     positive("fixedRate", "interval", interval)
     fromSchedule(Schedule.fixed(interval))
 
-  /** An element `delay` after the beginning, and each time `delay` after the consumer has asked for
-    * the next, without end.
+  /** Emits `()` after `delay`, and then each time `delay` after the consumer has asked for the next
+    * element. Never ends by itself.
     * {{{
     * val polled: Stream[Config] = Stream.fixedDelay(1.second).evalMap(_ => fromNetwork)
     * }}}
@@ -1843,7 +1910,7 @@ object Stream:
     positive("fixedDelay", "delay", delay)
     repeatEval(Task.sleep(delay))
 
-  /** An element after each wait of `schedule`, until that stops.
+  /** Emits `()` after each delay that `schedule` gives. Ends when the schedule stops.
     * {{{
     * val tries = Stream.fromSchedule(Schedule.exponential(10.millis).times(5))
     * }}}
@@ -1859,10 +1926,10 @@ object Stream:
 
   // ---- files ----
 
-  /** `path` and what is below it, a directory before its entries, down to `maxDepth` levels; links
-    * are not followed. Directories are read when the consumer comes to them.
+  /** Emits `path` and everything below it, a directory before its entries, down to `maxDepth`
+    * levels. Links are not followed. A directory is read when the consumer comes to it.
     *
-    * **Cancelled** between paths. **Fails** with an `IOException` where a directory cannot be read.
+    * **Cancelled** between paths. **Fails** with an `IOException` if a directory cannot be read.
     * {{{
     * val sources = Stream.walk(path).filter(_.toString.endsWith(".scala"))
     * }}}
@@ -1871,24 +1938,25 @@ object Stream:
     require(maxDepth >= 0, s"Stream.walk: the depth was $maxDepth. It must be at least 0.")
     fromSource(Task(WalkSource(Files.walk(path, maxDepth))))
 
-  /** The changes in `directory`, not those below its directories, from when the first is asked for.
-    * It ends when the directory is deleted.
+  /** Emits the changes in `directory` from when the first is asked for. Changes below its
+    * subdirectories are not emitted. Ends when the directory is deleted.
     *
     * **Waits** for the next change. **Fails** with an `IOException` if there is no such directory.
-    * **Order**: changes of one file keep theirs; several of them may be one.
+    * **Order**: changes of one file are in order. Several of them may be merged into one.
     * {{{
     * val created = Stream.watch(path).collect { case FileChange.Created(file) => file }
     * }}}
     */
   def watch(directory: Path): Stream[FileChange] = fromSource(Task(WatchSource(directory)))
 
-  /** The bytes of a file that grows, without end: what it has, or with `fromEnd` what is added, as
-    * it is added. Each `interval` it is looked for more. If another file takes the place of this
-    * one, as when logs are rotated, the rest of this one comes first, then all of that one; a file
-    * that becomes shorter is read from its beginning. Where there is no file, one is waited for.
+  /** Emits the bytes of a growing file: first the bytes that it has, then those that are appended.
+    * With `fromEnd`, only the latter. Checks for more each `interval`. If the file does not exist,
+    * waits for it. Never ends by itself.
     *
-    * A file that is cut and has grown beyond its old length within one interval is not seen to be
-    * another one.
+    * If another file takes the place of this one, as when logs are rotated, the rest of this one is
+    * emitted first, then all of the other. A file that has become shorter is read from its
+    * beginning. A file that is truncated and grows beyond its old length within one interval is not
+    * recognized as a new one.
     * {{{
     * val lines = Text.lines(Text.utf8Decode(Stream.tailOf(path)))
     * }}}
@@ -1908,8 +1976,9 @@ object Stream:
 
   // ---- from queues and callbacks ----
 
-  /** The values of `queue`, without end. Each is taken when the stream asks for it, and by one
-    * taker: several streams share the values.
+  /** Takes the values of `queue` and emits them. A value is taken when the stream is asked for an
+    * element. Streams of the same queue share its values: each value goes to one of them. Never
+    * ends by itself.
     * {{{
     * val stored = Queue.bounded[String](100).flatMap { queue =>
     *   val filled = Stream.emits(requests).intoQueue(queue)
@@ -1919,7 +1988,7 @@ object Stream:
     */
   def fromQueue[A](queue: Queue[A]): Stream[A] = repeatEval(queue.take)
 
-  /** As `fromQueue`, up to the first none.
+  /** As `fromQueue`, but ends at the first `None`.
     * {{{
     * val stored = Queue.bounded[Option[String]](100).flatMap { queue =>
     *   val filled = Stream.emits(requests).intoQueueNoneTerminated(queue)
@@ -1933,13 +2002,13 @@ object Stream:
   /** The same as `channel.stream`. */
   def fromChannel[A](channel: Channel[A]): Stream[A] = channel.stream
 
-  /** The elements that callbacks give to the `Emit` that `register` gets, from any thread.
-    * `register` says how to begin and how to stop: its resource is acquired when the first element
-    * is asked for, and released when the stream is over. `bound` elements are buffered at most;
-    * `overflow` says what becomes of one more.
+  /** Emits the elements that callbacks pass, from any thread, to the `Emit` that `register` is
+    * called with. `register` returns a resource that starts and stops the callbacks. It is acquired
+    * when the first element is asked for, and released when the stream is over. At most `bound`
+    * elements are buffered. `overflow` decides what happens to one more.
     *
-    * **Waits** for the next element. **Fails** after the elements before it with the error given to
-    * `Emit.fail`, and, with `Overflow.Fail`, with a `BufferOverflow`.
+    * **Waits** for the next element. **Fails** with the error that `Emit.fail` was called with, and
+    * under `Overflow.Fail` with a `BufferOverflow`; both come after the elements before them.
     * {{{
     * def ticks: Stream[Long] = Stream.async[Long](bound = 16, Overflow.DropOldest) { emit =>
     *   Resource.make(Task {
@@ -1963,14 +2032,14 @@ object Stream:
       discarding.flatMap(_ => register(buffer)).flatMap(_ => discarding).map(_ => buffer)
     }).flatMap(buffer => ChannelSource.stream(buffer.next))
 
-  /** The elements that `body` emits, which is code as that of a `Task.direct`: it may await, loop
-    * over other streams, and block. It runs on a fiber of its own, in turns with the consumer: an
-    * emit waits until the consumer asks for the next element. So nothing is made ahead: for that,
-    * add `prefetchN`. The stream ends when `body` does.
+  /** Emits the elements that `body` emits. `body` is code as that of a `Task.direct`: it may await,
+    * loop over other streams, and block. It runs on a fiber of its own, in turns with the consumer:
+    * an emit waits until the consumer asks for the next element. So no element is made ahead of
+    * demand; for that, add `prefetchN`. The stream ends when `body` returns.
     *
-    * **Cancelled** when the consumer wants no more: `body` is cancelled where it awaits, emits or
-    * blocks, and the stream waits for its finalizers, for which that is a cancel. **Fails** with
-    * what `body` throws, after the elements before it.
+    * **Cancelled** when the consumer asks for no more elements: `body` is cancelled at an await, at
+    * an emit, or where it blocks, and its finalizers see a cancel. The stream waits for them.
+    * **Fails** with what `body` throws, after the elements before it.
     * {{{
     * def pages(first: String): Stream[String] = Stream.direct { emit =>
     *   var url = first
@@ -1984,14 +2053,14 @@ object Stream:
   def direct[A](body: Emitter[A] => Task.Direct ?=> Unit): Stream[A] =
     of(() => EmitterSource(body.asInstanceOf[Emitter[Any] => Task.Direct ?=> Unit]))
 
-  /** What the code of `Stream.direct` gives its elements to. */
+  /** The function by which the code of a `Stream.direct` emits elements. */
   abstract class Emitter[-A] private[weir] ():
-    /** Makes `value` the next element. Also for the fibers that the block waits for: their elements
-      * come in the order in which they were emitted.
+    /** Emits `value` as the next element. Fibers that the block waits for may call it too: their
+      * elements come in the order in which they were emitted.
       *
       * **Waits** until the consumer asks for the element after it. **Cancelled** when the consumer
-      * wants no more; in what is masked then, it returns at once, and there is no element.
-      * **Fails** with an `IllegalStateException` after the end of the block.
+      * asks for no more elements. Called in masked code then, it returns at once, and `value` is
+      * dropped. **Fails** with an `IllegalStateException` after the end of the block.
       * {{{
       * val numbered: Stream[String] = Stream.direct { emit =>
       *   var n = 0
@@ -2001,10 +2070,12 @@ object Stream:
       */
     def apply(value: A)(using Task.Direct): Unit
 
-  /** What the callbacks of `Stream.async` give their elements to. Its methods never wait. */
+  /** The object to which the callbacks of a `Stream.async` pass elements. Its methods never wait.
+    */
   abstract class Emit[-A] private[weir] ():
-    /** True if `value` is an element of the stream now; false if it was dropped, or comes after the
-      * end or after the consumer has asked for no more.
+    /** Returns true if `value` is accepted as an element of the stream. Returns false if it was
+      * dropped, which includes a call after the end and a call after the consumer has asked for no
+      * more.
       * {{{
       * def received(emit: Stream.Emit[String], line: String): Unit =
       *   if !emit(line) then log(s"dropped: $line")
@@ -2012,7 +2083,7 @@ object Stream:
       */
     def apply(value: A): Boolean
 
-    /** Ends the stream, after what is in the buffer.
+    /** Ends the stream, after the elements in the buffer.
       * {{{
       * def received(emit: Stream.Emit[String], line: String): Unit =
       *   if line == "END" then emit.end() else emit(line): Unit
@@ -2020,7 +2091,7 @@ object Stream:
       */
     def end(): Unit
 
-    /** Ends the stream with `error`, after what is in the buffer. Nothing after the end.
+    /** Fails the stream with `error`, after the elements in the buffer. Does nothing after the end.
       * {{{
       * def closed(emit: Stream.Emit[String], code: Int): Unit =
       *   if code == 0 then emit.end() else emit.fail(IOException(s"closed with $code"))

@@ -10,9 +10,9 @@ import weir.group.{ErrorHandler, Failures}
 import weir.task.*
 import weir.macros.Movable
 
-/** A description of work that ends with an `A`, fails with a `Throwable`, or is cancelled.
+/** A description of work that returns an `A`, fails with a `Throwable`, or is cancelled.
   *
-  * Making a task does nothing; `runSync` runs it. A task may be run any number of times, and does
+  * Creating a task does nothing; `runSync` runs it. A task may be run any number of times, and does
   * its work anew each time. Any code in it may block: `Thread.sleep`, JDBC, sockets, locks, a
   * nested `runSync`.
   */
@@ -20,27 +20,29 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- one after the other ----
 
-  /** The result of `f` for this task's value. **Fails** with what this task or `f` throws.
+  /** Runs this task and returns the result of `f` for its value. **Fails** with what this task or
+    * `f` throws.
     * {{{
     * val length: Task[Int] = Task(Files.readString(path)).map(_.length)
     * }}}
     */
   final def map[B](f: A => B): Task[B] = fiber.Mapped(this, f)
 
-  /** What the task that `f` makes of this task's value returns.
+  /** Runs this task, then the task that `f` returns for its value, and returns the value of that.
+    * **Fails** with what either task or `f` throws.
     * {{{
     * val orders: Task[List[Order]] = load(id).flatMap(user => ordersOf(user.name.length))
     * }}}
     */
   final def flatMap[B](f: A => Task[B]): Task[B] = FlatMap(this, f)
 
-  /** `value` once this task has ended. */
+  /** Runs this task and returns `value`. */
   final def as[B](value: B): Task[B] = map(_ => value)
 
-  /** Nothing, once this task has ended. */
+  /** Runs this task and drops its value. */
   final def void: Task[Unit] = map(_ => ())
 
-  /** What `next` returns, which runs once this task has ended. */
+  /** Runs this task, then `next`, and returns the value of `next`. */
   final def andThen[B](next: => Task[B]): Task[B] = flatMap(_ => next)
 
   /** The same as `andThen`.
@@ -50,18 +52,19 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     */
   final def >>[B](next: => Task[B]): Task[B] = flatMap(_ => next)
 
-  /** This task's value, once `f` of it has run too. */
+  /** Runs this task, then the task that `f` returns for its value. Returns the value of this task.
+    */
   final def flatTap(f: A => Task[Any]): Task[A] = flatMap(a => f(a).as(a))
 
-  /** This task's value, once `duration` has passed and this task has run after that. Blocks no
-    * thread meanwhile.
+  /** Waits for `duration`, then runs this task. Blocks no thread while it waits.
     * {{{
     * def ping: Task[Unit] = Task(println("ping")).delayBy(1.second)
     * }}}
     */
   final def delayBy(duration: FiniteDuration): Task[A] = Task.sleep(duration).flatMap(_ => this)
 
-  /** How long this task took, by a clock that never goes back, and its value.
+  /** Runs this task and returns the time that it took, together with its value. The time is
+    * measured by a clock that never goes back.
     * {{{
     * val lines = Task(Files.readAllLines(path)).timed.map((took, all) => s"${all.size} in $took")
     * }}}
@@ -69,8 +72,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def timed: Task[(FiniteDuration, A)] =
     Task.monotonic.flatMap(start => flatMap(a => Task.monotonic.map(end => (end - start, a))))
 
-  /** This task's value; prints how it has ended to the standard error first, after `label`: for a
-    * look at what happens.
+  /** Runs this task and prints its outcome, after `label`, to the standard error. It is for a look
+    * at what happens.
     * {{{
     * val user = load(id).debug("user") // user: Succeeded(User(1))
     * }}}
@@ -78,25 +81,25 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def debug(label: String = "task"): Task[A] =
     guaranteeCase(outcome => Task(System.err.println(s"$label: $outcome")))
 
-  /** Does not return: runs this task again and again, in constant memory. **Fails** as soon as this
-    * task does.
+  /** Runs this task again and again, in constant memory. Does not return. **Fails** as soon as this
+    * task fails.
     */
   final def forever: Task[Nothing] = Forever(this)
 
   // ---- errors ----
 
-  /** The value on the right, or the error on the left.
+  /** Returns this task's value as a `Right`, or its error as a `Left`.
     * {{{
     * val result: Task[Either[Throwable, User]] = load(id).attempt
     * }}}
     */
   final def attempt: Task[Either[Throwable, A]] = Attempt(this)
 
-  /** This task's value; if it fails, what the task that `f` makes of the error returns. `f` is for
-    * every error: for some of them there is `recoverWith`.
+  /** Runs this task. If it fails, runs the task that `f` returns for the error, and returns the
+    * value of that. `f` is called for every error; to handle only some, use `recoverWith`.
     *
-    * **Fails** with what that task or `f` throws. The error that `f` was given is suppressed
-    * under what it throws.
+    * **Fails** with what `f` throws, or with the error of the task that it returns. The error that
+    * `f` was called with is suppressed under that one.
     * {{{
     * val config = fromFile.handleErrorWith(error => Task(log(s"$error")) >> fromNetwork)
     * }}}
@@ -104,11 +107,13 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def handleErrorWith[B >: A](f: Throwable => Task[B]): Task[B] =
     Handle(this, ErrorHandler(f))
 
-  /** This task's value; if it fails, `f` of the error. **Fails** as `handleErrorWith`. */
+  /** Runs this task. If it fails, returns the result of `f` for the error. **Fails** as
+    * `handleErrorWith`.
+    */
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
-  /** This task's value; if it fails with an error for which `f` has a case, what the task of that
-    * case returns. **Fails** with any other error, as it is.
+  /** Runs this task. If it fails with an error for which `f` is defined, runs the task that `f`
+    * returns, and returns the value of that. **Fails** with any other error unchanged.
     * {{{
     * val text = Task(fetch(urls.head)).recoverWith {
     *   case _: IOException => Task(Files.readString(path))
@@ -118,8 +123,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def recoverWith[B >: A](f: PartialFunction[Throwable, Task[B]]): Task[B] =
     handleErrorWith(error => f.applyOrElse(error, Task.fail))
 
-  /** This task's value; if it fails with an error for which `f` has a case, the value of that.
-    * **Fails** with any other error, as it is.
+  /** Runs this task. If it fails with an error for which `f` is defined, returns the result of `f`.
+    * **Fails** with any other error unchanged.
     * {{{
     * val text = Task(fetch(urls.head)).recover { case _: IOException => "" }
     * }}}
@@ -127,14 +132,15 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def recover[B >: A](f: PartialFunction[Throwable, B]): Task[B] =
     handleErrorWith(error => f.andThen[Task[B]](b => Task.pure(b)).applyOrElse(error, Task.fail))
 
-  /** The value, or `None` if this task fails: whatever the error.
+  /** Returns this task's value as a `Some`, or `None` if it fails with any error.
     * {{{
     * val user: Task[Option[User]] = load(id).option
     * }}}
     */
   final def option: Task[Option[A]] = redeem(_ => None, Some(_))
 
-  /** `onSuccess` of the value, or `onFailure` of the error. **Fails** with what either throws.
+  /** Returns the result of `onSuccess` for this task's value, or of `onFailure` for its error.
+    * **Fails** with what either of them throws.
     * {{{
     * val shown: Task[String] = load(id).redeem(error => s"none: ${error.getMessage}", _.name)
     * }}}
@@ -142,9 +148,9 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def redeem[B](onFailure: Throwable => B, onSuccess: A => B): Task[B] =
     attempt.map(_.fold(ErrorHandler(onFailure), onSuccess))
 
-  /** What the task returns that `onSuccess` makes of the value, or `onFailure` of the error. An
-    * error of `onSuccess` is not for `onFailure`, which it is where `handleErrorWith` comes after
-    * `flatMap`.
+  /** Runs the task that `onSuccess` returns for this task's value, or `onFailure` for its error,
+    * and returns the value of that. An error of `onSuccess` is not passed to `onFailure`. In a
+    * `flatMap` followed by `handleErrorWith`, it would be.
     * {{{
     * val shown = load(id).redeemWith(_ => Task.pure(Nil), user => ordersOf(user.name.length))
     * }}}
@@ -152,8 +158,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def redeemWith[B](onFailure: Throwable => Task[B], onSuccess: A => Task[B]): Task[B] =
     attempt.flatMap(_.fold(ErrorHandler(onFailure), onSuccess))
 
-  /** This task's value; if it fails, what `other` returns. **Fails** with the error of `other`,
-    * this task's suppressed under it.
+  /** Runs this task. If it fails, runs `other` and returns its value. **Fails** with the error of
+    * `other`, under which that of this task is suppressed.
     * {{{
     * val config = fromFile.orElse(fromNetwork)
     * }}}
@@ -161,8 +167,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def orElse[B >: A](other: => Task[B]): Task[B] =
     handleErrorWith(error => other.adaptError { case later => Failures.add(later, error) })
 
-  /** This task's value. **Fails** with its error, once the task has run that `f` has for it, if
-    * any. What that fails with is suppressed under the error.
+  /** Runs this task. If it fails with an error for which `f` is defined, runs the task that `f`
+    * returns. **Fails** with this task's error, under which an error of that task is suppressed.
     * {{{
     * val user = load(id).onError { case e: IOException => Task(log(s"no answer: $e")) }
     * }}}
@@ -175,8 +181,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
         .flatMap(_ => Task.fail(error))
     )
 
-  /** This task's value. **Fails** with what `f` makes of its error, or with that error where `f`
-    * has no case.
+  /** Runs this task and returns its value. **Fails** with the error that `f` returns for this
+    * task's error, or with that error itself if `f` is not defined for it.
     * {{{
     * val user = load(id).adaptError { case e: SQLException => UserNotFound(id, cause = e) }
     * }}}
@@ -184,8 +190,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def adaptError(f: PartialFunction[Throwable, Throwable]): Task[A] =
     handleErrorWith(error => Task.fail(f.applyOrElse(error, identity)))
 
-  /** The value on the right of this task's value. **Fails** with the error on the left: the
-    * opposite of `attempt`.
+  /** Returns the value on the right of this task's value. **Fails** with the error on the left. It
+    * is the opposite of `attempt`.
     * {{{
     * val number: Task[Int] = Task(parse("7").toEither).rethrow
     * }}}
@@ -195,37 +201,40 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- again ----
 
-  /** This task's value, from the first run that succeeds: after each failure it runs again when
-    * `schedule` says.
+  /** Runs this task until it succeeds, and returns its value. After each failure, runs it again
+    * after the delay that `schedule` gives.
     *
-    * **Waits** between runs, without a thread. **Cancelled**: also while it waits. **Fails** when
-    * the schedule stops: with the last error, under which the first and the latest of the earlier
-    * ones are suppressed, at most eight.
+    * **Waits** between runs, without blocking a thread. **Cancelled** also while it waits.
+    * **Fails** with the last error when the schedule stops. At most eight of the earlier errors are
+    * suppressed under it: the first one and the latest ones. Errors that are alike count as one.
     * {{{
     * val page = Task(fetch(urls.head)).retry(Schedule.exponential(100.millis).times(5))
     * }}}
     */
   final def retry(schedule: Schedule[Throwable]): Task[A] = Retry(this, schedule).flatMap(identity)
 
-  /** As `retry`, for errors for which `when` is true. **Fails** at once with any other. */
+  /** As `retry`, but only for errors for which `when` is true. **Fails** at once with any other
+    * error.
+    */
   final def retryWhen(schedule: Schedule[Throwable])(when: Throwable => Boolean): Task[A] =
     retry(schedule.whileInput(when))
 
-  /** The value of the last run: after each success it runs again when `schedule` says.
+  /** Runs this task, and after each success runs it again after the delay that `schedule` gives.
+    * Returns the value of the last run.
     *
-    * **Waits** between runs, without a thread. **Cancelled**: also while it waits. **Fails** as
-    * soon as a run does.
+    * **Waits** between runs, without blocking a thread. **Cancelled** also while it waits.
+    * **Fails** as soon as a run fails.
     */
   final def repeat(schedule: Schedule[A]): Task[A] = Repeat(this, schedule).flatMap(identity)
 
-  /** As `repeat`, as long as `keep` is true of the value: the first value for which it is false is
-    * the result.
+  /** As `repeat`, but only as long as `keep` is true for the value. Returns the first value for
+    * which it is false.
     */
   final def repeatWhile(schedule: Schedule[A])(keep: A => Boolean): Task[A] =
     repeat(schedule.whileInput(keep))
 
-  /** The first value of which `keep` is false: runs this task again at once for each other one, in
-    * constant memory.
+  /** Runs this task again and again until `keep` is false for its value, and returns that value.
+    * Runs it in constant memory and without a pause.
     * {{{
     * val line = Task(readLine()).iterateWhile(_.isBlank)
     * }}}
@@ -233,27 +242,29 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def iterateWhile(keep: A => Boolean): Task[A] =
     flatMap(a => if keep(a) then iterateWhile(keep) else Task.pure(a))
 
-  /** The first value of which `done` is true: see `iterateWhile`.
+  /** Runs this task again and again until `done` is true for its value, and returns that value: see
+    * `iterateWhile`.
     * {{{
     * val answer = Task(readLine()).iterateUntil(line => line == "yes" || line == "no")
     * }}}
     */
   final def iterateUntil(done: A => Boolean): Task[A] = iterateWhile(a => !done(a))
 
-  /** The values of `n` runs, one after the other; none if `n` is not positive.
+  /** Runs this task `n` times, one run after the other, and returns the values. Returns an empty
+    * list if `n` is not positive.
     * {{{
     * val three: Task[List[String]] = Task(readLine()).replicate(3)
     * }}}
     */
   final def replicate(n: Int): Task[List[A]] = Traverse(0 until n, _ => this)
 
-  /** A task that runs this one once, whoever asks first, and gives its value, or its error, to all
-    * who ask.
+  /** Returns a task that runs this one once and gives its value, or its error, to all callers. The
+    * first caller starts the run.
     *
-    * It has the locals of the caller that it runs for first. **Waits** while it runs for another
-    * caller. **Cancelled**: harms nobody else. It goes on while one caller waits for it; the cancel
-    * of the last one cancels it, and waits for its finalizers. A caller that comes then runs it
-    * anew, perhaps beside those.
+    * The run has the locals of the caller that starts it. **Waits** while it runs for another
+    * caller. **Cancelled**: no other caller is affected. The run continues while at least one
+    * caller waits for it. The cancel of the last caller cancels it, and waits for its finalizers. A
+    * caller that comes after that starts a new run, possibly while those finalizers are running.
     * {{{
     * for
     *   token <- login.memoize
@@ -265,24 +276,25 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- cancellation and finalizers ----
 
-  /** This task; if it is cancelled while it runs, `finalizer` runs once, masked. */
+  /** Runs this task. If it is cancelled while it runs, runs `finalizer` once, masked. */
   final def onCancel(finalizer: Task[Unit]): Task[A] = OnCancel(this, finalizer)
 
-  /** This task; however it ends, `finalizer` runs once, masked, before what follows this task.
+  /** Runs this task. However it ends, runs `finalizer` once, masked, before what follows this task.
     *
-    * **Fails** with the error of this task, the finalizer's suppressed under it.
+    * **Fails** with the error of this task, under which that of the finalizer is suppressed.
     * {{{
     * val user = load(id).guarantee(Task(log("over")))
     * }}}
     */
   final def guarantee(finalizer: Task[Unit]): Task[A] = guaranteeCase(_ => finalizer)
 
-  /** As `guarantee`, with a finalizer that is told how this task has ended. */
+  /** As `guarantee`, but passes the outcome of this task to the finalizer. */
   final def guaranteeCase(finalizer: Outcome[A] => Task[Unit]): Task[A] =
     Guarantee(this, finalizer)
 
-  /** What `use` returns for this task's value, with `release` of that value run once, however `use`
-    * ends. Acquiring (this task) and releasing are masked.
+  /** Runs this task, then the task that `use` returns for its value, and returns the value of that.
+    * Runs `release` for this task's value once, however `use` ends. This task (the acquisition) and
+    * `release` are masked.
     * {{{
     * val first: Task[String] = Task(Files.newBufferedReader(path)).bracket(reader =>
     *   Task(reader.readLine())
@@ -292,8 +304,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def bracket[B](use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Task.bracket(this)(use)(release)
 
-  /** As `bracket`, with a `release` that also gets the outcome of `use`, for example to commit or
-    * to roll back.
+  /** As `bracket`, but also passes the outcome of `use` to `release`, for example to commit or to
+    * roll back.
     * {{{
     * import java.sql.Connection
     * def inOne[A](begin: Task[Connection])(use: Connection => Task[A]): Task[A] =
@@ -306,18 +318,18 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def bracketCase[B](use: A => Task[B])(release: (A, Outcome[B]) => Task[Unit]): Task[B] =
     Task.bracketCase(this)(use)(release)
 
-  /** This task; a cancel runs `onCancel`, which should make this task end, and then cancels this
-    * task as well. For code that is ended by a call of its own:
+  /** Runs this task. A cancel runs `onCancel`, which should make this task end, and then cancels
+    * this task as well. It is for code that another call ends:
     * `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
     *
-    * This task runs in a fiber of its own, so a mask around it reaches only the wait for it.
+    * This task runs in a fiber of its own, so a mask around it covers only the wait for it.
     * **Cancelled**: the cancel waits for `onCancel`, then for this task and its finalizers.
     */
   final def cancelable(onCancel: Task[Unit]): Task[A] = Cancelable(this, onCancel)
 
-  /** This task's value. **Fails** with a `java.util.concurrent.TimeoutException` if that takes
-    * longer than `limit`; then this task has been cancelled, and its finalizers have run. Where it
-    * ends with a value in spite of the cancel, as masked code does, that value is the result,
+  /** Runs this task and returns its value. **Fails** with a `java.util.concurrent.TimeoutException`
+    * if that takes longer than `limit`; then this task has been cancelled and its finalizers have
+    * run. If it ends with a value in spite of the cancel, as masked code does, returns that value,
     * however late.
     * {{{
     * val user = load(id).timeout(2.seconds)
@@ -325,8 +337,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     */
   final def timeout(limit: FiniteDuration): Task[A] = Timeout(this, limit)
 
-  /** This task's value, or what `fallback` returns if that takes longer than `limit`; then this
-    * task has been cancelled, and its finalizers have run.
+  /** Runs this task and returns its value. If that takes longer than `limit`, runs `fallback` and
+    * returns its value; by then, this task has been cancelled and its finalizers have run.
     * {{{
     * val text = Task(fetch(urls.head)).timeoutTo(2.seconds, Task(Files.readString(path)))
     * }}}
@@ -334,10 +346,11 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def timeoutTo[B >: A](limit: FiniteDuration, fallback: Task[B]): Task[B] =
     Timeout.orElse(this, limit, fallback)
 
-  /** As `timeout`, but at the limit it cancels this task and waits for nothing: for code that
-    * ignores interrupts, or may clean up for long. This task is then abandoned: it goes on until it
-    * ends by itself. Its finalizers run then, its value is dropped, and `Runtime.abandonedTasks`
-    * counts it until then. It keeps what it holds, its carrier too if it computes.
+  /** As `timeout`, but at the limit it cancels this task and does not wait for it. It is for code
+    * that ignores interrupts, or whose finalizers may take long. The task is then abandoned: it
+    * goes on until it ends by itself. Then its finalizers run, and its value is dropped.
+    * `Runtime.abandonedTasks` counts it until it has ended. It keeps the resources that it holds,
+    * and, if it computes, its carrier too.
     *
     * **Cancelled**: cancels this task and waits for its finalizers, at most until the limit.
     * **Fails** with a `java.util.concurrent.TimeoutException` at the limit.
@@ -346,16 +359,16 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- with another one, concurrently ----
 
-  /** Both values; the tasks run concurrently. **Fails** as soon as one does, once the other one has
-    * been cancelled.
+  /** Runs both tasks concurrently and returns both values. **Fails** as soon as one of them fails,
+    * once the other has been cancelled.
     * {{{
     * val page: Task[(User, List[Order])] = load(id).both(ordersOf(id))
     * }}}
     */
   final def both[B](other: Task[B]): Task[(A, B)] = Task.both(this, other)
 
-  /** The value of the one that ends first; the other has been cancelled. **Fails** if the first one
-    * to end does.
+  /** Runs both tasks concurrently and returns the value of the one that ends first, once the other
+    * has been cancelled. **Fails** if the first one to end fails.
     * {{{
     * val first: Task[Either[String, String]] = ask("a.example").race(ask("b.example"))
     * }}}
@@ -364,9 +377,10 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- fibers ----
 
-  /** A new fiber that runs this task. Once this has returned, the finalizers at the head of this
-    * task run, whenever the fiber is cancelled. Those who join the fiber get its error. If no one
-    * has joined it, the error is printed once no one can any more.
+  /** Starts a new fiber that runs this task, and returns the fiber. Once `start` has returned, a
+    * cancel of the fiber always runs the finalizers at the head of this task. Those who join the
+    * fiber get its error. If nobody has joined it, the error is printed when nobody can join it any
+    * more.
     * {{{
     * val both = for
     *   fiber <- load(id).start
@@ -377,18 +391,19 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     */
   final def start: Task[Fiber[A]] = Start(this, isReported = true)
 
-  /** A fiber that runs this task while the resource is used, and is cancelled at the end of that.
-    * The cancel waits for its finalizers. Those who join the fiber get its error, which stops
-    * nothing else; for that use `Scope.run`.
+  /** Returns a fiber that runs this task while the resource is in use. At the end of the use, the
+    * fiber is cancelled, and the cancel waits for its finalizers. Those who join the fiber get its
+    * error, which stops nothing else; for that, use `Scope.run`.
     * {{{
     * val user = Task(log("still at it")).delayBy(1.second).forever.background.use(_ => load(id))
     * }}}
     */
   final def background: Resource[Fiber[A]] = Resource.make(start)(_.cancel)
 
-  /** A new fiber that runs this task for as long as that takes. As with `start`, nothing waits for
-    * it or cancels it; but its error is printed at once, since it may never be joined. Where
-    * something should wait or cancel, use `Scope`, `background` or `Supervisor`.
+  /** Starts a new fiber that runs this task to its end, and returns the fiber. As with `start`,
+    * nothing waits for it or cancels it. Its error is printed at once, because it may never be
+    * joined. If something should wait for it or cancel it, use `Scope`, `background` or
+    * `Supervisor`.
     */
   final def startDaemon: Task[Fiber[A]] = Start(
     handleErrorWith(error => Task.onRuntime(_.report("a daemon", error)).andThen(Task.fail(error))),
@@ -397,24 +412,24 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- execution contexts ----
 
-  /** This task, whose steps run on the threads of `context`, as do those of the fibers that it
-    * starts: for code that must run on a given thread, such as that of a user interface. Blocking
-    * code needs no context.
+  /** Runs this task, with its steps, and those of the fibers that it starts, on the threads of
+    * `context`. It is for code that must run on a given thread, such as that of a user interface.
+    * Blocking code needs no context.
     *
-    * The fiber goes back to where it was before this task, however this ends. A context that runs
-    * code in place, on the thread that gives it the code (`ExecutionContext.parasitic`), or that
-    * refuses it, changes nothing: the step runs on a worker of the runtime. What a context takes
-    * and never runs, as a pool may that is shut down, never goes on.
+    * The fiber returns to where it ran before when this task has ended, however it ends. A step
+    * runs on a worker of the runtime if the context runs code in place, on the thread that submits
+    * it (`ExecutionContext.parasitic`), or if it rejects the code. If a context takes a step and
+    * never runs it, as a pool may that is shut down, the fiber never goes on.
     *
-    * A stream in this task keeps no thread of `context` while it waits: a worker runs its loop, and
-    * `context` each of its effects. Plain functions of such a stream, as those of `map`, run on the
-    * worker. A collection or an `unfold` with steps such as `map`, without effects, runs on
-    * `context`. Code of a `Task.direct` does so too, and blocks its thread while it awaits: on a
-    * pool that cannot grow, such as one of one thread, it must not await what needs another thread
-    * of that pool.
+    * A stream in this task occupies no thread of `context` while it waits: a worker runs its loop,
+    * and `context` runs each of its effects. Plain functions of such a stream, as those of `map`,
+    * run on the worker. A collection or an `unfold` with steps such as `map` and without effects
+    * runs on `context`. Code of a `Task.direct` runs on `context` too, and blocks its thread while
+    * it awaits. On a pool that cannot grow, such as one of one thread, such code must not await
+    * something that needs another thread of that pool.
     *
-    * Where a stream or a `Task.direct` awaits this, another fiber runs it on `context`. That fiber
-    * is cancelled with the one that waits, and has the same masks and locals.
+    * If a stream or a `Task.direct` awaits this task, another fiber runs it on `context`. That
+    * fiber is cancelled with the one that waits, and has the same masks and locals.
     * {{{
     * val context = scala.concurrent.ExecutionContext.global
     * val name = Task(Thread.currentThread.getName).evalOn(context)
@@ -424,43 +439,45 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- direct style ----
 
-  /** The value of this task, run in place by the fiber that runs the enclosing `Task.direct`.
+  /** Runs this task in place, on the fiber that runs the enclosing `Task.direct`, and returns its
+    * value.
     *
-    * **Waits** by blocking the block's virtual thread. **Cancelled**: ends the block as an
-    * exception would, one that neither `case _: Exception` nor `NonFatal` catches. **Fails** with
-    * the task's error, and with an `IllegalStateException` where it is not the block's own code
-    * that runs: on another thread, after its end, or in a function that was given to a task.
+    * **Waits** by blocking the virtual thread of the block. **Cancelled**: ends the block as an
+    * exception would, but neither `case _: Exception` nor `NonFatal` catches it. **Fails** with the
+    * task's error. Fails with an `IllegalStateException` if it is not called by the block's own
+    * code: on another thread, after the end of the block, or in a function that was passed to a
+    * task.
     */
   final def await(using direct: Task.Direct): A = direct.await(this)
 
   // ---- running ----
 
-  /** The value of this task, run on the calling thread until it first suspends; then the thread
-    * blocks.
+  /** Runs this task and returns its value. The task runs on the calling thread until it first
+    * suspends; then the thread blocks.
     *
     * May be called anywhere, at any depth, also inside of tasks. **Cancelled**: an interrupt of the
     * calling thread cancels the task, waits for its finalizers, and throws `InterruptedException`.
-    * **Fails** with the error of the task, or a `java.util.concurrent.CancellationException` if the
-    * task cancels itself.
+    * **Fails** with the error of the task, or with a `java.util.concurrent.CancellationException`
+    * if the task cancels itself.
     * {{{
     * val user: User = load(id).runSync()
     * }}}
     */
   final def runSync()(using runtime: Runtime): A = RunSync(this, runtime)
 
-  /** A function that cancels this task, which is started on a fiber of its own. `callback` is
-    * called once with the outcome, on the thread on which the fiber ends; it should not block for
-    * long.
+  /** Starts this task on a fiber of its own and returns a function that cancels it. Calls
+    * `callback` once with the outcome, on the thread on which the fiber ends. `callback` should not
+    * block for long.
     */
   final def runAsync(callback: Outcome[A] => Unit)(using runtime: Runtime): () => Unit =
     RunAsync(this, callback, runtime)
 
-  /** A future of this task's value, which is started. A canceled task fails it with a
-    * `java.util.concurrent.CancellationException`.
+  /** Starts this task and returns a future of its value. If the task is cancelled, the future fails
+    * with a `java.util.concurrent.CancellationException`.
     */
   final def toFuture()(using runtime: Runtime): Future[A] = RunAsync.toFuture(this, runtime)
 
-  /** A stage that completes with this task's value, which is started. Cancelling the stage's
+  /** Starts this task and returns a stage that completes with its value. Cancelling the stage's
     * `toCompletableFuture` cancels the task.
     */
   final def toCompletionStage[B >: A]()(using runtime: Runtime): CompletionStage[B] =
@@ -468,17 +485,17 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
 object Task extends TaskCollections:
 
-  /** `value`, at once. */
+  /** Returns `value`. */
   def pure[A](value: A): Task[A] = Pure(value)
 
-  /** Nothing, at once. */
+  /** Does nothing. */
   val unit: Task[Unit] = Pure(())
 
   /** Fails with `error`. */
   def fail(error: Throwable): Task[Nothing] = Fail(error)
 
-  /** What `thunk` returns, evaluated each time the task runs. It may block. **Fails** with what it
-    * throws. **Cancelled** while it blocks: its thread is interrupted.
+  /** Evaluates `thunk` each time the task runs, and returns its value. `thunk` may block. **Fails**
+    * with what it throws. **Cancelled** while it blocks: its thread is interrupted.
     */
   inline def delay[A](inline thunk: A): Task[A] =
     inline if Movable(thunk) then
@@ -486,8 +503,8 @@ object Task extends TaskCollections:
         def run(): Any = thunk
     else Thunk[A](() => thunk)
 
-  /** The same as `delay`. It does not call that: each level of inlining costs the compiler time and
-    * stack.
+  /** The same as `delay`. It does not call `delay`, because each level of inlining costs the
+    * compiler time and stack.
     * {{{
     * val text: Task[String] = Task(Files.readString(path))
     * }}}
@@ -501,16 +518,17 @@ object Task extends TaskCollections:
   /** As `delay`, but a cancel does not interrupt its thread, as in Cats Effect's `delay`. It costs
     * no more than `delay`.
     *
-    * **Cancelled**: waits until `thunk` has returned. Nor does a cancel interrupt the functions of
-    * `map` and `flatMap` that come directly after it, which should not block.
+    * **Cancelled**: waits until `thunk` has returned. A cancel does not interrupt the functions of
+    * `map` and `flatMap` that follow directly either; they should not block.
     * {{{
     * val stored = Task.uninterruptible(Files.writeString(path, "text"))
     * }}}
     */
   def uninterruptible[A](thunk: => A): Task[A] = Uninterruptible(() => thunk)
 
-  /** As `delay`, for code that swallows interrupts: a cancel interrupts its thread again and again,
-    * with pauses of 1 to 16 ms, until `thunk` has returned. It runs in a fiber of its own.
+  /** As `delay`, but for code that swallows interrupts: a cancel interrupts its thread again and
+    * again, with pauses of 1 to 16 ms, until `thunk` has returned. `thunk` runs in a fiber of its
+    * own.
     *
     * **Cancelled**: waits until `thunk` has returned. Its value is lost.
     * {{{
@@ -519,29 +537,31 @@ object Task extends TaskCollections:
     */
   def interruptibleMany[A](thunk: => A): Task[A] = InterruptibleMany(() => thunk)
 
-  /** What `thunk` returns, evaluated on a thread of the operating system: for native code, which
-    * would hold a carrier for as long as it blocks. Other code gains nothing from it. There are as
-    * many such threads as calls at one time.
+  /** Evaluates `thunk` on a thread of the operating system and returns its value. It is for native
+    * code, which would occupy a carrier for as long as it blocks. Other code gains nothing from it.
+    * Each call that is running has such a thread of its own.
     *
     * **Cancelled**: interrupts that thread, and waits until `thunk` has returned. **Fails** with
-    * what it throws.
+    * what `thunk` throws.
     */
   def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
-  /** As `onPlatformThread`, for a call that nothing ends: a cancel does not wait for it. Must run
-    * in the `uncancelable` that `poll` belongs to, so that the value is not lost. A value that
+  /** As `onPlatformThread`, but for a call that nothing ends: a cancel does not wait for it. Must
+    * run in the `uncancelable` that `poll` belongs to, so that the value is not lost. A value that
     * comes after a cancel is passed to `late`.
     */
   private[weir] def abandonable[A](poll: Poll)(thunk: => A)(late: A => Unit): Task[A] =
     AbandonableCall(poll, () => thunk, late)
 
-  /** What `task` returns, which is made each time this task runs. */
+  /** Evaluates `task` each time it runs, runs the result, and returns its value. */
   def defer[A](task: => Task[A]): Task[A] = Defer(() => task)
 
-  /** What the callback that `register` is given is called with, the first time it is.
+  /** Calls `register` with a callback, waits until that is called, and returns the value that it
+    * was called with. Further calls of the callback are ignored.
     *
-    * **Cancelled**: stops waiting, and ignores the callback from then on. Where there is something
-    * to stop, use `asyncCancelable`. `register` itself is masked, and should return soon.
+    * **Cancelled**: stops waiting, and ignores the callback from then on. If there is something to
+    * stop, use `asyncCancelable`. `register` itself is masked, and should return soon. **Fails**
+    * with the error that the callback was called with.
     */
   def async[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
     Async { callback =>
@@ -549,14 +569,14 @@ object Task extends TaskCollections:
       null
     }
 
-  /** As `async`; the task that `register` returns runs when the wait is cancelled, and the cancel
-    * waits for it.
+  /** As `async`, but `register` returns a task that runs when the wait is cancelled. The cancel
+    * waits for that task.
     */
   def asyncCancelable[A](register: (Either[Throwable, A] => Unit) => Task[Unit]): Task[A] =
     Async(register)
 
-  /** As `async`, but a cancel does not end the wait: for a callback whose value must not be lost,
-    * and that comes soon. **Cancelled**: waits for the callback. `register` is masked too.
+  /** As `async`, but a cancel does not end the wait. It is for a callback whose value must not be
+    * lost and that comes soon. **Cancelled**: waits for the callback. `register` is masked too.
     * {{{
     * val answer = Task.asyncUncancelable[String](callback => request(callback))
     * }}}
@@ -564,14 +584,15 @@ object Task extends TaskCollections:
   def asyncUncancelable[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
     AsyncUncancelable(register)
 
-  /** As `asyncCancelable`, where a task registers the callback, which may answer at once: with the
-    * result on the right; or on the left with what is to run when the wait is cancelled, or `None`
-    * for a wait that no cancel ends. It is Cats Effect's method of that name.
+  /** As `asyncCancelable`, but a task registers the callback, and that task may answer at once. It
+    * returns the result as a `Right`. Or it returns a `Left`: with the task that is to run when the
+    * wait is cancelled, or with `None` for a wait that no cancel ends. It is Cats Effect's method
+    * of that name.
     *
     * **Waits** until the callback is called, unless the registration has answered. **Cancelled**:
-    * the registration is masked; a cancel of the wait runs what it has returned, and waits for
-    * that. A value that has come by then is the result. **Fails** with the error of the
-    * registration, or with the callback's.
+    * the registration is masked. A cancel of the wait runs the task that the registration has
+    * returned, and waits for that. A value that has come by then is the result. **Fails** with the
+    * error of the registration, or of the callback.
     * {{{
     * def next(ready: Option[String]): Task[String] = Task.asyncCheckAttempt { callback =>
     *   ready match
@@ -584,26 +605,27 @@ object Task extends TaskCollections:
       register: (Either[Throwable, A] => Unit) => Task[Either[Option[Task[Unit]], A]]
   ): Task[A] = AsyncAttempt(register)
 
-  /** Never ends, but can be cancelled. */
+  /** Never ends. It can be cancelled. */
   val never: Task[Nothing] = Never
 
-  /** Nothing, `duration` from the time it runs; at once if that is not positive. Blocks no thread.
+  /** Waits for `duration` from the time it runs. Returns at once if `duration` is not positive.
+    * Blocks no thread.
     * {{{
     * val later = Task.sleep(1.second) >> Task(log("a second later"))
     * }}}
     */
   def sleep(duration: FiniteDuration): Task[Unit] = Sleep(duration.toNanos)
 
-  /** The time since an arbitrary moment, on a clock that never goes back: for measuring how long
-    * something takes.
+  /** Returns the time since an arbitrary moment, by a clock that never goes back. It is for
+    * measuring how long something takes.
     */
   val monotonic: Task[FiniteDuration] = onRuntime(runtime => runtime.timers.nanoTime.nanos)
 
-  /** The time of day. */
+  /** Returns the time of day. */
   val realTime: Task[Instant] = onRuntime(_.timers.realTime)
 
-  /** What runs the steps of this fiber: the context of the `evalOn` around it, or that of its
-    * runtime.
+  /** Returns the execution context that runs the steps of this fiber: that of the enclosing
+    * `evalOn`, or that of its runtime.
     * {{{
     * val answer = Task.executionContext.flatMap { context =>
     *   Task.fromFuture(scala.concurrent.Future("ready")(using context))
@@ -618,8 +640,8 @@ object Task extends TaskCollections:
   private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any = f(fiber.runtime)
 
-  /** Yields to other fibers, if any are queued. On a platform thread that has called `runSync`,
-    * which holds no carrier, it does nothing.
+  /** Yields to other fibers if any are queued. On a platform thread that has called `runSync`,
+    * which occupies no carrier, it does nothing.
     */
   val cede: Task[Unit] = Cede
 
@@ -628,22 +650,23 @@ object Task extends TaskCollections:
     */
   val canceled: Task[Unit] = CancelSelf
 
-  /** What `body` returns, run masked: a cancel waits until the first task after it, or until `body`
-    * comes to a task that the poll has unmasked. Where nothing follows it, the fiber ends with its
-    * value, also if it was cancelled meanwhile.
+  /** Runs the task that `body` returns, masked, and returns its value. A cancel waits until the
+    * first task after it, or until a task that the poll has unmasked. If nothing follows it, the
+    * fiber ends with its value, even if it was cancelled meanwhile.
     * {{{
     * val moved = Task.uncancelable(poll => poll(load(id)).flatMap(user => store(user.name)))
     * }}}
     */
   def uncancelable[A](body: Poll => Task[A]): Task[A] = Uncancelable(body)
 
-  /** What `use` returns for the value of `acquire`, with `release` of that value run once, however
-    * `use` ends. `acquire` and `release` are masked.
+  /** Runs `acquire`, then the task that `use` returns for its value, and returns the value of that.
+    * Runs `release` for the value of `acquire` once, however `use` ends. `acquire` and `release`
+    * are masked.
     */
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Bracket(acquire, use, (a, _) => release(a))
 
-  /** As `bracket`, with a `release` that also gets the outcome of `use`.
+  /** As `bracket`, but also passes the outcome of `use` to `release`.
     * {{{
     * val saved: Task[Unit] = Task.bracketCase(Task(Files.createTempFile("a", ".txt"))) { file =>
     *   Task.uninterruptible(Files.writeString(file, "text")).void
@@ -672,12 +695,12 @@ object Task extends TaskCollections:
 
   // ---- direct style ----
 
-  /** What `body` returns: plain code that may `await` tasks, also in its loops, lambdas, `try` and
-    * callbacks.
+  /** Runs `body` and returns its value. `body` is plain code that may `await` tasks, also in its
+    * loops, lambdas, `try` and callbacks.
     *
-    * **Cancelled**: at an `await`, and where the code blocks. Every `finally` runs, and what it
-    * awaits is run masked; whatever the code does then, the fiber ends as cancelled. **Fails** with
-    * what `body` throws.
+    * **Cancelled** at an `await`, and where the code blocks. Every `finally` runs, and the tasks
+    * that it awaits run masked. Whatever the code does then, the fiber ends as cancelled. **Fails**
+    * with what `body` throws.
     * {{{
     * val total: Task[Int] = Task.direct {
     *   var cents = 0
@@ -688,7 +711,7 @@ object Task extends TaskCollections:
     */
   def direct[A](body: Direct ?=> A): Task[A] = DirectBlock.run(body)
 
-  /** The capability to call `await`: a method that takes it, `(using Task.Direct)`, may be called
+  /** The capability to call `await`. A method that takes it, `(using Task.Direct)`, may be called
     * in a `Task.direct`.
     */
   type Direct = DirectBlock
@@ -710,7 +733,7 @@ object Task extends TaskCollections:
     */
   def unless(condition: Boolean)(task: => Task[Any]): Task[Unit] = when(!condition)(task)
 
-  /** Nothing. **Fails** with `error` if `condition` is true.
+  /** Does nothing. **Fails** with `error` if `condition` is true.
     * {{{
     * val named = load(id).flatTap(u => Task.raiseWhen(u.name.isEmpty)(Exception(s"no name: $id")))
     * }}}
@@ -718,7 +741,7 @@ object Task extends TaskCollections:
   def raiseWhen(condition: Boolean)(error: => Throwable): Task[Unit] =
     when(condition)(fail(error))
 
-  /** Nothing. **Fails** with `error` if `condition` is false.
+  /** Does nothing. **Fails** with `error` if `condition` is false.
     * {{{
     * val token = login.flatTap(t => Task.raiseUnless(t.isValid)(Exception("no valid token")))
     * }}}
@@ -728,21 +751,21 @@ object Task extends TaskCollections:
 
   // ---- from elsewhere ----
 
-  /** The value on the right. **Fails** with the error on the left.
+  /** Returns the value on the right. **Fails** with the error on the left.
     * {{{
     * val number: Task[Int] = Task.fromEither(parse("7").toEither)
     * }}}
     */
   def fromEither[A](either: Either[Throwable, A]): Task[A] = either.fold(fail, pure)
 
-  /** The value of a success. **Fails** with the error of a failure.
+  /** Returns the value of a success. **Fails** with the error of a failure.
     * {{{
     * val number: Task[Int] = Task.fromTry(parse("7"))
     * }}}
     */
   def fromTry[A](result: Try[A]): Task[A] = result.fold(fail, pure)
 
-  /** The value in `option`. **Fails** with `orElse` if there is none.
+  /** Returns the value in `option`. **Fails** with `orElse` if there is none.
     * {{{
     * val present: Task[String] = Task.fromOption(name)(Exception("no name was present"))
     * }}}
@@ -750,13 +773,14 @@ object Task extends TaskCollections:
   def fromOption[A](option: Option[A])(orElse: => Throwable): Task[A] =
     option.fold(Defer(() => fail(orElse)): Task[A])(pure)
 
-  /** The value of the future that `future` makes each time this task runs. **Cancelled**: stops
-    * waiting.
+  /** Evaluates `future` each time this task runs, and returns the value of the result.
+    * **Cancelled**: stops waiting.
     */
   def fromFuture[A](future: => Future[A]): Task[A] = FromFuture.future(() => future)
 
-  /** The value of the stage that `stage` makes each time this task runs. **Cancelled**: cancels the
-    * stage. **Fails** with the stage's error, out of its `CompletionException`.
+  /** Evaluates `stage` each time this task runs, and returns the value of the result.
+    * **Cancelled**: cancels the stage. **Fails** with the stage's error, unwrapped from its
+    * `CompletionException`.
     */
   def fromCompletionStage[A](stage: => CompletionStage[A]): Task[A] =
     FromFuture.completionStage(() => stage)
