@@ -3,7 +3,7 @@ package weir
 import weir.fiber.{Suspend, TaskFiber, WaitList}
 import weir.sync.{Guarded, GuardedEntry}
 
-/** A barrier at which `parties` fibers wait for each other. When all have come they go on, and the
+/** A barrier at which `parties` fibers wait for each other. When all have come, they go on, and the
   * barrier can be used again.
   */
 final class CyclicBarrier private (parties: Int) extends Guarded:
@@ -11,11 +11,11 @@ final class CyclicBarrier private (parties: Int) extends Guarded:
   // under the lock
   private val line = WaitList()
 
-  /** Nothing, once `parties` fibers have come to the barrier, this one among them.
+  /** Waits at the barrier until `parties` fibers have come, including this one.
     *
-    * **Waits** for the others. **Cancelled** while it waits: as if it had not come, so one more
-    * fiber has to come. A cancel at the same time as the last fiber comes may be ordered after it:
-    * then the others go on.
+    * **Waits** for the others. **Cancelled** while it waits: this fiber does not count as having
+    * come, so one more has to come. A cancel at the same time as the last fiber comes may take
+    * effect after it: then the others go on.
     */
   val await: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
@@ -31,7 +31,7 @@ final class CyclicBarrier private (parties: Int) extends Guarded:
         ()
     }
 
-  /** How many fibers have to come until those that wait go on. */
+  /** Returns the number of fibers that still have to come before those that wait go on. */
   def missing: Task[Int] = new Suspend[Int]:
     def begin(fiber: TaskFiber): Any = locked(fiber)(parties - line.size)
 
@@ -41,12 +41,12 @@ final class CyclicBarrier private (parties: Int) extends Guarded:
     s"CyclicBarrier($parties), for which ${parties - line.size} fibers are missing"
 
 object CyclicBarrier:
-  /** A new barrier for `parties` fibers. **Fails** with an `IllegalArgumentException` if `parties`
-    * is below 1.
+  /** Returns a new barrier for `parties` fibers. **Fails** with an `IllegalArgumentException` if
+    * `parties` is below 1.
     */
   def apply(parties: Int): Task[CyclicBarrier] = Task.delay(unsafe(parties))
 
-  /** As `apply`, made at once, for use outside of tasks. */
+  /** As `apply`, but makes the barrier at once, for use outside of tasks. */
   def unsafe(parties: Int): CyclicBarrier =
     require(
       parties >= 1,

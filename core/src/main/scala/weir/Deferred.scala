@@ -6,7 +6,8 @@ import weir.sync.OneShot
 /** A value that is set once, and that fibers can wait for. */
 final class Deferred[A] private () extends OneShot[A]:
 
-  /** The value. **Waits** until it is set. **Cancelled** while it waits: no effect on others.
+  /** Returns the value. **Waits** until it is set. **Cancelled** while it waits: has no effect on
+    * others.
     * {{{
     * val greeted = Deferred[User].flatMap { user =>
     *   user.get.map(u => s"hello ${u.name}").both(load(id).flatMap(user.complete))
@@ -15,18 +16,20 @@ final class Deferred[A] private () extends OneShot[A]:
     */
   val get: Task[A] = awaitSet
 
-  /** The value if it is set. */
+  /** Returns the value if it is set. */
   def tryGet: Task[Option[A]] = Task.delay(if isUnset then None else Some(present))
 
-  /** True if this call has set the value; false if it was set before. */
+  /** Sets the value if it is not set. Returns true if this call has set it, false if it was set
+    * before.
+    */
   def complete(value: A): Task[Boolean] = new Suspend[Boolean]:
     def begin(fiber: TaskFiber): Any = set(fiber, value)
 
   private[weir] def awaitedAs: String = "Deferred, which is not set"
 
 object Deferred:
-  /** A new deferred value, not set. */
+  /** Returns a new deferred value, which is not set. */
   def apply[A]: Task[Deferred[A]] = Task.delay(unsafe[A])
 
-  /** As `apply`, made at once, for use outside of tasks. */
+  /** As `apply`, but makes it at once, for use outside of tasks. */
   def unsafe[A]: Deferred[A] = new Deferred[A]()

@@ -1,7 +1,7 @@
 package weir
 
-/** What a process reports to the process that has started it: 0 for success, 1 to 255 for anything
-  * else.
+/** The number that a process reports to the process that has started it: 0 for success, 1 to 255
+  * for anything else.
   */
 final case class ExitCode(code: Int):
   require(

@@ -1,27 +1,28 @@
 package weir
 
-/** A running task. */
+/** A task that runs, or has run. */
 trait Fiber[+A]:
 
-  /** How the fiber ended.
+  /** Returns the outcome of the fiber.
     *
-    * **Waits** until it has, finalizers included. **Cancelled**: stops waiting; the fiber goes on.
+    * **Waits** until the fiber has ended, finalizers included. **Cancelled**: stops waiting; the
+    * fiber continues.
     */
   def join: Task[Outcome[A]]
 
-  /** How the fiber ended, or `None` if it has not ended yet. Does not wait. */
+  /** Returns the outcome of the fiber, or `None` if it has not ended yet. Does not wait. */
   def poll: Task[Option[Outcome[A]]]
 
-  /** The fiber's value.
+  /** Returns the fiber's value.
     *
     * **Waits** as `join`. **Fails** with the fiber's error, or with a
-    * `java.util.concurrent.CancellationException` if it was cancelled.
+    * `java.util.concurrent.CancellationException` if the fiber was cancelled.
     */
   final def joinOrFail: Task[A] = join.map(_.get)
 
-  /** Asks the fiber to stop, and ends when it has: its finalizers have run by then.
+  /** Cancels the fiber, and returns once it has ended and its finalizers have run.
     *
-    * **Waits** for masked regions and finalizers. **Cancelled**: goes on waiting, as in Cats
+    * **Waits** for masked regions and finalizers. **Cancelled**: continues to wait, as in Cats
     * Effect.
     */
   def cancel: Task[Unit]

@@ -1,13 +1,13 @@
 package weir
 
-/** How a fiber ended. */
+/** The way in which a fiber ended: with a value, with an error, or cancelled. */
 enum Outcome[+A]:
   case Succeeded(value: A)
   case Failed(error: Throwable)
   case Canceled
 
-  /** The value, or the error thrown; a `java.util.concurrent.CancellationException` where it was
-    * canceled.
+  /** Returns the value, or throws the error. Throws a `java.util.concurrent.CancellationException`
+    * if the fiber was cancelled.
     */
   def get: A = this match
     case Succeeded(value) => value

@@ -2,27 +2,29 @@ package weir
 
 import scala.concurrent.duration.FiniteDuration
 
-/** What becomes of an element that comes while a buffer is full, whose producer does not wait:
-  * `Stream.buffer`, `Stream.async`.
+/** The rule for an element that arrives while a buffer is full and its producer does not wait, in
+  * `Stream.buffer` and `Stream.async`.
   */
 enum Overflow:
-  /** The oldest element of the buffer is dropped for it. */
+  /** Drops the oldest element of the buffer, and keeps the new one. */
   case DropOldest
 
-  /** It is dropped. */
+  /** Drops the new element. */
   case DropNewest
 
-  /** It is dropped, and the stream fails with `BufferOverflow` after what is in the buffer. */
+  /** Drops the new element and fails the stream with `BufferOverflow`, after the elements in the
+    * buffer.
+    */
   case Fail
 
-/** The error of `Overflow.Fail`. */
+/** The error of a stream whose buffer is full under `Overflow.Fail`. */
 final class BufferOverflow private[weir] (operator: String, size: Int)
     extends RuntimeException(
       s"$operator: an element came while the buffer of $size was full. Give it a larger buffer, " +
         "a faster consumer, or an overflow that drops elements."
     )
 
-/** The error of `Stream.throttleEnforcing`. */
+/** The error of `Stream.throttleEnforcing` for an element that arrives too early. */
 final class RateExceeded private[weir] (count: Int, per: FiniteDuration, burst: Int)
     extends RuntimeException(
       s"Stream.throttleEnforcing: an element came earlier than at $count in $per, with a burst " +

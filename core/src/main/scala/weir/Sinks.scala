@@ -5,17 +5,17 @@ import java.nio.file.Path
 import java.util.concurrent.CancellationException
 import weir.stream.{ByteOutput, QueuedInput, RotatingFiles}
 
-// Where the elements of a stream can go to.
+// The places that the elements of a stream can go to.
 
 extension (bytes: Stream[Array[Byte]])
 
-  /** How many bytes were written to `path`: all of this stream. The file is made if there is none,
-    * and opened when the task begins: emptied, or with `append` written at its end. It is closed
-    * however the task ends.
+  /** Writes the bytes of this stream to the file `path` and returns their number. The file is
+    * created if it does not exist. It is opened when the task begins: emptied, or, with `append`,
+    * written at its end. It is closed however the task ends.
     *
-    * A stream that fails or is cancelled leaves what was written before that: a part of the file,
-    * which ends with a whole block, or, after a cancel or an error of the write, within one. Where
-    * readers must not see that, write another file and move it.
+    * A stream that fails or is cancelled leaves the bytes that were written before that, which are
+    * a part of the file. This part ends with a whole block, or, after a cancel or an error of the
+    * write, within a block. If readers must not see that, write another file and move it.
     *
     * **Cancelled** also while it writes, and while it opens a named pipe that nobody reads.
     * {{{
@@ -27,10 +27,10 @@ extension (bytes: Stream[Array[Byte]])
       .makeFull(ByteOutput.open(_, path, append))((output, _) => Task(output.close()))
       .use(output => bytes.evalMap(output.write).fold(0L)(_ + _))
 
-  /** How many files were written: each block goes to the file that is written, whole; where that
-    * would have more than `limitBytes` then, to the next one. Their names are those that `name`
-    * makes of 0, 1 and so on. Files are opened and left as by `writeTo`; there is none for no
-    * blocks.
+  /** Writes the blocks of this stream to files and returns the number of files. Each block goes as
+    * a whole to the current file, or to the next one if the current one would exceed `limitBytes`.
+    * `name` is called with 0, 1 and so on, and returns the names of the files. The files are
+    * opened, closed and left behind as by `writeTo`. Without blocks, no file is written.
     * {{{
     * val files: Task[Int] = Stream
     *   .fromPath(path)
@@ -46,8 +46,8 @@ extension (bytes: Stream[Array[Byte]])
       .make(Task(RotatingFiles(limitBytes, name)))(files => Task(files.close()))
       .use(files => bytes.evalMap(files.write).drain.map(_ => files.count))
 
-  /** How many bytes were written to the output that `open` returns: all of this stream. It is
-    * flushed at the end, and closed once, however this ends.
+  /** Writes the bytes of this stream to the output that `open` returns, and returns their number.
+    * The output is flushed at the end, and closed once, however the task ends.
     *
     * **Cancelled** while it writes: interrupts the write, and closes the output.
     * {{{
@@ -60,13 +60,13 @@ extension (bytes: Stream[Array[Byte]])
       .make(Task(ByteOutput.of(open)))(output => Task(output.close()))
       .use(output => bytes.evalMap(output.write).fold(0L)(_ + _).flatTap(_ => output.flush))
 
-  /** An input with these bytes, for code that reads one. A fiber of its own runs the stream, from
-    * the beginning of the resource on, and is at most two blocks ahead. After the release a read
-    * fails.
+  /** Returns an input with the bytes of this stream, for code that reads one. A fiber of its own
+    * runs the stream from when the resource is acquired, and is at most two blocks ahead of the
+    * reader. After the release, a read fails.
     *
     * A read blocks until there are bytes. It fails with an `IOException` whose cause is the error
-    * of the stream, after the bytes before it. **Cancelled**, as the release: cancels the stream,
-    * and waits for its finalizers.
+    * of the stream, after the bytes before it. **Cancelled**, or released: cancels the stream, and
+    * waits for its finalizers.
     * {{{
     * val first: Task[Int] = Stream.fromPath(path).toInputStream.use(input => Task(input.read()))
     * }}}
@@ -79,7 +79,7 @@ extension (bytes: Stream[Array[Byte]])
 
 extension [A](stream: Stream[A])
 
-  /** Nothing, once all elements are in `queue`. **Waits** while that is full.
+  /** Offers all elements to `queue`. **Waits** while that is full.
     * {{{
     * val stored = Queue.bounded[String](10).flatMap { queue =>
     *   Stream.linesOf(path).intoQueue(queue).both(queue.take.flatMap(store))
@@ -88,8 +88,8 @@ extension [A](stream: Stream[A])
     */
   def intoQueue(queue: Queue[A]): Task[Unit] = stream.evalMap(queue.offer).drain
 
-  /** As `intoQueue`, and none after the end. After an error or a cancel there comes no none: where
-    * takers must know of those, use `intoChannel`.
+  /** As `intoQueue`, and offers a `None` after the end. It offers no `None` after an error or a
+    * cancel. If takers must learn of those, use `intoChannel`.
     * {{{
     * def fill(queue: Queue[Option[String]]): Task[Unit] =
     *   Stream.linesOf(path).intoQueueNoneTerminated(queue)
@@ -98,8 +98,8 @@ extension [A](stream: Stream[A])
   def intoQueueNoneTerminated(queue: Queue[Option[A]]): Task[Unit] =
     stream.evalMap(a => queue.offer(Some(a))).drain.flatMap(_ => queue.offer(None))
 
-  /** Nothing, once all elements were sent to `channel`, which is closed then. If this fails, it is
-    * closed with the error; if it is cancelled, with a `CancellationException`.
+  /** Sends all elements to `channel`, then closes it. If the stream fails, closes the channel with
+    * the error; if it is cancelled, with a `CancellationException`.
     *
     * **Waits** while the channel is full. **Fails** also with `ChannelClosed`.
     * {{{
@@ -116,11 +116,12 @@ extension [A](stream: Stream[A])
         channel.closeWithError(error).void
     }
 
-  /** True once all elements were published to `topic`, which is then closed: its subscribers see
-    * the end. If this fails, they get the error; if it is cancelled, a `CancellationException`.
-    * False if others closed the topic, which ends this stream too.
+  /** Publishes all elements to `topic`, then closes it, so that its subscribers see the end, and
+    * returns true. If the stream fails, the subscribers receive the error; if it is cancelled, a
+    * `CancellationException`. Returns false if another fiber has closed the topic, which ends this
+    * stream too.
     *
-    * **Waits** for the slowest subscriber. Without subscribers the elements are dropped.
+    * **Waits** for the slowest subscriber. If there are no subscribers, elements are dropped.
     * {{{
     * val shared: Resource[Topic[Config]] = Resource.eval(Topic[Config]).flatMap { topic =>
     *   Stream.repeatEval(configChanged).intoTopic(topic).background.map(_ => topic)

@@ -1,11 +1,11 @@
 package weir
 
-/** A piece of a task that has computed for over 200 ms without yielding, and so has held its
-  * carrier. See `Runtime.onSpin`.
+/** A report of a task that has computed for over 200 ms without yielding, and has occupied its
+  * carrier meanwhile. See `Runtime.onSpin`.
   *
   * @param fiber the name of the fiber, as in traces and dumps
   * @param thread the thread that runs it
-  * @param trace the line that it was found at, the lines that called it, and then those of the
+  * @param trace the line at which it was found, the lines that called it, and then those of the
   *   fiber
   */
 final class Spin private[weir] (

@@ -5,20 +5,21 @@ import scala.collection.BuildFrom
 import weir.fiber.{Defer, Pure}
 import weir.task.*
 
-/** The operators of `Task` that take many tasks, or make one of each item of a collection.
+/** The operators of `Task` that take many tasks, or that make a task from each item of a
+  * collection.
   *
-  * Those without `par` in their name run the tasks one after the other. The others run them
-  * concurrently: without a number all at once, with `N` at most so many; the first failure cancels
-  * the others, and is thrown once they have ended.
+  * Operators without `par` in their name run the tasks one after the other. The others run them
+  * concurrently: all at once, or, with `N` in their name, at most a given number at a time. The
+  * first failure cancels the other tasks, and is thrown once they have ended.
   *
-  * A collection of the same kind as the items is one for their type as it is known to the compiler:
-  * of a set it has equal values once.
+  * "A collection of the same kind" is chosen by the type of the items that the compiler knows: for
+  * a `Set`, equal values appear once.
   */
 private[weir] transparent trait TaskCollections:
 
   // ---- one after the other ----
 
-  /** The values of `tasks`, run in order, in a collection of the same kind.
+  /** Runs `tasks` in order and returns their values in a collection of the same kind.
     * {{{
     * val users: Task[List[User]] = Task.sequence(ids.map(load))
     * }}}
@@ -27,8 +28,8 @@ private[weir] transparent trait TaskCollections:
       build: BuildFrom[C[Task[A]], A, C[A]]
   ): Task[C[A]] = Built(tasks, Sequence(tasks))
 
-  /** The values of the tasks that `f` makes of `items`, made and run in order, in a collection of
-    * the same kind.
+  /** Runs the task that `f` returns for each item, in order, and returns their values in a
+    * collection of the same kind. `f` is called for an item when the task before it has ended.
     * {{{
     * val sizes: Task[Vector[Long]] = Task.traverse(Vector(path))(path => Task(Files.size(path)))
     * }}}
@@ -37,14 +38,15 @@ private[weir] transparent trait TaskCollections:
       build: BuildFrom[C[A], B, C[B]]
   ): Task[C[B]] = Built(items, Traverse(items, f))
 
-  /** Runs the tasks that `f` makes of `items` in order, and keeps nothing.
+  /** Runs the task that `f` returns for each item, in order, and keeps no values.
     * {{{
     * val printed: Task[Unit] = Task.foreach(files)(path => Task(println(Files.size(path))))
     * }}}
     */
   def foreach[A](items: Iterable[A])(f: A => Task[Any]): Task[Unit] = Foreach(items, f)
 
-  /** The last of the values that `f` makes of `zero` and the items, one after the other.
+  /** Calls `f` with the result so far and each item, in order, and runs the task that it returns,
+    * whose value is the next result. Returns the last result. The first result is `zero`.
     * {{{
     * val total = Task.fold(files)(0L)((sum, file) => Task(sum + Files.size(file)))
     * }}}
@@ -56,7 +58,8 @@ private[weir] transparent trait TaskCollections:
       from(zero)
     }
 
-  /** The items of which `keep` returns true, asked one after the other.
+  /** Returns the items for which the task that `keep` returns gives true. The tasks run one after
+    * the other.
     * {{{
     * val folders = Task.filter(files)(path => Task(Files.isDirectory(path)))
     * }}}
@@ -64,8 +67,8 @@ private[weir] transparent trait TaskCollections:
   def filter[A](items: Iterable[A])(keep: A => Task[Boolean]): Task[List[A]] =
     Kept.of(Traverse(items, Kept(keep)))
 
-  /** The values of the tasks that `f` makes of `items`, made and run in order; if any fails, the
-    * errors of all that do, in the order of the items. All tasks run.
+  /** Runs the task that `f` returns for each item, in order, also after a failure. Returns their
+    * values if all succeed, or else the errors of all that fail, in the order of the items.
     * {{{
     * Task.validate(fields)(check).map {
     *   case Right(values) => Saved(values)
@@ -78,8 +81,8 @@ private[weir] transparent trait TaskCollections:
 
   // ---- concurrently ----
 
-  /** The values of `tasks`, run concurrently, in a collection of the same kind, in the order of
-    * `tasks`.
+  /** Runs `tasks` concurrently and returns their values in a collection of the same kind, in the
+    * order of `tasks`.
     * {{{
     * val users: Task[List[User]] = Task.parSequence(ids.map(load))
     * }}}
@@ -88,23 +91,23 @@ private[weir] transparent trait TaskCollections:
       build: BuildFrom[C[Task[A]], A, C[A]]
   ): Task[C[A]] = Built(tasks, ParTraverse(Int.MaxValue, tasks, identity, unordered = false))
 
-  /** As `parSequence`; at most `parallelism` of the tasks have begun and not ended. **Fails** with
-    * an `IllegalArgumentException` if that is below 1.
+  /** As `parSequence`, but runs at most `parallelism` tasks at a time. **Fails** with an
+    * `IllegalArgumentException` if that is below 1.
     */
   def parSequenceN[A, C[X] <: Iterable[X]](parallelism: Int)(tasks: C[Task[A]])(using
       build: BuildFrom[C[Task[A]], A, C[A]]
   ): Task[C[A]] = Built(tasks, ParTraverse(parallelism, tasks, identity, unordered = false))
 
-  /** The values of `tasks`, run concurrently, in the order in which they end. */
+  /** Runs `tasks` concurrently and returns their values in the order in which they end. */
   def parSequenceUnordered[A](tasks: Iterable[Task[A]]): Task[List[A]] =
     ParTraverse(Int.MaxValue, tasks, identity, unordered = true)
 
-  /** As `parSequenceUnordered`; at most `parallelism` have begun and not ended. */
+  /** As `parSequenceUnordered`, but runs at most `parallelism` tasks at a time. */
   def parSequenceUnorderedN[A](parallelism: Int)(tasks: Iterable[Task[A]]): Task[List[A]] =
     ParTraverse(parallelism, tasks, identity, unordered = true)
 
-  /** The values of the tasks that `f` makes of `items`, run concurrently, in a collection of the
-    * same kind, in the order of `items`.
+  /** Runs the task that `f` returns for each item, concurrently, and returns their values in a
+    * collection of the same kind, in the order of `items`.
     * {{{
     * val pages: Task[List[String]] = Task.parTraverse(urls)(url => Task(fetch(url)))
     * }}}
@@ -113,8 +116,8 @@ private[weir] transparent trait TaskCollections:
       build: BuildFrom[C[A], B, C[B]]
   ): Task[C[B]] = Built(items, ParTraverse(Int.MaxValue, items, f, unordered = false))
 
-  /** As `parTraverse`; at most `parallelism` of the tasks have begun and not ended. **Fails** with
-    * an `IllegalArgumentException` if that is below 1.
+  /** As `parTraverse`, but runs at most `parallelism` tasks at a time. **Fails** with an
+    * `IllegalArgumentException` if that is below 1.
     * {{{
     * val pages: Task[List[String]] = Task.parTraverseN(8)(urls)(url => Task(fetch(url)))
     * }}}
@@ -124,25 +127,26 @@ private[weir] transparent trait TaskCollections:
   )(items: C[A])(f: A => Task[B])(using build: BuildFrom[C[A], B, C[B]]): Task[C[B]] =
     Built(items, ParTraverse(parallelism, items, f, unordered = false))
 
-  /** The values of the tasks that `f` makes of `items`, run concurrently, in the order in which
-    * they end.
+  /** Runs the task that `f` returns for each item, concurrently, and returns their values in the
+    * order in which they end.
     */
   def parTraverseUnordered[A, B](items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
     ParTraverse(Int.MaxValue, items, f, unordered = true)
 
-  /** As `parTraverseUnordered`; at most `parallelism` have begun and not ended. */
+  /** As `parTraverseUnordered`, but runs at most `parallelism` tasks at a time. */
   def parTraverseUnorderedN[A, B](
       parallelism: Int
   )(items: Iterable[A])(f: A => Task[B]): Task[List[B]] =
     ParTraverse(parallelism, items, f, unordered = true)
 
-  /** Runs the tasks that `f` makes of `items` concurrently, all at once, and keeps nothing. */
+  /** Runs the task that `f` returns for each item, all of them concurrently, and keeps no values.
+    */
   def parForeach[A](items: Iterable[A])(f: A => Task[Any]): Task[Unit] =
     ParForeach(Int.MaxValue, items, f)
 
-  /** As `parForeach`, at most `parallelism` at a time: items are taken one by one, and a million of
-    * them cost no more memory than `parallelism`. **Fails** with an `IllegalArgumentException` if
-    * that is below 1.
+  /** As `parForeach`, but runs at most `parallelism` tasks at a time. Takes the items one by one: a
+    * million of them cost no more memory than `parallelism` items. **Fails** with an
+    * `IllegalArgumentException` if `parallelism` is below 1.
     * {{{
     * Task.parForeachN(100)(urls)(url => Task(fetch(url)).flatMap(store))
     * }}}
@@ -150,7 +154,8 @@ private[weir] transparent trait TaskCollections:
   def parForeachN[A](parallelism: Int)(items: Iterable[A])(f: A => Task[Any]): Task[Unit] =
     ParForeach(parallelism, items, f)
 
-  /** The items of which `keep` returns true, asked concurrently, in the order of `items`.
+  /** Returns the items for which the task that `keep` returns gives true, in the order of `items`.
+    * The tasks run concurrently.
     * {{{
     * val known = Task.parFilter(ids)(id => visitsOf(id).map(_ > 0))
     * }}}
@@ -158,17 +163,17 @@ private[weir] transparent trait TaskCollections:
   def parFilter[A](items: Iterable[A])(keep: A => Task[Boolean]): Task[List[A]] =
     parFilterN(Int.MaxValue)(items)(keep)
 
-  /** As `parFilter`, at most `parallelism` asked at a time. */
+  /** As `parFilter`, but runs at most `parallelism` tasks at a time. */
   def parFilterN[A](parallelism: Int)(items: Iterable[A])(keep: A => Task[Boolean]): Task[List[A]] =
     Kept.of(ParTraverse(parallelism, items, Kept(keep), unordered = false))
 
-  /** As `validate`; all tasks run concurrently. */
+  /** As `validate`, but runs all tasks concurrently. */
   def parValidate[A, B](items: Iterable[A])(
       f: A => Task[B]
   ): Task[Either[List[Throwable], List[B]]] =
     parValidateN(Int.MaxValue)(items)(f)
 
-  /** As `validate`; at most `parallelism` of the tasks have begun and not ended. */
+  /** As `parValidate`, but runs at most `parallelism` tasks at a time. */
   def parValidateN[A, B](
       parallelism: Int
   )(items: Iterable[A])(f: A => Task[B]): Task[Either[List[Throwable], List[B]]] =
@@ -178,20 +183,20 @@ private[weir] transparent trait TaskCollections:
 
   // ---- the first of many ----
 
-  /** The value of the task that ends first. The other has been cancelled, and its finalizers have
-    * run. **Fails** if the task that ends first does.
+  /** Runs both tasks concurrently and returns the value of the one that ends first, once the other
+    * has been cancelled and its finalizers have run. **Fails** if the task that ends first fails.
     *
     * A single operation that takes or hands over something, such as a queue's `take`, wins over a
-    * `Task.sleep` that ends at the same time, so that nothing that was taken is lost. For a task of
+    * `Task.sleep` that ends at the same time, so that what was taken is not lost. For a task of
     * several steps, use `timeout`.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = false)
 
-  /** As `race`, but a task that cancels itself does not leave the race to the other one: it ends
-    * the race, and cancels the fiber too, unless the other has ended with a value or an error
-    * before its own cancel. It is the `race` of Cats Effect; as there, it never ends where the
-    * fiber is masked, so that it cannot be cancelled.
+  /** As `race`, but a task that cancels itself does not leave the race to the other one. It ends
+    * the race, and cancels the fiber too, unless the other task has ended with a value or an error
+    * before its own cancel. It is the `race` of Cats Effect. As there, it never ends if the fiber
+    * is masked, so that it cannot be cancelled.
     * {{{
     * val first: Task[Either[String, String]] = Task.raceFirst(ask("a.example"), ask("b.example"))
     * }}}
@@ -199,12 +204,12 @@ private[weir] transparent trait TaskCollections:
   def raceFirst[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = true)
 
-  /** How the one of two fibers has ended that ended first, and the other one, which goes on: the
-    * caller has to cancel or join it.
+  /** Runs each task on a fiber of its own. Returns the outcome of the fiber that ends first, and
+    * the other fiber, which continues: the caller has to cancel or join it.
     *
-    * **Waits** until one ends. **Cancelled** while it waits: cancels both, and waits for their
-    * finalizers. A cancel that comes later reaches neither: so run this under a mask, as Cats
-    * Effect says of its own.
+    * **Waits** until one fiber ends. **Cancelled** while it waits: cancels both fibers, and waits
+    * for their finalizers. A later cancel reaches neither, so run this under a mask, as Cats Effect
+    * advises for its own.
     * {{{
     * val fastest = Task.racePair(ask("a.example"), ask("b.example")).flatMap {
     *   case Left((a, other)) => other.cancel.as(a)
@@ -217,33 +222,33 @@ private[weir] transparent trait TaskCollections:
       right: Task[B]
   ): Task[Either[(Outcome[A], Fiber[B]), (Fiber[A], Outcome[B])]] = RacePair(left, right)
 
-  /** As `race`, of any number: the value of the one that ends first. The others have been
-    * cancelled, and their finalizers have run. **Fails** if the first one to end does. One that
-    * cancels itself is out of the race.
+  /** As `race`, for any number of tasks: returns the value of the one that ends first, once the
+    * others have been cancelled and their finalizers have run. **Fails** if the first one to end
+    * fails. A task that cancels itself is out of the race.
     * {{{
     * val first: Task[String] = Task.raceAll(servers.map(ask))
     * }}}
     */
   def raceAll[A](tasks: Iterable[Task[A]]): Task[A] =
     FirstSuccess(tasks.map(_.attempt), "raceAll")
-      .map(_.fold(throw _, identity)) // no look for a cancel
+      .map(_.fold(throw _, identity)) // does not check for a cancel
 
-  /** The value of the first task to succeed; the others have been cancelled, and their finalizers
-    * have run. **Fails** if none succeeds: with the first error, later ones suppressed under it. A
-    * task that cancels itself does not count.
+  /** Runs `tasks` concurrently and returns the value of the first one that succeeds, once the
+    * others have been cancelled and their finalizers have run. **Fails** if none succeeds: with the
+    * first error, under which later ones are suppressed. A task that cancels itself does not count.
     */
   def firstSuccess[A](tasks: Iterable[Task[A]]): Task[A] = FirstSuccess(tasks, "firstSuccess")
 
   // ---- several of different types ----
 
-  /** Both values; the tasks run concurrently.
+  /** Runs both tasks concurrently and returns both values.
     * {{{
     * val both: Task[(User, Int)] = Task.both(load(id), visitsOf(id))
     * }}}
     */
   def both[A, B](left: Task[A], right: Task[B]): Task[(A, B)] = parZip(left, right)
 
-  /** The values of `tasks`, run in order.
+  /** Runs the tasks of a tuple in order and returns their values.
     * {{{
     * val both: Task[(User, Int)] = Task.zip(load(id), visitsOf(id))
     * }}}
@@ -251,8 +256,8 @@ private[weir] transparent trait TaskCollections:
   def zip[T <: NonEmptyTuple](tasks: T)(using Tasks[T]): Task[Values[T]] =
     Zip(Sequence(Zip.list(tasks)))
 
-  /** As `zip`; the tasks run concurrently. **Fails** as soon as one does, once the others have been
-    * cancelled.
+  /** As `zip`, but runs the tasks concurrently. **Fails** as soon as one fails, once the others
+    * have been cancelled.
     * {{{
     * for (user, orders, visits) <- Task.parZip(load(id), ordersOf(id), visitsOf(id))
     * yield Page(user, orders, visits)
@@ -261,7 +266,8 @@ private[weir] transparent trait TaskCollections:
   def parZip[T <: NonEmptyTuple](tasks: T)(using Tasks[T]): Task[Values[T]] =
     Zip(ParTraverse(Int.MaxValue, Zip.list(tasks), identity, unordered = false))
 
-  /** `f` of the values of `tasks`, which run concurrently: see `parZip`.
+  /** Runs the tasks of a tuple concurrently and returns the result of `f` for their values: see
+    * `parZip`.
     * {{{
     * val page = Task.parMap(load(id), ordersOf(id), visitsOf(id))(Page(_, _, _))
     * }}}
@@ -269,12 +275,12 @@ private[weir] transparent trait TaskCollections:
   def parMap[T <: NonEmptyTuple, B](tasks: T)(f: Values[T] => B)(using Tasks[T]): Task[B] =
     parZip(tasks).map(f)
 
-  /** The values of a tuple of tasks: `(A, B)` for `(Task[A], Task[B])`. */
+  /** The tuple of the values of a tuple of tasks: `(A, B)` for `(Task[A], Task[B])`. */
   type Values[T <: Tuple] <: Tuple = T match
     case EmptyTuple => EmptyTuple
     case Task[a] *: rest => a *: Values[rest]
 
-  /** Says that each element of the tuple `T` is a task. */
+  /** Evidence that each element of the tuple `T` is a task. */
   @implicitNotFound(
     "zip, parZip and parMap take tasks: Task.zip(a, b, c). Not all of these are: ${T}"
   )

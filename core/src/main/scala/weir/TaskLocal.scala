@@ -4,42 +4,45 @@ import weir.fiber.{Locals, RunsUserCode, Suspend, TaskFiber, Uncancelable}
 import weir.runtime.ExecutionThread
 import weir.task.Guarantee
 
-/** A variable of which every fiber has a value of its own.
+/** A variable that has a value of its own in every fiber.
   *
-  * A fiber begins with the values that its parent has at the time of the fork. So do the children
-  * of `parTraverse`, `race`, `timeout`, the fibers of streams, and what `runSync` runs inside of a
-  * task. Other fibers do not see what a fiber sets, not even its parent.
+  * A fiber begins with the values that its parent has when it starts the fiber. The same holds for
+  * the children of `parTraverse`, `race` and `timeout`, for the fibers of streams, and for the
+  * tasks that `runSync` runs inside of a task. Other fibers do not see the values that a fiber
+  * sets; its parent does not either.
   */
 final class TaskLocal[A] private (default: A):
 
-  /** The fiber's value. */
+  /** Returns the fiber's value. */
   val get: Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any = valueIn(fiber)
 
-  /** Replaces the fiber's value. */
+  /** Sets the fiber's value. */
   def set(value: A): Task[Unit] = new Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = put(fiber, TaskLocal.Held(value))
 
-  /** Replaces the fiber's value by `f` of it. */
+  /** Sets the fiber's value to the result of `f` for it. */
   def update(f: A => A): Task[Unit] = new Suspend[Unit] with RunsUserCode:
     def begin(fiber: TaskFiber): Any = put(fiber, TaskLocal.Held(f(valueIn(fiber))))
 
-  /** The fiber's value so far, which `value` replaces. */
+  /** Sets the fiber's value and returns the value before. */
   def getAndSet(value: A): Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any =
       val before = valueIn(fiber)
       put(fiber, TaskLocal.Held(value))
       before
 
-  /** The second part of `f` of the fiber's value, whose first part becomes the new value. */
+  /** Calls `f` with the fiber's value. Sets that to the first part of the result, and returns the
+    * second part.
+    */
   def modify[B](f: A => (A, B)): Task[B] = new Suspend[B] with RunsUserCode:
     def begin(fiber: TaskFiber): Any =
       val (value, result) = f(valueIn(fiber))
       put(fiber, TaskLocal.Held(value))
       result
 
-  /** What `task` returns, run with `value`. However it ends, the fiber then has its former value
-    * again.
+  /** Runs `task` with the given value and returns its result. However `task` ends, the fiber then
+    * has its former value again.
     */
   def locally[B](value: A)(task: Task[B]): Task[B] =
     val enter = new Suspend[TaskLocal.Held | Null]:
@@ -55,8 +58,8 @@ final class TaskLocal[A] private (default: A):
       )
     )
 
-  /** The value of the fiber whose code runs on this thread, for plain code such as a logger's;
-    * elsewhere the default.
+  /** Returns the value of the fiber whose code runs on this thread, or the default if the thread
+    * runs no fiber. It is for plain code such as a logger's.
     */
   def current: A =
     val here = ExecutionThread.here
@@ -77,11 +80,11 @@ final class TaskLocal[A] private (default: A):
     fiber.locals = Locals.updated(fiber.locals, this, held)
 
 object TaskLocal:
-  /** A value that was set, which may be null: so it differs from none. */
+  /** A value that was set. It may be null, so a wrapper distinguishes it from no value. */
   private final class Held(val value: Any)
 
-  /** A new local, whose value is `default` in every fiber until it is set there. */
+  /** Returns a new local, whose value is `default` in every fiber until it is set there. */
   def make[A](default: A): Task[TaskLocal[A]] = Task.delay(unsafe(default))
 
-  /** A new local, made at once, for use outside of tasks. */
+  /** As `make`, but makes the local at once, for use outside of tasks. */
   def unsafe[A](default: A): TaskLocal[A] = new TaskLocal[A](default)
