@@ -4,15 +4,16 @@ import java.security.MessageDigest
 import java.util.zip.Deflater
 import weir.stream.{DeflateBytes, GunzipBytes, InflateBytes, TranscodeStage}
 
-/** Compression and hashes of bytes, as functions from stream to stream. The blocks may be cut
-  * anywhere, and what comes back is cut otherwise.
+/** Compression and hashes of bytes, as functions from stream to stream. The blocks of the input may
+  * be cut anywhere; those of the result are cut at other places.
   * {{{
   * val packed: Stream[Array[Byte]] = Bytes.gzip()(Stream.fromPath(path))
   * }}}
   */
 object Bytes:
 
-  /** The bytes in the format of gzip, as one member. `level` is 0 to 9, or -1 for the JDK's choice.
+  /** Compresses the bytes in the format of gzip, as one member. `level` is 0 to 9, or -1 for the
+    * JDK's choice.
     * {{{
     * val packed: Task[Long] =
     *   Stream.fromPath(path).through(Bytes.gzip(level = 9)).writeTo(Path.of("a.txt.gz"))
@@ -22,12 +23,12 @@ object Bytes:
     checkLevel("gzip", level)
     TranscodeStage.stream(_, () => DeflateBytes.gzip(level))
 
-  /** What was compressed with gzip: the content of each member, one after the other. Zero bytes
-    * after the last member are left out.
+  /** Decompresses bytes in the format of gzip. Emits the content of each member, one after the
+    * other. Ignores zero bytes after the last member.
     *
-    * **Fails** with an `IOException` where the bytes are damaged or no gzip, and with an
-    * `EOFException` where they are cut, or where there are none at all; what came before is
-    * delivered first.
+    * **Fails** with an `IOException` if the bytes are damaged or not gzip, and with an
+    * `EOFException` if they are truncated or if there are none. The bytes before the fault are
+    * emitted first.
     * {{{
     * val lines: Stream[String] =
     *   Stream.fromPath(path).through(Bytes.gunzip).through(Text.utf8Decode).through(Text.lines)
@@ -36,7 +37,8 @@ object Bytes:
   def gunzip: Stream[Array[Byte]] => Stream[Array[Byte]] =
     TranscodeStage.stream(_, () => GunzipBytes())
 
-  /** The bytes in the format of zlib, which is HTTP's `deflate`. `level` as with `gzip`.
+  /** Compresses the bytes in the format of zlib, which is HTTP's `deflate`. `level` is as with
+    * `gzip`.
     * {{{
     * val body: Stream[Array[Byte]] = Stream.fromPath(path).through(Bytes.deflate())
     * }}}
@@ -47,8 +49,8 @@ object Bytes:
     checkLevel("deflate", level)
     TranscodeStage.stream(_, () => DeflateBytes.zlib(level))
 
-  /** What was compressed in the format of zlib. **Fails** as `gunzip`, also if more bytes come
-    * after the end.
+  /** Decompresses bytes in the format of zlib. **Fails** as `gunzip`, and also if more bytes follow
+    * the end.
     * {{{
     * val text: Task[String] =
     *   Stream.fromPath(path).through(Bytes.inflate).through(Text.utf8Decode).mkString()
@@ -62,8 +64,8 @@ object Bytes:
     s"Bytes.$name: the level was $level. It must be 0 to 9, or -1 for the JDK's choice."
   )
 
-  /** The digest of all bytes of `bytes`. `algorithm` is a name that the JDK knows, such as
-    * `SHA-256`. **Fails** with a `NoSuchAlgorithmException` if it does not.
+  /** Returns the digest of all bytes of `bytes`. `algorithm` is a name that the JDK knows, such as
+    * `SHA-256`. **Fails** with a `NoSuchAlgorithmException` if the JDK does not know it.
     * {{{
     * val sum: Task[Array[Byte]] = Bytes.digest(Stream.fromPath(path), "SHA-256")
     * }}}
@@ -73,8 +75,9 @@ object Bytes:
     bytes.fold(())((_, block) => digest.update(block)).map(_ => digest.digest())
   }
 
-  /** The same blocks; at the end the task that `use` makes of the digest of all of them is run. A
-    * stream that fails or is not consumed to its end has no digest. **Fails** as `digest`.
+  /** Emits the same blocks, and at the end runs the task that `use` returns for the digest of all
+    * of them. A stream that fails or is not consumed to its end has no digest. **Fails** as
+    * `digest`.
     * {{{
     * val checked: Stream[Array[Byte]] = Bytes.withDigest("SHA-256")(sum =>
     *   store(java.util.HexFormat.of().formatHex(sum))

@@ -4,15 +4,15 @@ import java.lang.invoke.{MethodHandles, VarHandle}
 import scala.annotation.static
 import weir.fiber.{Suspend, TaskFiber, Waiter}
 
-/** A callback to be called once, from anywhere, and the task that waits for that call: for code
-  * that has to register a callback first and wait for it later, with steps in between. Where the
-  * wait follows at once, use `Task.async` and the like.
+/** A callback that is called once, from anywhere, and the task that waits for that call. It is for
+  * code that has to register a callback first and wait for it later, with steps in between. If the
+  * wait follows at once, use `Task.async` and its variants.
   *
   *   - **First wait**: `first` is made by the fiber that makes the callback, and is that fiber's
-  *     wait for it. So the usual wait costs what `Waiter` costs, one CAS of the fiber and one of
+  *     wait for it. So the usual wait costs the same as a `Waiter`: one CAS of the fiber and one of
   *     the caller.
-  *   - **Relay**: a waiter serves one wait of one fiber. `relay` is for what is rare: the wait of
-  *     another fiber, or a further wait of the same one after a cancel has ended the first.
+  *   - **Relay**: a waiter serves one wait of one fiber. `relay` is for the rare cases: the wait of
+  *     another fiber, or a further wait of the same fiber after a cancel has ended the first.
   *
   * {{{
   * null --another wait--> Waiter --the call--> Called
@@ -21,9 +21,9 @@ import weir.fiber.{Suspend, TaskFiber, Waiter}
   * }}}
   *
   *   - **The race that we fear**: the call ends the first wait, and does not see a relay that
-  *     registers meanwhile. The caller moves the state of `first`, then reads `relay`; a fiber that
-  *     waits writes `relay`, then reads the state of `first`. At least one of them sees the other;
-  *     if both, the CAS in the relay's own waiter decides.
+  *     registers meanwhile. The caller moves the state of `first`, then reads `relay`. A fiber that
+  *     waits writes `relay`, then reads the state of `first`. At least one of them sees the other.
+  *     If both do, the CAS in the relay's own waiter decides.
   *   - Once a cancel has ended the first wait, its state says nothing any more, and `relay` alone
   *     decides, by CAS: the first call moves it to `Called`.
   */
@@ -52,11 +52,11 @@ final class Callback[A] private (first: Waiter) extends (Either[Throwable, A] =>
           case _ => ()
       else relayCall(result)
 
-  /** What the callback has been called with.
+  /** Returns the value that the callback is called with.
     *
-    * **Waits** until it is called. **Cancelled** while it waits: stops waiting, and loses nothing:
-    * it may be run again. **Fails** with the error that the callback is called with, or with an
-    * `IllegalStateException` where another fiber waits for it already.
+    * **Waits** until the callback is called. **Cancelled** while it waits: stops waiting and loses
+    * nothing, so it may be run again. **Fails** with the error that the callback is called with.
+    * Fails with an `IllegalStateException` if another fiber waits for the callback already.
     * {{{
     * val answer = Callback[String].flatMap { callback =>
     *   Task(request(callback)) >> Task(log("asked")) >> callback.get
@@ -88,7 +88,7 @@ final class Callback[A] private (first: Waiter) extends (Either[Throwable, A] =>
     waiter
 
 object Callback:
-  /** A new callback, for the fiber that runs this. */
+  /** Returns a new callback, for the fiber that runs this task. */
   def apply[A]: Task[Callback[A]] = new Suspend[Callback[A]]:
     def begin(fiber: TaskFiber): Any =
       val waiter = Waiter(fiber)
@@ -100,7 +100,7 @@ object Callback:
 
   private final class Called(val result: Either[Throwable, Any])
 
-  /** False if the wait had ended before. */
+  /** Ends the wait. Returns false if the wait had ended before. */
   private def end(waiter: Waiter, result: Either[Throwable, Any]): Boolean = result match
     case Right(value) => waiter.complete(value)
     case Left(error) => waiter.fail(error)

@@ -6,8 +6,8 @@ import weir.group.Failures
 import weir.runtime.Timers
 import weir.task.Guarantee
 
-/** Refuses calls to something that fails, and lets one through now and then to see whether it has
-  * recovered.
+/** Refuses calls to a service that fails, and now and then lets one through to find out whether the
+  * service has recovered.
   *
   * {{{
   * Closed --maxFailures in a row--> Open --a call after the pause--> HalfOpen
@@ -29,11 +29,12 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
   import CircuitBreaker.{Closed, Condition, HalfOpen, Open, Waiting}
   private val state = AtomicReference[Condition](Closed(0, 0))
 
-  /** What `task` returns.
+  /** Runs `task` and returns its value, or refuses to run it.
     *
-    * **Cancelled**: says nothing about the circuit; if this call was the probe, the next call is.
-    * **Fails** with the error of the task; with `CircuitOpen`, and without running the task, while
-    * the circuit is open or another call is the probe that tries whether it can be closed.
+    * **Cancelled**: does not affect the circuit. If this call was the probe, the next call becomes
+    * the probe. **Fails** with the error of the task. Fails with `CircuitOpen`, without running the
+    * task, while the circuit is open, or while another call is the probe that finds out whether it
+    * can be closed.
     */
   def protect[A](task: Task[A]): Task[A] = Task.defer {
     state.get match
@@ -44,7 +45,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
       case halfOpen: HalfOpen => Task.fail(CircuitOpen(Duration.Zero, halfOpen.open.error))
   }
 
-  /** The present state. It is `Open` until a call comes after the pause. */
+  /** Returns the present state. It stays `Open` after the pause until the next call. */
   def currentState: Task[CircuitBreaker.State] = Task.delay(state.get.name)
 
   private def watched[A](task: Task[A], epoch: Long): Task[A] = task.attempt.flatMap {
@@ -92,7 +93,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
     }
   }
 
-  /** Changes nothing if another probe has overtaken this one. */
+  /** Moves the state after a probe. Changes nothing if another probe has overtaken this one. */
   private def probed(halfOpen: HalfOpen, outcome: Outcome[Any]): Unit =
     val open = halfOpen.open
     val next = outcome match
@@ -102,8 +103,8 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
       case _ => recovered(open)
     state.compareAndSet(halfOpen, next): Unit
 
-  /** True if `error` is a failure. `counts` is the user's code: if it throws, `error` is a failure,
-    * and has the error of `counts` suppressed under it.
+  /** Returns true if `error` is a failure. `counts` is the user's code: if it throws, `error` is a
+    * failure, and the error of `counts` is suppressed under it.
     */
   private def isFailure(error: Throwable): Boolean =
     try settings.counts(error)
@@ -123,18 +124,18 @@ object CircuitBreaker:
     /** Calls are refused. */
     case Open
 
-    /** One call has gone through, the probe, whose outcome decides; others are refused. */
+    /** One call, the probe, has gone through, and its outcome decides. Other calls are refused. */
     case HalfOpen
 
-  /** A new breaker, closed. It opens after `maxFailures` calls in a row have failed. After
-    * `resetAfter` the next call is let through; if it fails too, the pause becomes `backoffFactor`
-    * times as long, up to `maxResetAfter`.
+  /** Returns a new breaker, which is closed. It opens after `maxFailures` calls in a row have
+    * failed. After `resetAfter`, the next call is let through. If that fails too, the pause becomes
+    * `backoffFactor` times as long, up to `maxResetAfter`.
     *
-    * An error for which `counts` is false, such as one about the caller's own input, is no failure:
-    * the other side has answered. If `counts` throws, the error is a failure. If the one call that
-    * is let through has not ended within `probeLimit`, the next call is let through too, and
+    * An error for which `counts` is false, such as one about the caller's own input, is not a
+    * failure: the service has answered. If `counts` throws, the error is a failure. If the call
+    * that is let through has not ended within `probeLimit`, the next call is let through too, and
     * decides in its place. **Fails** with an `IllegalArgumentException` if `maxFailures` is below
-    * 1, `resetAfter` or `probeLimit` not positive, or `backoffFactor` below 1.
+    * 1, if `resetAfter` or `probeLimit` is not positive, or if `backoffFactor` is below 1.
     */
   def apply(
       maxFailures: Int,
@@ -147,7 +148,9 @@ object CircuitBreaker:
     unsafe(maxFailures, resetAfter, backoffFactor, maxResetAfter, counts, probeLimit)(using runtime)
   )
 
-  /** As `apply`, made at once, for use outside of tasks, by the clock of `runtime`. */
+  /** As `apply`, but makes the breaker at once, for use outside of tasks, with the clock of
+    * `runtime`.
+    */
   def unsafe(
       maxFailures: Int,
       resetAfter: FiniteDuration,
@@ -180,7 +183,7 @@ object CircuitBreaker:
       case _ => Long.MaxValue
     private val mostNanos = maxResetAfter.max(resetAfter).toNanos
 
-    /** The pause after one of `pauseNanos`. */
+    /** Returns the pause that follows one of `pauseNanos`. */
     def longer(pauseNanos: Long): Long =
       math.min(pauseNanos * backoffFactor, mostNanos.toDouble).toLong
 
@@ -202,8 +205,9 @@ object CircuitBreaker:
 
   private final case class HalfOpen(open: Open, untilNanos: Long) extends Waiting(State.HalfOpen)
 
-/** A call was refused by a circuit breaker, after failures of which the cause is the last. The next
-  * call is let through after `retryAfter`, which is zero while a probe runs.
+/** The error of a call that a circuit breaker has refused. The cause is the last of the failures
+  * that have opened the circuit. The next call is let through after `retryAfter`, which is zero
+  * while a probe runs.
   */
 final class CircuitOpen private[weir] (val retryAfter: FiniteDuration, lastFailure: Throwable)
     extends RuntimeException(

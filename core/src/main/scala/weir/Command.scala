@@ -6,12 +6,13 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import scala.jdk.CollectionConverters.IteratorHasAsScala
 import weir.stream.{BlockSource, ByteInput}
 
-/** Programs that run as processes of their own. */
+/** Runs programs as processes of their own. */
 object Command:
 
-  /** The program `words(0)` with the arguments after it; no shell is between. Begun when it is
-    * acquired, and killed at the release if it still runs, with the processes that it has begun:
-    * asked to end, and after five seconds made to. One that it begins at that very moment may stay.
+  /** Starts the program `words(0)` with the other words as its arguments, without a shell. It
+    * starts when the resource is acquired. If it still runs at the release, it is killed together
+    * with the processes that it has started: they are asked to end, and forced to after five
+    * seconds. A process that it starts at that very moment may survive.
     *
     * **Fails** with an `IOException` if there is no such program.
     * {{{
@@ -24,8 +25,8 @@ object Command:
     require(words.nonEmpty, "Command.run: there was no word. The first must be the program.")
     runAs(ProcessBuilder(words*))
 
-  /** As `run`, with the directory, the environment and the redirects of `builder`; `grace` is how
-    * long a process that is killed has to end by itself.
+  /** As `run`, but with the directory, the environment and the redirects of `builder`. `grace` is
+    * the time in which a process that is killed may end by itself.
     * {{{
     * val files: Task[List[String]] = Command
     *   .runAs(ProcessBuilder("git", "ls-files").directory(path.toFile))
@@ -35,13 +36,13 @@ object Command:
   def runAs(builder: => ProcessBuilder, grace: FiniteDuration = 5.seconds): Resource[Running] =
     Resource.make(Task(Running(builder.start(), grace)))(_.release)
 
-  /** A process that was begun. A program that writes much waits until that is read: read `output`
-    * and `errors` at the same time, or redirect one of them.
+  /** A process that was started. A program that writes much output waits until the output is read:
+    * read `output` and `errors` at the same time, or redirect one of them.
     *
-    * A pipe to a process is open for as long as any process holds its other end. That may be one
-    * that the program has left running at its end, which no kill reaches. The JDK cannot end a read
-    * that waits for such a pipe, or a write to one that is full: a close leaves the read waiting,
-    * and waits itself for the write. So a cancel abandons the call.
+    * A pipe to a process is open for as long as any process holds its other end. That may be a
+    * process that the program has left running, which no kill reaches. The JDK cannot end a read
+    * that waits for such a pipe, or a write to a full one: a close leaves the read waiting, and
+    * waits itself for the write. So a cancel abandons the call.
     */
   final class Running private[Command] (process: Process, grace: FiniteDuration):
     @volatile private var writeAbandoned = false
@@ -49,8 +50,9 @@ object Command:
 
     /** Emits the bytes that the process writes to its standard output. They can be read once.
       *
-      * **Waits** for the end of the process, and of all that it has left running with that output.
-      * **Cancelled** while it waits for more: kills the process. **Fails** with an `IOException`.
+      * **Waits** for the end of the process, and of all processes that it has left running with
+      * that output. **Cancelled** while it waits for more: kills the process. **Fails** with an
+      * `IOException`.
       * {{{
       * val first: Task[Option[String]] =
       *   Command.run("ls").use(_.output.through(Text.utf8Decode).through(Text.lines).head)
@@ -68,10 +70,10 @@ object Command:
       */
     val errors: Stream[Array[Byte]] = bytesOf(process.getErrorStream)
 
-    /** Nothing, once all of `blocks` is written to its standard input, which is closed then.
-      * **Waits** while it does not read. **Cancelled** meanwhile, or if `blocks` fails: kills the
-      * process, which would take a part of the input for all of it. **Fails** with an `IOException`
-      * if it has ended, or has closed its input.
+    /** Writes all of `blocks` to the standard input of the process, then closes it. **Waits** while
+      * the process does not read. **Cancelled** meanwhile, or if `blocks` fails: kills the process,
+      * which would mistake a part of the input for all of it. **Fails** with an `IOException` if
+      * the process has ended, or has closed its input.
       * {{{
       * val sorted: Task[String] = Command.run("sort").use { process =>
       *   process
@@ -95,7 +97,8 @@ object Command:
         case _ => kill.guarantee(closeInput.handleError(_ => ()))
       }
 
-    /** With what it has ended. **Waits** for that. **Cancelled** meanwhile: it goes on.
+    /** Returns the exit code of the process. **Waits** until the process has ended. **Cancelled**
+      * meanwhile: the process continues.
       * {{{
       * val isClean: Task[Boolean] =
       *   Command.run("git", "diff", "--quiet").use(_.exitCode).map(_ == 0)
@@ -103,7 +106,7 @@ object Command:
       */
     val exitCode: Task[Int] = Task(process.waitFor())
 
-    /** Ends it now, with the processes that it has begun.
+    /** Ends the process and the processes that it has started.
       * {{{
       * val stopped: Task[Int] =
       *   Command.run("sleep", "60").use(process => process.kill >> process.exitCode)
@@ -111,7 +114,8 @@ object Command:
       */
     val kill: Task[Unit] = Task.uninterruptible {
       if process.isAlive then
-        // by handles: `Process.destroy` waits for a write to the process that waits for the process
+        // by handles: `Process.destroy` waits for a write to the process, which waits for the
+        // process
         val own = process.toHandle
         val others = process.descendants.iterator.asScala.toList
         (own :: others).foreach(_.destroy(): Unit)
@@ -124,8 +128,8 @@ object Command:
     private def bytesOf(input: InputStream): Stream[Array[Byte]] =
       BlockSource.stream(ByteInput.ofProcess(input, kill), 65536)
 
-    /** Closes the standard input. Does not wait for a write that was abandoned, after which the JDK
-      * closes it.
+    /** Closes the standard input. Does not wait for a write that was abandoned; the JDK closes the
+      * input after that.
       */
     private def closeInput: Task[Unit] = Task.defer {
       if writeAbandoned then
@@ -133,9 +137,9 @@ object Command:
       else Task(process.getOutputStream.close())
     }
 
-    /** The output of what the process has left running is not waited for. */
+    /** Does not wait for the output of processes that this one has left running. */
     private[Command] def release: Task[Unit] = kill
-      .guarantee(closeInput.handleError(_ => ())) // what was not written when the process ended
+      .guarantee(closeInput.handleError(_ => ())) // closes what was not written
       .guarantee(Task {
         for closed <- List(process.getInputStream, process.getErrorStream) do
           try closed.close()

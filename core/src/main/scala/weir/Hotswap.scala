@@ -2,27 +2,29 @@ package weir
 
 import weir.group.Failures
 
-/** A place for one resource at a time, which can be replaced while it is used: a client whose
-  * address changes, a log file that is rotated.
+/** Holds one resource at a time, which can be replaced while it is used: a client whose address
+  * changes, a log file that is rotated.
   *
-  *   - **Shared**: the present `Slot`. Whoever replaces it, one at a time, releases that slot's
-  *     resource, once. So does the end, which waits for a replacement that is under way.
-  *   - **In use**: a use holds one of a slot's permits, the release of its resource takes them all.
-  *     So it waits for those who use it; and whoever finds no permit has read a slot that has been
-  *     replaced, and reads again.
+  *   - **Shared**: the present `Slot`. A fiber that replaces it, one at a time, releases the
+  *     resource of the old slot, once. The release of the hotswap does the same, after a
+  *     replacement that is under way.
+  *   - **In use**: a use holds one permit of a slot, and the release of its resource takes all
+  *     permits. So the release waits for the uses. A fiber that finds no permit has read a slot
+  *     that has been replaced, and reads again.
   */
 final class Hotswap[A] private (present: Ref[Hotswap.Slot[A] | Null], replacing: Mutex):
   import Hotswap.Slot
 
-  /** What `next` is, acquired, which is the present resource from now on. The one before has been
-    * released by then.
+  /** Acquires `next`, makes it the present resource, releases the one before, and returns the value
+    * of `next`.
     *
-    * Both are open for a while; where that cannot be, `clear` first. The value may be released by
-    * the next swap: to use it, `get`. **Waits** for those who use the one before, and for swaps
-    * that came before: so a swap inside of such a use waits for ever. **Cancelled** while it
-    * acquires: the present one stays. Not after that, so a timeout does not end the wait. **Fails**
-    * with the error of acquiring: the present one stays; or with that of the release of the one
-    * before; or with an `IllegalStateException` if the hotswap has been released.
+    * Both resources are open for a while. If they must not be, call `clear` first. The next swap
+    * may release the returned value: to use it, call `get`. **Waits** for the uses of the resource
+    * before, and for earlier swaps: so a swap inside of such a use waits for ever. **Cancelled**
+    * while it acquires: the present resource stays. It cannot be cancelled after that, so a timeout
+    * does not end the wait. **Fails** with the error of acquiring, and the present resource stays;
+    * with the error of releasing the resource before; or with an `IllegalStateException` if the
+    * hotswap has been released.
     */
   def swap(next: Resource[A]): Task[A] = Task.uncancelable { poll =>
     poll(next.allocated).flatMap { (value, release) =>
@@ -30,14 +32,12 @@ final class Hotswap[A] private (present: Ref[Hotswap.Slot[A] | Null], replacing:
     }
   }
 
-  /** Nothing, with no resource present. The one before has been released by then. Otherwise as
-    * `swap`.
-    */
+  /** Releases the present resource, and leaves none. Otherwise as `swap`. */
   def clear: Task[Unit] = Task.uncancelable(_ => replace(Slot(None, Task.unit)))
 
-  /** The present resource, if there is one, kept from its release for as long as this one is used.
-    * A swap meanwhile waits. **Fails** with an `IllegalStateException` if the hotswap has been
-    * released.
+  /** Returns the present resource, if there is one, and keeps it from being released while this one
+    * is in use. A swap meanwhile waits. **Fails** with an `IllegalStateException` if the hotswap
+    * has been released.
     */
   val get: Resource[Option[A]] =
     Resource.make(use)(_.permits.release).map(_.value)
@@ -47,7 +47,7 @@ final class Hotswap[A] private (present: Ref[Hotswap.Slot[A] | Null], replacing:
     case slot => slot.permits.tryAcquire.flatMap(isHeld => if isHeld then Task.pure(slot) else use)
   }
 
-  /** To be called under a mask. */
+  /** Must be called under a mask. */
   private def replace(next: Slot[A]): Task[Unit] = replacing.withLock(
     present
       .modify[Slot[A] | Null](before => if before eq null then (null, null) else (next, before))
@@ -67,7 +67,8 @@ final class Hotswap[A] private (present: Ref[Hotswap.Slot[A] | Null], replacing:
   )
 
 object Hotswap:
-  /** A new one with `first`, which is released in the end, as is what has replaced it.
+  /** Returns a new hotswap that holds `first`. Its release releases the resource that it holds
+    * then.
     * {{{
     * Hotswap(clientOf(config)).use { client =>
     *   val reload = configChanged.flatMap(config => client.swap(clientOf(config))).forever
@@ -78,7 +79,7 @@ object Hotswap:
     */
   def apply[A](first: Resource[A]): Resource[Hotswap[A]] = empty[A].evalTap(_.swap(first))
 
-  /** A new one without a resource. */
+  /** Returns a new hotswap that holds no resource. */
   def empty[A]: Resource[Hotswap[A]] = Resource.make(
     Task.delay(new Hotswap[A](Ref.unsafe(Slot(None, Task.unit)), Mutex.unsafe()))
   )(_.close)

@@ -4,37 +4,37 @@ import java.util.concurrent.ConcurrentHashMap
 import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList}
 import weir.task.Guarantee
 
-/** A mutex for each key: tasks of one key run one after the other, those of different keys at once.
-  * A key costs memory only while a task holds its lock.
+/** A mutex for each key: tasks of one key run one after the other, those of different keys
+  * concurrently. A key costs memory only while a task holds its lock.
   *
   *   - **Shared**: the table, which has a `KeyLock` for each key that is locked. The fiber that
-  *     puts one there holds it, without taking any lock.
+  *     puts a `KeyLock` into the table holds it, without taking any lock.
   *   - **Shared, under the monitor of the `KeyLock`**: its line of waiters, and whether it is
   *     `removed`.
   *   - **The race that we fear**: a fiber releases a key lock and removes it from the table while
-  *     another fiber, which has found it there, begins to wait for it. Both hold its monitor for
-  *     that, and a key lock that is out of the table is `removed`: a fiber that finds it so looks
-  *     into the table again.
+  *     another fiber, which has found it there, begins to wait for it. Both hold the monitor of the
+  *     key lock for that, and a key lock that is out of the table is `removed`. A fiber that finds
+  *     it so looks into the table again.
   */
 final class KeyedMutex[K] private ():
   private val locks = ConcurrentHashMap[K, KeyedMutex.KeyLock]()
 
-  /** What `task` returns, run while no other task of this key runs here. It must not take the same
-    * key again.
+  /** Runs `task` while no other task of this key runs here, and returns its value. `task` must not
+    * take the same key again.
     *
-    * **Waits** for the tasks of this key that came before. **Cancelled** while it waits: the
-    * task does not run. **Order**: tasks of one key run in the order in which they began to wait.
-    * Tasks that begin concurrently, as those of `parForeach` and of a stream's `parEvalMap` do,
-    * come here in any order; docs/limits.md says how to keep the order of their elements.
+    * **Waits** for the tasks of this key that came before. **Cancelled** while it waits: the task
+    * does not run. **Order**: tasks of one key run in the order in which they began to wait. Tasks
+    * that begin concurrently, as those of `parForeach` and of a stream's `parEvalMap` do, arrive
+    * here in any order; docs/limits.md says how to keep the order of their elements.
     */
   def withLock[A](key: K)(task: Task[A]): Task[A] = Task.uncancelable { poll =>
     poll(Acquire(key)).flatMap(lock => Guarantee(poll(task), _ => Task.delay(release(lock))))
   }
 
-  /** True if a task of this key runs. */
+  /** Returns true if a task of this key runs. */
   def isLocked(key: K): Task[Boolean] = Task.delay(locks.containsKey(key))
 
-  /** How many keys have a task that runs. */
+  /** Returns the number of keys that have a running task. */
   def size: Task[Int] = Task.delay(locks.size)
 
   private final class Acquire(key: K) extends Suspend[KeyedMutex.KeyLock]:
@@ -51,10 +51,10 @@ final class KeyedMutex[K] private ():
   }
 
 object KeyedMutex:
-  /** A new one, with no key locked. */
+  /** Returns a new keyed mutex, with no key locked. */
   def apply[K](): Task[KeyedMutex[K]] = Task.delay(unsafe())
 
-  /** A new one, made at once, for use outside of tasks. */
+  /** As `apply`, but makes it at once, for use outside of tasks. */
   def unsafe[K](): KeyedMutex[K] = new KeyedMutex[K]()
 
   private final class KeyLock(val key: Any, first: TaskFiber) extends Awaited:
@@ -64,7 +64,7 @@ object KeyedMutex:
     private var waiting: WaitList | Null = null
     private var removed = false
 
-    /** Null if this lock is out of the table. */
+    /** Adds a waiter for `fiber`. Returns null if this lock is out of the table. */
     def waitInLine(fiber: TaskFiber): WaitList.Entry | Null = synchronized {
       if removed then null
       else
@@ -79,8 +79,8 @@ object KeyedMutex:
         entry
     }
 
-    /** Gives the lock to the next in line, with the monitor held. False if no fiber waits: then it
-      * is removed.
+    /** With the monitor held: gives the lock to the next fiber in line. Returns false if no fiber
+      * waits; then the lock is removed.
       */
     def passOn(): Boolean =
       val line = waiting

@@ -4,37 +4,37 @@ import java.util.concurrent.atomic.AtomicReference
 import weir.runtime.{Counters, Tuning}
 import weir.sync.Backoff
 
-/** A value that fibers share and change atomically. Functions that it is given may be called more
-  * than once for one change, and should be quick and pure.
+/** A value that fibers share and change atomically. Functions that are passed to it may be called
+  * more than once for one change, and should be quick and pure.
   */
 final class Ref[A] private (state: AtomicReference[A]):
 
-  /** The present value. */
+  /** Returns the present value. */
   def get: Task[A] = Task.delay(state.get)
 
   private[weir] def present: A = state.get
 
-  /** Replaces the value. */
+  /** Sets the value. */
   def set(value: A): Task[Unit] = Task.delay(state.set(value))
 
-  /** The value before, replaced by `value`. */
+  /** Sets the value and returns the value before. */
   def getAndSet(value: A): Task[A] = Task.delay(state.getAndSet(value))
 
-  /** Replaces the value by `f` of it. `f` may be called more than once; it should be quick and
-    * pure.
+  /** Sets the value to the result of `f` for it. `f` may be called more than once; it should be
+    * quick and pure.
     */
   def update(f: A => A): Task[Unit] = Task.delay(change(f): Unit)
 
-  /** The value before, replaced by `f` of it. */
+  /** Sets the value to the result of `f` for it, and returns the value before. */
   def getAndUpdate(f: A => A): Task[A] = modify(a => (f(a), a))
 
-  /** True if the value has been replaced by `f` of it; false if it was changed by another fiber
-    * meanwhile.
+  /** Calls `f` with the value and sets the value to the result, unless another fiber has changed
+    * the value meanwhile. Returns true if the value was set.
     */
   def tryUpdate(f: A => A): Task[Boolean] = tryModify(a => (f(a), ())).map(_.isDefined)
 
-  /** The second part of `f` of the value, whose first part has become the new value; `None` if the
-    * value was changed by another fiber meanwhile.
+  /** Calls `f` with the value. Sets the value to the first part of the result and returns the
+    * second part, or returns `None` if another fiber has changed the value meanwhile.
     */
   def tryModify[B](f: A => (A, B)): Task[Option[B]] = Task.delay {
     val current = state.get
@@ -42,18 +42,20 @@ final class Ref[A] private (state: AtomicReference[A]):
     Option.when(state.compareAndSet(current, next))(result)
   }
 
-  /** What the task returns that is the second part of `f` of the value, whose first part has become
-    * the new value.
+  /** Calls `f` with the value, sets the value to the first part of the result, then runs the task
+    * that is the second part and returns its value.
     *
-    * **Cancelled**: not between the two, and not while that task runs.
+    * **Cancelled**: takes effect neither between the two nor while that task runs.
     */
   def flatModify[B](f: A => (A, Task[B])): Task[B] =
     Task.uncancelable(_ => modify(f).flatMap(identity))
 
-  /** The new value, `f` of the one before. */
+  /** Sets the value to the result of `f` for it, and returns the new value. */
   def updateAndGet(f: A => A): Task[A] = Task.delay(change(f))
 
-  /** The second part of `f` of the value, whose first part becomes the new value. */
+  /** Calls `f` with the value. Sets the value to the first part of the result, and returns the
+    * second part.
+    */
   def modify[B](f: A => (A, B)): Task[B] = Task.delay {
     var current = state.get
     var both = f(current)
@@ -78,7 +80,7 @@ final class Ref[A] private (state: AtomicReference[A]):
     next
 
 object Ref:
-  /** A new reference that holds `value`.
+  /** Returns a new reference that holds `value`.
     * {{{
     * val found = Ref.of(0).flatMap { count =>
     *   Task.parForeach(ids)(id => load(id) >> count.update(_ + 1)) >> count.get
@@ -87,5 +89,5 @@ object Ref:
     */
   def of[A](value: A): Task[Ref[A]] = Task.delay(unsafe(value))
 
-  /** As `of`, made at once, for use outside of tasks. */
+  /** As `of`, but makes the reference at once, for use outside of tasks. */
   def unsafe[A](value: A): Ref[A] = Ref(AtomicReference(value))

@@ -1,29 +1,29 @@
 package weir
 
 /** A value that fibers share, change atomically, and can watch: a `Ref` whose changes are a stream.
-  * Functions that it is given may be called more than once for one change, and should be quick and
-  * pure.
+  * Functions that are passed to it may be called more than once for one change, and should be quick
+  * and pure.
   */
 final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]:
   private[weir] def state: Task[Signal.State[A]] = ref.get
 
   private[weir] override def present: A = ref.present.value
 
-  /** Replaces the value.
+  /** Sets the value.
     * {{{
     * def reload(config: Signal[Config]): Task[Unit] = fromFile.flatMap(config.set)
     * }}}
     */
   def set(value: A): Task[Unit] = update(_ => value)
 
-  /** Replaces the value by `f` of it.
+  /** Sets the value to the result of `f` for it.
     * {{{
     * def seen(count: Signal[Int]): Task[Unit] = count.update(_ + 1)
     * }}}
     */
   def update(f: A => A): Task[Unit] = modify(a => (f(a), ()))
 
-  /** The new value, `f` of the one before.
+  /** Sets the value to the result of `f` for it, and returns the new value.
     * {{{
     * def nextId(ids: Signal[Int]): Task[Int] = ids.updateAndGet(_ + 1)
     * }}}
@@ -33,7 +33,8 @@ final class Signal[A] private (ref: Ref[Signal.State[A]]) extends Signal.View[A]
     (next, next)
   }
 
-  /** The second part of `f` of the value, whose first part becomes the new value.
+  /** Calls `f` with the value. Sets the value to the first part of the result, and returns the
+    * second part.
     * {{{
     * def takeAll(waiting: Signal[List[String]]): Task[List[String]] =
     *   waiting.modify(all => (Nil, all))
@@ -54,18 +55,18 @@ object Signal:
   sealed abstract class View[+A]:
     private[weir] def state: Task[State[A]]
 
-    /** The value now. */
+    /** Returns the present value. */
     private[weir] def present: A
 
-    /** The present value.
+    /** Returns the present value.
       * {{{
       * def address(config: Signal[Config]): Task[String] = config.get.map(_.address)
       * }}}
       */
     final def get: Task[A] = state.map(_.value)
 
-    /** A view whose value is `f` of this value. `f` is called at each read. The view changes
-      * whenever this does, even if `f` returns an equal value.
+    /** Returns a view whose value is the result of `f` for this value. `f` is called at each read.
+      * The view changes whenever this does, even if `f` returns an equal value.
       * {{{
       * def addresses(config: Signal[Config]): Stream[String] =
       *   config.map(_.address).discrete.changes
@@ -73,9 +74,9 @@ object Signal:
       */
     final def map[B](f: A => B): View[B] = Mapped(this, f)
 
-    /** The present value, then the latest one after each change, without an end. While the consumer
-      * is busy, values are skipped, the latest one never. A value may be equal to the one before:
-      * for others only there is `changes`.
+    /** Emits the present value, then the latest one after each change. While the consumer is busy,
+      * values may be skipped, but never the latest one. A value may be equal to the one before it;
+      * to drop those, add `changes`. Never ends by itself.
       *
       * **Waits** for a change.
       * {{{
@@ -85,15 +86,16 @@ object Signal:
       */
     final def discrete: Stream[A] = Stream.fromSource(Task(Watch(state)))
 
-    /** The present value, again and again, without waiting.
+    /** Emits the present value again and again, without waiting. Never ends by itself.
       * {{{
       * def sampled(load: Signal[Int]): Stream[Int] = load.continuous.metered(100.millis)
       * }}}
       */
     final def continuous: Stream[A] = Stream.repeatEval(get)
 
-    /** The first value for which `isWanted` is true. **Waits** for it: not for a value that was
-      * replaced before it was looked at. **Cancelled** while it waits: no effect on others.
+    /** Waits until `isWanted` is true for the value, and returns that value. A value that is
+      * replaced before it is looked at is missed. **Cancelled** while it waits: has no effect on
+      * others.
       * {{{
       * def whenIdle(running: Signal[Int]): Task[Int] = running.waitUntil(_ == 0)
       * }}}
@@ -117,7 +119,7 @@ object Signal:
       seen = now
       now.value
 
-  /** A new signal that holds `value`.
+  /** Returns a new signal that holds `value`.
     * {{{
     * val drained = Signal.of(3).flatMap { left =>
     *   Task.parForeach(ids)(id => load(id) >> left.update(_ - 1)).both(left.waitUntil(_ == 0))
@@ -126,5 +128,5 @@ object Signal:
     */
   def of[A](value: A): Task[Signal[A]] = Task.delay(unsafe(value))
 
-  /** As `of`, made at once, for use outside of tasks. */
+  /** As `of`, but makes the signal at once, for use outside of tasks. */
   def unsafe[A](value: A): Signal[A] = new Signal(Ref.unsafe(State(value, Deferred.unsafe[Unit])))

@@ -1,7 +1,7 @@
 package weir
 
-/** What a stream reads its elements from, one after the other, in plain code: a cursor, a parser, a
-  * socket. `Stream.fromSource` makes a stream of it.
+/** An object that a stream reads its elements from, one after the other, in plain code: a cursor, a
+  * parser, a socket. `Stream.fromSource` makes a stream of it.
   *
   * {{{
   * final class Lines(reader: BufferedReader) extends Source[String]:
@@ -13,27 +13,28 @@ package weir
   * val lines = Stream.fromSource(Task(Lines(Files.newBufferedReader(path))))
   * }}}
   *
-  * A source belongs to one run of a stream. Its methods are called one at a time, perhaps by
+  * A source belongs to one run of a stream. Its methods are called one at a time, possibly by
   * different fibers, so it may have mutable fields without a lock. Both methods may block, and may
   * `await` tasks.
   */
 trait Source[+A]:
 
-  /** The next element, or `Source.End`. Not called again after the end, or after it has failed.
+  /** Returns the next element, or `Source.End` if there is none. Not called again after the end or
+    * after it has failed.
     *
-    * **Cancelled** at an `await`, and where it blocks: its thread is interrupted. Code that ignores
-    * interrupts can be run by `Task.onPlatformThread(…).await`, or with `Task.cancelable`.
+    * **Cancelled** at an `await`, and where it blocks: its thread is interrupted. Run code that
+    * ignores interrupts by `Task.onPlatformThread(…).await`, or with `Task.cancelable`.
     */
   def next()(using Task.Direct): A | Source.End
 
-  /** Gives back what the source holds. Called once when the stream is over, however it ends, and
-    * masked. **Fails**: with the error of the stream if that has failed, under which this error is
-    * suppressed.
+  /** Releases what the source holds. Called once when the stream is over, however it ends, and
+    * masked. **Fails**: the error fails the stream; if the stream has failed already, this error is
+    * suppressed under the stream's.
     */
   def close()(using Task.Direct): Unit = ()
 
 object Source:
   type End = End.type
 
-  /** What `next` returns where there are no more elements. */
+  /** The value that `next` returns if there are no more elements. */
   object End

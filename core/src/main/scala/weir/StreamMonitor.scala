@@ -4,10 +4,10 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.stream.{StretchCounters, StretchEvent}
 
-/** What the named stretches of the streams that it observes do, live and at the end.
+/** Counts the work of the named stretches of the streams that it observes, live and at the end.
   *
-  * A stretch is a part of a stream that has been given a name: see `Stream.named`. Streams that use
-  * one monitor, and stretches of one name, are counted together.
+  * A stretch is a part of a stream that has a name: see `Stream.named`. Streams that use the same
+  * monitor are counted together, and so are stretches with the same name.
   * {{{
   * val stored: Task[Unit] = StreamMonitor.make.flatMap { monitor =>
   *   val stream = Stream.linesOf(path).named("read").prefetchN(16).evalMap(store).named("store")
@@ -56,7 +56,7 @@ final class StreamMonitor private ():
     }
     if isLast then StretchEvent.emit(snapshot)
 
-  /** What has been counted up to now. May be called at any time, from any thread.
+  /** Returns the counts up to now. May be called at any time, from any thread.
     * {{{
     * def shown(monitor: StreamMonitor): Stream[String] =
     *   Stream.fixedRate(1.second).map(_ => monitor.snapshot.table)
@@ -84,25 +84,27 @@ final class StreamMonitor private ():
   }
 
 object StreamMonitor:
-  /** A new monitor, which observes nothing yet. */
+  /** Returns a new monitor, which observes nothing yet. */
   val make: Task[StreamMonitor] = Task.delay(unsafe())
 
-  /** As `make`, made at once, for use outside of tasks. */
+  /** As `make`, but makes the monitor at once, for use outside of tasks. */
   def unsafe(): StreamMonitor = new StreamMonitor()
 
   /** The state of all stretches, in the order of the stream.
     *
-    * @param observed
-    *   for how long streams have been observed
+    * @param observed the time for which streams have been observed
     */
   final case class Snapshot(observed: FiniteDuration, stretches: Vector[Stretch]):
 
-    /** The stretch that has been busy for most of the time: the one that makes the others wait. A
-      * faster pipe needs this one faster, or more of its effects at a time.
+    /** Returns the stretch that has been busy for the largest share of the time: the one that the
+      * others wait for. To make the pipe faster, make this stretch faster, or run more of its
+      * effects at a time.
       */
     def bottleneck: Option[Stretch] = stretches.maxByOption(_.busy).filter(_.elements > 0)
 
-    /** The stretches as lines of text, under a line of titles; the bottleneck has a mark. */
+    /** Returns the stretches as lines of text, under a line of titles. The bottleneck is marked
+      * with `*`.
+      */
     def table: String =
       val titles =
         List("stretch", "elements", "per second", "busy", "waits for input", "for room", "queue")
@@ -133,22 +135,16 @@ object StreamMonitor:
 
     private def percent(share: Double): String = s"${math.round(share * 100)} %"
 
-  /** One stretch.
+  /** The counts of one stretch.
     *
-    * @param elements
-    *   how many it has passed on
-    * @param worked
-    *   how long its code and its effects ran; of several effects at a time the sum
-    * @param waitedForInput
-    *   how long it waited for an element that another fiber makes
-    * @param waitedForRoom
-    *   how long its fiber held an element for which there was no room downstream
-    * @param parallelism
-    *   how many of its effects may run at a time
-    * @param queued
-    *   how many elements are in the buffer in front of it, if there is one
-    * @param observed
-    *   for how long it has been observed
+    * @param elements the number of elements that it has passed on
+    * @param worked the time for which its code and its effects ran; the times of effects that run
+    *   concurrently are added up
+    * @param waitedForInput the time for which it waited for an element that another fiber makes
+    * @param waitedForRoom the time for which its fiber held an element that had no room downstream
+    * @param parallelism the number of its effects that may run at a time
+    * @param queued the number of elements in the buffer in front of it, if there is one
+    * @param observed the time for which it has been observed
     */
   final case class Stretch(
       name: String,
@@ -160,10 +156,12 @@ object StreamMonitor:
       queued: Option[Int],
       observed: FiniteDuration
   ):
-    /** Elements a second. */
+    /** Returns the number of elements per second. */
     def perSecond: Double = elements / math.max(observed.toNanos / 1e9, 1e-9)
 
-    /** The share of the time, 0 to 1, for which it worked; of all that its parallelism allows. */
+    /** Returns the share of the time for which it worked, from 0 to 1, of all that its parallelism
+      * allows.
+      */
     def busy: Double = share(worked) / parallelism
 
     private[weir] def share(time: FiniteDuration): Double =

@@ -6,13 +6,13 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.stream.{BlockSource, ByteInput, Pull}
 
-/** Connections by TCP: those that others begin, and those that we begin. */
+/** TCP connections: those that others open to this process, and those that this process opens. */
 object Tcp:
 
-  /** A connection to `port` of `host`, closed at the release.
+  /** Connects to `port` of `host`. The connection is closed at the release.
     *
     * **Waits** until the other side accepts. **Cancelled** meanwhile: closes the socket, and does
-    * not wait for a look-up of the host's name. **Fails** with an `IOException`.
+    * not wait for a lookup of the host's name. **Fails** with an `IOException`.
     * {{{
     * val answer: Task[List[String]] = Tcp.connect("localhost", 7).use { connection =>
     *   connection.write("hello\n".getBytes) >>
@@ -37,14 +37,16 @@ object Tcp:
         .map(_ => Connection(socket))
     }
 
-  /** Looks up `host`. That is native code, which waits for name servers and which nothing ends. */
+  /** Looks up `host`. The lookup is native code, which waits for name servers and which nothing
+    * ends.
+    */
   private def addressOf(poll: Poll, host: String): Task[InetAddress] =
     Task.abandonable(poll)(InetAddress.getByName(host))(_ => ())
 
-  /** A server that listens at `port`, or for 0 at one that is free, of the address `host`. At the
-    * release it is closed, with all its connections.
+  /** Listens at `port` of the address `host`, or at a free port if `port` is 0. At the release,
+    * closes the server and all its connections.
     *
-    * **Fails** with an `IOException`, where the port is in use.
+    * **Fails** with an `IOException` if the port is in use.
     * {{{
     * val port: Task[Int] = Tcp.listen(0).use(server => Task(server.port))
     * }}}
@@ -57,7 +59,7 @@ object Tcp:
   private[weir] def listenOn(socket: => ServerSocket): Resource[Server] =
     Resource.make(Task(Server(socket)))(server => Task(server.closeAll()))
 
-  /** A socket that listens.
+  /** A listening socket.
     *
     *   - **Shared**: `open`, the connections that were accepted and are not released.
     *   - **The race that we fear**: a connection is accepted while `closeAll` goes through `open`,
@@ -67,15 +69,16 @@ object Tcp:
   final class Server private[Tcp] (socket: ServerSocket):
     private val open = ConcurrentHashMap.newKeySet[Socket]()
 
-    /** The port it listens at. */
+    /** The port that it listens at. */
     val port: Int = socket.getLocalPort
 
-    /** The connections as they come, without end, each accepted when it is asked for. One is closed
-      * at the release of its resource, and one that is not used with the server.
+    /** Emits the connections as they arrive. Each is accepted when the stream is asked for it.
+      * Never ends by itself. A connection is closed at the release of its resource; a connection
+      * that is not used is closed with the server.
       *
-      * **Waits** for the next. If one cannot be accepted, as when the process has too many files
-      * open, prints the error and tries again after a pause of 10 ms, which doubles each time up to
-      * a second. **Cancelled** meanwhile: closes the server for good. **Fails** with an
+      * **Waits** for the next connection. If one cannot be accepted, as when the process has too
+      * many files open, prints the error and tries again after a pause of 10 ms, which doubles each
+      * time up to a second. **Cancelled** meanwhile: closes the server for good. **Fails** with an
       * `IOException` once the server is closed.
       * {{{
       * val first: Task[List[String]] = Tcp.listen(8080).use { server =>
@@ -88,10 +91,10 @@ object Tcp:
     val connections: Stream[Resource[Connection]] =
       Stream.repeatEval(acceptNext(Tcp.firstPause).cancelable(Task(socket.close())))
 
-    /** Never ends: runs `handle` for each connection, at most `limit` at a time, and closes the
-      * connection after it. If one cannot be accepted, it goes on as `connections` does. **Fails**
-      * with the first error of a `handle`, which cancels the others: one that concerns its
-      * connection alone is for `handle` itself.
+    /** Runs `handle` for each connection, for at most `limit` connections at a time, and closes the
+      * connection after it. Never ends by itself. If a connection cannot be accepted, continues as
+      * `connections` does. **Fails** with the first error of a `handle`, which cancels the others:
+      * an error that concerns only its own connection must be handled in `handle`.
       * {{{
       * val echo: Task[Unit] = Tcp.listen(8080).use(
       *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).attempt)
@@ -101,8 +104,8 @@ object Tcp:
     def serve(limit: Int)(handle: Connection => Task[Any]): Task[Unit] =
       connections.parEvalMapUnordered(limit)(_.use(handle)).drain
 
-    /** Accepts a connection, or tries again after `pause`. Open connections may end in the pause,
-      * which frees what was missing.
+    /** Accepts a connection, or tries again after `pause`. During the pause, open connections may
+      * end, which frees what was missing.
       */
     private def acceptNext(pause: FiniteDuration): Task[Resource[Connection]] =
       Task.delay(accept()).handleErrorWith {
@@ -112,7 +115,7 @@ object Tcp:
         case error => Task.fail(error)
       }
 
-    /** Adds the connection to `open` before a cancel can take effect. */
+    /** Accepts a connection and adds it to `open` before a cancel can take effect. */
     private def accept(): Resource[Connection] =
       val accepted = socket.accept()
       open.add(accepted): Unit
@@ -125,18 +128,18 @@ object Tcp:
 
     private[Tcp] def closeAll(): Unit = Pull.both(socket.close(), open.forEach(_.close()))
 
-    /** The number of connections that the release would close. */
+    /** Returns the number of connections that the release would close. */
     private[weir] def openConnections: Int = open.size
 
-  /** A connection. What reads and what writes may be two fibers. */
+  /** A connection. One fiber may read from it while another writes to it. */
   final class Connection private[Tcp] (socket: Socket):
 
-    /** The address of the other side. */
+    /** Returns the address of the other side. */
     def remote: InetSocketAddress = socket.getRemoteSocketAddress.asInstanceOf[InetSocketAddress]
 
-    /** What the other side sends, until it sends no more, as each read returns it: at most
-      * `blockBytes`. The connection stays open after that; what one stream has not read, the next
-      * one reads.
+    /** Emits the bytes that the other side sends, in blocks as each read returns them, at most
+      * `blockBytes` in a block. Ends when the other side sends no more. The connection stays open
+      * after that. Bytes that one stream has not read are read by the next one.
       *
       * **Cancelled** while it reads: closes the connection. **Fails** with an `IOException`.
       * {{{
@@ -151,8 +154,8 @@ object Tcp:
       )
       BlockSource.stream(ByteInput.ofSocket(socket), blockBytes)
 
-    /** Nothing, once all of `block` is sent. **Waits** while the other side does not read.
-      * **Cancelled** meanwhile: closes the connection. **Fails** with an `IOException`.
+    /** Sends all of `block`. **Waits** while the other side does not read. **Cancelled** meanwhile:
+      * closes the connection. **Fails** with an `IOException`.
       * {{{
       * def greet(connection: Tcp.Connection): Task[Unit] = connection.write("hello\n".getBytes)
       * }}}
@@ -160,7 +163,7 @@ object Tcp:
     def write(block: Array[Byte]): Task[Unit] =
       Task.delay(socket.getOutputStream.write(block)).cancelable(close)
 
-    /** As `write`, of all `blocks`.
+    /** As `write`, for all of `blocks`.
       * {{{
       * def sendFile(connection: Tcp.Connection): Task[Unit] =
       *   connection.writeAll(Stream.fromPath(path))
@@ -168,7 +171,7 @@ object Tcp:
       */
     def writeAll(blocks: Stream[Array[Byte]]): Task[Unit] = blocks.evalMap(write).drain
 
-    /** Tells the other side that nothing more will be sent. It can be read from still.
+    /** Tells the other side that nothing more will be sent. The connection can still be read from.
       * {{{
       * def answer(connection: Tcp.Connection): Task[String] =
       *   connection.write("count\n".getBytes) >> connection.endOfOutput >>

@@ -5,17 +5,17 @@ import java.nio.charset.{Charset, StandardCharsets}
 import java.util.{Base64, HexFormat}
 import weir.stream.{DecodeText, EncodeText, InUnits, SplitLines, TranscodeStage}
 
-/** Text of bytes and bytes of text, as functions from stream to stream. The pieces of both may be
-  * cut anywhere, within a character as well. Where malformed input is an error, it comes in its
-  * place: after what was right before it.
+/** Conversions between bytes and text, as functions from stream to stream. The pieces of both may
+  * be cut anywhere, also within a character. If malformed input is an error, the error comes at its
+  * place: after the results of the valid input before it.
   * {{{
   * val lines: Stream[String] = Text.lines(Text.utf8Decode(Bytes.gunzip(Stream.fromPath(path))))
   * }}}
   */
 object Text:
 
-  /** The text of bytes in UTF-8, without the byte order mark that it may begin with. **Fails** with
-    * an `IOException` where bytes are malformed.
+  /** Decodes bytes in UTF-8, and drops a byte order mark at the beginning. **Fails** with an
+    * `IOException` at malformed bytes.
     * {{{
     * val text: Task[String] = Stream.fromPath(path).through(Text.utf8Decode).mkString()
     * }}}
@@ -23,8 +23,8 @@ object Text:
   def utf8Decode: Stream[Array[Byte]] => Stream[String] =
     TranscodeStage.stream(_, () => DecodeText(StandardCharsets.UTF_8, withoutMark = true))
 
-  /** The text of bytes in `charset`; a byte order mark stays. **Fails** with an `IOException` where
-    * bytes are malformed.
+  /** Decodes bytes in `charset`, and keeps a byte order mark. **Fails** with an `IOException` at
+    * malformed bytes.
     * {{{
     * val old: Stream[String] =
     *   Stream.fromPath(path).through(Text.decode(StandardCharsets.ISO_8859_1)).through(Text.lines)
@@ -33,8 +33,8 @@ object Text:
   def decode(charset: Charset): Stream[Array[Byte]] => Stream[String] =
     TranscodeStage.stream(_, () => DecodeText(charset, withoutMark = false))
 
-  /** The bytes of text in UTF-8. Half a surrogate pair is replaced by `?`, unless the other half is
-    * at the beginning of the next piece.
+  /** Encodes text in UTF-8. Half a surrogate pair is replaced by `?`, unless the other half is at
+    * the beginning of the next piece.
     * {{{
     * val written: Task[Long] =
     *   Stream("id,name\n", "1,Ann\n").through(Text.utf8Encode).writeTo(path)
@@ -42,7 +42,7 @@ object Text:
     */
   def utf8Encode: Stream[String] => Stream[Array[Byte]] = encode(StandardCharsets.UTF_8)
 
-  /** The bytes of text in `charset`; what that has no bytes for is replaced, as by
+  /** Encodes text in `charset`. Characters that it cannot encode are replaced, as by
     * `String.getBytes`.
     * {{{
     * val bytes = Stream.emits(requests).through(Text.encode(StandardCharsets.UTF_16LE))
@@ -51,16 +51,17 @@ object Text:
   def encode(charset: Charset): Stream[String] => Stream[Array[Byte]] =
     TranscodeStage.stream(_, () => EncodeText(charset))
 
-  /** The lines of text, without the `\n`, `\r` or both that end them. The end of the text ends the
-    * last line; nothing comes after the last end of a line.
+  /** Emits the lines of text, without the `\n`, `\r` or both that end them. The end of the text
+    * ends the last line. A line ending at the very end of the text is not followed by an empty
+    * line.
     * {{{
     * val lines: Task[List[String]] = Stream("a\nb", "c\n").through(Text.lines).toList // a, bc
     * }}}
     */
   def lines: Stream[String] => Stream[String] = linesOfAtMost(Int.MaxValue)
 
-  /** As `lines`. **Fails** with an `IOException` at a line of more than `limitChars` characters,
-    * which would take memory as it comes: for input from others.
+  /** As `lines`. **Fails** with an `IOException` at a line of more than `limitChars` characters. It
+    * is for input from others, who could otherwise fill the memory with one line.
     * {{{
     * val requests: Stream[String] =
     *   Text.linesOfAtMost(8192)(Text.utf8Decode(Stream.fromPath(path)))
@@ -73,7 +74,7 @@ object Text:
     )
     TranscodeStage.stream(_, () => SplitLines(limitChars))
 
-  /** Bytes in Base64, padded at the end.
+  /** Encodes bytes in Base64, padded at the end.
     * {{{
     * val text: Task[String] = Stream.fromPath(path).through(Text.base64Encode).mkString()
     * }}}
@@ -81,8 +82,8 @@ object Text:
   def base64Encode: Stream[Array[Byte]] => Stream[String] =
     TranscodeStage.stream(_, () => InUnits.ofBytes(3)(Base64.getEncoder.encodeToString(_)))
 
-  /** The bytes that Base64 stands for; the padding may be missing. **Fails** with an `IOException`
-    * at what is no Base64, white space too.
+  /** Decodes Base64. The padding may be missing. **Fails** with an `IOException` at anything that
+    * is not Base64, white space included.
     * {{{
     * val bytes: Stream[Array[Byte]] = Stream("aGVs", "bG8=").through(Text.base64Decode)
     * }}}
@@ -96,7 +97,7 @@ object Text:
         Base64.getDecoder.decode(text)
     }
 
-  /** Bytes as two hexadecimal digits each, the letters small.
+  /** Encodes each byte as two hexadecimal digits in lower case.
     * {{{
     * val sum: Task[String] = Bytes
     *   .digest(Stream.fromPath(path), "SHA-256")
@@ -106,8 +107,8 @@ object Text:
   def hexEncode: Stream[Array[Byte]] => Stream[String] =
     _.map(HexFormat.of().formatHex(_)).filter(_.nonEmpty)
 
-  /** The bytes that pairs of hexadecimal digits stand for. **Fails** with an `IOException` at what
-    * is none, and where a digit is missing at the end.
+  /** Decodes pairs of hexadecimal digits. **Fails** with an `IOException` at any other character,
+    * and if a digit is missing at the end.
     * {{{
     * val bytes: Stream[Array[Byte]] = Stream("cafe", "babe").through(Text.hexDecode)
     * }}}

@@ -10,28 +10,29 @@ import weir.app.MainProcess
   *   def run(args: List[String]): Task[Unit] = Task(println("Hello"))
   * }}}
   *
-  * The process ends when the task has ended. It waits for no other fiber or thread, and runs none
-  * of their finalizers. Its exit code is the task's `ExitCode`, 0 if the task has another value,
-  * and 1 if it has failed, with an error that is printed with its trace, or has cancelled itself.
+  * The process ends when the task has ended. It does not wait for other fibers or threads, and runs
+  * none of their finalizers. Its exit code is the task's `ExitCode`, or 0 if the task has another
+  * value. The exit code is 1 if the task has cancelled itself, or if it has failed, in which case
+  * the error is printed with its trace.
   *
-  * **Ctrl-C**, SIGTERM and SIGHUP cancel the task. Its finalizers have `shutdownDeadline` to run;
-  * after that, what blocks is printed, and the process ends. The exit code is 130, 143 or 129,
+  * **Ctrl-C**, SIGTERM and SIGHUP cancel the task. Its finalizers have `shutdownDeadline` to run.
+  * After that, the process prints the code that blocks, and ends. The exit code is 130, 143 or 129,
   * unless the task ends with one of its own. A second signal ends the process at once.
   *
-  * **System.exit**, wherever it is called, cancels the task too, and the process ends with that
-  * exit code. It never returns, so the fiber that calls it runs no finalizers: end the task with an
-  * `ExitCode` instead.
+  * **System.exit**, wherever it is called, cancels the task too, and the process ends with the exit
+  * code that it was called with. It never returns, so the fiber that calls it runs no finalizers:
+  * end the task with an `ExitCode` instead.
   */
 trait WeirApp:
 
-  /** What this program does: a task with an exit code, or with no result. */
+  /** The task of this program. It returns an exit code, or no result. */
   def run(args: List[String]): Task[ExitCode | Unit]
 
-  /** What the task runs on. */
+  /** The runtime that the task runs on. */
   protected def runtime: Runtime = Runtime.default
 
-  /** How long finalizers may take once the process has been asked to end. The JVM's shutdown hooks,
-    * which run after them, have as long again.
+  /** The time that finalizers may take once the process has been asked to end. The JVM's shutdown
+    * hooks, which run after them, have the same time again.
     */
   protected def shutdownDeadline: FiniteDuration = 10.seconds
 
