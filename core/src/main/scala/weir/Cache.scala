@@ -8,14 +8,14 @@ import weir.runtime.Timers
 import weir.task.Guarantee
 import weir.trace.ErrorTrace
 
-/** Keeps the values that were loaded for keys; fibers that ask for one key at the same time share
+/** Keeps the values that were loaded for keys. Fibers that ask for one key at the same time share
   * one load.
   *
   *   - **Shared**: `entries`, from which a value that was loaded is read without a lock. An entry
   *     holds a value, or the `Load` that is under way.
   *   - **Shared, under this object's lock**: every change of `entries`, the two orders in which
   *     values are removed, and the callers that wait for a load.
-  *   - **A load** runs on a fiber of its own, which the callers wait for: so the cancel of one
+  *   - **A load** runs on a fiber of its own, which the callers wait for. So the cancel of one
   *     caller does not affect the others. The last caller to be cancelled cancels the fiber, and
   *     waits for it. In the same step under the lock, the entry leaves the table, so that no caller
   *     joins a load that is being cancelled.
@@ -35,19 +35,20 @@ final class Cache[K, V] private (
   // shared
   private val entries = ConcurrentHashMap[K, Entry]()
 
-  /** The entry that was used last, so that using it again needs no lock. */
+  /** The entry that was used last. Using it again needs no lock. */
   @volatile private var lastUsed: Entry | Null = null
 
   // shared, under this object's lock
   private val byUse = LinkedHashMap[K, Entry](16, 0.75f, true)
   private val byAge = LinkedHashMap[K, Entry]()
 
-  /** The value for `key` that is kept, or what `load` returns, which is then kept.
+  /** Returns the value that is kept for `key`. If there is none, runs `load`, keeps its value, and
+    * returns that.
     *
-    * **Waits** for a load of this key that is under way. **Cancelled**: the load goes on for the
-    * other callers that wait for it; the last one to be cancelled cancels it, and waits for its
-    * finalizers. **Fails** with the error of the load, which all callers that wait for it get;
-    * nothing is kept then, and the next caller loads again.
+    * **Waits** for a load of this key that is under way. **Cancelled**: the load continues for the
+    * other callers that wait for it. The last one to be cancelled cancels it, and waits for its
+    * finalizers. **Fails** with the error of the load, which all callers that wait for it get.
+    * Nothing is kept then, and the next caller loads again.
     */
   def get(key: K)(load: Task[V]): Task[V] = new Suspend[V]:
     def begin(fiber: TaskFiber): Any =
@@ -55,13 +56,13 @@ final class Cache[K, V] private (
       if (entry ne null) && isFresh(entry) then used(key, entry)
       else join(key, load, fiber)
 
-  /** The value for `key` if one is kept. */
+  /** Returns the value for `key` if one is kept. */
   def getIfPresent(key: K): Task[Option[V]] = Task.delay {
     val entry = entries.get(key)
     if (entry ne null) && isFresh(entry) then Some(used(key, entry).asInstanceOf[V]) else None
   }
 
-  /** Removes the value for `key`. The value of a load that is under way is not kept; the callers
+  /** Removes the value for `key`. The value of a load that is under way is not kept: the callers
     * that wait for it get it, and the next caller loads again.
     */
   def invalidate(key: K): Task[Unit] = Task.delay(synchronized(remove(key)))
@@ -74,7 +75,7 @@ final class Cache[K, V] private (
     lastUsed = null
   })
 
-  /** How many values are kept or being loaded. */
+  /** Returns the number of values that are kept or being loaded. */
   def size: Task[Int] = Task.delay(synchronized {
     removeExpired()
     entries.size
@@ -97,7 +98,7 @@ final class Cache[K, V] private (
     else
       if entry ne null then remove(key)
       val pending = Load(key, this, words)
-      // The fork comes first, since it may fail. The load's end waits for this lock.
+      // The fork comes first, since it may fail. The end of the load waits for this lock.
       pending.loader = fiber.fork(Guarantee(load, outcome => Task.delay(loaded(pending, outcome))))
       entries.put(key, pending.entry): Unit
       pending.join(fiber)
@@ -146,7 +147,9 @@ final class Cache[K, V] private (
     byAge.remove(key): Unit
     if lastUsed eq entry then lastUsed = null
 
-  /** True if `caller` was the last one that waited for a load which has not ended. */
+  /** Removes `caller`. Returns true if it was the last one that waited for a load which has not
+    * ended.
+    */
   private def leave(caller: WaitList.Entry, pending: Load): Boolean = synchronized {
     pending.callers.remove(caller)
     val isLast = !pending.hasEnded && pending.callers.isEmpty
@@ -156,13 +159,13 @@ final class Cache[K, V] private (
   }
 
 object Cache:
-  /** A new cache, empty. A value is kept for `expireAfter` from the end of its load, and removed
-    * when it is asked for after that or when another one is loaded; `Duration.Zero` keeps nothing,
-    * and shares the loads that are under way. Of more than `maxSize` values, those are removed that
-    * were not used for longest.
+  /** Returns a new cache, which is empty. A value is kept for `expireAfter` from the end of its
+    * load. It is removed when it is asked for after that, or when another one is loaded.
+    * `Duration.Zero` keeps no values, but shares the loads that are under way. If there are more
+    * than `maxSize` values, those that have not been used for longest are removed.
     *
-    * **Fails** with an `IllegalArgumentException` if `expireAfter` is negative or `maxSize` below
-    * 1.
+    * **Fails** with an `IllegalArgumentException` if `expireAfter` is negative or `maxSize` is
+    * below 1.
     */
   def apply[K, V](
       expireAfter: Duration = Duration.Inf,
@@ -170,7 +173,9 @@ object Cache:
   ): Task[Cache[K, V]] =
     Task.onRuntime(runtime => unsafe[K, V](expireAfter, maxSize)(using runtime))
 
-  /** As `apply`, made at once, for use outside of tasks, by the clock of `runtime`. */
+  /** As `apply`, but makes the cache at once, for use outside of tasks, with the clock of
+    * `runtime`.
+    */
   def unsafe[K, V](expireAfter: Duration = Duration.Inf, maxSize: Int = Int.MaxValue)(using
       runtime: Runtime
   ): Cache[K, V] =
@@ -184,7 +189,7 @@ object Cache:
       case _ => Long.MaxValue
     new Cache[K, V](nanos, maxSize, runtime.timers, Words.ofCache)
 
-  /** A task that runs `task` once and returns its result to all callers: `Task.memoize`. */
+  /** Returns a task that runs `task` once and returns its result to all callers: `Task.memoize`. */
   private[weir] def memoize[A](task: Task[A]): Task[Task[A]] = Task.onRuntime { runtime =>
     val cache = new Cache[Unit, Either[Throwable, A]](
       Long.MaxValue,

@@ -137,7 +137,9 @@ object Command:
       else Task(process.getOutputStream.close())
     }
 
-    /** Does not wait for the output of processes that this one has left running. */
+    /** Kills the process and closes its pipes. Does not wait for the output of processes that this
+      * one has left running.
+      */
     private[Command] def release: Task[Unit] = kill
       .guarantee(closeInput.handleError(_ => ())) // closes what was not written
       .guarantee(Task {

@@ -3,10 +3,11 @@ package weir
 import java.util.ServiceLoader
 import scala.jdk.CollectionConverters.*
 
-/** Makes what a library keeps in thread locals, such as a logging context, follow fibers instead.
+/** Makes the thread locals of a library, such as a logging context, follow fibers instead of
+  * threads.
   *
   * A fiber begins with the context of the thread on which it was made, and keeps its context as it
-  * moves from thread to thread. What a child changes does not reach its parent. Where no hook is
+  * moves from thread to thread. Changes by a child do not reach its parent. If no hook is
   * installed, this costs nothing.
   *
   * Name the class in `META-INF/services/weir.ContextHook`, and every JVM that finds it on its class
@@ -14,20 +15,22 @@ import scala.jdk.CollectionConverters.*
   */
 trait ContextHook:
 
-  /** The context of this thread, as a value that does not change later; null for none. */
+  /** Returns the context of this thread, as a value that does not change later, or null if there is
+    * none.
+    */
   def capture(): AnyRef | Null
 
-  /** Makes `context` the context of this thread; null for none. `capture` has returned it, perhaps
-    * on another thread.
+  /** Makes `context` the context of this thread; null means none. `capture` has returned it,
+    * possibly on another thread.
     */
   def install(context: AnyRef | Null): Unit
 
 object ContextHook:
-  /** All hooks on the class path, as one; null for none. */
+  /** Returns all hooks on the class path, combined into one, or null if there are none. */
   private[weir] def installed: ContextHook | Null =
     of(ServiceLoader.load(classOf[ContextHook]).asScala.toVector)
 
-  /** `hooks` as one, which throws nothing; null for none. */
+  /** Combines `hooks` into one, which throws nothing. Returns null if there are none. */
   private[weir] def of(hooks: Vector[ContextHook]): ContextHook | Null = hooks match
     case Vector() => null
     case Vector(one) => Guarded(one)

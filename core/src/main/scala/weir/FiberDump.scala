@@ -2,15 +2,15 @@ package weir
 
 import weir.trace.{DumpText, Snapshot}
 
-/** What all fibers of a runtime were doing when `Runtime.fiberDump` was called. `toString` is its
+/** The state of all fibers of a runtime when `Runtime.fiberDump` was called. `toString` is its
   * text.
   *
-  * The runtime is not stopped meanwhile: what is said of one fiber was true at one time, what is
-  * said of two fibers perhaps at two times.
+  * The runtime is not stopped meanwhile. The statements about one fiber were true at one time;
+  * those about two fibers may have been true at two times.
   *
-  * @param fibers those that have begun and not ended. A fiber that waits for what no code can reach
-  *   any more is missing once the garbage collector has taken it.
-  * @param cycles names of fibers of which each waits for the next, and the last for the first
+  * @param fibers the fibers that have begun and not ended. A fiber that waits for an object that no
+  *   code can reach any more is missing once the garbage collector has taken it.
+  * @param cycles the names of fibers of which each waits for the next, and the last for the first
   */
 final class FiberDump private[weir] (
     val fibers: Vector[FiberDump.Entry],
@@ -20,12 +20,12 @@ final class FiberDump private[weir] (
 
 object FiberDump:
 
-  /** What a fiber is doing. */
+  /** The state of a fiber. */
   enum State:
     /** Its thread runs its code. */
     case Running
 
-    /** Its code has called something that blocks its thread. The thread holds no carrier
+    /** Its code has called a method that blocks its thread. The thread occupies no carrier
       * meanwhile.
       */
     case Blocked
@@ -33,7 +33,7 @@ object FiberDump:
     /** It can run, and waits for a carrier. */
     case Queued
 
-    /** It waits, and holds no thread. */
+    /** It waits, and occupies no thread. */
     case Waiting
 
     /** It waits in direct style or inside of a stream, and its thread is parked. */
@@ -42,13 +42,15 @@ object FiberDump:
   /** One fiber.
     *
     * @param fiber its name, as in the stack traces of errors
-    * @param sinceNanos for how long it has waited, blocked or run: in nanoseconds, to within a
-    *   second; -1 if that is not known
-    * @param awaits what it waits for; empty if it does not wait, or if that cannot be described
+    * @param sinceNanos the time for which it has waited, blocked or run, in nanoseconds, to within
+    *   a second; -1 if that is not known
+    * @param awaits a description of what it waits for; empty if it does not wait, or if that cannot
+    *   be described
     * @param holders the names of the fibers that must act before the wait can end, if they are
     *   known
-    * @param thread the thread that it holds; empty if none
-    * @param trace the user's lines: where its thread stands, then what waits for the result
+    * @param thread the thread that it occupies; empty if none
+    * @param trace the user's lines: the line that its thread is at, then the lines that wait for
+    *   the result
     */
   final case class Entry private[weir] (
       fiber: String,

@@ -8,17 +8,17 @@ import weir.fiber.{Awaited, Exchange, RunsUserCode, TaskFiber, WaitList}
 import weir.runtime.{Alarm, Timers}
 import weir.sync.KeyedLines
 
-/** A queue of values with keys, from which only those values go out that may begin: a crawler's
-  * addresses by host, jobs by customer, messages by account.
+/** A queue of values with keys, which gives out only values that may begin. Examples are a
+  * crawler's addresses by host, jobs by customer, and messages by account.
   *
   *   - **Fair**: the keys with a value that may begin take turns, however many values they have.
-  *   - **Limits**: at most `perKey` values of a key are under way at once. With 1 the values of a
+  *   - **Limits**: at most `perKey` values of a key are under way at once. With 1, the values of a
   *     key are processed one after the other.
-  *   - **Again**: a value may come back after a delay, and a key may be held for a time. What waits
-  *     for that, or for others of its key, takes no place among those that are under way.
-  *   - **Order**: within a key, values that come back begin before those that were never under way;
-  *     in both groups the highest `priority` first; of equal ones that which came, or came back,
-  *     first.
+  *   - **Again**: a value may come back after a delay, and a key may be held for a time. A value
+  *     that waits for that, or for others of its key, does not count as under way.
+  *   - **Order**: within a key, values that come back begin before those that were never under way.
+  *     In both groups the highest `priority` is first. Among equal ones, the first to come, or to
+  *     come back, is first.
   *
   * {{{
   * val pages: Stream[String] = Stream
@@ -31,12 +31,12 @@ import weir.sync.KeyedLines
   * }}}
   *
   *   - **Shared, under this object's monitor**: the values, the lines of fibers, the alarm.
-  *   - **Invariant**, with the monitor free: no fiber waits for a value that may begin, or for room
-  *     that there is. While a fiber waits for a value, the alarm is set for the next time at which
-  *     something happens.
+  *   - **Invariant**, with the monitor free: no fiber waits for a value while one may begin, and no
+  *     offer waits while there is room. While a fiber waits for a value, the alarm is set for the
+  *     next time at which something happens.
   *   - **The race that we fear**: a cancel comes after a value was handed to a fiber, and the value
-  *     is lost. So a run owns each value from when it is handed over, under the monitor, and gives
-  *     back at its end what it has not answered.
+  *     is lost. So a run owns each value from when it is handed over, under the monitor, and at its
+  *     end gives back the values that it has not answered.
   */
 final class KeyedQueue[K, A] private (
     capacity: Int,
@@ -55,11 +55,11 @@ final class KeyedQueue[K, A] private (
 
   // ---- offering ----
 
-  /** Nothing, once `value` is in the queue.
+  /** Offers `value`: returns once it is in the queue.
     *
     * **Waits** while `capacity` values wait that were never under way. **Cancelled** while it
     * waits: the value is not in the queue. **Fails** with an `IllegalStateException` if the queue
-    * is closed, also while it waits: the value is not in the queue. **Order**: offers that wait are
+    * is closed, also while it waits: the value is not in the queue. **Order**: waiting offers are
     * served in the order in which they came.
     */
   def offer(value: A): Task[Unit] = new Exchange[Unit] with RunsUserCode:
@@ -67,7 +67,7 @@ final class KeyedQueue[K, A] private (
       val item = itemOf(value, isFresh = true)
       KeyedQueue.this.synchronized {
         if closed then throw closedError
-        lines.place(List(item)) // may throw: before it, nothing is changed
+        lines.place(List(item)) // may throw: nothing is changed before it
         if offers.isEmpty && lines.fresh < capacity then
           lines.add(item)
           serve()
@@ -77,14 +77,14 @@ final class KeyedQueue[K, A] private (
           entry
       }
 
-  /** Nothing, once all of `values` are in the queue, one after the other: see `offer`.
-    * **Cancelled** while it waits: the rest of them are not in the queue.
+  /** Offers all of `values`, one after the other: see `offer`. **Cancelled** while it waits: the
+    * rest of the values are not in the queue.
     */
   def offerAll(values: Iterable[A]): Task[Unit] = Task.foreach(values)(offer)
 
-  /** True if this call has closed the queue; false if it was closed before. Nothing can be offered
-    * after that, and offers that wait fail. Values that are under way may still add others by
-    * `Next.Done`. `process` ends when nothing waits and nothing is under way.
+  /** Closes the queue. Returns true if this call has closed it, false if it was closed before.
+    * Nothing can be offered after that, and waiting offers fail. Values that are under way may
+    * still add others by `Next.Done`. `process` ends when nothing waits and nothing is under way.
     */
   val close: Task[Boolean] = Task.delay(synchronized {
     val isFirst = !closed
@@ -97,8 +97,8 @@ final class KeyedQueue[K, A] private (
     isFirst
   })
 
-  /** Lets no value of `key` begin for `delay`. What is under way goes on. A shorter hold has no
-    * effect on a longer one.
+  /** Lets no value of `key` begin for `delay`. Values that are under way continue. A shorter hold
+    * has no effect on a longer one.
     */
   def hold(key: K, delay: FiniteDuration): Task[Unit] = Task.delay {
     val limit = limitOf(key)
@@ -110,15 +110,16 @@ final class KeyedQueue[K, A] private (
 
   // ---- processing ----
 
-  /** The results of `f`, run with each value that may begin, on at most `parallel` at once, in the
-    * order in which they end. `f` says what becomes of its value: see `Next`.
+  /** Runs `f` with each value that may begin, for at most `parallel` values at once, and emits the
+    * results in the order in which the runs end. `f` returns what happens to its value next: see
+    * `Next`.
     *
-    * Ends when the queue is closed, nothing waits and nothing is under way. Several of these, one
-    * after the other or concurrently, share the values. **Waits** for values that may begin.
-    * **Fails** with the first error of `f`, and with an `IllegalArgumentException` if `parallel` is
-    * below 1. **Cancelled**, failed or not read to its end: values for which there was no answer
-    * are in the queue again, before those that were never under way. Results that were not read
-    * are lost.
+    * Ends when the queue is closed, nothing waits and nothing is under way. Several of these
+    * streams, one after the other or concurrently, share the values. **Waits** for values that may
+    * begin. **Fails** with the first error of `f`, and with an `IllegalArgumentException` if
+    * `parallel` is below 1. **Cancelled**, failed or not read to its end: values for which there
+    * was no answer are in the queue again, before those that were never under way. Results that
+    * were not read are lost.
     */
   def process[B](parallel: Int)(f: A => Task[Next[A, B]]): Stream[B] =
     require(
@@ -137,7 +138,7 @@ final class KeyedQueue[K, A] private (
           .map(_ => turns.results.poll().nn.get)
       }
 
-  /** Waits for a value that may begin; none at the end. */
+  /** Takes a value that may begin, and waits until there is one. Returns `None` at the end. */
   private final class Take(turns: Turns[?]) extends Exchange[Option[Item]]:
     def begin(fiber: TaskFiber): Any = KeyedQueue.this.synchronized {
       lines.wake(timers.nanoTime)
@@ -154,7 +155,7 @@ final class KeyedQueue[K, A] private (
         entry
     }
 
-  /** True if there is a result. */
+  /** Applies the answer for `item`. Returns true if there is a result. */
   private def answered[B](turns: Turns[B], item: Item, next: Next[A, B]): Task[Boolean] =
     Task.delay {
       val (result, added, delay, holds) = next match
@@ -164,7 +165,7 @@ final class KeyedQueue[K, A] private (
         case Next.Hold(value, delay) => (None, List(itemOf(value, isFresh = false)), delay, true)
       val isLater = delay > Duration.Zero && !holds
       synchronized {
-        lines.place(added) // may throw: before it, nothing is changed
+        lines.place(added) // may throw: nothing is changed before it
         turns.items.remove(item): Unit
         if result.nonEmpty then turns.results.add(result): Unit
         if holds then added.foreach(lines.holdLineOf(_, dueIn(delay)))
@@ -198,7 +199,7 @@ final class KeyedQueue[K, A] private (
   // ---- under the monitor ----
 
   /** Hands values to the fibers that wait for one, and room to the offers that wait, as far as
-    * there are any; then sets the alarm.
+    * there are any. Then sets the alarm.
     */
   private def serve(): Unit =
     lines.wake(timers.nanoTime)
@@ -210,14 +211,17 @@ final class KeyedQueue[K, A] private (
         taker = takers.poll()
     setAlarm()
 
-  /** False if there is no value that may begin, or no fiber that waits for one. */
+  /** Hands a value to a fiber that waits for one. Returns false if there is no value that may
+    * begin, or no such fiber.
+    */
   private def serveTaker(): Boolean =
     val item = lines.first()
     val taker = if item eq null then null else takers.poll().asInstanceOf[TakeEntry | Null]
     if (item ne null) && (taker ne null) && taker.complete(Some(item)) then begun(taker.turns, item)
     taker ne null
 
-  /** False if there is no room, or no offer that waits for it. */
+  /** Hands room to an offer that waits for it. Returns false if there is no room, or no such offer.
+    */
   private def serveOffer(): Boolean =
     val offer = if lines.fresh < capacity then firstOffer() else null
     if (offer ne null) && offer.complete(()) then lines.add(offer.item)
@@ -245,7 +249,9 @@ final class KeyedQueue[K, A] private (
         alarm = next
       catch case error: Throwable => failTakers(error)
 
-  /** Nothing would wake those that wait for a time. The next fiber that takes sets an alarm. */
+  /** Fails the fibers that wait for a value, which no alarm would wake. The next fiber that takes
+    * sets an alarm.
+    */
   private def failTakers(error: Throwable): Unit =
     var taker = takers.poll()
     while taker ne null do
@@ -263,7 +269,7 @@ final class KeyedQueue[K, A] private (
 
   private type Item = KeyedLines.Item[K, A]
 
-  /** Runs the functions of the user. */
+  /** Makes the item for `value`, with the functions of the user. */
   private def itemOf(value: A, isFresh: Boolean): Item =
     val itsKey = key(value)
     KeyedLines.Item(itsKey, limitOf(itsKey), value, priority(value), isFresh)
@@ -284,13 +290,13 @@ final class KeyedQueue[K, A] private (
     /** The values for which there is no answer. Under the monitor. */
     val items = HashSet[Item]()
 
-    /** Results that were not read, added under the monitor before the next value of the key can
-      * begin. The stage that runs the effects has a value a little later, and may by then have that
-      * of the next one.
+    /** The results that were not read. A result is added under the monitor, before the next value
+      * of the key can begin. The stage that runs the effects has a value a little later, and by
+      * then may have that of the next one.
       */
     val results = ConcurrentLinkedQueue[Option[B]]()
 
-  /** An offer that waits. Its item has its line: a cancel drops it. */
+  /** An offer that waits. Its item has been placed in a line; a cancel drops it. */
   private final class OfferEntry(fiber: TaskFiber, val item: Item)
       extends WaitList.Entry(fiber, offers, KeyedQueue.this):
     override def abandon(): Unit = KeyedQueue.this.synchronized {
@@ -311,32 +317,32 @@ final class KeyedQueue[K, A] private (
 object KeyedQueue:
   /** The answer for a value that was processed: it is done, or begins again. */
   enum Next[+A, +B]:
-    /** The value is done, with a result. The values `found` are added to the queue, also beyond its
-      * capacity: otherwise all that are under way could wait for room that only they can make.
+    /** The value is done, with a result. The values `found` are added to the queue, even beyond its
+      * capacity: otherwise all values that are under way could wait for room that only they can
+      * make.
       */
     case Done(result: B, found: Iterable[A] = Nil)
 
     /** `value` begins again once `delay` is over, before others of its key that were never under
-      * way. Meanwhile it takes no place of its key.
+      * way. Meanwhile it does not count as under way.
       */
     case Again(value: A, delay: FiniteDuration = Duration.Zero)
 
     /** No value of the key of `value` begins for `delay`; then `value` begins again. */
     case Hold(value: A, delay: FiniteDuration)
 
-  /** A new queue.
+  /** Returns a new queue.
     *
-    * @param capacity
-    *   how many values may wait that were never under way; offers wait while there are as many
-    * @param key
-    *   the key of a value
-    * @param perKey
-    *   how many values of a key may be under way at once, at least 1. The same for a key each time
-    * @param priority
-    *   which values of a key begin first: those with the highest
+    * @param capacity the number of values that may wait and were never under way; offers wait while
+    *   there are as many
+    * @param key returns the key of a value
+    * @param perKey returns the number of values of a key that may be under way at once, at least 1;
+    *   it must return the same for a key each time
+    * @param priority returns the priority of a value: those with the highest priority of a key
+    *   begin first
     *
     * **Fails** with an `IllegalArgumentException` if `capacity` is below 1. `offer`, `hold` and
-    * `process` fail so if `perKey` returns less than 1.
+    * `process` fail with that error if `perKey` returns less than 1.
     */
   def apply[K, A](
       capacity: Int,
@@ -346,7 +352,9 @@ object KeyedQueue:
   ): Task[KeyedQueue[K, A]] =
     Task.onRuntime(runtime => unsafe(capacity, key, perKey, priority)(using runtime))
 
-  /** As `apply`, made at once, for use outside of tasks, by the clock of `runtime`. */
+  /** As `apply`, but makes the queue at once, for use outside of tasks, with the clock of
+    * `runtime`.
+    */
   def unsafe[K, A](
       capacity: Int,
       key: A => K,

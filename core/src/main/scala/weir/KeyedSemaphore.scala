@@ -3,20 +3,21 @@ package weir
 import java.util.concurrent.ConcurrentHashMap
 import weir.task.Bracket
 
-/** A semaphore for each key: at most so many tasks of one key run at once, whatever those of other
-  * keys do. A key costs memory only while a task of it runs or waits.
+/** A semaphore for each key: limits the number of tasks of one key that run at once, independently
+  * of those of other keys. A key costs memory only while a task of it runs or waits.
   *
-  *   - **Shared**: the table. A key's entry counts the tasks that run or wait for its permits; the
+  *   - **Shared**: the table. A key's entry counts the tasks that run or wait for its permits. The
   *     table's own lock of the key is held for each change of that number, and the entry leaves
   *     with the last of them.
   */
 final class KeyedSemaphore[K] private (permits: Long):
   private val entries = ConcurrentHashMap[K, KeyedSemaphore.Entry]()
 
-  /** What `task` returns, run with one permit of `key`, which is given back however it ends.
+  /** Runs `task` with one permit of `key` and returns its value. The permit is returned however the
+    * task ends.
     *
-    * **Waits** until there is one. **Cancelled** while it waits: takes none, and the task does not
-    * run. **Order**: the tasks of one key get their permits in the order in which they began to
+    * **Waits** until there is a permit. **Cancelled** while it waits: takes none, and the task does
+    * not run. **Order**: the tasks of one key get their permits in the order in which they began to
     * wait.
     * {{{
     * KeyedSemaphore[String](4).flatMap { perHost =>
@@ -26,8 +27,8 @@ final class KeyedSemaphore[K] private (permits: Long):
     */
   def withPermit[A](key: K)(task: Task[A]): Task[A] = withPermits(key, 1)(task)
 
-  /** As `withPermit`, with `n` permits at once. **Fails** with an `IllegalArgumentException` if `n`
-    * is negative, or more than there are for a key.
+  /** As `withPermit`, but with `n` permits at once. **Fails** with an `IllegalArgumentException` if
+    * `n` is negative, or more than the permits of a key.
     */
   def withPermits[A](key: K, n: Long)(task: Task[A]): Task[A] =
     Bracket(
@@ -43,13 +44,13 @@ final class KeyedSemaphore[K] private (permits: Long):
       (_, _) => Task.delay(remove(key))
     )
 
-  /** How many permits of `key` may be taken at once. */
+  /** Returns the number of permits of `key` that can be taken without waiting. */
   def available(key: K): Task[Long] = Task.defer {
     val entry = entries.get(key)
     if entry eq null then Task.pure(permits) else entry.semaphore.available
   }
 
-  /** How many keys have a task that runs or waits. */
+  /** Returns the number of keys that have a task that runs or waits. */
   def size: Task[Int] = Task.delay(entries.size)
 
   private def add(key: K): KeyedSemaphore.Entry = entries
@@ -71,12 +72,12 @@ final class KeyedSemaphore[K] private (permits: Long):
   ): Unit
 
 object KeyedSemaphore:
-  /** A new one with `permits` for each key. **Fails** with an `IllegalArgumentException` if that is
-    * below 1.
+  /** Returns a new keyed semaphore with `permits` permits for each key. **Fails** with an
+    * `IllegalArgumentException` if that is below 1.
     */
   def apply[K](permits: Long): Task[KeyedSemaphore[K]] = Task.delay(unsafe(permits))
 
-  /** As `apply`, made at once, for use outside of tasks. */
+  /** As `apply`, but makes it at once, for use outside of tasks. */
   def unsafe[K](permits: Long): KeyedSemaphore[K] =
     require(
       permits >= 1,
@@ -84,6 +85,6 @@ object KeyedSemaphore:
     )
     new KeyedSemaphore[K](permits)
 
-  /** `tasks` is changed under the table's lock of the key. */
+  /** The semaphore of a key. `tasks` is changed under the table's lock of the key. */
   private final class Entry(val semaphore: Semaphore):
     var tasks: Int = 0

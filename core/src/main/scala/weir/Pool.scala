@@ -5,13 +5,13 @@ import scala.concurrent.duration.{Duration, DurationLong, FiniteDuration}
 import scala.jdk.CollectionConverters.*
 import weir.group.Failures
 
-/** Resources of one kind that are used again instead of being acquired anew: connections, parsers,
-  * buffers.
+/** Keeps resources of one kind, such as connections, parsers or buffers, to use them again instead
+  * of acquiring new ones.
   *
   *   - **Permits**: each use holds one, so there are never more than `maxSize` resources.
-  *   - **Shared, under this object's lock**: the idle ones, the last used last, and whether the
-  *     pool is closed. Whoever takes one out owns it. The last used is the first to be used again,
-  *     so that those which are not needed get old.
+  *   - **Shared, under this object's lock**: the idle resources, the last used last, and whether
+  *     the pool is closed. The fiber that takes one out owns it. The last used is the first to be
+  *     used again, so that resources which are not needed get old.
   */
 final class Pool[A] private (
     acquire: Resource[A],
@@ -26,15 +26,15 @@ final class Pool[A] private (
   private val unused = ArrayDeque[Held[A]]()
   private var isClosed = false
 
-  /** One of the pool's resources: an idle one that is healthy, else a new one.
+  /** Returns one of the pool's resources: an idle one that is healthy, or else a new one.
     *
-    * At the end of its use it goes back into the pool, or is released where `isReusable` says so.
-    * If `isReusable` throws, it is released, and the use fails with that error; if the use has an
-    * error of its own, that one is suppressed under it. **Waits** while `maxSize` of them are in
-    * use. **Cancelled** while it waits or acquires: takes none. **Fails** with the error of
+    * At the end of its use, it returns to the pool, or is released if `isReusable` is false for the
+    * outcome. If `isReusable` throws, the resource is released and the use fails with that error,
+    * under which an error of the use itself is suppressed. **Waits** while `maxSize` resources are
+    * in use. **Cancelled** while it waits or acquires: takes none. **Fails** with the error of
     * acquiring, or with an `IllegalStateException` if the pool has been released. **Order**: first
-    * come, first served. A use within a use takes a second one, and waits for ever where there can
-    * be no second one.
+    * come, first served. A use within a use takes a second resource, and waits for ever if there
+    * can be no second one.
     */
   val resource: Resource[A] =
     for
@@ -42,13 +42,13 @@ final class Pool[A] private (
       held <- Resource.makeFull(take)(giveBack)
     yield held.value
 
-  /** What `f` returns for one of the resources: see `resource`. */
+  /** Runs `f` with one of the resources and returns the value of the task: see `resource`. */
   def use[B](f: A => Task[B]): Task[B] = resource.use(f)
 
-  /** How many resources are not in use. */
+  /** Returns the number of resources that are not in use. */
   def idle: Task[Int] = Task.delay(synchronized(unused.size))
 
-  /** How many resources are in use or about to be. */
+  /** Returns the number of resources that are in use or about to be. */
   def inUse: Task[Int] = permits.available.map(free => (maxSize - free).toInt)
 
   private def take(poll: Poll): Task[Held[A]] = Task.defer {
@@ -82,15 +82,15 @@ final class Pool[A] private (
       !isClosed
     }
 
-  /** Releases what is not fit for use any more. Its error is not the caller's, who gets another
-    * one.
+  /** Releases a resource that is not fit for use any more. An error of that is printed and not
+    * passed to the caller, who gets another resource.
     */
   private def release(held: Held[A], outcome: Outcome[Unit]): Task[Unit] = held
     .release(outcome)
     .handleErrorWith(error => Task.onRuntime(_.report("a release of a Pool", error)))
 
-  /** Releases those that have been idle for too long, for ever. Each of them under a permit, as it
-    * is open until its release has ended; where there is none, all are in use.
+  /** Releases resources that have been idle for too long, for ever. Each is released under a
+    * permit, since it is open until its release has ended. If there is no permit, all are in use.
     */
   private def evict(maxIdle: FiniteDuration): Task[Nothing] =
     val oldest: Task[Held[A] | Null] = Task.monotonic.map(now =>
@@ -127,15 +127,20 @@ final class Pool[A] private (
     }
 
 object Pool:
-  /** A new pool of at most `maxSize` resources, acquired by `acquire` as they are needed.
+  /** Returns a new pool of at most `maxSize` resources, which it acquires with `acquire` as they
+    * are needed.
     *
-    * An idle one is used again if `isHealthy` of it returns true; one for which it returns false or
-    * fails, or whose check is cancelled, is released, and another one taken. After a use it is kept
-    * if `isReusable` of the use's outcome is true: without that only after a success, as nobody
-    * knows in which state a failure, such as a timeout, or a cancel has left it. One that has been
-    * idle for `maxIdle` is released within another half of that. With the end of the pool's use
-    * those that are idle are released, and each of the others with the end of its own. An
-    * `IllegalArgumentException` is thrown if `maxSize` is below 1 or `maxIdle` is not positive.
+    *   - An idle resource is used again if `isHealthy` returns true for it. If the check returns
+    *     false or fails, the resource is released and another one is taken. If the check is
+    *     cancelled, the resource is released.
+    *   - After a use, a resource is kept if `isReusable` is true for the outcome of the use. By
+    *     default it is kept only after a success, because a failure, such as a timeout, or a cancel
+    *     leaves it in an unknown state.
+    *   - A resource that has been idle for `maxIdle` is released within another half of that time.
+    *   - At the end of the use of the pool, the idle resources are released, and each of the others
+    *     at the end of its own use.
+    *
+    * Throws an `IllegalArgumentException` if `maxSize` is below 1 or `maxIdle` is not positive.
     * {{{
     * Pool(connection, maxSize = 10, isHealthy = c => Task(c.isValid(1))).use { pool =>
     *   Task.parTraverseN(100)(ids)(id => pool.use(connection => Task(total(connection, id))))
@@ -159,10 +164,10 @@ object Pool:
       case finite: FiniteDuration => pool.flatMap(p => p.evict(finite).background.map(_ => p))
       case _ => pool
 
-  /** True of a success alone. */
+  /** Returns true only for a success. */
   val succeeded: Outcome[Unit] => Boolean = _ == Outcome.Succeeded(())
 
-  /** A resource of the pool, with what releases it. */
+  /** A resource of the pool, with the function that releases it. */
   private final class Held[A](val value: A, val release: Outcome[Any] => Task[Unit]):
     // under the pool's lock
     var idleSince: FiniteDuration = Duration.Zero

@@ -5,12 +5,13 @@ import weir.fiber.{Exchange, Suspend, TaskFiber, WaitList}
 import weir.stream.IteratorSource
 import weir.sync.{Guarded, GuardedEntry, Values}
 
-/** A queue of values. First in, first out, for values and for the fibers that wait.
+/** A queue of values. Values leave it in the order in which they came, and waiting fibers are
+  * served in the order in which they came.
   *
-  *   - **Kinds**: each is this class, with a capacity and a rule for a value that is offered while
-  *     it is full. A `synchronous` queue has the capacity 0.
-  *   - **Invariant**: takers wait only while it is empty, offers only while it is full; so never
-  *     both.
+  *   - **Kinds**: each kind is this class, with a capacity and a rule for a value that is offered
+  *     while the queue is full. A `synchronous` queue has the capacity 0.
+  *   - **Invariant**: takers wait only while the queue is empty, offers only while it is full; so
+  *     never both.
   *   - **Handing over**: a value goes to a waiting taker, and room to a waiting offer, by `hand`,
   *     which returns whether the other fiber was still waiting. The fiber that hands over does not
   *     wait itself. So a fiber that is cancelled while it waits loses nothing.
@@ -22,11 +23,12 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
   private val takers = WaitList()
   private val offers = WaitList()
 
-  /** Nothing, once `value` is in the queue or, where the queue is dropping, has been dropped.
+  /** Offers `value`: returns once it is in the queue, or, if the queue is dropping, once it has
+    * been dropped.
     *
     * **Waits** while a bounded queue is full, and until there is a taker for a synchronous one.
-    * **Cancelled** while it waits: the value is not in the queue. **Order**: values of offers that
-    * wait enter the queue in the order in which the offers came.
+    * **Cancelled** while it waits: the value is not in the queue. **Order**: values of waiting
+    * offers enter the queue in the order in which the offers came.
     */
   def offer(value: A): Task[Unit] = new Exchange[Unit]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
@@ -37,10 +39,10 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
         entry
     }
 
-  /** The oldest value.
+  /** Takes the oldest value.
     *
-    * **Waits** while the queue is empty. **Cancelled** while it waits: the next value is for the
-    * next taker. **Order**: takers that wait are served in the order in which they came.
+    * **Waits** while the queue is empty. **Cancelled** while it waits: the next value goes to the
+    * next taker. **Order**: waiting takers are served in the order in which they came.
     */
   val take: Task[A] = new Exchange[A]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
@@ -52,19 +54,20 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
         entry
     }
 
-  /** True if `value` is in the queue now, or with a taker; false if there is no room for it. A
-    * sliding queue drops its oldest value instead.
+  /** Offers `value` without waiting. Returns true if it is in the queue or with a taker, false if
+    * there is no room for it. A sliding queue drops its oldest value to make room.
     */
   def tryOffer(value: A): Task[Boolean] = new Suspend[Boolean]:
     def begin(fiber: TaskFiber): Any = locked(fiber)(accept(value))
 
-  /** The oldest value, if there is one. */
+  /** Takes the oldest value if there is one. */
   val tryTake: Task[Option[A]] = new Suspend[Option[A]]:
     def begin(fiber: TaskFiber): Any =
       val value = locked(fiber)(remove())
       if value.asInstanceOf[AnyRef] eq Queue.Nothing then None else Some(value.asInstanceOf[A])
 
-  /** The oldest values, at most `limit`; none if the queue is empty. **Order**: the oldest first.
+  /** Takes the oldest values, at most `limit`. Returns an empty list if the queue is empty.
+    * **Order**: the oldest first.
     */
   def tryTakeN(limit: Int): Task[List[A]] = new Suspend[List[A]]:
     def begin(fiber: TaskFiber): Any =
@@ -80,19 +83,22 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
       }
       taken.result()
 
-  /** All values that are in the queue, and those of offers that wait; none if it is empty. */
+  /** Takes all values that are in the queue, and those of waiting offers. Returns an empty list if
+    * there are none.
+    */
   def takeAll: Task[List[A]] = tryTakeN(Int.MaxValue)
 
-  /** The `n` oldest values. See `takeBetween`. */
+  /** Takes the `n` oldest values. See `takeBetween`. */
   def takeN(n: Int): Task[List[A]] = takeBetween(n, n)
 
-  /** The oldest values: at least `min`, and at most `max` if there are more by then.
+  /** Takes the oldest values: at least `min`, and at most `max` if there are more by then.
     *
-    * **Waits** until there are `min`, and takes them as they come. **Cancelled** while it waits:
-    * what it has taken is at the front of the queue again, also if that holds more than its
-    * capacity then. Once it has ended the values are the caller's: to lose none to a cancel, go on
-    * with them under a mask. **Fails** with an `IllegalArgumentException` if `max` is below `min`.
-    * **Order**: as the values come out of the queue; other takers may take values in between.
+    * **Waits** until there are `min` values, and takes them as they arrive. **Cancelled** while it
+    * waits: the values that it has taken are at the front of the queue again, even if the queue
+    * then holds more than its capacity. Once the task has ended, the values are the caller's. To
+    * lose none to a cancel, process them under the same mask. **Fails** with an
+    * `IllegalArgumentException` if `max` is below `min`. **Order**: as the values leave the queue;
+    * other takers may take values in between.
     * {{{
     * def storing(lines: Queue[String]): Task[Nothing] = Task
     *   .uncancelable(poll => poll(lines.takeBetween(1, 100)).flatMap(b => store(b.mkString("\n"))))
@@ -117,9 +123,9 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
     fill.onCancel(putBack(taken))
   }
 
-  /** Nothing, once all of `values` are in the queue, one after the other: see `offer`. Costs less
-    * than an `offer` of each, unless `values` is lazy: then each value is offered before the next
-    * one is asked for. **Cancelled** while it waits: the rest of them are not in the queue.
+  /** Offers all of `values`, one after the other: see `offer`. This costs less than an `offer` of
+    * each. If `values` is lazy, each value is offered before the next one is asked for, at the cost
+    * of an `offer` each. **Cancelled** while it waits: the rest of the values are not in the queue.
     * **Order**: values of other fibers may come in between.
     * {{{
     * def offering(lines: Queue[String]): Task[Unit] = Stream
@@ -156,7 +162,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
         entry
     }
 
-  /** How many values are in the queue, without those of offers that wait. */
+  /** Returns the number of values in the queue, without those of waiting offers. */
   def size: Task[Int] = new Suspend[Int]:
     def begin(fiber: TaskFiber): Any = locked(fiber)(values.size)
 
@@ -171,7 +177,9 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
         values.prepend(taken(last))
     }
 
-  /** Under the lock: false if there is no room for `value`. */
+  /** Under the lock: puts `value` into the queue, or gives it to a taker. Returns false if there is
+    * no room for it.
+    */
   private def accept(value: Any): Boolean =
     if handToTaker(value) then true
     else if !values.isFull then
@@ -183,14 +191,15 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
       true
     else false
 
-  /** Under the lock: false if no taker waits. */
+  /** Under the lock: gives `value` to a waiting taker. Returns false if no taker waits. */
   private def handToTaker(value: Any): Boolean =
     var taker = takers.poll()
     while (taker ne null) && !hand(taker, value) do taker = takers.poll()
     taker ne null
 
-  /** Under the lock: the oldest value, or `Nothing`; its room goes to the offer that has waited
-    * longest, if there is any: not where values that were put back are more than the capacity.
+  /** Under the lock: removes and returns the oldest value, or returns `Nothing` if there is none.
+    * Gives the room to the offer that has waited longest, unless values that were put back still
+    * fill the capacity.
     */
   private def remove(): Any =
     val value = if !values.isEmpty then values.removeOldest() else Queue.Nothing
@@ -225,8 +234,8 @@ object Queue:
     case Sliding extends Kind("sliding", waits = false)
     case Synchronous extends Kind("synchronous", waits = true)
 
-  /** @param accepted
-    *   what the fiber gets once the value that it has offered is in the queue
+  /** @param accepted the value that the fiber gets once the value that it has offered is in the
+    *   queue
     */
   private final class Offer(
       fiber: TaskFiber,
@@ -238,11 +247,13 @@ object Queue:
 
   private def accepted(entry: WaitList.Entry): Any = entry.asInstanceOf[Offer].accepted
 
-  /** How many values of an `offerAll` go in under the lock at once: it is held for about 0.5 µs. */
+  /** The number of values of an `offerAll` that go in under the lock at once: the lock is held for
+    * about 0.5 µs.
+    */
   private inline val mostAtOnce = 64
 
-  /** A new queue for at most `capacity` values. An offer waits while it is full. **Fails** with an
-    * `IllegalArgumentException` if `capacity` is below 1.
+  /** Returns a new queue for at most `capacity` values. An offer waits while the queue is full.
+    * **Fails** with an `IllegalArgumentException` if `capacity` is below 1.
     * {{{
     * val stored = Queue.bounded[String](10).flatMap { pages =>
     *   val fetching = Task.foreach(urls)(url => Task(fetch(url)).flatMap(pages.offer))
@@ -253,27 +264,29 @@ object Queue:
     */
   def bounded[A](capacity: Int): Task[Queue[A]] = Task.delay(unsafe(capacity))
 
-  /** A new queue without a limit: an offer never waits, and values that are not taken stay in
-    * memory.
+  /** Returns a new queue without a limit: an offer never waits, and values that are not taken stay
+    * in memory.
     */
   def unbounded[A]: Task[Queue[A]] = Task.delay(new Queue[A](Kind.Unbounded, Int.MaxValue))
 
-  /** A new queue for at most `capacity` values. While it is full, a value that is offered is
-    * dropped. **Fails** as `bounded`.
+  /** Returns a new queue for at most `capacity` values. While the queue is full, an offered value
+    * is dropped. **Fails** as `bounded`.
     */
   def dropping[A](capacity: Int): Task[Queue[A]] =
     Task.delay(new Queue[A](Kind.Dropping, checked("dropping", capacity)))
 
-  /** A new queue for at most `capacity` values. While it is full, a value that is offered replaces
-    * the oldest one. **Fails** as `bounded`.
+  /** Returns a new queue for at most `capacity` values. While the queue is full, an offered value
+    * replaces the oldest one. **Fails** as `bounded`.
     */
   def sliding[A](capacity: Int): Task[Queue[A]] =
     Task.delay(new Queue[A](Kind.Sliding, checked("sliding", capacity)))
 
-  /** A new queue that holds nothing: an offer waits for its taker, and a taker for its offer. */
+  /** Returns a new queue that holds no value: an offer waits for its taker, and a taker for its
+    * offer.
+    */
   def synchronous[A]: Task[Queue[A]] = Task.delay(new Queue[A](Kind.Synchronous, 0))
 
-  /** As `bounded`, made at once, for use outside of tasks. */
+  /** As `bounded`, but makes the queue at once, for use outside of tasks. */
   def unsafe[A](capacity: Int): Queue[A] =
     new Queue[A](Kind.Bounded, checked("bounded", capacity))
 

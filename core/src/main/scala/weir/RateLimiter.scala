@@ -7,17 +7,18 @@ import weir.runtime.{Alarm, AlarmAfter, Timers}
 /** A bucket of permits that fills up with time, so that no more than a given number are acquired in
   * a given time.
   *
-  * Time is exact: the bucket counts units, of which a permit costs `permitUnits`, and of which
-  * `unitsPerNano` come in each nanosecond.
+  * Time is exact: the bucket counts units. A permit costs `permitUnits`, and `unitsPerNano` are
+  * added in each nanosecond.
   *
   *   - **Shared, under this object's lock**: `budget`, as of `countedAtNanos`, and the line of
   *     fibers that wait.
-  *   - **Invariant**: while a fiber waits, `alarm` is set for when the first in line can go. An
-  *     alarm that rings although it was replaced does nothing.
-  *   - Where the first in line is cancelled, the next may want fewer permits, so the line is served
+  *   - **Invariant**: while a fiber waits, `alarm` is set for the time at which the first in line
+  *     can go. An alarm that rings although it was replaced does nothing.
+  *   - When the first in line is cancelled, the next may want fewer permits, so the line is served
   *     again.
-  *   - **Late alarms**: while a fiber waits, one permit more than `burst` may gather, or each delay
-  *     of an alarm would be lost for good in a bucket of one permit, and the rate never be reached.
+  *   - **Late alarms**: while a fiber waits, the bucket may hold one permit more than `burst`.
+  *     Otherwise, in a bucket of one permit, each delay of an alarm would be lost for good, and the
+  *     rate would never be reached.
   */
 final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, timers: Timers)
     extends Awaited:
@@ -34,15 +35,15 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
   private val waiting = WaitList()
   private var alarm: Alarm | Null = null
 
-  /** Nothing, once there is a permit, which it takes.
+  /** Takes a permit.
     *
     * **Waits** until there is one. **Cancelled** while it waits: takes none, and those behind it
-    * move up. **Order**: permits go to the fibers that wait in the order in which they came.
+    * move up. **Order**: permits go to the waiting fibers in the order in which they came.
     */
   val acquire: Task[Unit] = Acquire(permitUnits)
 
-  /** As `acquire`, for `count` permits at once. **Fails** with an `IllegalArgumentException` if
-    * `count` is not between 1 and `burst`.
+  /** As `acquire`, but takes `count` permits at once. **Fails** with an `IllegalArgumentException`
+    * if `count` is not between 1 and `burst`.
     */
   def acquireN(count: Int): Task[Unit] = Task.defer {
     require(
@@ -52,11 +53,12 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
     Acquire(count * permitUnits)
   }
 
-  /** True if there is a permit now and no fiber waits; then it takes the permit. */
+  /** Takes a permit and returns true if there is one and no fiber waits. Returns false otherwise.
+    */
   def tryAcquire: Task[Boolean] = Task.delay(synchronized(take(permitUnits)))
 
-  /** What `task` returns, run once there is a permit, which it takes. **Waits**, **Cancelled** and
-    * **Order** as `acquire`.
+  /** Takes a permit as soon as there is one, then runs `task` and returns its value. **Waits**,
+    * **Cancelled** and **Order** as `acquire`.
     */
   def limit[A](task: Task[A]): Task[A] = acquire.flatMap(_ => task)
 
@@ -93,7 +95,7 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
     countedAtNanos = now
     val most = if waiting.isEmpty then full else full + permitUnits
     val missing = most - budget
-    // Compared by division, since the product could overflow where the limiter was not used for
+    // Compared by division, since the product could overflow if the limiter has not been used for
     // long.
     if missing <= 0 || elapsed >= nanosFor(missing) then budget = most
     else budget += elapsed * unitsPerNano
@@ -117,7 +119,9 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
       try alarm = alarmIn(nanosFor(first.units - budget))
       catch case error: Throwable => failWaiting(error)
 
-  /** Nothing would wake those that wait. The next fiber that acquires sets an alarm. */
+  /** Fails the fibers in line, which no alarm would wake. The next fiber that acquires sets an
+    * alarm.
+    */
   private def failWaiting(error: Throwable): Unit =
     var entry = waiting.poll()
     while entry ne null do
@@ -139,8 +143,8 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
   private[weir] def awaitedAs: String = s"RateLimiter($permits, $per, $burst), for a permit"
 
 object RateLimiter:
-  /** A new limiter on which `permits` can be acquired in each time `per`, and after a pause up to
-    * `burst` at once. With a burst of 1 they come evenly spaced.
+  /** Returns a new limiter, from which `permits` can be acquired in each time `per`, and after a
+    * pause up to `burst` at once. With a burst of 1, permits are evenly spaced.
     *
     * In any time t, at most `burst` + 1 + t / `per` * `permits` are acquired. **Fails** with an
     * `IllegalArgumentException` if one of the three is not positive, or if `burst` permits take
@@ -149,14 +153,17 @@ object RateLimiter:
   def apply(permits: Int, per: FiniteDuration, burst: Int = 1): Task[RateLimiter] =
     Task.onRuntime(runtime => unsafe(permits, per, burst)(using runtime))
 
-  /** As `apply`, made at once, for use outside of tasks, by the clock of `runtime`. */
+  /** As `apply`, but makes the limiter at once, for use outside of tasks, with the clock of
+    * `runtime`.
+    */
   def unsafe(permits: Int, per: FiniteDuration, burst: Int = 1)(using
       runtime: Runtime
   ): RateLimiter =
     check("RateLimiter", permits, per, burst)
     new RateLimiter(permits, per, burst, runtime.timers)
 
-  /** **Fails** if a limiter cannot have these numbers, with a message that names `operator`.
+  /** Checks the numbers of a limiter. **Fails** if it cannot have them, with a message that names
+    * `operator`.
     */
   private[weir] def check(operator: String, permits: Int, per: FiniteDuration, burst: Int): Unit =
     require(
@@ -164,7 +171,7 @@ object RateLimiter:
       s"$operator: there were $permits permits per $per, with a burst of $burst. " +
         "All three must be positive."
     )
-    // Two permits more than the burst, since that is what is compared: see `count`.
+    // Two permits more than the burst, since that is compared: see `count`.
     val largest = BigInt(per.toNanos) * (BigInt(burst) + 2) / commonDivisor(permits, per.toNanos)
     require(
       largest < Long.MaxValue / 2,

@@ -6,26 +6,26 @@ import weir.fiber.{Defer, Handle}
 import weir.group.{ErrorHandler, Failures, Finalizers}
 import weir.task.Guarantee
 
-/** A description of something that is acquired, used, and released.
+/** A description of a resource: something that is acquired, used, and released.
   *
-  * Whatever was acquired is released exactly once, however its use ends, in reverse order;
-  * resources that were acquired at the same time are released at the same time. Acquiring and
-  * releasing are masked; between two resources, and while one is used, the fiber may be cancelled.
+  * Everything that was acquired is released exactly once, in reverse order, however its use ends.
+  * Resources that were acquired concurrently are released concurrently. Acquiring and releasing are
+  * masked. Between two resources, and while one is used, the fiber may be cancelled.
   */
 abstract class Resource[+A] private[weir] ():
 
-  /** Acquires, and adds to `into` the finalizers of what was acquired, whether this ends well or
+  /** Acquires, and adds the finalizers of what was acquired to `into`, whether this succeeds or
     * not.
     */
   private[weir] def allocate(into: Finalizers): Task[A]
 
   // ---- using it ----
 
-  /** What `f` returns for the resource, which has been released by then.
+  /** Acquires the resource, runs `f` with it, releases it, and returns the value of the task.
     *
-    * **Cancelled**: releases, and the cancel waits for that. **Fails** with the error of acquiring
-    * or of `f`, errors of releasing suppressed under it; with the first error of releasing if all
-    * else went well.
+    * **Cancelled**: releases the resource, and the cancel waits for that. **Fails** with the error
+    * of acquiring or of `f`, under which errors of releasing are suppressed. If only releasing
+    * fails, fails with its first error.
     * {{{
     * val names = connection.use(c => Task(c.getSchema))
     * }}}
@@ -35,23 +35,26 @@ abstract class Resource[+A] private[weir] ():
     Guarantee(poll(Defer(() => allocate(finalizers)).flatMap(f)), finalizers.release)
   }
 
-  /** Never a value: holds the resource until the task is cancelled. */
+  /** Acquires the resource and holds it until the task is cancelled. Never returns a value. */
   final def useForever: Task[Nothing] = use(_ => Task.never)
 
-  /** What the task that is the resource returns. */
+  /** Acquires the resource, which is a task, runs that task, releases the resource, and returns the
+    * value of the task.
+    */
   final def useEval[B](using task: A <:< Task[B]): Task[B] = use(task)
 
-  /** The resource, and the task that releases it: once, also if it is run twice.
+  /** Acquires the resource and returns it together with the task that releases it. That task
+    * releases it once, even if it is run twice.
     *
     * **Cancelled** while it acquires: releases what it has acquired. A cancel that comes as this
-    * ends may lose the result, and then nothing releases it: so run this inside of
+    * task ends may lose the result, and then nothing releases the resource. So run this inside of
     * `Task.uncancelable`, up to the point at which the release is safely kept. `use` needs no such
     * care.
     */
   final def allocated: Task[(A, Task[Unit])] =
     allocatedWith(release => release(Outcome.Succeeded(())))
 
-  /** As `allocated`; the release is told how the use has ended. */
+  /** As `allocated`, but passes the outcome of the use to the release. */
   final def allocatedCase: Task[(A, Outcome[Any] => Task[Unit])] = allocatedWith(identity)
 
   private def allocatedWith[B](f: (Outcome[Any] => Task[Unit]) => B): Task[(A, B)] =
@@ -69,25 +72,31 @@ abstract class Resource[+A] private[weir] ():
 
   // ---- one after the other ----
 
-  /** `f` of this resource. */
+  /** Applies `f` to this resource. */
   final def map[B](f: A => B): Resource[B] = Resource.of(into => Defer(() => allocate(into)).map(f))
 
-  /** The resource that `f` makes of this one. It is released before this one. */
+  /** Acquires this resource, then the one that `f` returns for it. The second one is released
+    * before this one.
+    */
   final def flatMap[B](f: A => Resource[B]): Resource[B] =
     Resource.of(into => Defer(() => allocate(into)).flatMap(a => f(a).allocate(into)))
 
-  /** The value of the task that `f` makes of this resource. It may be cancelled. */
+  /** Acquires this resource, then runs the task that `f` returns for it, whose value is the new
+    * resource. The task can be cancelled.
+    */
   final def evalMap[B](f: A => Task[B]): Resource[B] =
     Resource.of(into => Defer(() => allocate(into)).flatMap(f))
 
-  /** This resource, once the task that `f` makes of it has run. It may be cancelled. */
+  /** Acquires this resource, then runs the task that `f` returns for it. The task can be cancelled.
+    */
   final def evalTap(f: A => Task[Any]): Resource[A] = evalMap(a => f(a).as(a))
 
-  /** This resource; `finalizer` runs once after its release, and also if it could not be acquired.
+  /** Runs `finalizer` once after the release of this resource, and also if it could not be
+    * acquired.
     */
   final def onFinalize(finalizer: Task[Unit]): Resource[A] = onFinalizeCase(_ => finalizer)
 
-  /** As `onFinalize`, with a finalizer that is told how the use has ended. */
+  /** As `onFinalize`, but passes the outcome of the use to the finalizer. */
   final def onFinalizeCase(finalizer: Outcome[Unit] => Task[Unit]): Resource[A] =
     Resource.of { into =>
       Defer { () =>
@@ -96,7 +105,7 @@ abstract class Resource[+A] private[weir] ():
       }
     }
 
-  /** This resource and `other`, acquired at the same time and released at the same time: see
+  /** Acquires this resource and `other` concurrently, and releases them concurrently: see
     * `Resource.both`.
     * {{{
     * val clients: Resource[(Client, Client)] = clientOf(config).both(clientOf(config))
@@ -106,18 +115,18 @@ abstract class Resource[+A] private[weir] ():
 
   // ---- errors ----
 
-  /** This resource. **Fails** with a `java.util.concurrent.TimeoutException` if acquiring it takes
-    * longer than `limit`. Then the acquiring has been cancelled, and what was acquired has been
+  /** Acquires this resource. **Fails** with a `java.util.concurrent.TimeoutException` if that takes
+    * longer than `limit`. Then the acquisition has been cancelled, and what was acquired has been
     * released. The time of the use does not count.
     *
-    * Acquiring that is masked, as with `Resource.make`, cannot be cancelled: the error comes when
-    * it has ended, and what it has acquired too late is released, not used.
+    * A masked acquisition, as with `Resource.make`, cannot be cancelled. The error comes when it
+    * has ended, and what it has acquired too late is released and not used.
     * {{{
     * val names = connection.timeout(5.seconds).use(c => Task(c.getSchema))
     * }}}
     */
   final def timeout(limit: FiniteDuration): Resource[A] = Resource.of { into =>
-    // `cede` sees a cancel that came while the acquiring was masked.
+    // `cede` sees a cancel that came while the acquisition was masked.
     Defer(() => allocate(into))
       .flatTap(_ => Task.cede)
       .timeoutTo(
@@ -126,8 +135,8 @@ abstract class Resource[+A] private[weir] ():
       )
   }
 
-  /** This resource; if it cannot be acquired, the one that `f` makes of the error. What was
-    * acquired of this one is released before. Errors of the use do not come to `f`.
+  /** Acquires this resource. If that fails, acquires the one that `f` returns for the error, after
+    * the acquired parts of this one have been released. `f` is not called for errors of the use.
     */
   final def handleErrorWith[B >: A](f: Throwable => Resource[B]): Resource[B] =
     Resource.of { into =>
@@ -145,7 +154,7 @@ abstract class Resource[+A] private[weir] ():
       }
     }
 
-  /** The resource on the right, or the error of acquiring it on the left. */
+  /** Returns the resource as a `Right`, or the error of acquiring it as a `Left`. */
   final def attempt: Resource[Either[Throwable, A]] =
     map(a => Right(a)).handleErrorWith(error => Resource.pure(Left(error)))
 
@@ -153,8 +162,8 @@ object Resource:
   private def of[A](acquire: Finalizers => Task[A]): Resource[A] = new Resource[A]:
     private[weir] def allocate(into: Finalizers): Task[A] = acquire(into)
 
-  /** What `acquire` returns, which `release` of it releases. Both are masked. Where `acquire`
-    * fails, nothing is released.
+  /** Makes a resource from `acquire`, which returns its value, and `release`, which releases that.
+    * Both are masked. If `acquire` fails, nothing is released.
     * {{{
     * val temporary: Resource[java.nio.file.Path] =
     *   Resource.make(Task(Files.createTempFile("a", ".txt")))(path => Task(Files.delete(path)))
@@ -163,11 +172,11 @@ object Resource:
   def make[A](acquire: Task[A])(release: A => Task[Unit]): Resource[A] =
     makeFull(_ => acquire)((a, _) => release(a))
 
-  /** As `make`; the release is told how the use has ended: to commit, or to roll back. */
+  /** As `make`, but passes the outcome of the use to the release: to commit, or to roll back. */
   def makeCase[A](acquire: Task[A])(release: (A, Outcome[Unit]) => Task[Unit]): Resource[A] =
     makeFull(_ => acquire)(release)
 
-  /** As `makeCase`; the part of `acquire` that is given to the poll may be cancelled: a wait,
+  /** As `makeCase`, but the part of `acquire` that is passed to the poll can be cancelled: a wait,
     * before there is anything to release.
     */
   def makeFull[A](acquire: Poll => Task[A])(
@@ -182,25 +191,26 @@ object Resource:
       )
     )
 
-  /** What `acquire` returns, which is closed afterwards. */
+  /** Makes a resource from `acquire`, whose value is closed at the release. */
   def fromAutoCloseable[A <: AutoCloseable](acquire: Task[A]): Resource[A] =
     make(acquire)(closeable => Task(closeable.close()))
 
-  /** `value`, with nothing to release. */
+  /** A resource whose value is `value`, with nothing to release. */
   def pure[A](value: A): Resource[A] = eval(Task.pure(value))
 
-  /** Nothing, with nothing to release. */
+  /** A resource without a value, with nothing to release. */
   val unit: Resource[Unit] = pure(())
 
-  /** The value of `task`, with nothing to release. It may be cancelled. */
+  /** A resource whose value is that of `task`, with nothing to release. The task can be cancelled.
+    */
   def eval[A](task: Task[A]): Resource[A] = of(_ => task)
 
-  /** The resource that `resource` makes, anew for each use. */
+  /** Evaluates `resource` anew for each use, and acquires the result. */
   def defer[A](resource: => Resource[A]): Resource[A] =
     of(into => Defer(() => resource.allocate(into)))
 
-  /** Both, acquired at the same time, and released at the same time. **Fails** if one cannot be
-    * acquired; the acquiring of the other one is then cancelled, and what was acquired of it
+  /** Acquires both resources concurrently, and releases them concurrently. **Fails** if one cannot
+    * be acquired. Then the acquisition of the other one is cancelled, and its acquired parts are
     * released.
     */
   def both[A, B](left: Resource[A], right: Resource[B]): Resource[(A, B)] =
@@ -208,8 +218,8 @@ object Resource:
       (values(0).asInstanceOf[A], values(1).asInstanceOf[B])
     }
 
-  /** All of `resources`, in their order, acquired at the same time and released at the same time.
-    * **Fails** as `both`.
+  /** Acquires all of `resources` concurrently, and releases them concurrently. Returns their values
+    * in the order of `resources`. **Fails** as `both`.
     */
   def parSequence[A](resources: Iterable[Resource[A]]): Resource[List[A]] = of { into =>
     Defer { () =>

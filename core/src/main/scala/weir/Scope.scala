@@ -6,8 +6,8 @@ import weir.group.Failures
 import weir.task.SupervisedFibers
 import weir.trace.ErrorTrace
 
-/** A place to fork fibers that must not outlive it: made by `Scope.run`, which ends when all of
-  * them have ended.
+/** Runs fibers that must not outlive it. `Scope.run` makes one, and ends when all of them have
+  * ended.
   */
 final class Scope private (failFast: Boolean) extends SupervisedFibers:
 
@@ -15,7 +15,7 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
   private var failure: Throwable | Null = null
   private var isCancelled = false
 
-  /** True once the cancel of the scope has ended a fiber before it was done. */
+  /** True once the cancel of the scope has ended a fiber before that was done. */
   private var isCut = false
 
   // written once, before any fiber can end
@@ -25,10 +25,11 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
   // written as the body ends, before the scope can end
   private var result: Outcome[Any] = Outcome.Canceled
 
-  /** A new fiber of this scope that runs `task`, which may fork further ones. If it fails, the
-    * scope fails with that error; so there is no need to join it but for its value.
+  /** Starts a new fiber of this scope that runs `task`, and returns the fiber. `task` may fork
+    * further ones. If it fails, the scope fails with that error, so the fiber needs to be joined
+    * only for its value.
     *
-    * **Fails** with an `IllegalStateException` where the scope has ended, or is being cancelled.
+    * **Fails** with an `IllegalStateException` if the scope has ended, or is being cancelled.
     */
   def fork[A](task: Task[A]): Task[Fiber[A]] = new Suspend[Fiber[A]]:
     def begin(fiber: TaskFiber): Any =
@@ -60,7 +61,7 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
       case Outcome.Failed(error) =>
         ErrorTrace.pass(error, parent.nn.fiber, from = fiber)
         synchronized { if !isCancelled then failure = Failures.add(failure, error) }
-        // A body that has failed forks nothing more, and will not use what the others make.
+        // A body that has failed forks nothing more, and will not use the results of the others.
         if failFast || (fiber eq body) then cancelAll()
       case Outcome.Canceled =>
         if fiber eq body then cancelAll()
@@ -83,8 +84,8 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
             )
           ): Unit
 
-  /** The value of the body of a scope that was cancelled and has ended, if all of its fibers have
-    * ended well nevertheless.
+  /** Returns the value of the body of a scope that was cancelled and has ended, if all of its
+    * fibers have succeeded nevertheless.
     */
   private[weir] def late: Pure[Any] | Null = result match
     case Outcome.Succeeded(value) if synchronized((failure eq null) && !isCut) => Pure(value)
@@ -97,14 +98,15 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
   }
 
 object Scope:
-  /** What `body` returns, once it and all fibers that were forked into the scope have ended.
+  /** Runs `body` and returns its value, once `body` and all fibers that were forked into the scope
+    * have ended.
     *
-    * A fiber that was cancelled is no failure. The body runs on a fiber of its own, as the child of
-    * a `timeout` does.
+    * A fiber that was cancelled is not a failure. The body runs on a fiber of its own, as the child
+    * of a `timeout` does.
     *
-    * **Cancelled**: cancels them all, and the cancel waits for them. **Fails** with the first error
-    * of the body or of a fiber; that cancels all others at once, and is thrown when their
-    * finalizers have run, later errors suppressed under it.
+    * **Cancelled**: cancels all of them, and the cancel waits for them. **Fails** with the first
+    * error of the body or of a fiber. That error cancels all others at once, and is thrown when
+    * their finalizers have run. Later errors are suppressed under it.
     * {{{
     * val served = Scope.run { scope =>
     *   scope.fork(serve(request => Task.pure(request))) >> scope.fork(load(id)).void
@@ -113,8 +115,8 @@ object Scope:
     */
   def run[A](body: Scope => Task[A]): Task[A] = ScopeRun(body, failFast = true)
 
-  /** As `run`, but a fiber that fails leaves the others running: all are waited for, and only then
-    * is the first error thrown. An error of the body itself still cancels them.
+  /** As `run`, but a fiber that fails leaves the others running: the first error is thrown once all
+    * of them have ended. An error of the body itself still cancels them.
     */
   def runAll[A](body: Scope => Task[A]): Task[A] = ScopeRun(body, failFast = false)
 

@@ -3,16 +3,16 @@ package weir
 import weir.fiber.{Suspend, TaskFiber}
 import weir.task.SupervisedFibers
 
-/** Runs fibers that may outlive the fiber that starts them, up to the end of the supervisor: made
-  * by `Supervisor.apply`.
+/** Runs fibers that may outlive the fiber that starts them, but not the supervisor.
+  * `Supervisor.apply` makes one.
   */
 final class Supervisor private () extends SupervisedFibers:
 
-  /** A new fiber that runs `task`, and ends at the end of this supervisor at the latest. Its
-    * failure stops nothing else, and only the fibers that join it see it.
+  /** Starts a new fiber that runs `task`, and returns the fiber. The fiber ends at the end of this
+    * supervisor at the latest. Its failure stops nothing else, and only the fibers that join it see
+    * it.
     *
-    * **Fails** with an `IllegalStateException` where the supervisor has ended, or is being
-    * cancelled.
+    * **Fails** with an `IllegalStateException` if the supervisor has ended, or is being cancelled.
     */
   def supervise[A](task: Task[A]): Task[Fiber[A]] = new Suspend[Fiber[A]]:
     def begin(fiber: TaskFiber): Any =
@@ -29,9 +29,9 @@ final class Supervisor private () extends SupervisedFibers:
   private[weir] def fiberEnded(fiber: TaskFiber, outcome: Outcome[Any]): Unit = ()
 
 object Supervisor:
-  /** A supervisor, whose end waits until none of its fibers runs any more. It cancels them first;
-    * with `await` it does so only if its use has failed or was cancelled, and lets them end by
-    * themselves otherwise.
+  /** Returns a supervisor, whose release cancels its fibers and waits until none of them runs any
+    * more. With `await`, it cancels them only if the use has failed or was cancelled, and otherwise
+    * lets them end by themselves.
     */
   def apply(await: Boolean = false): Resource[Supervisor] =
     Resource.makeCase(Task(new Supervisor())) {

@@ -1,16 +1,16 @@
 package weir
 
-/** Values for every subscriber: each gets all values that are published while it is subscribed, in
-  * the same order as all others.
+/** Publishes values to every subscriber: each gets all values that are published while it is
+  * subscribed, in the same order as all others.
   *
-  * Each subscriber has a channel of its own. Publishers take turns, which is what gives all
-  * subscribers the same order.
+  * Each subscriber has a channel of its own. Publishers take turns, which gives all subscribers the
+  * same order.
   */
 final class Topic[A] private (state: Signal[Topic.State[A]]):
   private val turn = Mutex.unsafe()
 
-  /** True once every subscriber has `value` in its channel; false if the topic is closed. If it was
-    * closed meanwhile, some subscribers may have the value.
+  /** Publishes `value`: returns true once every subscriber has it in its channel, or false if the
+    * topic is closed. If the topic was closed meanwhile, some subscribers may have the value.
     *
     * **Waits** while the channel of a subscriber is full, and for publishers that came before.
     * **Cancelled** while it waits: some subscribers may have the value. **Order**: each subscriber
@@ -28,8 +28,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
       )
       .andThen(state.get.map(!_.isClosed))
 
-  /** The values that are published from when the first element is asked for, until the topic is
-    * closed. Up to `bound` wait for the consumer; then publishers wait too.
+  /** Emits the values that are published from when the first element is asked for, until the topic
+    * is closed. Up to `bound` values wait for the consumer; then publishers wait too.
     *
     * **Waits** for a value. To be sure that no value is missed, use `subscription`. **Fails** with
     * the error that the topic was closed with.
@@ -41,10 +41,10 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     Topic.requireBound("subscribe", bound)
     Stream.resource(subscription(bound)).flatMap(identity)
 
-  /** The values that are published from now on, as a stream to be run once, until the topic is
-    * closed. They come to the channel of this subscriber until that run is over or the resource is
-    * released. **Fails** with an `IllegalStateException` after that, and with the error that the
-    * topic was closed with.
+  /** Subscribes, and returns a stream of the values that are published from now on until the topic
+    * is closed. Run the stream once. The values come to the channel of this subscriber until that
+    * run is over or the resource is released. **Fails** with an `IllegalStateException` after that,
+    * and with the error that the topic was closed with.
     * {{{
     * def answered(topic: Topic[String]): Task[Option[String]] =
     *   topic.subscription(10).use(values => topic.publish("question").flatMap(_ => values.head))
@@ -54,8 +54,9 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     Topic.requireBound("subscription", bound)
     Resource.make(Channel.bounded[A](bound).flatTap(enter))(leave).map(values)
 
-  /** True if this call has closed the topic. Subscribers get what was published before, then the
-    * end. If one stream is all that is published, `stream.intoTopic(topic)` closes the topic.
+  /** Closes the topic. Returns true if this call has closed it. Subscribers get the values that
+    * were published before, then the end. If only one stream is published,
+    * `stream.intoTopic(topic)` closes the topic.
     * {{{
     * def last(topic: Topic[String]): Task[Boolean] = topic.publish("end") >> topic.close
     * }}}
@@ -77,7 +78,7 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
       .flatMap(before => Task.foreach(before.channels)(Topic.end(_, how)).as(!before.isClosed))
   }
 
-  /** How many subscribers there are, and the latest number after each change.
+  /** Emits the number of subscribers, and the latest number after each change.
     * {{{
     * def whenTwo(topic: Topic[String]): Task[Unit] =
     *   topic.subscribers.find(_ >= 2).flatMap(_ => topic.publish("begin")).void
@@ -85,7 +86,7 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
     */
   def subscribers: Stream[Int] = state.discrete.map(_.channels.size).changes
 
-  /** How many subscribers there are. */
+  /** Returns the number of subscribers. */
   def subscriberCount: Task[Int] = state.get.map(_.channels.size)
 
   private def enter(channel: Channel[A]): Task[Unit] = state
@@ -97,8 +98,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
 
   private def values(channel: Channel[A]): Stream[A] = channel.stream.onFinalize(leave(channel))
 
-  /** Closes the channel, so that publishers no longer wait for it. It is closed with an error,
-    * since the topic has not ended.
+  /** Removes the channel and closes it, so that publishers no longer wait for it. It is closed with
+    * an error, since the topic has not ended.
     */
   private def leave(channel: Channel[A]): Task[Unit] = state
     .update(now => now.copy(channels = now.channels.filterNot(_ eq channel)))
@@ -120,7 +121,7 @@ object Topic:
     case Channel.Closed.Done => channel.close.void
     case Channel.Closed.Failed(error) => channel.closeWithError(error).void
 
-  /** A new topic without subscribers.
+  /** Returns a new topic without subscribers.
     * {{{
     * val seen = Topic[Config].flatMap { topic =>
     *   val published = Stream.repeatEval(configChanged).evalMap(topic.publish)
@@ -130,5 +131,5 @@ object Topic:
     */
   def apply[A]: Task[Topic[A]] = Task.delay(unsafe[A])
 
-  /** As `apply`, made at once, for use outside of tasks. */
+  /** As `apply`, but makes the topic at once, for use outside of tasks. */
   def unsafe[A]: Topic[A] = new Topic(Signal.unsafe(State(Vector.empty, None)))

@@ -2,13 +2,13 @@ package weir.japi
 
 import weir.Fiber as ScalaFiber
 
-/** A task that runs, forked into a `Scope`. Its methods block the calling thread. */
+/** A running task that was forked into a `Scope`. The methods block the calling thread. */
 final class Fiber[A] private[japi] (underlying: ScalaFiber[A]):
 
-  /** The value of the task.
+  /** Returns the value of the task.
     *
-    * **Waits** until it has ended. **Cancelled**: an interrupt stops the wait, and leaves the fiber
-    * alone. **Fails** with the error of the task, or a
+    * **Waits** until the task has ended. **Cancelled**: an interrupt stops the wait, and does not
+    * affect the fiber. **Fails** with the error of the task, or with a
     * `java.util.concurrent.CancellationException` if it was cancelled.
     */
   @throws[Exception]
@@ -18,5 +18,5 @@ final class Fiber[A] private[japi] (underlying: ScalaFiber[A]):
   @throws[InterruptedException]
   def cancel(): Unit = underlying.cancel.runSync()
 
-  /** A task that waits for the value, as `join` does, without a thread. */
+  /** Returns a task that waits for the value, as `join` does, without blocking a thread. */
   def joinTask(): Task[A] = Task(underlying.joinOrFail)

@@ -12,218 +12,246 @@ import scala.jdk.CollectionConverters.*
 import scala.jdk.OptionConverters.*
 import weir.Stream as ScalaStream
 
-/** A description of elements that come one after the other, and of the effects that make them:
-  * `weir.Stream` for Java, with types of the JDK. All operators are in the Scala API: `asScala` and
-  * `from` go there and back.
+/** A description of a sequence of elements and of the effects that produce them: `weir.Stream` for
+  * Java, with types of the JDK. All operators are in the Scala API: `asScala` and `from` convert to
+  * it and back.
   *
-  * Running it is a task (`toList`, `forEach`, `fold`). It may be run any number of times. It runs
-  * in constant memory: an element is made when it is asked for. The finalizers of the stream run
-  * once: when it has ended, failed or been cancelled, or when the consumer asks for no more.
+  * A stream is run by a task (`toList`, `forEach`, `fold`). It may be run any number of times. It
+  * runs in constant memory: an element is made when it is asked for. The finalizers of the stream
+  * run once: when it ends, fails or is cancelled, or when the consumer asks for no more elements.
   */
 final class Stream[A] private (underlying: ScalaStream[A]):
   import Stream.from
 
   // ---- on one fiber ----
 
-  /** `f` of each element. */
+  /** Applies `f` to each element and emits the results. */
   def map[B](f: Function[? >: A, ? <: B]): Stream[B] = from(underlying.map(a => f(a)))
 
-  /** The elements for which `keep` is true. */
+  /** Emits the elements for which `keep` is true. */
   def filter(keep: Predicate[? >: A]): Stream[A] = from(underlying.filter(a => keep.test(a)))
 
-  /** The elements of the streams that `f` makes of each element, one stream after the other. */
+  /** Applies `f` to each element and emits the elements of the resulting streams, one stream after
+    * the other.
+    */
   def flatMap[B](f: Function[? >: A, Stream[B]]): Stream[B] =
     from(underlying.flatMap(a => f(a).asScala))
 
-  /** The elements of the collections that `f` makes of each element. */
+  /** Applies `f` to each element and emits the elements of the resulting collections. */
   def mapConcat[B](f: Function[? >: A, ? <: java.lang.Iterable[? <: B]]): Stream[B] =
     from(underlying.mapConcat(a => f(a).asInstanceOf[java.lang.Iterable[B]].asScala))
 
-  /** The values of the tasks that `f` makes of each element, run one after the other. */
+  /** Runs the task that `f` returns for each element and emits its value. The tasks run one after
+    * the other.
+    */
   def evalMap[B](f: Function[? >: A, Task[B]]): Stream[B] =
     from(underlying.evalMap(a => f(a).asScala))
 
-  /** The same elements, each once the task that `f` makes of it has run. */
+  /** Runs the task that `f` returns for each element, then emits the element. */
   def evalTap(f: Function[? >: A, Task[?]]): Stream[A] =
     from(underlying.evalTap(a => f(a).asScala))
 
-  /** The values of `f` for a resource and each element. The resource is acquired once, when the
-    * first element has come, and released once, when the stream is over.
+  /** Applies `f` to a resource and each element, and emits the results. The resource is acquired
+    * once, when the first element has arrived, and released once, when the stream is over.
     */
   def mapWithResource[R, B](
       resource: Resource[R],
       f: BiFunction[? >: R, ? >: A, ? <: B]
   ): Stream[B] = from(underlying.mapWithResource(resource.asScala)((r, a) => f(r, a)))
 
-  /** The first `count` elements. */
+  /** Emits the first `count` elements, then ends. */
   def take(count: Long): Stream[A] = from(underlying.take(count))
 
-  /** All but the first `count` elements. */
+  /** Emits all elements except the first `count`. */
   def drop(count: Long): Stream[A] = from(underlying.drop(count))
 
-  /** The elements before the first for which `keep` is false. */
+  /** Emits elements as long as `keep` is true for them. Ends before the first element for which it
+    * is false.
+    */
   def takeWhile(keep: Predicate[? >: A]): Stream[A] = from(underlying.takeWhile(a => keep.test(a)))
 
-  /** The elements in lists of `size`; the last may be smaller. */
+  /** Emits the elements in lists of `size`. The last list may be smaller. */
   def chunkN(size: Int): Stream[JavaList[A]] = from(underlying.chunkN(size).map(_.asJava))
 
-  /** `zero`, then for each element `f` of the result before it and of the element. */
+  /** Emits `zero`, then for each element the result of `f`. `f` is called with the result before
+    * and the element.
+    */
   def scan[B](zero: B, f: BiFunction[? >: B, ? >: A, ? <: B]): Stream[B] =
     from(underlying.scan(zero)((b, a) => f(b, a)))
 
-  /** `f` of pairs of elements, until one of the two streams ends. */
+  /** Applies `f` to pairs of one element of each stream, and emits the results. Ends when one of
+    * the two streams ends.
+    */
   def zipWith[B, C](that: Stream[B], f: BiFunction[? >: A, ? >: B, ? <: C]): Stream[C] =
     from(underlying.zipWith(that.asScala)((a, b) => f(a, b)))
 
-  /** These elements, then those of `that`. */
+  /** Emits the elements of this stream, then those of `that`. */
   def concat(that: Stream[A]): Stream[A] = from(underlying ++ that.asScala)
 
-  /** These elements; after an error, those of the stream that `f` makes of it. */
+  /** Emits the elements of this stream. After an error, continues with the stream that `f` returns
+    * for the error.
+    */
   def handleErrorWith(f: Function[? >: Throwable, Stream[A]]): Stream[A] =
     from(underlying.handleErrorWith(e => f(e).asScala))
 
-  /** These elements. After an error the stream begins anew, when `schedule` says. */
+  /** Emits the elements of this stream. After an error, runs the stream anew after the delay that
+    * `schedule` gives.
+    */
   def retry(schedule: Schedule): Stream[A] = from(underlying.retry(schedule.underlying))
 
-  /** The same elements; `finalizer` runs once when the stream is over, however it ends. */
+  /** Emits the same elements, and runs `finalizer` once when the stream is over, however it ends.
+    */
   def onFinalize(finalizer: Task[?]): Stream[A] =
     from(underlying.onFinalize(finalizer.asScala.void))
 
   // ---- on fibers of their own ----
 
-  /** The values of the tasks that `f` makes of the elements, at most `parallelism` of them running,
-    * in the order of the elements. **Fails** with the first error, which cancels the others.
+  /** Runs the task that `f` returns for each element and emits its value, in the order of the
+    * elements. At most `parallelism` tasks run at a time. **Fails** with the first error, which
+    * cancels the others.
     */
   def parEvalMap[B](parallelism: Int, f: Function[? >: A, Task[B]]): Stream[B] =
     from(underlying.parEvalMap(parallelism)(a => f(a).asScala))
 
-  /** As `parEvalMap`, in the order in which the tasks end. */
+  /** As `parEvalMap`, but in the order in which the tasks end. */
   def parEvalMapUnordered[B](parallelism: Int, f: Function[? >: A, Task[B]]): Stream[B] =
     from(underlying.parEvalMapUnordered(parallelism)(a => f(a).asScala))
 
-  /** These elements and those of `that`, as they come. */
+  /** Emits the elements of this stream and of `that` as they arrive. */
   def merge(that: Stream[A]): Stream[A] = from(underlying.merge(that.asScala))
 
-  /** The same elements, of which up to `size` are made ahead. */
+  /** Emits the same elements, of which a fiber of its own makes up to `size` ahead of the consumer.
+    */
   def prefetchN(size: Int): Stream[A] = from(underlying.prefetchN(size))
 
-  /** The elements in lists: of `size`, or of what has come within `time`. */
+  /** Emits the elements in lists. A list is complete when it has `size` elements, or when `time`
+    * has passed since its first one.
+    */
   def groupWithin(size: Int, time: Duration): Stream[JavaList[A]] =
     from(underlying.groupWithin(size, Durations.of(time)).map(_.asJava))
 
-  /** The same elements, at most one in each `interval`. */
+  /** Emits the same elements, at least `interval` apart. */
   def metered(interval: Duration): Stream[A] = from(underlying.metered(Durations.of(interval)))
 
-  /** The same elements, after a pause of `duration` before the first is asked for. */
+  /** Emits the same elements, after a pause of `duration` before the first is asked for. */
   def delayBy(duration: Duration): Stream[A] = from(underlying.delayBy(Durations.of(duration)))
 
-  /** The same elements. **Fails** with a `java.util.concurrent.TimeoutException` if the whole of it
-    * takes longer than `total`.
+  /** Emits the same elements. **Fails** with a `java.util.concurrent.TimeoutException` if the
+    * stream has not ended within `total` of the first element that was asked for.
     */
   def timeout(total: Duration): Stream[A] = from(underlying.timeout(Durations.of(total)))
 
-  /** The elements until `task` has ended. */
+  /** Emits elements until `task` has ended. */
   def interruptWhen(task: Task[?]): Stream[A] = from(underlying.interruptWhen(task.asScala))
 
   // ---- running ----
 
-  /** All elements. */
+  /** Runs the stream and returns all elements. */
   def toList(): Task[JavaList[A]] = Task(underlying.toVector.map(_.asJava))
 
-  /** Nothing, once the stream has ended. */
+  /** Runs the stream to its end and drops its elements. */
   def drain(): Task[Void] = Task(underlying.drain.as(null.asInstanceOf[Void]))
 
-  /** Nothing, once `f` has been called with each element. */
+  /** Runs the stream and calls `f` with each element. */
   def forEach(f: Consumer[? >: A]): Task[Void] = from(underlying.map(a => f.accept(a))).drain()
 
-  /** `f` of all elements, from the left, with `zero` first. */
+  /** Runs the stream, calls `f` with the result so far and each element, and returns the last
+    * result. The first result is `zero`.
+    */
   def fold[B](zero: B, f: BiFunction[? >: B, ? >: A, ? <: B]): Task[B] =
     Task(underlying.fold(zero)((b, a) => f(b, a)))
 
-  /** How many elements there are. */
+  /** Runs the stream and returns the number of elements. */
   def count(): Task[java.lang.Long] = Task(underlying.count.map(Long.box))
 
-  /** The first element. No more are made. **Fails** with a `NullPointerException` if it is null. */
+  /** Returns the first element, or an empty `Optional` if there is none. Asks the stream for no
+    * more than that. **Fails** with a `NullPointerException` if it is null.
+    */
   def head(): Task[Optional[A]] = Task(underlying.head.map(_.map(a => a.nn).toJava))
 
   // ---- to other streams ----
 
-  /** A publisher, for each of whose subscribers the stream runs anew. */
+  /** Returns a publisher, which runs the stream anew for each subscriber. */
   def toPublisher(): Flow.Publisher[A] = underlying.toPublisher[A]
 
-  /** A stream of the JDK, whose elements are made as they are asked for, on the thread that asks,
-    * which that blocks. It must be closed: use it in a try-with-resources. What the stream fails
-    * with is thrown as it is.
+  /** Returns a stream of the JDK. Its elements are made as they are asked for, on the thread that
+    * asks, which is blocked meanwhile. It must be closed: use it in a try-with-resources. The error
+    * of this stream is thrown unchanged.
     */
   def toJavaStream(): JavaStream[A] =
     val (iterator, release) = underlying.toIterator.allocated.runSync()
     val items = Spliterators.spliteratorUnknownSize(iterator.asJava, Spliterator.ORDERED)
     StreamSupport.stream(items, false).nn.onClose(() => release.runSync())
 
-  /** The stream for Weir's Scala API. */
+  /** Returns the stream as one of Weir's Scala API. */
   def asScala: ScalaStream[A] = underlying
 
 object Stream:
-  /** A stream of Weir's Scala API. */
+  /** Returns `stream`, which is one of Weir's Scala API, as a stream for Java. */
   def from[A](stream: ScalaStream[A]): Stream[A] = new Stream(stream)
 
-  /** The elements of `items`. */
+  /** Emits the elements of `items`. */
   @varargs
   def of[A](items: A*): Stream[A] = from(ScalaStream.fromIterable(items))
 
-  /** No elements. */
+  /** Emits no elements and ends. */
   def empty[A](): Stream[A] = from(ScalaStream.empty)
 
-  /** Fails with `error`. */
+  /** Emits no elements and fails with `error`. */
   def fail[A](error: Throwable): Stream[A] = from(ScalaStream.fail(error))
 
-  /** The elements of `items`. */
+  /** Emits the elements of `items`. */
   def fromIterable[A](items: java.lang.Iterable[? <: A]): Stream[A] =
     fromIterator[A](() => items.iterator.asInstanceOf[JavaIterator[A]])
 
-  /** The elements of the iterator that `iterator` makes each time the stream runs. Its `next` may
-    * block.
+  /** Emits the elements of the iterator that `iterator` returns each time the stream runs. The
+    * iterator's `next` may block.
     */
   def fromIterator[A](iterator: Supplier[? <: JavaIterator[? <: A]]): Stream[A] =
     from(ScalaStream.fromIterator(iterator.get().asInstanceOf[JavaIterator[A]].asScala))
 
-  /** The elements of the JDK's stream that `open` makes each time this runs. It is closed once. */
+  /** Emits the elements of the JDK's stream that `open` returns each time this stream runs. The
+    * JDK's stream is closed once.
+    */
   def fromJavaStream[A](open: Supplier[? <: JavaStream[? <: A]]): Stream[A] =
     from(ScalaStream.fromJavaStream[A](open.get()))
 
-  /** The elements of `publisher`, subscribed to each time the stream runs. At most `buffer` are
-    * held, or requested and not there yet.
+  /** Emits the elements of `publisher`. Subscribes each time the stream runs. The elements that are
+    * buffered and those that are requested are at most `buffer` together.
     */
   def fromPublisher[A](publisher: Flow.Publisher[? <: A], buffer: Int): Stream[A] =
     from(ScalaStream.fromPublisher(publisher, buffer))
 
-  /** A processor that puts what its publisher signals through `pipe`, for one subscriber. */
+  /** Returns a processor for one subscriber, which passes the elements that it receives through
+    * `pipe`.
+    */
   def processor[A, B](pipe: Function[Stream[A], Stream[B]], buffer: Int): Flow.Processor[A, B] =
     ScalaStream.processor[A, B](elements => pipe(from(elements)).asScala, buffer)
 
-  /** The numbers from `from` on, before `until`. */
+  /** Emits the numbers from `from` on, before `until`. */
   def range(from: Int, until: Int): Stream[Integer] =
     Stream.from(ScalaStream.range(from, until).map(Int.box))
 
-  /** One element, the value of `task`. */
+  /** Runs `task` and emits its value. */
   def eval[A](task: Task[A]): Stream[A] = from(ScalaStream.eval(task.asScala))
 
-  /** The values of `task`, run again and again. */
+  /** Runs `task` again and again, and emits its values. Never ends by itself. */
   def repeatEval[A](task: Task[A]): Stream[A] = from(ScalaStream.repeatEval(task.asScala))
 
-  /** The values of `task`, run again and again until one is empty. */
+  /** Runs `task` again and again, and emits its values. Ends when it returns an empty `Optional`.
+    */
   def repeatEvalOptional[A](task: Task[Optional[A]]): Stream[A] =
     from(ScalaStream.repeatEvalOption(task.asScala.map(_.toScala)))
 
-  /** One element, the resource, which is released once, when the stream is over. */
+  /** Acquires the resource and emits its value. Releases it once, when the stream is over. */
   def resource[A](resource: Resource[A]): Stream[A] = from(ScalaStream.resource(resource.asScala))
 
-  /** The lines of a file, in UTF-8. */
+  /** Emits the lines of a file in UTF-8. */
   def linesOf(path: Path): Stream[String] = from(ScalaStream.linesOf(path))
 
-  /** The bytes of a file, in blocks. */
+  /** Emits the bytes of a file, in blocks. */
   def fromPath(path: Path): Stream[Array[Byte]] = from(ScalaStream.fromPath(path))
 
-  /** The time since the beginning at each `interval`, without end. */
+  /** Emits the time since the beginning at each `interval`. Never ends by itself. */
   def awakeEvery(interval: Duration): Stream[Duration] =
     from(ScalaStream.awakeEvery(Durations.of(interval)).map(t => Duration.ofNanos(t.toNanos)))

@@ -7,128 +7,144 @@ import java.util.function.{BiConsumer, BiFunction, Function, Predicate, Supplier
 import scala.jdk.CollectionConverters.*
 import weir.Task as ScalaTask
 
-/** A description of work that ends with an `A`, fails with an error, or is cancelled: `weir.Task`
-  * for Java, with types of the JDK.
+/** A description of work that returns an `A`, fails with an error, or is cancelled: `weir.Task` for
+  * Java, with types of the JDK.
   *
-  * Making a task does nothing; `runSync` runs it, `toCompletableFuture` starts it. A task may be
+  * Creating a task does nothing; `runSync` runs it, `toCompletableFuture` starts it. A task may be
   * run any number of times, and does its work anew each time. Any code in it may block.
   *
-  * It runs on the runtime of the fiber that the calling thread runs, else on `Runtime.default`.
+  * It runs on the runtime of the fiber that the calling thread runs, or else on `Runtime.default`.
   *
-  * The results are methods of the task, not static methods that are given it: `javac` could not
-  * choose between `println(char[])` and `println(String)` for `println(runSync(task.map(n -> n)))`,
-  * since it infers the type of a generic call from where its result goes, and of a lambda only
-  * after that. What a method is called on has a type of its own.
+  * `runSync` and the like are methods of the task, not static methods that take it. With static
+  * methods, `javac` could not choose between `println(char[])` and `println(String)` for
+  * `println(runSync(task.map(n -> n)))`: it infers the type of a generic call from the place of its
+  * result, and that of a lambda only after that. The receiver of a method call has a type of its
+  * own.
   */
 final class Task[A] private (underlying: ScalaTask[A]):
 
   // ---- one after the other ----
 
-  /** The result of `f` for this task's value. */
+  /** Runs this task and returns the result of `f` for its value. */
   def map[B](f: Function[? >: A, ? <: B]): Task[B] = Task(underlying.map(a => f(a)))
 
-  /** What the task that `f` makes of this task's value returns. */
+  /** Runs this task, then the task that `f` returns for its value, and returns the value of that.
+    */
   def flatMap[B](f: Function[? >: A, Task[B]]): Task[B] =
     Task(underlying.flatMap(a => f(a).asScala))
 
-  /** What `next` returns, which runs once this task has ended. */
+  /** Runs this task, then `next`, and returns the value of `next`. */
   def andThen[B](next: Task[B]): Task[B] = Task(underlying.andThen(next.asScala))
 
-  /** This task's value, once the task that `f` makes of it has run too. */
+  /** Runs this task, then the task that `f` returns for its value. Returns the value of this task.
+    */
   def flatTap(f: Function[? >: A, Task[?]]): Task[A] =
     Task(underlying.flatTap(a => f(a).asScala))
 
-  /** This task's value, once `duration` has passed and this task has run after that. */
+  /** Waits for `duration`, then runs this task. */
   def delayBy(duration: Duration): Task[A] = Task(underlying.delayBy(Durations.of(duration)))
 
   // ---- errors ----
 
-  /** This task's value; if it fails with an `E`, `f` of that. **Fails** with any other error. */
+  /** Runs this task. If it fails with an `E`, returns the result of `f` for that. **Fails** with
+    * any other error.
+    */
   def recover[E <: Throwable](error: Class[E], f: Function[? >: E, ? <: A]): Task[A] =
     recoverWith[E](error, e => Task.pure(f(e)))
 
-  /** This task's value; if it fails with an `E`, what the task that `f` makes of it returns.
-    * **Fails** with any other error.
+  /** Runs this task. If it fails with an `E`, runs the task that `f` returns for that, and returns
+    * its value. **Fails** with any other error.
     */
   def recoverWith[E <: Throwable](error: Class[E], f: Function[? >: E, Task[A]]): Task[A] =
     Task(underlying.recoverWith { case e if error.isInstance(e) => f(error.cast(e)).asScala })
 
-  /** This task's value; if it fails, what the task that `f` makes of the error returns. */
+  /** Runs this task. If it fails, runs the task that `f` returns for the error, and returns its
+    * value.
+    */
   def handleErrorWith(f: Function[? >: Throwable, Task[A]]): Task[A] =
     Task(underlying.handleErrorWith(e => f(e).asScala))
 
-  /** This task's value, from the first run that succeeds: after each failure it runs again when
-    * `schedule` says. **Fails** when the schedule stops, with the last error.
+  /** Runs this task until it succeeds, and returns its value. After each failure, runs it again
+    * after the delay that `schedule` gives. **Fails** with the last error when the schedule stops.
     */
   def retry(schedule: Schedule): Task[A] = Task(underlying.retry(schedule.underlying))
 
-  /** As `retry`, for errors for which `when` is true. **Fails** at once with any other. */
+  /** As `retry`, but only for errors for which `when` is true. **Fails** at once with any other
+    * error.
+    */
   def retryWhen(schedule: Schedule, when: Predicate[? >: Throwable]): Task[A] =
     Task(underlying.retryWhen(schedule.underlying)(e => when.test(e)))
 
-  /** The value of the last run: after each success it runs again when `schedule` says. */
+  /** Runs this task, and after each success runs it again after the delay that `schedule` gives.
+    * Returns the value of the last run.
+    */
   def repeat(schedule: Schedule): Task[A] = Task(underlying.repeat(schedule.underlying))
 
   // ---- cancellation and finalizers ----
 
-  /** This task; however it ends, `finalizer` runs once, before what follows this task. */
+  /** Runs this task. However it ends, runs `finalizer` once, before what follows this task. */
   def guarantee(finalizer: Task[?]): Task[A] = Task(underlying.guarantee(finalizer.asScala.void))
 
-  /** This task; if it is cancelled while it runs, `finalizer` runs once. */
+  /** Runs this task. If it is cancelled while it runs, runs `finalizer` once. */
   def onCancel(finalizer: Task[?]): Task[A] = Task(underlying.onCancel(finalizer.asScala.void))
 
-  /** This task's value. **Fails** with a `java.util.concurrent.TimeoutException` if that takes
-    * longer than `limit`; then this task has been cancelled, and its finalizers have run.
+  /** Runs this task and returns its value. **Fails** with a `java.util.concurrent.TimeoutException`
+    * if that takes longer than `limit`; then this task has been cancelled, and its finalizers have
+    * run.
     */
   def timeout(limit: Duration): Task[A] = Task(underlying.timeout(Durations.of(limit)))
 
-  /** This task's value, or what `fallback` returns if that takes longer than `limit`. */
+  /** Runs this task and returns its value. If that takes longer than `limit`, runs `fallback` and
+    * returns its value.
+    */
   def timeoutTo(limit: Duration, fallback: Task[A]): Task[A] =
     Task(underlying.timeoutTo(Durations.of(limit), fallback.asScala))
 
   // ---- with another one, concurrently ----
 
-  /** `f` of both values; the tasks run concurrently. **Fails** as soon as one does, once the other
-    * one has been cancelled.
+  /** Runs both tasks concurrently and returns the result of `f` for both values. **Fails** as soon
+    * as one of them fails, once the other has been cancelled.
     */
   def both[B, C](other: Task[B], f: BiFunction[? >: A, ? >: B, ? <: C]): Task[C] =
     Task(underlying.both(other.asScala).map((a, b) => f(a, b)))
 
-  /** The value of the one that ends first; the other has been cancelled. */
+  /** Runs both tasks concurrently and returns the value of the one that ends first, once the other
+    * has been cancelled.
+    */
   def race(other: Task[A]): Task[A] = Task(underlying.race(other.asScala).map(_.merge))
 
   // ---- running ----
 
-  /** The value, run on the calling thread until it first suspends; then the thread blocks. May be
-    * called anywhere, also in the code of a task.
+  /** Runs this task and returns its value. The task runs on the calling thread until it first
+    * suspends; then the thread blocks. May be called anywhere, also in the code of a task.
     *
-    * **Cancelled**: an interrupt of the thread cancels the task, and throws
-    * `InterruptedException` when its finalizers have run. **Fails** with the error of the task.
+    * **Cancelled**: an interrupt of the thread cancels the task, and throws `InterruptedException`
+    * when its finalizers have run. **Fails** with the error of the task.
     */
   @throws[Exception]
   def runSync(): A = underlying.runSync()
 
-  /** A function that cancels this task, which is started. `callback` is called once: with its value
-    * and null, or with null and its error, which is a
-    * `java.util.concurrent.CancellationException` if it was cancelled.
+  /** Starts this task and returns a function that cancels it. `callback` is called once: with its
+    * value and null, or with null and its error. The error is a
+    * `java.util.concurrent.CancellationException` if the task was cancelled.
     */
   def runAsync(callback: BiConsumer[? >: A, ? >: Throwable]): Runnable =
     Tasks.runAsync(underlying, callback)
 
-  /** A future of the value; the task is started. Cancelling the future cancels the task. */
+  /** Starts this task and returns a future of its value. Cancelling the future cancels the task. */
   def toCompletableFuture(): CompletableFuture[A] = Tasks.toCompletableFuture(underlying)
 
-  /** The task for Weir's Scala API. */
+  /** Returns the task as one of Weir's Scala API. */
   def asScala: ScalaTask[A] = underlying
 
 object Task:
   private[japi] def apply[A](underlying: ScalaTask[A]): Task[A] = new Task(underlying)
 
-  /** A task of Weir's Scala API. */
+  /** Returns `task`, which is one of Weir's Scala API, as a task for Java. */
   def from[A](task: ScalaTask[A]): Task[A] = Task(task)
 
-  /** What `callable` returns, called each time the task runs. It may block. **Cancelled** while it
-    * blocks: its thread is interrupted. **Fails** with what it throws.
+  /** Calls `callable` each time the task runs, and returns its result. `callable` may block.
+    * **Cancelled** while it blocks: its thread is interrupted. **Fails** with what it throws.
     */
   def of[A](callable: Callable[? <: A]): Task[A] = Task(ScalaTask.delay[A](callable.call()))
 
@@ -136,38 +152,40 @@ object Task:
   def ofVoid(code: ThrowingRunnable): Task[Void] =
     Task(ScalaTask.delay { code.run(); null.asInstanceOf[Void] })
 
-  /** `value`, at once. */
+  /** Returns `value`. */
   def pure[A](value: A): Task[A] = Task(ScalaTask.pure(value))
 
   /** Fails with `error`. */
   def fail[A](error: Throwable): Task[A] = Task(ScalaTask.fail(error))
 
-  /** What the task returns that `task` makes each time this runs. */
+  /** Calls `task` each time this runs, runs the resulting task, and returns its value. */
   def defer[A](task: Supplier[Task[A]]): Task[A] = Task(ScalaTask.defer(task.get().asScala))
 
-  /** Nothing, `duration` from the time it runs. Blocks no thread. */
+  /** Waits for `duration` from the time it runs. Blocks no thread. */
   def sleep(duration: Duration): Task[Void] =
     Task(ScalaTask.sleep(Durations.of(duration)).as(null.asInstanceOf[Void]))
 
-  /** Never ends, but can be cancelled. */
+  /** Never ends. It can be cancelled. */
   def never[A](): Task[A] = Task(ScalaTask.never)
 
-  /** The value of the stage that `stage` makes each time this task runs. **Cancelled**: cancels the
-    * stage. **Fails** with the stage's error, out of its `CompletionException`.
+  /** Calls `stage` each time this task runs, and returns the value of the resulting stage.
+    * **Cancelled**: cancels the stage. **Fails** with the stage's error, unwrapped from its
+    * `CompletionException`.
     */
   def fromStage[A](stage: Supplier[? <: CompletionStage[A]]): Task[A] =
     Task(ScalaTask.fromCompletionStage(stage.get()))
 
-  /** The values of `tasks`, run concurrently, at most `parallelism` at a time, in the order of
-    * `tasks`. **Fails** with the first error, which cancels the others.
+  /** Runs `tasks` concurrently, at most `parallelism` at a time, and returns their values in the
+    * order of `tasks`. **Fails** with the first error, which cancels the others.
     */
   def parSequence[A](
       parallelism: Int,
       tasks: java.lang.Iterable[? <: Task[A]]
   ): Task[JavaList[A]] = parTraverse[Task[A], A](parallelism, tasks, task => task)
 
-  /** The values of the tasks that `f` makes of `items`, run concurrently, at most `parallelism` at
-    * a time, in the order of `items`. **Fails** with the first error, which cancels the others.
+  /** Runs the task that `f` returns for each item, concurrently, at most `parallelism` at a time,
+    * and returns their values in the order of `items`. **Fails** with the first error, which
+    * cancels the others.
     */
   def parTraverse[A, B](
       parallelism: Int,
@@ -179,6 +197,8 @@ object Task:
       .map(_.asJava)
   )
 
-  /** The value of the one of `tasks` that ends first; the others have been cancelled. */
+  /** Runs `tasks` concurrently and returns the value of the one that ends first, once the others
+    * have been cancelled.
+    */
   def raceAll[A](tasks: java.lang.Iterable[Task[A]]): Task[A] =
     Task(ScalaTask.defer(ScalaTask.raceAll(tasks.asScala.map(_.asScala))))

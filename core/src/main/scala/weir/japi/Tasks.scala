@@ -12,29 +12,29 @@ import weir.{Outcome, Task}
 /** Makes tasks and runs them from Java, with types of the JDK. In between, Java uses the methods of
   * `Task` itself, such as `map`, `flatMap` or `race`, which take Java's lambdas.
   *
-  * Tasks run on the runtime of the fiber that the calling thread runs, else on `Runtime.default`.
+  * Tasks run on the runtime of the fiber that the calling thread runs, or else on
+  * `Runtime.default`.
   */
 object Tasks:
 
-  /** What `callable` returns, called each time the task runs. It may block. **Fails** with what it
-    * throws.
+  /** Calls `callable` each time the task runs, and returns its result. `callable` may block.
+    * **Fails** with what it throws.
     */
   def of[A](callable: Callable[? <: A]): Task[A] = Task.delay(callable.call())
 
-  /** The value of the stage that `stage` makes each time this task runs. **Cancelled**: cancels the
-    * stage.
+  /** Calls `stage` each time this task runs, and returns the value of the resulting stage.
+    * **Cancelled**: cancels the stage.
     */
   def fromStage[A](stage: Supplier[? <: CompletionStage[A]]): Task[A] =
     Task.fromCompletionStage(stage.get())
 
-  /** The value of `task`, if it takes no longer than `limit`. **Fails** with a
-    * `java.util.concurrent.TimeoutException` otherwise; then the task has been cancelled, and its
-    * finalizers have run.
+  /** Runs `task` and returns its value. **Fails** with a `java.util.concurrent.TimeoutException` if
+    * that takes longer than `limit`; then the task has been cancelled, and its finalizers have run.
     */
   def timeout[A](task: Task[A], limit: Duration): Task[A] = task.timeout(limit.toNanos.nanos)
 
-  /** The values of `tasks`, run concurrently, at most `parallelism` at a time, in the order of
-    * `tasks`. **Fails** with the first error, which cancels the others.
+  /** Runs `tasks` concurrently, at most `parallelism` at a time, and returns their values in the
+    * order of `tasks`. **Fails** with the first error, which cancels the others.
     */
   def parSequence[A](
       parallelism: Int,
@@ -42,16 +42,17 @@ object Tasks:
   ): Task[JavaList[A]] =
     Task.defer(Task.parSequenceN(parallelism)(tasks.asScala.toList)).map(_.asJava)
 
-  /** The value of `task`, run on the calling thread until it first suspends; then the thread
-    * blocks. **Cancelled**: an interrupt of the thread cancels the task, and throws
-    * `InterruptedException` when its finalizers have run. **Fails** with the error of the task.
+  /** Runs `task` and returns its value. The task runs on the calling thread until it first
+    * suspends; then the thread blocks. **Cancelled**: an interrupt of the thread cancels the task,
+    * and throws `InterruptedException` when its finalizers have run. **Fails** with the error of
+    * the task.
     */
   @throws[Exception]
   def runSync[A](task: Task[A]): A = task.runSync()
 
-  /** Starts `task`, and returns a function that cancels it. `callback` is called once: with its
-    * value and null, or with null and its error, which is a
-    * `java.util.concurrent.CancellationException` if it was cancelled.
+  /** Starts `task` and returns a function that cancels it. `callback` is called once: with its
+    * value and null, or with null and its error. The error is a
+    * `java.util.concurrent.CancellationException` if the task was cancelled.
     */
   def runAsync[A](task: Task[A], callback: BiConsumer[? >: A, ? >: Throwable]): Runnable =
     val cancel = task.runAsync {
@@ -61,6 +62,6 @@ object Tasks:
     }
     () => cancel()
 
-  /** Starts `task`, and returns a future of its value. Cancelling the future cancels the task. */
+  /** Starts `task` and returns a future of its value. Cancelling the future cancels the task. */
   def toCompletableFuture[A](task: Task[A]): CompletableFuture[A] =
     task.toCompletionStage[A]().toCompletableFuture

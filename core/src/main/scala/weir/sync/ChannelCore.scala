@@ -13,7 +13,7 @@ import weir.fiber.{Awaited, EagerlyLinked, WaitList}
   *   - **Handing over**: a value, or room for one, goes to a waiter by
   *     `ChannelWaiter.completeWith`, which returns whether it was still waiting. So a fiber that is
   *     cancelled while it waits loses nothing: the value goes to the next waiter.
-  *   - **Closing**: `ending` is set under the lock. From then on no fiber begins to wait; those
+  *   - **Closing**: `ending` is set under the lock. From then on no fiber begins to wait. Those
   *     that wait are woken without the lock.
   *
   * `Select` has the protocol for fibers that wait at several channels at once.
@@ -21,8 +21,8 @@ import weir.fiber.{Awaited, EagerlyLinked, WaitList}
 private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
 
   // immutable
-  /** The order in which a select takes the locks of its channels. Made by the first select: a
-    * channel that is in none writes no counter that all carriers share.
+  /** The order in which a select takes the locks of its channels. The first select of a channel
+    * sets it: so a channel that is in no select writes no counter that all carriers share.
     */
   private[weir] lazy val id: Long = ChannelCore.ids.incrementAndGet()
 
@@ -32,12 +32,12 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
   private[weir] val senders = WaitList()
   @volatile private[weir] var ending: Closed | Null = null
 
-  /** The select one of whose clauses was just completed here: it is still in the lists of its other
+  /** The select of which a clause was just completed here. It is still in the lists of its other
     * channels.
     */
   private var matched: SelectWaiter | Null = null
 
-  /** `body` under the lock; then the select that it has matched leaves its other channels. */
+  /** Runs `body` under the lock. Then the select that it has matched leaves its other channels. */
   private[weir] inline def locked(inline body: Any): Any =
     var select: SelectWaiter | Null = null
     val result = synchronized {
@@ -53,8 +53,8 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
     if select ne null then matched = null
     select
 
-  /** Under the lock: nothing, or `NotReady` if the channel is full, or what `atEnd` makes of its
-    * end.
+  /** Under the lock: sends `value` and returns unit. Returns `NotReady` if the channel is full, or
+    * the result of `atEnd` if it is closed.
     */
   private[weir] def sendNow(value: Any, atEnd: Closed => Any): Any =
     val closed = ending
@@ -63,8 +63,8 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
     else if !values.isFull then values.append(value)
     else ChannelCore.NotReady
 
-  /** Under the lock: the oldest value, or `NotReady` if the channel is empty, or what `atEnd` makes
-    * of its end.
+  /** Under the lock: removes and returns the oldest value. Returns `NotReady` if the channel is
+    * empty, or the result of `atEnd` if it is empty and closed.
     */
   private[weir] def receiveNow(atEnd: Closed => Any): Any =
     val closed = ending
@@ -79,7 +79,9 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
       val sender = completeFirst(senders, ()) // only a synchronous channel has one here
       if sender ne null then sender.offered else ChannelCore.NotReady
 
-  /** Completes the first in the list that is still waiting; null if there is none. */
+  /** Completes the first waiter in the list that is still waiting, and returns it. Returns null if
+    * there is none.
+    */
   private def completeFirst(list: WaitList, value: Any): ChannelWaiter | Null =
     var waiter = list.poll().asInstanceOf[ChannelWaiter | Null]
     while (waiter ne null) && !waiter.completeWith(value) do
@@ -87,7 +89,7 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
     if waiter ne null then matched = waiter.select
     waiter
 
-  /** True if this call has closed the channel. */
+  /** Closes the channel. Returns true if this call has closed it. */
   private[weir] def closeNow(closed: Closed): Boolean =
     val first = synchronized {
       val open = ending eq null
@@ -99,7 +101,7 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
       endAll(senders, closed)
     first
 
-  /** No waiter is added to the list any more. */
+  /** Ends all waiters of the list. No waiter is added to the list any more. */
   private def endAll(list: WaitList, closed: Closed): Unit =
     def next() = synchronized(list.poll()).asInstanceOf[ChannelWaiter | Null]
     var waiter = next()
@@ -129,6 +131,6 @@ private[weir] object ChannelCore:
 
   private val ids = AtomicLong()
 
-  /** What an operation returns that would have to wait. */
+  /** The result of an operation that would have to wait. */
   object NotReady
   inline def isNotReady(value: Any): Boolean = value.asInstanceOf[AnyRef] eq NotReady

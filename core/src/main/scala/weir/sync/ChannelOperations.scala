@@ -9,16 +9,17 @@ import weir.sync.ChannelCore.isNotReady
 private[weir] abstract class ChannelWaiter(fiber: TaskFiber, list: WaitList, channel: ChannelCore)
     extends WaitList.Entry(fiber, list, channel):
 
-  /** What it sends. */
+  /** The value that it sends. */
   def offered: Any
 
-  /** Ends the wait, with `value` received or `offered` sent. False if it had ended before. */
+  /** Ends the wait, with `value` received or `offered` sent. Returns false if it had ended before.
+    */
   def completeWith(value: Any): Boolean
 
-  /** Ends the wait, as the channel is closed. False if it had ended before. */
+  /** Ends the wait, since the channel is closed. Returns false if it had ended before. */
   def end(closed: Closed): Boolean
 
-  /** The select that it belongs to; null if it is a single operation. */
+  /** The select that it belongs to, or null if it is a single operation. */
   def select: SelectWaiter | Null
 
 /** A fiber that waits for one operation. */
@@ -35,7 +36,7 @@ private[weir] final class OperationWaiter(
     catch case error: Throwable => fail(error)
   def select: SelectWaiter | Null = null
 
-/** Sends `value`; waits while the channel is full. */
+/** Sends `value`. Waits while the channel is full. */
 private[weir] final class Send[R](channel: ChannelCore, value: Any, atEnd: Closed => Any)
     extends Exchange[R]:
   def begin(fiber: TaskFiber): Any = channel.locked {
@@ -48,7 +49,7 @@ private[weir] final class Send[R](channel: ChannelCore, value: Any, atEnd: Close
     channel.senders.add(waiter)
     waiter
 
-/** Receives the oldest value; waits while the channel is empty. */
+/** Receives the oldest value. Waits while the channel is empty. */
 private[weir] final class Receive[R](channel: ChannelCore, atEnd: Closed => Any)
     extends Exchange[R]:
   def begin(fiber: TaskFiber): Any = channel.locked {
@@ -61,7 +62,7 @@ private[weir] final class Receive[R](channel: ChannelCore, atEnd: Closed => Any)
     channel.receivers.add(waiter)
     waiter
 
-/** What an operation makes of the end of its channel: its result, or an exception. */
+/** Turns the end of a channel into the result of an operation, or throws. */
 private[weir] object AtEnd:
   val sendFails: Closed => Nothing = closed => throw ChannelClosed("send", closed)
   val receiveFails: Closed => Nothing = closed => throw ChannelClosed("receive", closed)

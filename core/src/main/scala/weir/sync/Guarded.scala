@@ -8,17 +8,17 @@ import weir.runtime.{Counters, Tuning}
 /** The base of the primitives with a line of waiters: a lock of one CAS, and wake-ups after its
   * release.
   *
-  *   - **Under the lock**: a few instructions on the primitive's own fields. No user's code,
-  *     nothing that blocks, no wake-up: so a virtual thread cannot leave its carrier while it holds
-  *     the lock. That is why a fiber that finds the lock held spins. It yields its carrier only now
-  *     and then, for where the operating system has taken the holder's carrier off its processor. A
-  *     monitor would unmount the virtual thread, which costs as much as a hundred operations.
+  *   - **Under the lock**: a few instructions on the primitive's own fields. No user's code runs,
+  *     nothing blocks and nothing is woken, so a virtual thread cannot leave its carrier while it
+  *     holds the lock. Therefore a fiber that finds the lock held spins. It yields its carrier only
+  *     now and then, in case the operating system has taken the holder's carrier off its processor.
+  *     A monitor would unmount the virtual thread, which costs as much as a hundred operations.
   *   - **Handing over**: `hand` gives a waiter its value under the lock, by `Waiter.assign`, which
   *     decides between it and a cancel. The fibers to wake are chained, and queued once the lock is
   *     free.
-  *   - **Invariant of each primitive**: with the lock free, no fiber waits for what is available.
-  *     An operation that makes something available, or removes a waiter, serves the line before it
-  *     releases the lock.
+  *   - **Invariant of each primitive**: with the lock free, no fiber waits for anything that is
+  *     available. An operation that makes something available, or removes a waiter, serves the line
+  *     before it releases the lock.
   */
 private[weir] abstract class Guarded extends Awaited:
 
@@ -29,7 +29,7 @@ private[weir] abstract class Guarded extends Awaited:
   private var firstWoken: WaitList.Entry | Null = null
   private var lastWoken: WaitList.Entry | Null = null
 
-  /** `body` under the lock, then the wake-ups of the waiters that it has handed a value to, on the
+  /** Runs `body` under the lock, then wakes the waiters to which it has handed a value, on the
     * thread of `fiber`.
     */
   final private[weir] inline def locked[A](fiber: TaskFiber)(inline body: A): A =
@@ -37,7 +37,9 @@ private[weir] abstract class Guarded extends Awaited:
     try body
     finally unlockAndWake(fiber)
 
-  /** Under the lock: true if the fiber of `entry`, which is in no list any more, gets `value`. */
+  /** Under the lock: gives `value` to the fiber of `entry`, which is in no list any more. Returns
+    * false if its wait was cancelled.
+    */
   final private[weir] def hand(entry: WaitList.Entry, value: Any): Boolean =
     val assigned = entry.assign(value)
     if assigned == Waiter.MustWake then
@@ -45,7 +47,7 @@ private[weir] abstract class Guarded extends Awaited:
       lastWoken = entry
     assigned != Waiter.Refused
 
-  /** Called by the fiber of `entry`, whose wait a cancel has ended: removes `entry`, and serves the
+  /** Called by the fiber of `entry`, whose wait a cancel has ended. Removes `entry`, and serves the
     * others.
     */
   private[weir] def leave(entry: GuardedEntry): Unit

@@ -7,15 +7,15 @@ import java.util.{ArrayDeque, HashMap, PriorityQueue}
   *
   *   - **Every method** must be called with the lock of the queue held. A fiber dump reads `size`
   *     and `underWay` without it, and may get old values.
-  *   - **Ready**: a line with a waiting value and a free place, which is not held. Each line that
-  *     is ready is in `ready`, once. A line in `ready` may have ceased to be ready by a hold: it is
-  *     skipped when its turn comes.
+  *   - **Ready**: a line with a waiting value and room for one more under way, which is not held.
+  *     Each line that is ready is in `ready`, once. A hold may make a line in `ready` unready: it
+  *     is skipped when its turn comes.
   *   - **Fair**: a line that has given a value, and is still ready, goes behind all others.
   *   - **Memory**: a line is removed with its last value, if it is not held. A held line has one
   *     entry in `later`, however often the hold is made longer.
-  *   - **Foreign code** that runs in here: `hashCode` and `equals` of the keys. `place` and `hold`
-  *     are the only ones that look for a line, and change nothing if these throw. A line is removed
-  *     by a key that was found there before.
+  *   - **Foreign code** that runs in here: `hashCode` and `equals` of the keys. Only `place` and
+  *     `hold` look for a line, and they change nothing if these throw. A line is removed by a key
+  *     that was found there before.
   */
 private[weir] final class KeyedLines[K, A]:
   import KeyedLines.*
@@ -28,7 +28,7 @@ private[weir] final class KeyedLines[K, A]:
   /** The number of values that wait for the first time. */
   var fresh = 0
 
-  /** The number of values that wait, also for a time. */
+  /** The number of values that wait, including those that wait for a time. */
   var size = 0
 
   /** The number of values that were taken, and have not been given back. */
@@ -36,8 +36,8 @@ private[weir] final class KeyedLines[K, A]:
 
   def isEmpty: Boolean = size == 0 && underWay == 0
 
-  /** Gives each of `items` its line: all of them, or none if a method of a key throws. Each must be
-    * added or dropped later.
+  /** Places each of `items` in the line of its key: all of them, or none if a method of a key
+    * throws. Each must be added or dropped later.
     */
   def place(items: List[Item[K, A]]): Unit =
     try items.foreach(item => join(lineOf(item.key, item.limit), item))
@@ -46,26 +46,26 @@ private[weir] final class KeyedLines[K, A]:
         for item <- items if item.isPlaced do leave(item.line)
         throw error
 
-  /** Forgets an item that has its line, and was not added. */
+  /** Removes an item that was placed in its line and was not added. */
   def drop(item: Item[K, A]): Unit = leave(item.line)
 
-  /** Adds an item that has its line. */
+  /** Adds an item that was placed in its line. */
   def add(item: Item[K, A]): Unit =
     if item.isFresh then fresh += 1
     size += 1
     enter(item)
 
-  /** Adds an item that has its line, at the time `dueNanos`. */
+  /** Adds an item that was placed in its line, at the time `dueNanos`. */
   def addLater(item: Item[K, A], dueNanos: Long): Unit =
     size += 1
     later.add(Later(dueNanos, nextNumber(), item, item.line)): Unit
 
-  /** The value that is next to begin, or null. It stays where it is. */
+  /** Returns the value that is next to begin, or null. Does not remove it. */
   def first(): Item[K, A] | Null =
     while !ready.isEmpty && !ready.peek.isReady do ready.poll().isListed = false
     if ready.isEmpty then null else ready.peek.waiting.peek
 
-  /** Takes what `first` has just returned. */
+  /** Takes the value that `first` has just returned. */
   def take(): Unit =
     val line = ready.poll()
     line.isListed = false
@@ -95,7 +95,7 @@ private[weir] final class KeyedLines[K, A]:
   /** Lets no value of `key` begin before the time `dueNanos`. */
   def hold(key: K, limit: Int, dueNanos: Long): Unit = hold(lineOf(key, limit), dueNanos)
 
-  /** As `hold`, for the key of an item that has its line. */
+  /** As `hold`, for the key of an item that was placed in its line. */
   def holdLineOf(item: Item[K, A], dueNanos: Long): Unit = hold(item.line, dueNanos)
 
   private def hold(line: Line[K, A], dueNanos: Long): Unit =
@@ -108,7 +108,7 @@ private[weir] final class KeyedLines[K, A]:
   private def endHoldAt(line: Line[K, A]): Unit =
     later.add(Later(line.heldUntil, nextNumber(), null, line)): Unit
 
-  /** Does all that is due by `now`. */
+  /** Handles everything that is due by `now`. */
   def wake(now: Long): Unit =
     while !later.isEmpty && later.peek.dueNanos - now <= 0 do
       val due = later.poll()
@@ -121,13 +121,13 @@ private[weir] final class KeyedLines[K, A]:
         list(line)
         removeUnused(line)
 
-  /** True if something happens at `nextNanos`. */
+  /** Returns true if something is due at `nextNanos`. */
   def hasLater: Boolean = !later.isEmpty
 
-  /** When the next thing happens. */
+  /** Returns the time at which the next thing is due. */
   def nextNanos: Long = later.peek.dueNanos
 
-  /** The number of keys that have a line. */
+  /** Returns the number of keys that have a line. */
   def keys: Int = lines.size
 
   private def lineOf(key: K, limit: Int): Line[K, A] =
@@ -150,7 +150,7 @@ private[weir] final class KeyedLines[K, A]:
     added += 1
     added
 
-  /** Goes behind those of the same rank. */
+  /** Adds the item behind those of the same rank. */
   private def enter(item: Item[K, A]): Unit =
     item.number = nextNumber()
     queue(item)
@@ -170,12 +170,9 @@ private[weir] final class KeyedLines[K, A]:
 private[weir] object KeyedLines:
   /** A value.
     *
-    * @param limit
-    *   how many values of its key may be under way at once
-    * @param priority
-    *   higher ones go before others of their key
-    * @param isFresh
-    *   whether it was never taken; such ones go after all others of their key
+    * @param limit the number of values of its key that may be under way at once
+    * @param priority values with a higher priority go before others of their key
+    * @param isFresh true if it was never taken; such values go after all others of their key
     */
   final class Item[K, A](
       val key: K,
@@ -198,7 +195,7 @@ private[weir] object KeyedLines:
   private final class Line[K, A](val key: K, limit: Int):
     val waiting = PriorityQueue[Item[K, A]]()
 
-    /** The number of its values, those that wait for a time and those under way included. */
+    /** The number of its values, including those that wait for a time and those under way. */
     var values = 0
     var underWay = 0
     var isHeld = false
@@ -206,7 +203,9 @@ private[weir] object KeyedLines:
     var isListed = false
     def isReady: Boolean = !isHeld && underWay < limit && !waiting.isEmpty
 
-  /** At `dueNanos`, `item` waits for its turn, or, if that is null, `line` is no longer held. */
+  /** An event at `dueNanos`: `item` begins to wait for its turn, or, if that is null, the hold of
+    * `line` ends.
+    */
   private final class Later[K, A](
       val dueNanos: Long,
       val number: Long,

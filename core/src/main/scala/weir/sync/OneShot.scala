@@ -10,7 +10,7 @@ import weir.fiber.{Suspend, TaskFiber, WaitList}
   *   - **The race that we fear**: a fiber joins the line while the value is being set, and is never
   *     woken. So it reads `state` again under the lock, under which `state` is written; and the
   *     writer serves the line afterwards.
-  *   - Each waiter is served in a critical section of its own: so a cancelled fiber, which needs
+  *   - Each waiter is served in a critical section of its own. So a cancelled fiber, which needs
   *     the lock to leave the line, does not wait until a million others are served.
   */
 private[weir] abstract class OneShot[A] extends Guarded:
@@ -35,7 +35,9 @@ private[weir] abstract class OneShot[A] extends Guarded:
             entry
         }
 
-  /** True if this call has set the value; false if it was set before. Called by `fiber`. */
+  /** Sets the value if it is not set. Returns true if this call has set it, false if it was set
+    * before. Called by `fiber`.
+    */
   final private[weir] def set(fiber: TaskFiber, value: A): Boolean =
     var more = false
     val first = isUnset && locked(fiber) {
@@ -48,7 +50,7 @@ private[weir] abstract class OneShot[A] extends Guarded:
     while more do more = locked(fiber)(serveOne(value))
     first
 
-  /** Under the lock: serves the next waiter. True if there are more. */
+  /** Under the lock: serves the next waiter. Returns true if there are more. */
   private def serveOne(value: A): Boolean =
     val entry = line.poll()
     if entry ne null then hand(entry, value): Unit
@@ -56,7 +58,7 @@ private[weir] abstract class OneShot[A] extends Guarded:
 
   final private[weir] def isUnset: Boolean = state.asInstanceOf[AnyRef] eq OneShot.Unset
 
-  /** The value, once it is set. */
+  /** Returns the value, once it is set. */
   final private[weir] def present: A = state.asInstanceOf[A]
 
   final private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
@@ -64,7 +66,7 @@ private[weir] abstract class OneShot[A] extends Guarded:
 private[weir] object OneShot:
   /** The wait for the value. */
   abstract class Wait[A] extends Suspend[A]:
-    /** True if the value is there, so that nothing waits. */
+    /** Returns true if the value is there, so that nothing waits. */
     def isSet: Boolean
 
   private object Unset

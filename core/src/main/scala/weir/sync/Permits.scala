@@ -10,9 +10,8 @@ import weir.fiber.{TaskFiber, WaitList}
   *   - **Invariant**: with the lock free, the first in line wants more permits than are free.
   *   - **A cancelled waiter** has no permits: either `leave` removes it from the line, or `serve`
   *     has removed it and found by `hand` that it was cancelled. It may have been the first in
-  *     line, and have wanted more than those after it, so `leave` serves the line. Where the
-  *     permits had been handed over before the cancel, the wait ends with them; `WithPermits` gives
-  *     them back.
+  *     line, and have wanted more than those after it, so `leave` serves the line. If the permits
+  *     were handed over before the cancel, the wait ends with them; `WithPermits` returns them.
   */
 private[weir] abstract class Permits(initial: Long) extends Guarded:
 
@@ -24,10 +23,10 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
   /** Called under the lock when `fiber` has been given permits. */
   private[weir] def granted(fiber: TaskFiber): Unit = ()
 
-  /** Called under the lock when permits have been given back, or added. */
+  /** Called under the lock when permits have been returned, or added. */
   private[weir] def returned(): Unit = ()
 
-  /** Null if `fiber` has the permits now; otherwise its entry in the line. */
+  /** Takes permits for `fiber` and returns null, or else returns its entry in the line. */
   final private[weir] def take(fiber: TaskFiber, n: Long): Permits.Entry | Null =
     if n == 0 then null
     else
@@ -76,14 +75,14 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
         granted(first.fiber)
       first = line.peek.asInstanceOf[Permits.Entry | Null]
 
-  /** How many permits may be taken without waiting. */
+  /** Returns the number of permits that can be taken without waiting. */
   final private[weir] def availableNow(fiber: TaskFiber): Long =
     locked(fiber)(if line.isEmpty then free else 0L)
 
-  /** How many permits are free, less those that the fibers in line want. */
+  /** Returns the number of free permits minus the number that the fibers in line want. */
   final private[weir] def balance(fiber: TaskFiber): Long = locked(fiber)(free - wanted)
 
-  /** `name`, and how many fibers wait, for a dump: read without the lock. */
+  /** Returns `name` and the number of fibers that wait, for a dump. Reads them without the lock. */
   final private[weir] def awaitedBy(name: String): String =
     val waiters = line.size
     s"$name, for which ${if waiters == 1 then "1 waits" else s"$waiters wait"}"

@@ -6,30 +6,30 @@ import weir.sync.ChannelCore.{NotReady, isNotReady}
 
 /** Waits at several channels at once, until the first of its clauses can be completed.
   *
-  *   1. The fiber looks at one clause after the other, each under the lock of its channel alone.
-  *      The first one that is ready is completed, and the others are not.
-  *   1. If none is ready, it takes the locks of all its channels, and looks again. If still none
-  *      is, it adds a `SelectEntry` to a list of each of them, releases the locks, and waits with
-  *      one waiter, the `SelectWaiter`.
+  *   1. The fiber checks one clause after the other, each under the lock of its channel alone. The
+  *      first one that is ready is completed, and the others are not.
+  *   1. If none is ready, it takes the locks of all its channels, and checks again. If still none
+  *      is ready, it adds a `SelectEntry` to a list of each of them, releases the locks, and waits
+  *      with one waiter, the `SelectWaiter`.
   *   1. A fiber that finds one of the entries at a channel completes the one waiter. Only one fiber
-  *      can; to all others the select's entries are waiters whose wait has ended.
+  *      can; to all others, the select's entries are waiters whose wait has ended.
   *   1. The fiber that has completed it removes the other entries from their lists (`dequeue`),
   *      once it holds no lock. A select that is cancelled does so itself.
   *
   * **Two selects that meet.** No fiber ever has to complete two waiters at once. A fiber that looks
   * for an entry does not wait yet, so it has no entry of its own that another fiber could find
   * meanwhile: it adds its entries under all the locks under which it has looked. For the same
-  * reason no clause can become ready unseen between the second look and the wait.
+  * reason no clause can become ready unseen between the second check and the wait.
   *
   * **Deadlock.** A select takes its locks in the order of `ChannelCore.id`. Every other operation
   * holds one lock at a time, and `dequeue` is called with none held.
   *
-  * **A value that is lost.** The result is in the waiter before the fiber runs again, and nothing
-  * runs between the two where a cancel could drop it. That is why the other fiber removes the
-  * entries, and why a result names its clause instead of going through a function.
+  * **A value that is lost.** The result is in the waiter before the fiber runs again, and no code
+  * runs between the two, so a cancel cannot drop the result. For that reason, the other fiber
+  * removes the entries, and a result names its clause instead of being passed through a function.
   *
-  * After Go's select; differs in that clauses are tried in order, and that the other fiber removes
-  * the entries.
+  * After Go's select. It differs in that clauses are tried in order, and that the other fiber
+  * removes the entries.
   */
 private[weir] final class Select[R](clauses: Array[Clause[Any]]) extends Exchange[R]:
   private val inLockOrder = clauses.map(_.channel).sortBy(_.id)
@@ -65,7 +65,7 @@ private[weir] final class Select[R](clauses: Array[Clause[Any]]) extends Exchang
 
 private[weir] object Select:
 
-  /** The result of the first clause that is ready, or `NotReady`. */
+  /** Does the first clause that is ready and returns its result, or returns `NotReady`. */
   def now(clauses: Array[Clause[Any]]): Any =
     var i = 0
     var result: Any = NotReady
@@ -81,10 +81,10 @@ private[weir] final class SelectWaiter(fiber: TaskFiber, clauses: Array[Clause[A
       Awaited:
   private val entries = clauses.map(SelectEntry(_, this))
 
-  /** With the locks of all channels held. */
+  /** Adds the entries. Must be called with the locks of all channels held. */
   def enqueue(): Unit = entries.foreach(entry => entry.list.add(entry))
 
-  /** With no lock held. */
+  /** Removes the entries. Must be called with no lock held. */
   def dequeue(): Unit = entries.foreach(_.abandon())
 
   override def abandon(): Unit = dequeue()

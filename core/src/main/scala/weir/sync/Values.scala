@@ -1,7 +1,7 @@
 package weir.sync
 
-/** Values in the order in which they were added, at most `capacity` but for those that were put
-  * back, in an array that grows and shrinks with them.
+/** Values in the order in which they were added, in an array that grows and shrinks with them.
+  * There are at most `capacity`, except for values that were put back.
   *
   * Every method must be called with the lock of the primitive that owns the values held. A fiber
   * dump calls `size` and `isEmpty` without it, and may get an old value.
@@ -22,14 +22,14 @@ private[weir] final class Values(capacity: Int):
     array(if end >= array.length then end - array.length else end) = value
     count += 1
 
-  /** Makes `value`, which was removed before, the oldest one again, also if there is no room. */
+  /** Makes `value`, which was removed before, the oldest one again, even if there is no room. */
   def prepend(value: Any): Unit =
     if count == array.length then grow()
     head = if head == 0 then array.length - 1 else head - 1
     array(head) = value
     count += 1
 
-  /** Removes the oldest value, and returns it. There must be one. */
+  /** Removes the oldest value and returns it. There must be one. */
   def removeOldest(): Any =
     val value = array(head)
     array(head) = null

@@ -3,10 +3,10 @@ package weir.sync
 import weir.Task
 import weir.fiber.{BeginFrame, CancelSelf, Delay, Frame, Pure, Suspend, Tag, TaskFiber}
 
-/** Runs `body` with permits, which are given back however it ends.
+/** Runs `body` with permits, which are returned however it ends.
   *
-  * One frame instead of a bracket. Giving back needs no task, so nothing has to be masked. `start`
-  * takes the permits and pushes the frame without a check for a cancel in between.
+  * It uses one frame instead of a bracket. Returning permits needs no task, so nothing has to be
+  * masked. `start` takes the permits and pushes the frame without a check for a cancel in between.
   */
 private[weir] final class WithPermits[A](permits: Permits, n: Long, body: Task[A])
     extends BeginFrame[A]:
@@ -58,7 +58,7 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any])
     if holds then permits.give(fiber, n)
     else if entry ne null then
       permits.leave(entry)
-      // Served before `leave`: the fiber was cancelled before it suspended.
+      // It was served before `leave`: the fiber was cancelled before it suspended.
       if entry.isDone then permits.give(fiber, n)
 
 private object Holding:
