@@ -2,11 +2,12 @@ package weir.task
 
 import weir.{Outcome, Poll, Task}
 
-/** Plain code on a thread of the operating system, for which a cancel does not wait: a native call
-  * that neither an interrupt nor a close ends, such as opening a named pipe that nobody writes to.
+/** Runs plain code on a thread of the operating system, and does not wait for it after a cancel. It
+  * is for a native call that neither an interrupt nor a close ends, such as opening a named pipe
+  * that nobody writes to.
   *
-  * The call goes on, and keeps its thread, until it ends by itself. `Runtime.abandonedTasks` counts
-  * it until then.
+  * The call continues, and keeps its thread, until it ends by itself. `Runtime.abandonedTasks`
+  * counts it until then.
   */
 private[weir] object AbandonableCall:
   def apply[A](poll: Poll, call: () => A, late: A => Unit): Task[A] =

@@ -3,7 +3,7 @@ package weir.task
 import weir.fiber.{BeginFrame, Frame, Tag, TaskFiber}
 import weir.{Outcome, Task}
 
-/** A resource that is acquired, used, released: acquiring and releasing are masked. */
+/** Acquires, uses and releases a resource. Acquiring and releasing are masked. */
 private[weir] final class Bracket[A, B](
     acquire: Task[A],
     body: A => Task[B],

@@ -3,11 +3,11 @@ package weir.task
 import scala.collection.BuildFrom
 import weir.Task
 
-/** Results in a collection of the same kind as the items. */
+/** Builds results into a collection of the same kind as the items. */
 private[weir] object Built:
 
-  /** The values of `results`, built as `items` is. Where that is a list, the results are what is
-    * asked for already.
+  /** Returns the values of `results`, built as `items` is. If that is a list, returns the results
+    * unchanged.
     */
   def apply[From <: Iterable[Any], B, That](items: From, results: Task[List[B]])(using
       build: BuildFrom[From, B, That]

@@ -4,9 +4,9 @@ import weir.Task
 import weir.fiber.{Defer, Pure, RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Runner}
 
-/** One child that a cancel reaches first through a task of the user's, which is to make it end: a
-  * `close` of the socket that it reads. Only then is the child cancelled itself, so that a hook
-  * that fails or does nothing keeps nothing running.
+/** One child that a cancel reaches first through a task of the user's. That task is to make the
+  * child end, such as a `close` of the socket that the child reads. Then the child itself is
+  * cancelled, so that a hook that fails or does nothing keeps nothing running.
   */
 private[weir] final class Cancelable[A](source: Task[A], onCancel: Task[Unit])
     extends Suspend[A],
@@ -17,7 +17,7 @@ private final class CancelableGroup(source: Task[Any], onCancel: Task[Unit])
     extends ChildGroup(limit = 1):
   private var taken = false
 
-  // the parent's, as it is cancelled
+  // written by the parent, as it is cancelled
   private var hookRan = false
 
   def take(runner: Runner): Boolean =
@@ -30,8 +30,9 @@ private final class CancelableGroup(source: Task[Any], onCancel: Task[Unit])
   def store(runner: Runner, value: Any): Unit = stop(ChildGroup.Stop.Won(value), by = runner)
   def result: Any = throw IllegalStateException("A cancelable task ends with a value or an error.")
 
-  /** A child that has cancelled itself has ended, and so cancels the parent: there is nothing left
-    * to make end.
+  /** Runs `onCancel`, then cancels the child and waits for it. A child that has cancelled itself
+    * has ended, and so cancels the parent: then there is nothing to make end, and `onCancel` does
+    * not run.
     */
   override def cancelHook: Task[Unit] = Defer(() =>
     if hasEnded || stopped.isInstanceOf[ChildGroup.Stop.Won] then cancelAndWait
@@ -40,5 +41,5 @@ private final class CancelableGroup(source: Task[Any], onCancel: Task[Unit])
       onCancel.guarantee(cancelAndWait)
   )
 
-  /** Null if the hook has run: what the child returns then is what the hook has made it return. */
+  /** Returns null if the hook has run: then the hook has made the child return its value. */
   override private[weir] def late: Pure[Any] | Null = if hookRan then null else super.late

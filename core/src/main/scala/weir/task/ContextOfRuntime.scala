@@ -4,8 +4,8 @@ import scala.concurrent.ExecutionContext
 import weir.fiber.Uninterruptible
 import weir.{Outcome, Runtime}
 
-/** A runtime as an execution context: each piece of code that it is given runs on a fiber of its
-  * own, so it may block.
+/** A runtime as an execution context: each piece of code that it gets runs on a fiber of its own,
+  * so it may block.
   */
 private[weir] final class ContextOfRuntime(runtime: Runtime) extends ExecutionContext:
   def execute(code: Runnable): Unit =

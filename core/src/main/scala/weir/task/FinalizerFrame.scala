@@ -4,8 +4,8 @@ import weir.fiber.{CancelSelf, Defer, Fail, Frame, Tag, TaskFiber}
 import weir.group.Failures
 import weir.{Outcome, Task}
 
-/** The frame of `Guarantee` and of `Bracket`: does what `uncancelable`, `attempt`, `onCancel` and
-  * `flatMap` would do with eight instructions.
+/** The frame of `Guarantee` and of `Bracket`. It does the work of eight instructions of
+  * `uncancelable`, `attempt`, `onCancel` and `flatMap`.
   *
   * {{{
   * Acquiring --value--> Using --value or error, masked--> Releasing --> gone
@@ -13,10 +13,10 @@ import weir.{Outcome, Task}
   *     +--error, cancel--> gone
   * }}}
   *
-  *   - The frame is on the stack again before the user's functions are called, so what they throw
-  *     comes to `failed`.
-  *   - No cancel is looked for between the end of the use and the finalizer, which is told how the
-  *     use has ended.
+  *   - The frame is on the stack again before the user's functions are called, so their errors come
+  *     to `failed`.
+  *   - There is no check for a cancel between the end of the use and the finalizer, which gets the
+  *     outcome of the use.
   */
 private[task] abstract class FinalizerFrame(private var state: Int)
     extends Frame(Tag.HandlingFrame):
@@ -36,8 +36,8 @@ private[task] abstract class FinalizerFrame(private var state: Int)
       fiber.push(this)
       run(fiber, next(fiber, value))
 
-  /** Runs `first` and what follows it, outside of the run loop while that is ready. The frame stays
-    * on the stack.
+  /** Runs `first`, and the tasks that follow it as long as they are ready, outside of the run loop.
+    * The frame stays on the stack.
     */
   final protected def run(fiber: TaskFiber, first: Task[Any]): Task[Any] | Null =
     var child = first
@@ -74,8 +74,8 @@ private[task] abstract class FinalizerFrame(private var state: Int)
     state = Releasing
     finalizerOf(outcome)
 
-  /** All has run; the mask of `Acquiring` or `Releasing` is taken off. A cancel that has come
-    * meanwhile is found by the next instruction: the result must not be lost to it.
+  /** Ends the frame: removes the mask of `Acquiring` or `Releasing`, and passes on the result. The
+    * next instruction notices a cancel that has come meanwhile: the result must not be lost to it.
     */
   private def ended(fiber: TaskFiber): Task[Any] | Null =
     fiber.removeMask()
@@ -89,7 +89,7 @@ private[task] abstract class FinalizerFrame(private var state: Int)
     if state != Using then null
     else
       state = Releasing
-      // deferred: what it throws must not stop the unwinding
+      // deferred: an exception of it must not stop the unwinding
       Defer(() => finalizerOf(Outcome.Canceled))
 
 private[task] object FinalizerFrame:

@@ -5,8 +5,8 @@ import weir.Task
 import weir.fiber.{Attempt, RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Failures, Runner}
 
-/** Children of which the first to succeed wins. The others are cancelled, and those not begun yet
-  * never begin. Errors count only if no child wins.
+/** Runs children of which the first to succeed wins. The others are cancelled, and those not begun
+  * yet never begin. Errors count only if no child wins.
   */
 private[weir] final class FirstSuccess[A](tasks: Iterable[Task[A]], operator: String)
     extends Suspend[A],

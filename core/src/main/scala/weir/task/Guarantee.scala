@@ -4,7 +4,7 @@ import weir.fiber.{BeginFrame, Frame, Tag, TaskFiber}
 import weir.{Outcome, Task}
 
 /** A task with a finalizer that runs once, masked, however the task ends. Its frame is on the stack
-  * before a cancel is looked for.
+  * before the first check for a cancel.
   */
 private[weir] final class Guarantee[A](source: Task[A], release: Outcome[A] => Task[Unit])
     extends BeginFrame[A](Tag.BeginFrameMasked):

@@ -4,11 +4,11 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.fiber.{Suspend, TaskFiber, Thunk, Uncancelable}
 import weir.Task
 
-/** Plain code whose thread a cancel interrupts again and again until the code has ended.
+/** Runs plain code whose thread a cancel interrupts again and again until the code has ended.
   *
   * The code runs in a fiber of its own, so that this one can send the interrupts. Each interrupt
   * goes through that fiber's interrupt gate: none arrives after the code has ended, and none hits a
-  * mask or a finalizer of what the code runs by `runSync`.
+  * mask or a finalizer of a task that the code runs by `runSync`.
   */
 private[weir] object InterruptibleMany:
 

@@ -12,7 +12,8 @@ private object Items:
       val array = items.iterator.asInstanceOf[Iterator[AnyRef]].toArray
       new Items(array, array.length)
 
-  /** One walk, without an iterator: for 1,000 elements that takes 2 µs instead of 5. `GatherReady`.
+  /** Copies the list in one walk, without an iterator: for 1,000 elements that takes 2 µs instead
+    * of 5. `GatherReady`.
     */
   private def copy(list: List[AnyRef]): Items =
     var array = new Array[AnyRef](64)

@@ -3,17 +3,17 @@ package weir.task
 import weir.Task
 import weir.fiber.{Awaited, Pure, Suspend, TaskFiber, Waiter}
 
-/** Plain code on a thread of the operating system, while the fiber waits. */
+/** Runs plain code on a thread of the operating system, while the fiber waits. */
 private[weir] final class OnPlatformThread[A](thunk: () => A) extends Suspend[A]:
   def begin(fiber: TaskFiber): Any =
     val call = PlatformCall(fiber, thunk)
     fiber.runtime.platformThreads.execute(call)
     call
 
-/** One call of such code: the fiber's wait, which is also what the thread runs.
+/** One call of such code: the wait of the fiber, and the code that the thread runs.
   *
-  * The thread is interrupted only under the lock and only between the two locked parts of `run`. So
-  * no interrupt is under way when the thread goes back to its pool, which clears the flag before
+  * The thread is interrupted only under the lock, and only between the two locked parts of `run`.
+  * So no interrupt is under way when the thread goes back to its pool, which clears the flag before
   * the next call.
   */
 private final class PlatformCall(fiber: TaskFiber, thunk: () => Any)
@@ -22,7 +22,7 @@ private final class PlatformCall(fiber: TaskFiber, thunk: () => Any)
       Awaited:
 
   // immutable
-  // Where a hook is installed, what the fiber's thread carries goes with the code.
+  // If a hook is installed, the context of the fiber's thread goes with the code.
   private val hook = fiber.runtime.hook
   private val context = if hook eq null then null else hook.capture()
 
@@ -31,7 +31,7 @@ private final class PlatformCall(fiber: TaskFiber, thunk: () => Any)
   private var cancelled = false
   private var ended = false
 
-  /** What the code has returned, also if it has ended after a cancel. */
+  /** The value that the code has returned, also if it has ended after a cancel. */
   private var returned: Pure[Any] | Null = null
 
   /** The wait of the cancelled fiber for the code to end. */

@@ -4,8 +4,8 @@ import weir.Task
 import weir.fiber.{RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Runner}
 
-/** One child for each item, at most `limit` begun at a time, whose results are dropped. Takes the
-  * items one by one, so that a million of them cost no more memory than `limit`.
+/** Runs one child for each item, at most `limit` at a time, and drops the results. Takes the items
+  * one by one, so that a million of them cost no more memory than `limit`.
   */
 private[weir] final class ParForeach[A](limit: Int, items: Iterable[A], f: A => Task[Any])
     extends Suspend[Unit],

@@ -4,9 +4,9 @@ import weir.Task
 import weir.fiber.{Delay, Frame, RunsUserCode, Suspend, TaskFiber}
 import weir.group.{ChildGroup, ChildRanges, ListCells, OrderedSegments, Runner, UnorderedSegments}
 
-/** One child for each item, at most `limit` begun at a time, whose results become a list: in the
-  * order of the items or, where `unordered`, in the order in which they come. group/README.md has
-  * the algorithm.
+/** Runs one child for each item, at most `limit` at a time. Their results become a list, in the
+  * order of the items, or, if `unordered`, in the order in which they come. group/README.md has the
+  * algorithm.
   */
 private[weir] final class ParTraverse[A, B](
     limit: Int,
@@ -34,11 +34,11 @@ private final class TraverseGroup[A, B](
   private val results =
     if unordered then UnorderedSegments() else OrderedSegments(items.array, items.size)
 
-  // Where fewer children may run than there are, they begin in order, one by one.
+  // If fewer children may run than there are, they begin in order, one by one.
   private val ranges = ChildRanges(items.size, limit >= items.size, shards)
 
-  /** From the code that makes the first child, as far as it is known before that code runs, while
-    * the array still has the items.
+  /** Identifies the call site by the code that makes the first child, as far as it is known before
+    * that code runs, while the array still has the items.
     */
   override val callSiteKey: Int =
     if math.min(limit, items.size) == 1 then 0
@@ -53,8 +53,8 @@ private final class TraverseGroup[A, B](
 
   def child(runner: Runner): Task[Any] = f(array(runner.index).asInstanceOf[A])
 
-  /** For a runner that has a segment: all that it uses for each child is in local variables, since
-    * the JIT compiler reads fields again after a CAS. Takes a third less time than one by one.
+  /** For a runner that has a segment. All that it uses for each child is in local variables, since
+    * the JIT compiler reads fields again after a CAS. This takes a third less time than one by one.
     * `GatherReady`.
     */
   override private[weir] def runReady(runner: Runner, fiber: TaskFiber): Task[Any] =
@@ -98,5 +98,5 @@ private final class TraverseGroup[A, B](
 
   def store(runner: Runner, value: Any): Unit = results.store(runner, value)
 
-  /** `ChildGroup.active` has published what every runner has stored. */
+  /** `ChildGroup.active` has published the results that every runner has stored. */
   def result: Any = results.list

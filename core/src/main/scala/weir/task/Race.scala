@@ -6,15 +6,15 @@ import weir.Task
 import weir.fiber.{Exchange, Mapped, Sleep, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Runner}
 
-/** Two children, of which the first to end wins.
+/** Runs two children, of which the first to end wins.
   *
   * The other child is cancelled, and its finalizers have run, before the race ends. A child that
-  * cancels itself leaves the race to the other one; or, if `cancelEnds`, cancels the other one, and
-  * then the parent, unless the other has ended with a value or an error nevertheless.
+  * cancels itself leaves the race to the other one. If `cancelEnds`, it instead cancels the other
+  * one, and then the parent, unless the other has ended with a value or an error nevertheless.
   *
   * If a sleep has won, and the other child is an `Exchange` that has ended with a value, that value
   * wins. Then both have ended at the same time, since the cancel came too late to end the exchange.
-  * The end of a sleep is no loss, and the value may be an item that was taken. So
+  * Losing the end of a sleep does no harm, but the value may be an item that was taken. So
   * `race(queue.take, sleep)` loses no item.
   */
 private[weir] final class Race[A, B](left: Task[A], right: Task[B], cancelEnds: Boolean)

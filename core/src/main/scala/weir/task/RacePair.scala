@@ -3,7 +3,7 @@ package weir.task
 import weir.fiber.{Awaited, CallbackJoin, Suspend, TaskFiber, WaitList, Waiter}
 import weir.{Fiber, Outcome, Task}
 
-/** Two fibers, and the outcome of the first that ends. The other one goes on. */
+/** Runs two fibers, and returns the outcome of the first that ends. The other one continues. */
 private[weir] final class RacePair[A, B](left: Task[A], right: Task[B])
     extends Suspend[Either[(Outcome[A], Fiber[B]), (Fiber[A], Outcome[B])]]:
   def begin(fiber: TaskFiber): Any =
@@ -18,13 +18,13 @@ private[weir] final class RacePair[A, B](left: Task[A], right: Task[B])
     wait.watch()
     wait
 
-/** Completed by the end of either fiber, whichever comes first. */
+/** The wait for the end of either fiber, whichever comes first. */
 private final class PairWaiter(parent: TaskFiber, left: TaskFiber, right: TaskFiber)
     extends Waiter(parent),
       Awaited:
 
-  // shared: written by the parent, read by a fiber that ends; one that misses it leaves a small
-  // object in the other fiber's list until that ends
+  // shared: written by the parent, read by a fiber that ends. A fiber that misses the write leaves
+  // a small object in the other fiber's list until that ends.
   @volatile private var joinsRight: WaitList.Entry | Null = null
   @volatile private var joinsLeft: WaitList.Entry | Null = null
 
@@ -51,7 +51,7 @@ private final class PairWaiter(parent: TaskFiber, left: TaskFiber, right: TaskFi
   def awaitedAs: String = "the end of one of two fibers"
   override def holders: Iterator[TaskFiber] = Iterator(left, right)
 
-  /** Cancels both, at the same time, and waits for both. */
+  /** Cancels both at the same time, and waits for both. */
   override val cancelHook: Task[Unit] = Task.defer {
     left.requestCancel()
     right.requestCancel()

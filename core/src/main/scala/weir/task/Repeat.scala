@@ -3,7 +3,7 @@ package weir.task
 import weir.fiber.{FlatMap, Pure, Sleep, Suspend, TaskFiber}
 import weir.{Schedule, Task}
 
-/** Runs a task again after it has succeeded, as a schedule says. */
+/** Runs a task again after it has succeeded, following a schedule. */
 private[weir] final class Repeat[A](source: Task[A], schedule: Schedule[A])
     extends Suspend[Task[A]]:
   def begin(fiber: TaskFiber): Any =

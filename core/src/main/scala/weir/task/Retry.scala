@@ -5,7 +5,7 @@ import weir.group.Failures
 import weir.trace.ErrorTrace
 import weir.{Schedule, Task}
 
-/** Runs a task again after it has failed, as a schedule says. */
+/** Runs a task again after it has failed, following a schedule. */
 private[weir] final class Retry[A](source: Task[A], schedule: Schedule[Throwable])
     extends Suspend[Task[A]]:
   def begin(fiber: TaskFiber): Any =
@@ -29,7 +29,7 @@ private final class RetryRun[A](source: Task[A], schedule: ScheduleRun[Throwable
       keep(error)
       Sleep(delay).begin(fiber)
 
-  /** Keeps the first error and the latest ones. Those that are alike are kept as one. */
+  /** Keeps the first error and the latest ones. Errors that are alike are kept as one. */
   private def keep(error: Throwable): Unit =
     failures.find(_.isLike(error)) match
       case Some(attempts) => attempts.add(error)
@@ -41,7 +41,7 @@ private final class RetryRun[A](source: Task[A], schedule: ScheduleRun[Throwable
     failures.foldLeft(error)((error, earlier) => earlier.addTo(error))
 
 private object RetryRun:
-  /** Earlier errors that are suppressed under the last one. */
+  /** The number of earlier errors that are suppressed under the last one. */
   inline val kept = 8
 
 /** Attempts that have failed with the same error object, or with errors of the same class, message
@@ -63,8 +63,8 @@ private final class Attempts(first: Throwable):
     count += 1
     if error ne first then hasOthers = true
 
-  /** `last`, with these attempts suppressed under it: the first of them, if `last` is not like it,
-    * and a line that counts them if they are many.
+  /** Returns `last`, with these attempts suppressed under it: the first of them, if `last` is not
+    * like it, and a line that counts them if there are several.
     */
   def addTo(last: Throwable): Throwable =
     val isLast = isLike(last)

@@ -7,7 +7,7 @@ import weir.fiber.{CallbackJoin, TaskFiber}
 import weir.runtime.ExecutionThread
 import weir.{Outcome, Runtime, Task}
 
-/** Runs a task on a fiber of its own, which tells its outcome to code outside of any task. */
+/** Runs a task on a fiber of its own, which passes its outcome to code outside of any task. */
 private[weir] object RunAsync:
 
   /** Returns the function that cancels the task. */
@@ -16,7 +16,7 @@ private[weir] object RunAsync:
     runtime.scheduler.submit(fiber)
     () => fiber.requestCancel()
 
-  /** A fiber that is not submitted yet, and calls `callback` at its end. */
+  /** Returns a fiber that is not submitted yet, and calls `callback` at its end. */
   def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): TaskFiber =
     val fiber = TaskFiber(runtime, task)
     val here = ExecutionThread.here

@@ -5,7 +5,8 @@ import weir.runtime.{CallingThread, ExecutionThread, Job}
 import weir.trace.ErrorTrace
 import weir.{Outcome, Runtime, Task}
 
-/** Runs a task on the calling thread until it first suspends; then that thread waits for its end.
+/** Runs a task on the calling thread until it first suspends. Then that thread waits for the end of
+  * the task.
   */
 private[weir] object RunSync:
 
@@ -50,8 +51,8 @@ private[weir] object RunSync:
     case outer: TaskFiber => outer.cancelRequested
     case _ => false
 
-  /** Gives `fiber` the locals of `outer`, the job whose code has made it, and what the thread
-    * carries.
+  /** Gives `fiber` the locals of `outer`, the job whose code has made it, and the context that the
+    * thread carries.
     */
   private[task] def inherit(fiber: TaskFiber, outer: Job | Null, carried: AnyRef | Null): Unit =
     val locals = outer match

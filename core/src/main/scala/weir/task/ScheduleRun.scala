@@ -4,21 +4,23 @@ import java.util.random.RandomGenerator
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.Schedule
 
-/** A schedule that runs: it is asked again and again how long to wait, in nanoseconds, or to stop.
+/** A run of a schedule: it is asked again and again how long to wait, in nanoseconds, or to stop.
   * It belongs to one fiber.
   */
 private[weir] trait ScheduleRun[-A]:
-  /** The wait after a run that has ended with `input`, or `Stop`; then it is not asked again. */
+  /** Returns the wait after a run that has ended with `input`, or `Stop`; then it is not asked
+    * again.
+    */
   def next(input: A, nowNanos: Long): Long
 
 private[weir] object ScheduleRun:
-  /** Instead of a wait. */
+  /** The result in place of a wait when the schedule stops. */
   final val Stop = -1L
 
-  /** No wait is longer, so that a sum of two does not overflow. */
+  /** The longest wait. It is short enough for a sum of two not to overflow. */
   final val longest = 1L << 61
 
-/** What a schedule begins with: the time on the timers' clock, and the source of its jitter. */
+/** The start of a schedule: the time on the timers' clock, and the source of its jitter. */
 private[weir] final class ScheduleStart(val nanos: Long, val random: RandomGenerator)
 
 // ---- sources ----
@@ -58,7 +60,7 @@ private[weir] final class FibonacciRun(one: Long) extends ScheduleRun[Any]:
 
 // ---- changes of another run ----
 
-/** `f` of each wait; a negative result is no wait. */
+/** Changes each wait to the result of `f`; a negative result means no wait. */
 private[weir] final class MapRun[A](
     source: ScheduleRun[A],
     f: (A, FiniteDuration) => FiniteDuration

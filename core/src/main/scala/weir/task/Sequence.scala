@@ -13,14 +13,14 @@ private[weir] final class Traverse[A, B](items: Iterable[A], f: A => Task[B])
 private[weir] final class Sequence[A](tasks: Iterable[Task[A]]) extends BeginFrame[List[A]]:
   def begin(fiber: TaskFiber): Frame = ListFrame(tasks.toList, null)
 
-/** Walks a list and builds one. While children are ready, the cursors in both lists and the rest of
-  * the slice's budget are in local variables: a field that is counted down for each child costs a
-  * tenth of the run. And where the next child is ready as well, the cell of its result is made
-  * first: a tail that is written into an older cell goes through the collector's barrier, a tenth
-  * of the run again. `SequenceReady`.
+/** Walks one list and builds another. While children are ready, the cursors in both lists and the
+  * rest of the slice's budget are in local variables: a field that is counted down for each child
+  * would cost a tenth of the run. If the next child is ready as well, the cell of its result is
+  * made first: writing a tail into an older cell goes through the collector's barrier, which is a
+  * tenth of the run again. `SequenceReady`.
   *
-  * @param f makes the children of the items; null where the items are the children, which saves a
-  * call for each.
+  * @param f makes the children from the items; null if the items are the children, which saves a
+  *   call for each.
   */
 private final class ListFrame(items: List[Any], f: (Any => Task[Any]) | Null)
     extends Frame(Tag.Frame):

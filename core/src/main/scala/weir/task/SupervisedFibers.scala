@@ -4,8 +4,8 @@ import scala.collection.mutable
 import weir.fiber.{Awaited, CallbackJoin, Suspend, TaskFiber, Waiter}
 import weir.{Outcome, Task}
 
-/** The fibers that run for one owner, which can wait until none is left: what `Scope` and
-  * `Supervisor` have in common.
+/** The fibers that run for one owner, which can wait until none is left. `Scope` and `Supervisor`
+  * extend it.
   *
   * {{{
   * Open --drain--> Draining --the last one ends-> Ended
@@ -18,7 +18,7 @@ import weir.{Outcome, Task}
   *   - **Shared, under this object's lock**: everything. A fiber that is added before the change to
   *     `Closed` is found by the cancel that follows it, and a later one is refused: so none is
   *     missed.
-  *   - **The end of a fiber** is told by the fiber's last step, when all of its finalizers have
+  *   - **The end of a fiber** is reported by the fiber's last step, when all of its finalizers have
   *     run.
   */
 private[weir] abstract class SupervisedFibers extends Awaited:
@@ -26,7 +26,7 @@ private[weir] abstract class SupervisedFibers extends Awaited:
   private var waiting: Waiter | Null = null
   private var state = SupervisedFibers.State.Open
 
-  /** The message of the error of `add`: what was tried, the rule, what to do. */
+  /** The message of the error of `add`: the operation, the rule, and what to do. */
   private[weir] def refusal: String
 
   /** Called as each fiber ends, while it still counts as running, without the lock. */
@@ -35,8 +35,8 @@ private[weir] abstract class SupervisedFibers extends Awaited:
   /** Called once, when no fiber is left and none can be added, without the lock. */
   private[weir] def onEnd(): Unit = ()
 
-  /** A new fiber that runs `body`, not queued yet. Throws an `IllegalStateException` if none may be
-    * added any more: then none is made, which would never end.
+  /** Returns a new fiber that runs `body`, and is not queued yet. Throws an `IllegalStateException`
+    * if no more fibers may be added. Then no fiber is made, since it would never end.
     */
   final private[weir] def add(parent: TaskFiber, body: Task[Any]): TaskFiber =
     val locals = parent.localsForChild
@@ -53,7 +53,7 @@ private[weir] abstract class SupervisedFibers extends Awaited:
       fiber
     }
 
-  /** Ends with the last fiber, at once if there is none. */
+  /** Ends with the last fiber, or at once if there is none. */
   final private[weir] def drain(): Unit = change(SupervisedFibers.State.Draining): Unit
 
   /** Refuses further fibers, and cancels all that run, without waiting. */
@@ -61,7 +61,7 @@ private[weir] abstract class SupervisedFibers extends Awaited:
     if change(SupervisedFibers.State.Closed) then
       synchronized(running.toArray).foreach(_.requestCancel())
 
-  /** True if this call has made the change. */
+  /** Moves the state. Returns true if this call has made the change. */
   private def change(to: SupervisedFibers.State): Boolean =
     val (changes, ends) = synchronized {
       val changes = state.ordinal < to.ordinal
@@ -79,7 +79,9 @@ private[weir] abstract class SupervisedFibers extends Awaited:
       }
     then complete()
 
-  /** True if this call has ended it. */
+  /** Ends it if no fiber is left and it drains or is closed. Returns true if this call has ended
+    * it.
+    */
   private def endIfEmpty(): Boolean =
     val drains =
       state == SupervisedFibers.State.Draining || state == SupervisedFibers.State.Closed
@@ -92,7 +94,7 @@ private[weir] abstract class SupervisedFibers extends Awaited:
     val waiter = synchronized(waiting)
     if waiter ne null then waiter.complete(()): Unit
 
-  /** Nothing, once no fiber is left and none can be added. To be run once, by the owner. */
+  /** Waits until no fiber is left and none can be added. To be run once, by the owner. */
   final private[weir] val awaitEnd: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = SupervisedFibers.this.synchronized {
       if state == SupervisedFibers.State.Ended then ()

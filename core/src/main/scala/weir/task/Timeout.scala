@@ -12,9 +12,9 @@ private[weir] object Timeout:
 
   def apply[A](source: Task[A], limit: FiniteDuration): Task[A] = TimeLimit(source, limit, null)
 
-  /** `fallback` where the alarm has stopped the child. A frame that handles errors lets a value
-    * pass without looking for a cancel, so that an item that was taken out of a queue in time is
-    * not lost here.
+  /** Runs `fallback` if the alarm has stopped the child. A frame that handles errors lets a value
+    * pass without a check for a cancel, so that an item that was taken from a queue in time is not
+    * lost here.
     */
   def orElse[A](source: Task[A], limit: FiniteDuration, fallback: Task[A]): Task[A] =
     Handle(
@@ -22,12 +22,14 @@ private[weir] object Timeout:
       error => if error eq OutOfTime then fallback else Fail(error)
     )
 
-  /** Only the `Handle` directly around the `TimeLimit` sees it, so one object for all is enough. */
+  /** The error of the alarm. Only the `Handle` directly around the `TimeLimit` sees it, so one
+    * object for all is enough.
+    */
   private object OutOfTime
       extends Throwable("The time is over.", null, false, false),
         Failures.Internal
 
-/** `error` is what the alarm fails with; null for a `TimeoutException`. */
+/** `error` is the error that the alarm fails with; null for a `TimeoutException`. */
 private final class TimeLimit[A](source: Task[A], limit: FiniteDuration, error: Throwable | Null)
     extends Suspend[A]:
   def begin(fiber: TaskFiber): Any = TimeoutGroup(source, limit, error, fiber).start(fiber)
@@ -69,8 +71,8 @@ private final class TimeoutGroup(
     this.value = won
     stop(won, by = runner)
 
-  /** The child's value, if there is one although the alarm has rung: it may be an item that was
-    * taken.
+  /** Returns the child's value if there is one, although the alarm has rung: it may be an item that
+    * was taken.
     */
   override protected def ending: ChildGroup.Stop | Null = if value ne null then value else stopped
 

@@ -15,8 +15,8 @@ import weir.{Outcome, Task}
   *    +--alarm--> Abandoned -------+   (an abandoned task, counted by the runtime)
   * }}}
   *
-  * * The child never runs on the parent's thread: that may be the thread of a `runSync`, whose
-  * caller wants to go on at the limit.
+  * The child never runs on the parent's thread: that may be the thread of a `runSync`, whose caller
+  * must go on at the limit.
   */
 private[weir] final class TimeoutAbandon[A](source: Task[A], limit: FiniteDuration)
     extends Suspend[A]:
@@ -46,7 +46,9 @@ private final class AbandonableWait(parent: TaskFiber, child: TaskFiber, limit: 
   private val alarm = new AlarmAfter(runtime.timers, limit.toNanos):
     def ring(): Unit = abandonChild()
 
-  /** Sets the alarm first, so that the call that sees the child's end can remove it. */
+  /** Sets the alarm, then registers for the end of the child. In that order, the call that sees the
+    * child's end can remove the alarm.
+    */
   def watch(): Unit =
     runtime.timers.add(alarm)
     child.register((list, lock) => CallbackJoin(ended, runtime, list, lock)) match

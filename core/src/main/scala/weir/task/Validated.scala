@@ -2,10 +2,10 @@ package weir.task
 
 import weir.Task
 
-/** All errors at once, of tasks that have ended one way or the other. */
+/** Collects all errors of tasks that have ended. */
 private[weir] object Validated:
 
-  /** All values if there is no error, else all errors. */
+  /** Returns all values if there is no error, or else all errors. */
   def of[B](ended: Task[List[Either[Throwable, B]]]): Task[Either[List[Throwable], List[B]]] =
     ended.map { results =>
       val errors = results.collect { case Left(error) => error }
