@@ -21,16 +21,16 @@ private[fiber] final class AsyncWaiter(fiber: TaskFiber) extends Waiter(fiber):
 
   override def cancelHook: Task[Unit] | Null = hook
 
-  /** The task that waits. */
+  /** Returns the task that waits. */
   private[fiber] def await: Task[Any] = new Suspend[Any]:
     def begin(fiber: TaskFiber): Any = AsyncWaiter.this
 
-/** The callback that user code gets. Not the waiter itself: where user code passed that through a
-  * `Deferred`, a fiber that takes it out would take it for a wait of its own.
+/** The callback that user code gets. It is not the waiter itself: if user code passed the waiter
+  * through a `Deferred`, a fiber that takes it out would mistake it for a wait of its own.
   */
 private[fiber] final class AsyncCallback[A](waiter: Waiter) extends (Either[Throwable, A] => Unit):
 
-  /** Calls after the first are ignored. */
+  /** Ends the wait. Calls after the first are ignored. */
   def apply(result: Either[Throwable, A]): Unit = result match
     case Right(value) => waiter.complete(value): Unit
     case Left(error) => waiter.fail(error): Unit

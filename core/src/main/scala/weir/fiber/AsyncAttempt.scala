@@ -2,8 +2,8 @@ package weir.fiber
 
 import weir.Task
 
-/** Waits for a callback whose registration is a task, which may answer at once: one frame for what
-  * `uncancelable`, `flatMap`, `onCancel` and a poll would do with seven instructions.
+/** Waits for a callback that a task registers, and which may be answered at once. It uses one frame
+  * for the work of seven instructions of `uncancelable`, `flatMap`, `onCancel` and a poll.
   *
   * {{{
   * Registering, masked --answer--> gone
@@ -12,8 +12,8 @@ import weir.Task
   *                                +--cancel--> the finalizer
   * }}}
   *
-  * A value that has come by the end of the registration is taken without a wait, and without a look
-  * for a cancel: so it is not lost, and the finalizer has nothing to undo.
+  * A value that has come by the end of the registration is taken without a wait, and without a
+  * check for a cancel. So it is not lost, and the finalizer has nothing to undo.
   */
 private[weir] final class AsyncAttempt[A](
     register: (Either[Throwable, A] => Unit) => Task[Either[Option[Task[Unit]], A]]
@@ -21,7 +21,7 @@ private[weir] final class AsyncAttempt[A](
   def begin(fiber: TaskFiber): Frame = new AsyncFrame(fiber):
     protected def registration: Task[Any] = register(AsyncCallback(waiter))
 
-/** As `AsyncAttempt`, for plain code that registers, and a wait that no cancel ends. */
+/** As `AsyncAttempt`, but plain code registers the callback, and no cancel ends the wait. */
 private[weir] final class AsyncUncancelable[A](register: (Either[Throwable, A] => Unit) => Unit)
     extends BeginFrame[A](Tag.BeginFrameMasked):
   def begin(fiber: TaskFiber): Frame = new AsyncFrame(fiber):
@@ -40,7 +40,7 @@ private abstract class AsyncFrame(fiber: TaskFiber) extends Frame(Tag.HandlingFr
   protected def registration: Task[Any]
 
   def start(fiber: TaskFiber): Task[Any] | Null =
-    fiber.push(this) // first: what the registration throws comes to `failed`
+    fiber.push(this) // first: errors of the registration come to `failed`
     fiber.addMask()
     fiber.runtime.waitsOutside(waiter)
     val registering = registration

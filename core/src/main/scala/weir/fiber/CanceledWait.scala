@@ -2,9 +2,9 @@ package weir.fiber
 
 import weir.Task
 
-/** The frame that follows a wait which a cancel has ended: it runs the wait's hook, masked, and
-  * then goes on with the value that has come all the same (`Waiter.late`), or with the cancel. So a
-  * `timeout` whose task has just taken an item returns the item, also to a fiber that is being
+/** The frame that follows a wait which a cancel has ended. It runs the wait's hook, masked. Then it
+  * continues with the value that has come nevertheless (`Waiter.late`), or else with the cancel. So
+  * a `timeout` whose task has just taken an item returns the item, even to a fiber that is being
   * cancelled.
   */
 private[fiber] final class CanceledWait(waiter: Waiter, hook: Task[Unit])

@@ -5,10 +5,10 @@ import weir.Task
 
 /** The capability of the code of one running `Task.direct` to await: see `Task.Direct`.
   *
-  * `fiber.block` is this block exactly while its own code runs: not before or after, not while it
-  * waits for a task, whose functions may hold this block too, and not in a nested `runSync`. A
-  * function that awaited with a block which waits for that function could lose a cancel; on another
-  * thread it would corrupt the stack of the fiber.
+  * `fiber.block` is this block exactly while its own code runs. It is not this block before or
+  * after, while the block waits for a task, whose functions may hold the block too, or in a nested
+  * `runSync`. If a function could await with a block that waits for that function, a cancel could
+  * be lost; on another thread, such an await would corrupt the stack of the fiber.
   *
   * So `await` compares the thread first, which is the block's until its end, and then reads that
   * field. Only the block's own thread writes this block into the field, and removes it. So no other
@@ -38,7 +38,7 @@ final class DirectBlock private (fiber: TaskFiber):
     check()
     inBlock(null)(body(fiber))
 
-  /** Whether this is a block of `fiber` on the calling thread. */
+  /** Returns true if this is a block of `fiber` on the calling thread. */
   private[weir] def isOf(fiber: TaskFiber): Boolean =
     (this.fiber eq fiber) && (Thread.currentThread() eq thread)
 
@@ -74,7 +74,9 @@ final class DirectBlock private (fiber: TaskFiber):
   )
 
 private[weir] object DirectBlock:
-  /** A block for plain code that `fiber` runs on the calling thread piece by piece: see `run`. */
+  /** Returns a block for plain code that `fiber` runs on the calling thread piece by piece: see
+    * `run`.
+    */
   private[weir] def of(fiber: TaskFiber): DirectBlock = new DirectBlock(fiber)
 
   def run[A](body: DirectBlock ?=> A): Task[A] =

@@ -3,9 +3,9 @@ package weir.fiber
 import scala.concurrent.ExecutionContext
 import weir.{Outcome, Task}
 
-/** A task whose steps run on the threads of `context`. Its frame sends the fiber there, and back
-  * again, however the task ends. Plain code that awaits the task cannot leave its thread: there a
-  * fiber of its own runs the task.
+/** Runs a task with its steps on the threads of `context`. Its frame sends the fiber there, and
+  * back again, however the task ends. Plain code that awaits the task cannot leave its thread:
+  * there a fiber of its own runs the task.
   */
 private[weir] final class EvalOn[A](source: Task[A], context: ExecutionContext)
     extends BeginFrame[A](Tag.BeginFrameMasked):
@@ -54,7 +54,8 @@ private[fiber] final class EvalApart(source: Task[Any], context: ExecutionContex
       begun.context = context
       begun.adoptMasks(fiber)
       inner = begun
-      // What takes memory comes before the inner fiber is queued: then nothing would wait for it.
+      // Everything that takes memory is made before the inner fiber is queued: otherwise nothing
+      // would wait for it.
       val end = begun.register((list, lock) => WaitList.Entry(fiber, list, lock))
       val waits = AwaitJoin(end)
       fiber.push(this)
@@ -83,7 +84,8 @@ private[fiber] final class EvalApart(source: Task[Any], context: ExecutionContex
       case Outcome.Failed(error) => Fail(error)
       case Outcome.Canceled => cancelUnmasked(fiber)
 
-  /** Cancels this fiber. Polls in the inner fiber had removed all masks, so this removes them too.
+  /** Cancels this fiber. Polls in the inner fiber had removed all masks, so this method removes
+    * them too.
     */
   private def cancelUnmasked(fiber: TaskFiber): Task[Any] =
     val masks = Iterator.iterate(fiber.innermostMask)(_.nn.outer).takeWhile(_ ne null).toList

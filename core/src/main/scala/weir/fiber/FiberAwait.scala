@@ -2,7 +2,8 @@ package weir.fiber
 
 import weir.{Runtime, Task}
 
-/** Plain code of a fiber that awaits tasks: `DirectCode`, and `await`, which runs a task in place.
+/** The part of a fiber that runs plain code which awaits tasks: `DirectCode`, and `await`, which
+  * runs a task in place.
   *
   * `await` runs the task on top of the same stack, from the code that calls it. There the fiber
   * cannot leave its thread, so a wait parks the thread.
@@ -15,8 +16,8 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
   /** The error of a `loop` that has returned `TaskFiber.Failed`. */
   final protected var failure: Throwable | Null = null
 
-  /** The error that `await`, or masked code, threw last. It is the code's own and not the effect of
-    * a cancel, not even of one that was requested since.
+  /** The error that `await`, or masked code, threw last. It is the code's own error and not the
+    * effect of a cancel, even of a cancel that was requested since.
     */
   final private[weir] var thrown: Throwable | Null = null
 
@@ -41,8 +42,8 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
       catch case error: Throwable => throw failedInPlace(error)
     case _ => awaitInLoop(task)
 
-  /** The error that a thunk has thrown which ran without the interpreter. **Cancelled**: throws
-    * `CancelSignal`.
+  /** Returns the error to throw, after a thunk has thrown `error` without the interpreter.
+    * **Cancelled**: throws `CancelSignal`.
     */
   final private[weir] def failedInPlace(error: Throwable): Throwable =
     if isCancel(error) then awaitInLoop(CancelSelf)
@@ -74,7 +75,7 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
       case TaskFiber.Canceled => throw CancelSignal
       case _ => result.asInstanceOf[A]
 
-  /** To be called now and then by loops of plain code: yields where that is due.
+  /** Must be called now and then by loops of plain code: yields if that is due.
     *
     * **Cancelled**: throws `CancelSignal`.
     */
@@ -86,11 +87,10 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
         stayOnThread()
       endIfCanceled()
 
-  /** **Cancelled**: throws `CancelSignal`.
-    */
+  /** Checks for a cancel. **Cancelled**: throws `CancelSignal`. */
   final private[weir] def endIfCanceled(): Unit = if shouldCancel then await(CancelSelf)
 
-  /** Runs `body` with cancellation masked. For code of a `DirectCode`. */
+  /** Runs `body` with cancellation masked. It is for code of a `DirectCode`. */
   inline def masked[A](inline body: A): A =
     addMask()
     try body
@@ -100,8 +100,8 @@ private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
         throw error
     finally removeMask()
 
-  /** The value of the body, or `CancelSignal` if the fiber was cancelled in it, whatever the body
-    * has made of that.
+  /** Runs the body and returns its value, or `CancelSignal` if the fiber was cancelled in it,
+    * whatever the body has done with the signal.
     */
   final protected def runDirect(direct: DirectCode[Any]): Any =
     val wasFinalizing = finalizing

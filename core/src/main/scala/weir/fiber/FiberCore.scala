@@ -5,22 +5,22 @@ import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
 import weir.{Outcome, Runtime}
 
-/** What others see of a fiber: they cancel it, join it, and read its outcome.
+/** The part of a fiber that others see: they cancel it, join it, and read its outcome.
   *
   * README.md in this folder has the protocols.
   */
 private[weir] abstract class FiberCore(final val runtime: Runtime) extends InterruptGate:
 
   // owner only
-  /** Whether a failure is reported if no one joins the fiber: see `Unhandled`. Written before the
+  /** True if a failure is reported when no one joins the fiber: see `Unhandled`. Written before the
     * fiber is queued.
     */
   final private[fiber] var isReported: Boolean = false
 
-  /** The block of `Task.direct` whose own code runs now; null while that waits for a task. */
+  /** The block of `Task.direct` whose own code runs now; null while the block waits for a task. */
   final private[weir] var block: DirectBlock | Null = null
 
-  /** The values of this fiber's locals, and what its thread carries for `ContextHook`; null for
+  /** The values of this fiber's locals, and the context of its thread for `ContextHook`; null for
     * none.
     */
   final private[weir] var locals: Locals | Null = null
@@ -29,28 +29,31 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
   /** The present or the latest wait. */
   @volatile final private[fiber] var waiting: Waiter | Null = null
 
-  /** The fiber that a cancel of this one goes to: that of a `runSync` which this fiber's code waits
-    * for, unmasked, or that of an `evalOn` which its plain code awaits.
+  /** The fiber that a cancel of this one is passed to: that of a `runSync` which this fiber's code
+    * waits for, unmasked, or that of an `evalOn` which its plain code awaits.
     */
   @volatile private var nested: FiberCore | Null = null
 
-  /** Null, then perhaps `Joiners`, then the `Outcome`, or `Unhandled` with it. */
+  /** Null at first, then possibly `Joiners`, then the `Outcome`, or `Unhandled` with the outcome.
+    */
   @volatile final private[fiber] var ending: AnyRef | Null = null
 
   runtime.begun(this)
 
-  /** What errors and dumps call this fiber. Computed on demand. Two fibers may share a name; that
-    * is rare.
+  /** The name of this fiber in errors and dumps. It is computed on demand. Two fibers may share a
+    * name; that is rare.
     */
   final private[weir] def name: String = Integer.toHexString(System.identityHashCode(this))
 
-  /** For a dump: the present or the latest wait. */
+  /** For a dump: returns the present or the latest wait. */
   final private[weir] def latestWait: Waiter | Null = waiting
 
-  /** For a dump: the fiber of a `runSync`, or of an awaited `evalOn`, that this fiber waits for. */
+  /** For a dump: returns the fiber of a `runSync`, or of an awaited `evalOn`, that this fiber waits
+    * for.
+    */
   final private[weir] def nestedFiber: FiberCore | Null = nested
 
-  /** The wait in which the fiber is suspended; null if it is not. */
+  /** Returns the wait in which the fiber is suspended, or null if it is not suspended. */
   final private[weir] def suspendedIn: Waiter | Null =
     val waiter = waiting
     if (waiter ne null) && waiter.isWaiting then waiter else null
@@ -71,7 +74,7 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
     if inner ne null then inner.interruptCodeOnceMore() else interruptOnceMore()
 
   /** Runs `body`, which runs `inner` on this fiber's thread or waits for it. A cancel of this fiber
-    * becomes a cancel of `inner`, whose masks and finalizers no interrupt may hit.
+    * becomes a cancel of `inner`, so that no interrupt hits the masks and finalizers of `inner`.
     */
   final private[weir] def nesting(inner: FiberCore)(body: => Unit): Unit =
     val block = this.block
@@ -97,7 +100,8 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
 
   final private[fiber] def endNesting(): Unit = nested = null
 
-  /** True if `fiber` is this one, or is nested in it and runs code that this one waits for. */
+  /** Returns true if `fiber` is this one, or is nested in it and runs code that this one waits for.
+    */
   final private[fiber] def isRunBy(fiber: FiberCore): Boolean =
     (fiber eq this) || {
       val inner = nested
@@ -109,7 +113,8 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
     case unhandled: Unhandled => unhandled.outcome
     case _ => null
 
-  /** As `outcome`, for a caller that handles a failure: it is then not reported any more. */
+  /** As `outcome`, for a caller that handles a failure: the failure is then not reported any more.
+    */
   final private[fiber] def handledOutcome: Outcome[Any] | Null = ending match
     case unhandled: Unhandled => unhandled.handled()
     case _ => outcome
@@ -118,13 +123,13 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
   final private[fiber] def end(outcome: Outcome[Any]): Unit = outcome match
     case failed: Outcome.Failed[Any] if isReported && !cancelRequested =>
       val unhandled = Unhandled(failed, this)
-      // Before the outcome is published, unless there are joiners: the end of this fiber may be all
-      // that the program has waited for.
+      // Before the outcome is published, unless there are joiners: the program may have waited only
+      // for the end of this fiber.
       if ending eq null then unhandled.watch()
       if publish(unhandled, outcome) then unhandled.handled(): Unit else unhandled.watch()
     case _ => publish(outcome, outcome): Unit
 
-  /** True if a joiner that had registered before has got the outcome. */
+  /** Publishes the outcome. Returns true if a joiner that had registered before has got it. */
   private def publish(ended: AnyRef, outcome: Outcome[Any]): Boolean =
     FiberCore.Ending.getAndSet(this, ended) match
       case joiners: Joiners => joiners.wakeAll(outcome)
@@ -136,8 +141,8 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
       case Outcome.Failed(error) => runtime.errorTraces.pass(error, to, from = this)
       case _ => ()
 
-  /** Registers a joiner, which `make` makes, perhaps more than once. Returns the outcome if the
-    * fiber has ended, else the joiner, which the end of the fiber completes.
+  /** Registers a joiner, which `make` makes, possibly more than once. Returns the outcome if the
+    * fiber has ended, or else the joiner, which the end of the fiber completes.
     */
   final private[weir] def register(make: (WaitList, AnyRef) => WaitList.Entry): AnyRef =
     var result: AnyRef | Null = null
@@ -156,8 +161,8 @@ private[weir] abstract class FiberCore(final val runtime: Runtime) extends Inter
         case _ => FiberCore.Ending.compareAndSet(this, null, Joiners(this)): Unit
     result.nn
 
-  /** Blocks the calling thread until the fiber has ended. An interrupt cancels the fiber; the
-    * thread goes on waiting for the finalizers, and returns with its interrupt flag set.
+  /** Blocks the calling thread until the fiber has ended. An interrupt cancels the fiber. Then the
+    * thread continues to wait for the finalizers, and returns with its interrupt flag set.
     */
   final private[weir] def awaitEnd(): Outcome[Any] =
     register((list, lock) => ThreadJoin(list, lock)) match

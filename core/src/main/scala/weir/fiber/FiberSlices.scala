@@ -5,11 +5,12 @@ import scala.concurrent.{ExecutionContext, blocking}
 import weir.runtime.{ContextThread, ExecutionThread, FiberRegistry, Job}
 import weir.{Runtime, Task}
 
-/** How a fiber shares threads with others: its slices, when it yields or suspends, what it queues.
+/** The part of a fiber that shares threads with others: its slices, yielding, suspending, and the
+  * jobs that it queues.
   *
   * A slice runs on one thread, from `TaskFiber.runSlice` until the fiber ends, suspends or yields.
-  * Where code of `Task.direct` awaits (`base > 0`), the fiber cannot leave its thread: it parks
-  * that instead.
+  * While code of `Task.direct` awaits (`base > 0`), the fiber cannot leave its thread: it parks the
+  * thread instead.
   *
   * The self type is for those who have to know the fiber: the registry, and frames that it
   * notifies.
@@ -19,27 +20,29 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
   this: TaskFiber =>
 
   // owner only
-  /** Where the next slice begins: a task, or the waiter that has been completed or cancelled. */
+  /** The start of the next slice: a task, or the waiter that has been completed or cancelled. */
   final private[fiber] var pending: AnyRef | Null = body
 
-  /** Instructions that the present slice may run before it asks its thread for more. */
+  /** The number of instructions that the present slice may run before it asks its thread for more.
+    */
   final private[weir] var budget: Int = 0
 
   /** The frame to notify once before this fiber suspends or yields; null for none. */
   final private[weir] var frameToNotify: Frame | Null = null
 
-  /** Its entry in the fiber registry, from its first wait on that a dump would not find otherwise.
-    */
+  /** Its entry in the fiber registry, from its first wait that a dump would not find otherwise. */
   private var registryEntry: FiberRegistry.Entry | Null = null
 
   /** The execution context whose threads run this fiber; null for the workers of the runtime. */
   final private[weir] var context: ExecutionContext | Null = null
 
-  /** How often the fiber has parked a platform thread that has called `runSync`, modulo 2^16. */
+  /** The number of times that the fiber has parked a platform thread that has called `runSync`,
+    * modulo 2^16.
+    */
   final private[weir] var callerParks: Short = 0
 
-  /** True while a worker runs plain code of this fiber that does not keep a thread of `context`:
-    * see `RunsApart`.
+  /** True while a worker runs plain code of this fiber, instead of a thread of `context`: see
+    * `RunsApart`.
     */
   final private[weir] var isApart: Boolean = false
 
@@ -52,28 +55,29 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   // the budget
 
-  /** Whether a frame may run a child that is ready itself: there is budget left, and no cancel.
+  /** Returns true if a frame may run a ready child itself: if there is budget left, and no cancel.
     * Takes one instruction from the budget.
     */
   final def mayGoOn: Boolean = !outOfBudget && !shouldCancel
 
-  /** Takes one instruction from the budget. True at the end of the slice. */
+  /** Takes one instruction from the budget. Returns true at the end of the slice. */
   final private[fiber] def outOfBudget: Boolean =
     budget -= 1
     budget <= 0 && isSliceOver
 
   final private[fiber] def isSliceOver: Boolean = renewBudget() == 0
 
-  /** The budget, as the thread grants it anew; 0 at the end of the slice. */
+  /** Asks the thread for a new budget and returns it; 0 at the end of the slice. */
   final private[weir] def renewBudget(): Int =
     budget = executionThread.moreBudget()
     budget
 
   // yielding
 
-  /** Yields to queued jobs, to go on with `task` afterwards. True if this thread does not own the
-    * fiber any more. False if nothing is queued, if the fiber cannot leave its thread, or if it
-    * need not: on a platform thread that has called `runSync` it holds no carrier.
+  /** Yields to queued jobs, to continue with `task` afterwards. Returns true if this thread does
+    * not own the fiber any more. Returns false if nothing is queued, if the fiber cannot leave its
+    * thread, or if it need not: on a platform thread that has called `runSync` it occupies no
+    * carrier.
     */
   final protected def yieldSlice(task: Task[Any], isCede: Boolean, base: Int): Boolean =
     budget = executionThread.beginSlice()
@@ -86,12 +90,15 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       if isCede then stayAfterCede() else stayOnThread()
       false
 
-  /** Whether others may want the thread. Of those that a context runs nothing is known. */
+  /** Returns true if others may want the thread. Returns true for a thread of a context, since
+    * nothing is known of the context's other jobs.
+    */
   private def othersWait: Boolean =
     executionThread.pooled &&
       ((context ne null) || runtime.scheduler.mayHaveWork(executionThread.preferredShard))
 
-  /** Queues this fiber, to go on with `task`. If that throws, this thread still owns the fiber. */
+  /** Queues this fiber, to continue with `task`. If that throws, this thread still owns the fiber.
+    */
   final protected def leaveThread(task: Task[Any]): Unit =
     notifyFrame()
     leaveThread(task, executionThread.preferredShard)
@@ -111,7 +118,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
         if masks == 0 then openInterruptGate()
         throw error
 
-  /** True if a thread of this fiber's context will run the slice that a worker has begun. */
+  /** Returns true if a thread of this fiber's context will run the slice that a worker has begun.
+    */
   final protected def isSent: Boolean =
     val target = context
     (target ne null) && !isApart && !executionThread.isInstanceOf[ContextThread] && {
@@ -123,7 +131,9 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       }
     }
 
-  /** True if the fiber has ceded and goes on, since nothing is queued that could run instead. */
+  /** Cedes in place. Returns true if the fiber has ceded and goes on, since nothing is queued that
+    * could run instead.
+    */
   final protected def cedesInPlace(): Boolean =
     mayGoOn && !othersWait && {
       budget = executionThread.beginSlice()
@@ -131,8 +141,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       true
     }
 
-  /** What a frame that runs `child` in place has still to run: all of it, unless it begins with a
-    * cede that needs no other thread.
+  /** Returns the part of `child` that a frame which runs it in place has still to run: all of it,
+    * unless it begins with a cede that needs no other thread.
     */
   final private[weir] def pastCede(child: Task[Any]): Task[Any] =
     if child.tag == Tag.FlatMap then
@@ -146,22 +156,22 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     takeOutsideInterrupt(null)
     executionThread.yieldNowAndThen()
 
-  /** At the end of a slice, where the fiber goes on with a further one on the same thread. */
+  /** Called at the end of a slice, if the fiber continues with a further one on the same thread. */
   final protected def stayOnThread(): Unit =
     takeOutsideInterrupt(null)
     executionThread.yieldIfDue(inSlice = true)
 
-  /** An interrupt of the calling thread that no cancel has made counts as a cancel. */
+  /** Treats an interrupt of the calling thread that no cancel has made as a cancel. */
   private def takeOutsideInterrupt(error: Throwable | Null): Unit =
-    // A cancel is requested before it interrupts. So where none is requested, neither before nor
-    // after the flag is taken, the interrupt is from outside.
+    // A cancel is requested before it interrupts. So if none is requested, neither before nor after
+    // the flag is taken, the interrupt is from outside.
     if masks == 0 && !cancelRequested && executionThread.takeInterrupt(error) && !cancelRequested
     then
       executionThread.interruptedFromOutside()
       cancelRequested = true
 
-  /** True if this fiber is being cancelled: then `error`, which its code has thrown, is the effect
-    * of the interrupt, or comes too late to count.
+  /** Returns true if this fiber is being cancelled. Then `error`, which its code has thrown, is the
+    * effect of the interrupt, or comes too late to count.
     */
   final private[weir] def isCancel(error: Throwable): Boolean =
     takeOutsideInterrupt(error)
@@ -169,8 +179,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   // suspending
 
-  /** Suspends the fiber in `wait`. True if the wait has ended and this thread goes on with the
-    * fiber; false if this thread does not own the fiber any more.
+  /** Suspends the fiber in `wait`. Returns true if the wait has ended and this thread continues
+    * with the fiber. Returns false if this thread does not own the fiber any more.
     */
   final protected def suspendOn(wait: Waiter, base: Int): Boolean =
     notifyFrame()
@@ -192,8 +202,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       if !wait.suspend() then
         wait.awaitDone()
         true
-      // A canceller that has read `waiting` before the CAS has not found the wait suspended: so
-      // read its request after the CAS.
+      // A canceller that has read `waiting` before the CAS has not found the wait suspended. So its
+      // request is read after the CAS.
       else if unmasked && cancelRequested && wait.takeForCancel() then
         // This slice does not end yet. The first child of a group would wait for the cancel's hook.
         executionThread.queueHandedOver()
@@ -211,8 +221,9 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     if wait.isWaiting && isOnCallingThread then callerParks = (callerParks + 1).toShort
     if executionThread.isInstanceOf[ContextThread] then parkOnContext(wait) else parkWhile(wait)
 
-  /** A pool that can adds a thread for others, as `ExecutionContext.global` does. One that has
-    * reached its limit may throw instead: the wait goes on, since it will be completed.
+  /** Parks the thread of a context. A pool that can adds a thread for others, as
+    * `ExecutionContext.global` does. A pool that has reached its limit may throw instead: the wait
+    * goes on, since it will be completed.
     */
   private def parkOnContext(wait: Waiter): Unit =
     try blocking(parkWhile(wait))
@@ -235,8 +246,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       frameToNotify = null
       frame.onSuspend(this)
 
-  /** Goes on with `task` on a worker, which has a stack of its own. False if there is no memory to
-    * queue the fiber: then it has to go on here.
+  /** Continues with `task` on a worker, which has a stack of its own. Returns false if there is no
+    * memory to queue the fiber: then it has to continue here.
     */
   final protected def movesToWorker(task: Task[Any]): Boolean =
     try
@@ -244,8 +255,8 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
       true
     catch case _: Throwable => false
 
-  /** At the end of the fiber: its thread does not run it any more, and nothing keeps its parts
-    * alive.
+  /** Called at the end of the fiber: its thread does not run it any more, and nothing keeps its
+    * parts alive.
     */
   final protected def release(): Unit =
     if masks == 0 then closeInterruptGate()
@@ -255,15 +266,16 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   // resuming, by the thread that has ended the wait and so owns the fiber
 
-  /** Queues this suspended fiber; `waiter` has its result. It goes to the shard of the worker that
-    * calls this, or, from other threads such as the timer's, to the one where it ran last: all of
-    * them would send what they wake to one shard.
+  /** Queues this suspended fiber; `waiter` has its result. The fiber goes to the shard of the
+    * worker that calls this method. From another thread, such as the timer's, it goes to the shard
+    * where it ran last: otherwise such a thread would send all the fibers that it wakes to one
+    * shard.
     */
   final private[fiber] def resume(waiter: Waiter): Unit =
     pending = waiter
     runtime.scheduler.submit(this, ExecutionThread.shardHere(otherwise = waiter.leftShard.toInt))
 
-  /** As `resume`, on the thread of the fiber `waker`, whose preferred shard gets this one. */
+  /** As `resume`, on the thread of the fiber `waker`, whose preferred shard gets this fiber. */
   final private[fiber] def resumeFrom(waiter: Waiter, waker: TaskFiber): Unit =
     pending = waiter
     waker.submit(this)
@@ -277,7 +289,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
 
   // other jobs
 
-  /** A new fiber that runs `body`, queued. */
+  /** Makes a new fiber that runs `body`, and queues it. */
   final private[weir] def fork(body: Task[Any], isReported: Boolean = false): TaskFiber =
     val child = TaskFiber(runtime, body)
     child.locals = localsForChild
@@ -291,7 +303,7 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
   final private[weir] def submit(job: Job): Unit =
     runtime.scheduler.submit(job, executionThread.preferredShard)
 
-  /** True, once, if this fiber's thread has replaced a worker that is blocked: see
+  /** Returns true, once, if this fiber's thread has replaced a worker that is blocked: see
     * `Scheduler.spawn`.
     */
   final private[weir] def maySpawn(): Boolean =
@@ -301,26 +313,27 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
   final private[weir] def spawn(job: Job): Unit =
     runtime.scheduler.spawn(job, executionThread.preferredShard)
 
-  /** Runs `job` on this fiber's thread once the fiber has left it, or queues it. The fiber must be
-    * about to suspend or end. In direct style it would park its thread before that ran `job`.
+  /** Runs `job` on this fiber's thread once the fiber has left it, or queues the job. The fiber
+    * must be about to suspend or end. In direct style the job is queued, since the fiber would park
+    * its thread before that ran the job.
     */
   final private[weir] def handOver(job: Job): Unit =
     if inDirect then submit(job) else executionThread.handOver(job)
 
-  /** The shard of this fiber's thread. */
+  /** Returns the shard of this fiber's thread. */
   final private[weir] def preferredShard: Int = executionThread.preferredShard
 
-  /** True on a platform thread that has called `runSync`: it holds no carrier. */
+  /** Returns true on a platform thread that has called `runSync`: it occupies no carrier. */
   final private[weir] def isOnCallingThread: Boolean = !executionThread.pooled
 
   // locals
 
-  /** The locals of a fiber that this one makes now. */
+  /** Returns the locals for a fiber that this one makes now. */
   final private[weir] def localsForChild: Locals | Null =
     val hook = runtime.hook
     if hook eq null then locals else Locals.updated(locals, hook, hook.capture())
 
-  /** Goes on with `locals`: those of another fiber, whose work this one does in place, or its own
+  /** Continues with `locals`: those of another fiber, whose work this one does in place, or its own
     * on another thread.
     */
   final private[weir] def adopt(locals: Locals | Null): Unit =
@@ -328,5 +341,5 @@ private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
     val hook = runtime.hook
     if hook ne null then hook.install(Locals.valueIn(locals, hook, null).asInstanceOf[AnyRef])
 
-  /** Keeps what the thread carries, before others can see this fiber. */
+  /** Keeps the context of the thread, before others can see this fiber. */
   private def saveContext(): Unit = if runtime.hook ne null then locals = localsForChild

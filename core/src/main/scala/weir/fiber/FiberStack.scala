@@ -5,7 +5,7 @@ import weir.Runtime
 /** The continuation stack of a fiber, and the masks that are on.
   *
   *   - **The stack** holds nodes: instructions that wait for their source's result, and frames. It
-  *     is all of a suspended fiber; no part of that is on the JVM's stack.
+  *     is the whole state of a suspended fiber; no part of that is on the JVM's stack.
   *   - **Masks**: `masks` counts those that are on. A cancel is noticed only at 0, and the
   *     interrupt gate is open only then. The mask of an `uncancelable` is a `Mask`, which is also
   *     its poll.
@@ -16,10 +16,11 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
   private var stack: Array[Node | Null] = FiberStack.empty
   final private[fiber] var size: Int = 0
 
-  /** How many masks are on. */
+  /** The number of masks that are on. */
   final private[weir] var masks: Int = 0
 
-  /** The innermost mask that has a frame and has not been removed, if it is one of `uncancelable`.
+  /** The innermost mask that has a frame and has not been removed, if it is a mask of
+    * `uncancelable`.
     */
   final private[fiber] var innermostMask: Mask | Null = null
 
@@ -40,7 +41,7 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
     stack(size) = null
     frame.nn
 
-  /** True if `node` is on top of the stack, above `base`. */
+  /** Returns true if `node` is on top of the stack, above `base`. */
   final protected def isOnTop(node: Node, base: Int): Boolean =
     size > base && (stack(size - 1) eq node)
 
@@ -52,7 +53,9 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
     innermostMask = other.innermostMask
     finalizing = other.finalizing
 
-  /** At the end of the fiber: what still refers to the fiber keeps nothing of its stack alive. */
+  /** Drops the stack at the end of the fiber, so that references to the fiber keep nothing of it
+    * alive.
+    */
   final protected def dropStack(): Unit = stack = FiberStack.empty
 
   /** Drops the frames above `height` without running them, and restores the masks that were on
@@ -64,20 +67,20 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
     while masks > masksBefore && !finalizing do removeMask()
     while masks < masksBefore do addMask()
 
-  /** At most `limit` frames, the innermost first. Null where another thread has changed the stack
-    * meanwhile.
+  /** Returns at most `limit` frames, the innermost first. A frame is null if another thread has
+    * changed the stack meanwhile.
     */
   final private[weir] def topFrames(limit: Int): IndexedSeq[Node | Null] =
     val frames = stack
     val top = math.min(size, frames.length)
     (1 to math.min(top, limit)).map(i => frames(top - i))
 
-  /** The outermost frame, or null. May be called by another thread, as `topFrames`. */
+  /** Returns the outermost frame, or null. May be called by another thread, as `topFrames`. */
   final private[weir] def bottomFrame: Node | Null =
     val frames = stack
     if frames.length > 0 then frames(0) else null
 
-  /** Whether the fiber has to begin to unwind now. */
+  /** Returns true if the fiber has to begin to unwind now. */
   final private[weir] def shouldCancel: Boolean = cancelRequested && masks == 0
 
   final def addMask(): Unit =
@@ -85,18 +88,18 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
     masks += 1
 
   final def removeMask(): Unit =
-    // While finalizing one mask stays, also where a cancel has ended masked code half-way.
+    // While finalizing, one mask stays, also if a cancel has ended masked code half-way.
     if masks > 1 || !finalizing then
       masks -= 1
       if masks == 0 then openInterruptGate()
 
-  /** To be called before code that a cancel must not interrupt. Costs an atomic operation only
-    * where the code before it was interruptible.
+  /** Must be called before code that a cancel must not interrupt. Costs an atomic operation only if
+    * the code before it was interruptible.
     */
   final private[fiber] def beginUninterruptible(): Unit =
     if masks == 0 && !isShut then shutInterruptGate()
 
-  /** To be called before code that a cancel may interrupt. */
+  /** Must be called before code that a cancel may interrupt. */
   final private[fiber] def beginInterruptible(): Unit =
     if isShut && masks == 0 then reopenInterruptGate()
 
@@ -110,12 +113,12 @@ private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runt
     innermostMask = mask
     push(mask)
 
-  /** The end of the body of `mask`. */
+  /** Ends the body of `mask`. */
   final protected def endMask(mask: Mask): Unit =
     innermostMask = mask.outer
     removeMask()
 
-  /** The end of what the poll of `mask` has unmasked. */
+  /** Ends the task that the poll of `mask` has unmasked. */
   final protected def restoreMask(mask: Mask): Unit =
     innermostMask = mask
     addMask()

@@ -6,21 +6,21 @@ import weir.Task
 /** The frame of an instruction that runs many children one after the other (`sequence`, `forever`,
   * a runner of `parTraverse`): one frame for all of them.
   *
-  * `step` is called with each child's result, the frame popped. It either pushes itself again and
-  * returns the next child, or sets `fiber.frameResult` and returns null. It may run children that
-  * are ready (`Frame.ready`) itself, without the interpreter.
+  * `step` is called with each child's result, after the frame was popped. It either pushes itself
+  * again and returns the next child, or sets `fiber.frameResult` and returns null. It may run ready
+  * children (`Frame.ready`) itself, without the interpreter.
   */
 private[weir] abstract class Frame(tag: Int) extends Node(tag):
 
-  /** The first child, or null, as `step`. */
+  /** Returns the first child, or null, as `step`. */
   def start(fiber: TaskFiber): Task[Any] | Null
 
-  /** Goes on with the result of a child. It checks for a cancel itself: before the next child, and
-    * after it has stored the result.
+  /** Continues with the result of a child. It checks for a cancel itself: before the next child,
+    * and after it has stored the result.
     */
   def step(fiber: TaskFiber, value: Any): Task[Any] | Null
 
-  /** For a dump, `Tag.HandlingFrame` only: the fiber that waits for the children. */
+  /** For a dump, `Tag.HandlingFrame` only: returns the fiber that waits for the children. */
   def parent: TaskFiber | Null = null
 
   /** Called if this is `TaskFiber.frameToNotify`: the fiber is about to suspend or yield. Must not
@@ -28,22 +28,22 @@ private[weir] abstract class Frame(tag: Int) extends Node(tag):
     */
   def onSuspend(fiber: TaskFiber): Unit = ()
 
-  /** `Tag.HandlingFrame` only: a child has failed. Returns as `step`. */
+  /** `Tag.HandlingFrame` only: called when a child has failed. Returns as `step`. */
   def failed(@unused fiber: TaskFiber, error: Throwable): Task[Any] | Null = Fail(error)
 
-  /** `Tag.HandlingFrame` only: the finalizer to run now that the fiber is being cancelled; null for
-    * none.
+  /** `Tag.HandlingFrame` only: returns the finalizer to run when the fiber is being cancelled; null
+    * for none.
     */
   def finalizer(fiber: TaskFiber): Task[Unit] | Null = null
 
-  /** `Tag.HandlingFrame` only: the fiber is being cancelled, and the finalizers above this frame
-    * have run.
+  /** `Tag.HandlingFrame` only: called when the fiber is being cancelled, and the finalizers above
+    * this frame have run.
     */
   def canceled(fiber: TaskFiber): Unit = ()
 
 private[weir] object Frame:
-  /** The result of a child that is ready: it needs no interpreter. Otherwise `NotReady`. Takes one
-    * instruction from the fiber's budget.
+  /** Runs a child that is ready, which needs no interpreter, and returns its result. Otherwise
+    * returns `NotReady`. Takes one instruction from the fiber's budget.
     */
   inline def ready(fiber: TaskFiber, child: Task[Any]): Any = child match
     case delay: Delay[?] => if fiber.mayGoOn then delay.run() else NotReady

@@ -4,9 +4,8 @@ import weir.runtime.Job
 import weir.{Fiber, Poll, Task}
 
 /*
- * The instructions that a task is a tree of. `Mapped`, `FlatMap`, `Attempt`, `Handle` and
- * `OnCancel` are also frames: on the continuation stack each says what to do with its source's
- * result.
+ * The instructions: a task is a tree of them. `Mapped`, `FlatMap`, `Attempt`, `Handle` and
+ * `OnCancel` are also frames: on the continuation stack each handles the result of its source.
  */
 
 private[weir] final class Pure[A](val value: A) extends Task[A](Tag.Pure)
@@ -19,7 +18,9 @@ private[weir] final class Fail(val error: Throwable) extends Task[Nothing](Tag.F
   */
 private[weir] abstract class Delay[A] extends Task[A](Tag.Delay):
 
-  /** An `A`. With that type each class would have a bridge to it, which traces would show. */
+  /** Returns an `A`. The declared type is `Any`: with `A`, each class would have a bridge method,
+    * which traces would show.
+    */
   def run(): Any
 
 /** Plain code that cannot be a method of a class of its own, or would keep more alive there: see
@@ -51,8 +52,8 @@ private[weir] final class OnCancel[A](val source: Task[A], val finalizer: Task[U
 
 /** Waits for something outside the fiber. */
 private[weir] abstract class Suspend[A] extends Task[A](Tag.Suspend):
-  /** The result, if it is there already; otherwise a `Waiter` that will be completed. Must not
-    * block. Called on the fiber's thread.
+  /** Returns the result if it is there already; otherwise a `Waiter` that will be completed. Must
+    * not block. Called on the fiber's thread.
     */
   def begin(fiber: TaskFiber): Any
 
@@ -63,7 +64,7 @@ private[weir] abstract class Exchange[A] extends Suspend[A]
 
 private[weir] case object Cede extends Task[Unit](Tag.Cede)
 
-/** `isReported`: whether the fiber's failure is reported if no one joins it. */
+/** Starts a fiber. If `isReported`, the fiber's failure is reported when no one joins it. */
 private[weir] final class Start[A](val body: Task[A], val isReported: Boolean)
     extends Task[Fiber[A]](Tag.Start)
 
@@ -71,14 +72,14 @@ private[weir] case object CancelSelf extends Task[Unit](Tag.Canceled)
 
 private[weir] class Uncancelable[A](val body: Poll => Task[A]) extends Task[A](Tag.Uncancelable)
 
-/** `source` with `mask` removed, where `mask` is the innermost one of this fiber. As a frame, the
-  * end of that.
+/** Runs `source` with `mask` removed, which is the innermost mask of this fiber. As a frame, it
+  * marks the end of `source`.
   */
 private[weir] final class Unmasked[A](val source: Task[A], val mask: Mask)
     extends Task[A](Tag.Unmasked)
 
-/** `next`, on a thread of the fiber's present context: see `EvalOn`. No cancel is looked for. Plain
-  * code must not await it, since it cannot leave its thread.
+/** Runs `next` on a thread of the fiber's present context: see `EvalOn`. There is no check for a
+  * cancel. Plain code must not await it, since it cannot leave its thread.
   */
 private[weir] final class Leave[A](val next: Task[A]) extends Task[A](Tag.Leave)
 
@@ -87,23 +88,24 @@ private[weir] final class Leave[A](val next: Task[A]) extends Task[A](Tag.Leave)
   */
 private[weir] class DirectCode[A](val body: TaskFiber => A) extends Task[A](Tag.DirectCode):
 
-  /** Whether a thread of the context of an `evalOn` runs this, although it may block there: since
-    * it is the user's own code, or since it never waits. Asked only where there is a context.
+  /** Returns true if a thread of the context of an `evalOn` runs this, although it may block there:
+    * because it is the user's own code, or because it never waits. Called only if there is a
+    * context.
     */
   def isForContext: Boolean = false
 
-  /** Whether a platform thread that has called `runSync` leaves this to a worker. Asked there only,
-    * and only where the fiber can leave its thread.
+  /** Returns true if a platform thread that has called `runSync` leaves this to a worker. Called
+    * only on such a thread, and only if the fiber can leave it.
     */
   def isForWorker: Boolean = false
 
-  /** Whether this begins although the fiber is being cancelled. */
+  /** Returns true if this begins although the fiber is being cancelled. */
   def isBegun: Boolean = false
 
-/** What the body of a `DirectCode` returns that is to go on where the fiber may leave a platform
-  * thread that has called `runSync`: it leaves that thread if it can. No cancel is looked for in
-  * between; `body` looks for it first. Not to be returned once a cancel has begun to unwind the
-  * fiber, which drops what direct code returns.
+/** The rest of a `DirectCode`, which its body returns in order to leave a platform thread that has
+  * called `runSync`, if the fiber can leave it. There is no check for a cancel in between; `body`
+  * checks first. It must not be returned once a cancel has begun to unwind the fiber, which drops
+  * the result of direct code.
   */
 private[weir] final class GoesOn(body: TaskFiber => Any) extends DirectCode[Any](body):
   override def isForWorker: Boolean = true
@@ -118,15 +120,17 @@ private[weir] abstract class BeginFrame[A](tag: Int = Tag.BeginFrame) extends Ta
   /** See `Job.demand`. */
   def demand: Int = Job.Now
 
-/** The mask of an `uncancelable`: the poll that its body is given, and the frame that ends it.
+/** The mask of an `uncancelable`: the poll that its body gets, and the frame that ends it.
   *
-  * `depth` is the number of masks that are on, with this one. `outer` is the mask around it that
-  * has not been removed.
+  * `depth` is the number of masks that are on, including this one. `outer` is the mask around it
+  * that has not been removed.
   */
 private[weir] final class Mask(val depth: Int, val outer: Mask | Null)
     extends Node(Tag.RemoveMask),
       Poll:
   def apply[A](task: Task[A]): Task[A] = Unmasked(task, this)
 
-/** The frame under a finalizer of a cancelled fiber: once that has ended, unwinding goes on. */
+/** The frame under a finalizer of a cancelled fiber. When the finalizer has ended, unwinding
+  * continues.
+  */
 private[weir] object ContinueUnwinding extends Node(Tag.Unwind)

@@ -18,17 +18,17 @@ import weir.runtime.{ExecutionThread, Job}
   *               +---canceller, again, CAS---+
   * }}}
   *
-  *   - **Owner**: the thread that runs the fiber. It alone opens and closes the gate.
+  *   - **Owner**: the thread that runs the fiber. Only the owner opens and closes the gate.
   *   - **Invariant**: while the gate is closed, no interrupt of a cancel is under way or in the
   *     thread's flag.
-  *   - **Ordering**: the canceller writes `cancelRequested`, then reads the gate; the owner opens
+  *   - **Ordering**: the canceller writes `cancelRequested`, then reads the gate. The owner opens
   *     the gate, then reads `cancelRequested`. At least one of them sees the other.
   */
 private[weir] abstract class InterruptGate extends Job:
 
   // owner only
   /** True from code that a cancel must not interrupt (`Uninterruptible`) to the next code that it
-    * may: the gate stays closed in between, and what follows closes and opens nothing.
+    * may. The gate stays closed in between, and the instructions there neither close nor open it.
     */
   private var shut: Boolean = false
 
@@ -40,8 +40,8 @@ private[weir] abstract class InterruptGate extends Job:
   @volatile final private[weir] var cancelRequested: Boolean = false
   @volatile private var gate: Int = InterruptGate.Closed
 
-  /** For a dump: the thread that runs the fiber's plain code, blocked or not; null while the fiber
-    * is suspended or queued.
+  /** For a dump: returns the thread that runs the fiber's plain code, blocked or not. Returns null
+    * while the fiber is suspended or queued.
     */
   final private[weir] def runningOn: Thread | Null =
     val executionThread = this.executionThread
@@ -60,7 +60,9 @@ private[weir] abstract class InterruptGate extends Job:
       gate = InterruptGate.Open // a full fence: pairs with the order of accesses in requestCancel
       if cancelRequested then interruptSelf()
 
-  /** After it, no interrupt of a cancel arrives, and none is left in the thread's flag. */
+  /** Closes the gate. After it, no interrupt of a cancel arrives, and none is left in the thread's
+    * flag.
+    */
   final private[fiber] def closeInterruptGate(): Unit =
     if !shut && !InterruptGate.Gate.compareAndSet(this, InterruptGate.Open, InterruptGate.Closed)
     then
@@ -71,14 +73,14 @@ private[weir] abstract class InterruptGate extends Job:
         do Thread.`yield`()
         Thread.interrupted(): Unit
 
-  /** Closes the gate until `reopenInterruptGate`. It must be open, or shut already. */
+  /** Closes the gate until `reopenInterruptGate`. The gate must be open, or shut already. */
   final protected def shutInterruptGate(): Unit =
     closeInterruptGate()
     shut = true
 
   final protected def isShut: Boolean = shut
 
-  /** Opens the gate again where it is shut. */
+  /** Opens the gate again if it is shut. */
   final protected def reopenInterruptGate(): Unit =
     shut = false
     openInterruptGate()
@@ -116,7 +118,7 @@ private[weir] abstract class InterruptGate extends Job:
   private def awaitInterrupt(): Unit =
     while gate == InterruptGate.Interrupting do Thread.`yield`()
 
-  /** Takes back a cancel that the fiber has requested itself, where that was to end only a part of
+  /** Takes back a cancel that the fiber has requested itself, and that was to end only a part of
     * what it runs. The gate must be open.
     *
     * A cancel that another thread requests at the same time may be taken back with it. So the

@@ -2,7 +2,7 @@ package weir.fiber
 
 import weir.{Outcome, Runtime}
 
-/** The joiners of one fiber that has not ended; also the lock of their list. */
+/** The joiners of one fiber that has not ended. It is also the lock of their list. */
 private[fiber] final class Joiners(fiber: FiberCore) extends Awaited:
   def awaitedAs: String = s"the end of fiber ${fiber.name}"
   override def holders: Iterator[TaskFiber] = Iterator(fiber).collect { case fiber: TaskFiber =>
@@ -15,7 +15,9 @@ private[fiber] final class Joiners(fiber: FiberCore) extends Awaited:
   /** True once the fiber has ended: a further joiner reads the outcome. */
   var closed = false
 
-  /** True if any joiner has got the outcome; its wait may have been cancelled before. */
+  /** Passes the outcome to all joiners. Returns true if any of them has got it; the wait of a
+    * joiner may have been cancelled before.
+    */
   def wakeAll(outcome: Outcome[Any]): Boolean =
     var isDelivered = false
     var joiner = synchronized {

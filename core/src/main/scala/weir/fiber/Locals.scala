@@ -1,7 +1,7 @@
 package weir.fiber
 
-/** The values of a fiber's locals, by the object that each belongs to. Immutable, so a fork copies
-  * a reference.
+/** The values of a fiber's locals, by the object that each belongs to. It is immutable, so a fork
+  * copies a reference.
   */
 private[weir] type Locals = Map[AnyRef, Any]
 
@@ -10,7 +10,7 @@ private[weir] object Locals:
   def valueIn(locals: Locals | Null, key: AnyRef, default: Any): Any =
     if locals eq null then default else locals.getOrElse(key, default)
 
-  /** A null `value` removes the key. */
+  /** Returns `locals` with `value` under `key`. A null `value` removes the key. */
   def updated(locals: Locals | Null, key: AnyRef, value: Any): Locals | Null =
     if value == null then
       if (locals eq null) || !locals.contains(key) then locals

@@ -1,8 +1,8 @@
 package weir.fiber
 
-/** An instruction or a frame of the continuation stack: what the interpreter switches on.
+/** An instruction or a frame of the continuation stack, which the interpreter switches on.
   *
-  * The tag is a field, not a virtual method, so that the switch costs one load.
+  * The tag is a field and not a virtual method, so that the switch costs one load.
   */
 private[weir] abstract class Node(final val tag: Int)
 

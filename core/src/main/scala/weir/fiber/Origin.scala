@@ -3,11 +3,12 @@ package weir.fiber
 import scala.annotation.tailrec
 import weir.Task
 
-/** Finds where a task begins: the function that a trace names at the bottom of the task's fiber. */
+/** Finds the function at which a task begins. A trace names it at the bottom of the task's fiber.
+  */
 private[fiber] object Origin:
 
-  /** A function, not the task around it, which may keep a whole collection alive. Null where the
-    * task has none before it runs.
+  /** Returns the function and not the task around it, which may keep a whole collection alive.
+    * Returns null if the task has no function before it runs.
     */
   def of(task: Task[Any]): AnyRef | Null = from(task, null)
 

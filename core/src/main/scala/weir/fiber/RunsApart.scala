@@ -3,17 +3,17 @@ package weir.fiber
 import scala.concurrent.ExecutionContext
 import weir.Task
 
-/** A fiber of an `evalOn` whose plain code a worker runs, so that no wait of that code keeps a
-  * thread of the context.
+/** The rules for a fiber of an `evalOn` whose plain code a worker runs, so that no wait of that
+  * code occupies a thread of the context.
   *
   * Plain code cannot leave its thread where it waits. So the loop of a stream leaves the context
-  * before it begins, and comes back at its end. The tasks that it awaits are the user's code: an
+  * before it begins, and returns to it at its end. The tasks that it awaits are the user's code: an
   * inner fiber runs them on the context (`EvalApart`), and leaves it where it waits. README.md has
-  * the rules.
+  * the details.
   */
 private[fiber] object RunsApart:
 
-  /** Whether `fiber`, which has a context, leaves it before it runs `direct`. */
+  /** Returns true if `fiber`, which has a context, leaves it before it runs `direct`. */
   def leaves(fiber: TaskFiber, direct: DirectCode[?]): Boolean =
     !fiber.isApart && !direct.isForContext
 
@@ -23,13 +23,17 @@ private[fiber] object RunsApart:
     fiber.isApart = true
     Leave(direct)
 
-  /** Whether a new fiber of `context` runs `body` apart: that of a stage, which is plain code. */
+  /** Returns true if a new fiber of `context` runs `body` apart: the fiber of a stage, which is
+    * plain code.
+    */
   def fromItsBegin(body: Task[Any], context: ExecutionContext | Null): Boolean =
     (context ne null) && (body match
       case direct: DirectCode[?] => !direct.isForContext
       case _ => false)
 
-  /** Runs `task`, which plain code of `fiber` awaits, on the context that this has left. */
+  /** Returns a task that runs `task`, which plain code of `fiber` awaits, on the context that the
+    * fiber has left.
+    */
   def atContext(fiber: TaskFiber, task: Task[Any]): Task[Any] =
     if fiber.isApart && hasUserCode(task) then AtContext(task) else task
 

@@ -7,14 +7,14 @@ import weir.{Fiber, Outcome, Runtime, Task}
 /** A fiber: the interpreter of instructions.
   *
   * Cancellation unwinds the stack and runs the finalizers that it finds. The interpreter checks for
-  * it before all code of the user but the functions of `map`; not at the end of a mask, and not
-  * before finalizers and masks are in place. So once a fiber is started, the finalizers at the head
-  * of its body run, whenever it is cancelled.
+  * it before all code of the user except the functions of `map`. It does not check at the end of a
+  * mask, or before finalizers and masks are in place. So once a fiber is started, a cancel always
+  * runs the finalizers at the head of its body.
   *
-  * Its superclasses have one idea each: `FiberAwait` plain code that awaits, `FiberSlices` the
-  * thread that it shares, `FiberStack` the stack, `FiberCore` what others see of it,
-  * `InterruptGate` when a cancel may interrupt. This is the only class that is made, so no call
-  * between them is virtual.
+  * Each of its superclasses has one idea: `FiberAwait` plain code that awaits, `FiberSlices`
+  * sharing of threads, `FiberStack` the stack, `FiberCore` the part that others see,
+  * `InterruptGate` the times at which a cancel may interrupt. This is the only class that is
+  * instantiated, so no call between them is virtual.
   */
 private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
     extends FiberAwait(runtime, body),
@@ -26,7 +26,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
     */
   private[weir] var origin: AnyRef | Null = null
 
-  /** The result of a `Frame` that has ended: see there. */
+  /** The result of a `Frame` that has ended: see `Frame`. */
   private[weir] var frameResult: Any = null
 
   def registeredFibers: Iterator[TaskFiber] = Iterator.single(this)
@@ -73,8 +73,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
       if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
 
   private def finish(result: Any): Unit =
-    // A callback that will never be called may keep this fiber, and a runner the whole of its
-    // group.
+    // A callback that will never be called may keep this fiber, and a runner may keep the whole of
+    // its group.
     origin = null
     release()
     end(
@@ -83,8 +83,9 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
       else Outcome.Succeeded(result)
     )
 
-  /** A slice that begins with a frame, whose children may block in place: so without the JVM frame
-    * of `loop` under them, which is the largest. Returns as `loop`. `Blocking`.
+  /** Runs a slice that begins with a frame, whose children may block in place. The slice runs
+    * without the JVM frame of `loop` under the children, which is the largest. Returns as `loop`.
+    * `Blocking`.
     */
   private def beginFrame(task: BeginFrame[?]): Any =
     val next =
@@ -95,8 +96,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
           task.begin(this).start(this)
       catch
         case error: Throwable => failedIn(task, error)
-    // A frame stays on the stack where the first child is null, which counts as one with the result
-    // null.
+    // A frame stays on the stack if the first child is null, which counts as a child with the
+    // result null.
     if (next eq null) && size == 0 then takeFrameResult() else loop(next, null, 0)
 
   private def takeFrameResult(): Any =
@@ -151,7 +152,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
               // reference to what was taken.
               case Tag.RemoveMask => endMask(frame.asInstanceOf[Mask])
               case Tag.Unmasked =>
-                // To close the gate and open it again at once would be half the cost of a masked
+                // Closing the gate and opening it again at once would be half the cost of a masked
                 // region. `MaskedPolled`
                 val mask = frame.asInstanceOf[Unmasked[Any]].mask
                 if isOnTop(mask, base) then pop(): Unit
@@ -300,15 +301,15 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                   current = null
 
               case Tag.Uncancelable =>
-                // A body that is plain code, or begins with it and then is ready, runs in place,
-                // under a mask without a frame: where it throws, the catch removes the mask.
+                // A body that is plain code, or begins with plain code and then is ready, runs in
+                // place, under a mask without a frame. If it throws, the catch removes the mask.
                 val mask = addNewMask()
                 bare = mask
                 var next = task.asInstanceOf[Uncancelable[Any]].body(mask)
                 var isDone = false
                 if !outOfBudget then
                   if isPlainCode(next) then
-                    current = next // what a trace names, where it throws
+                    current = next // a trace names this if it throws
                     value = runMasked(next)
                     isDone = true
                   else if next.tag == Tag.FlatMap then
@@ -331,7 +332,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
                 val unmasked = task.asInstanceOf[Unmasked[Any]]
                 val mask = unmasked.mask
                 current = unmasked.source
-                // Not the innermost if there is a mask inside of it, also one that is removed
+                // Not the innermost if there is a mask inside of it, even one that is removed
                 // already. The depth shows masks that have no `Mask`.
                 if (mask eq innermostMask) && mask.depth == masks && !finalizing then
                   innermostMask = mask.outer
@@ -378,7 +379,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
             bare = null
     null
 
-  /** The instruction that follows an error which `current` has thrown. */
+  /** Returns the instruction that follows an error which `current` has thrown. */
   private def failedIn(current: Task[Any] | Null, error: Throwable): Task[Any] =
     if isCancel(error) && (error ne thrown) then CancelSelf
     else
@@ -389,7 +390,7 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
   private def isPlainCode(task: Task[Any]): Boolean =
     task.tag == Tag.Delay || task.tag == Tag.Uninterruptible
 
-  /** Under a mask the two do not differ. */
+  /** Runs plain code. Under a mask, the two kinds do not differ. */
   private def runMasked(plain: Task[Any]): Any = plain match
     case delay: Delay[?] => delay.run()
     case other => other.asInstanceOf[Uninterruptible[Any]].thunk()
@@ -401,11 +402,13 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
   private def isUnwinding(current: Task[Any] | Null): Boolean =
     (current ne null) && (current.tag == Tag.Fail || current.tag == Tag.Canceled)
 
-  /** True on the thread of a caller of `runSync`, which may have left hardly any of its stack. */
+  /** Returns true on the thread of a caller of `runSync`, which may have left hardly any of its
+    * stack.
+    */
   private def isOnCallersStack: Boolean =
     (executionThread ne null) && executionThread.isCaller
 
-  /** Pops frames until one handles the error. Null at `base`: none has. */
+  /** Pops frames until one handles the error. Returns null at `base`: none has. */
   private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
     runtime.errorTraces.add(error, this, null)
     while size > base do
@@ -426,7 +429,8 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
     failure = error
     null
 
-  /** Pops frames until one is a finalizer, and returns that. Null at `base`: all have run. */
+  /** Pops frames until one is a finalizer, and returns that. Returns null at `base`: all have run.
+    */
   private def unwindCanceled(base: Int): Task[Any] | Null =
     while size > base do
       val frame = pop()
@@ -444,8 +448,9 @@ private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
     null
 
 private[weir] object TaskFiber:
-  /** How often unwinding may overflow the stack before an await leaves it to the code that called
-    * it. Not at once: the functions that make finalizers may overflow the stack too.
+  /** The number of times that unwinding may overflow the stack before an await leaves it to the
+    * code that called the await. It is not 1, because the functions that make finalizers may
+    * overflow the stack too.
     */
   private inline val overflowsInARow = 8
 

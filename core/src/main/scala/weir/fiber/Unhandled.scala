@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicBoolean
 import scala.jdk.CollectionConverters.*
 import weir.{Outcome, Runtime}
 
-/** The failure of a fiber that no one has joined: it is reported once the fiber has been collected,
+/** The failure of a fiber that no one has joined. It is reported once the fiber has been collected,
   * or at the end of the program.
   *
-  * It is in the fiber's field `ending` in place of the outcome. A joiner calls `handled`. Only a
-  * fiber of `start` that has failed, without a cancel, makes one. A cleaner holds the report, which
-  * holds the error, but neither the fiber nor this object.
+  * It is in the fiber's field `ending` in place of the outcome. A joiner calls `handled`. It is
+  * made only for a fiber of `start` that has failed without a cancel. A cleaner holds the report,
+  * which holds the error, but neither the fiber nor this object.
   */
 private[weir] final class Unhandled(val outcome: Outcome.Failed[Any], fiber: FiberCore):
   private val report = Unhandled.Report(fiber.runtime, fiber.name, outcome.error)
@@ -19,13 +19,13 @@ private[weir] final class Unhandled(val outcome: Outcome.Failed[Any], fiber: Fib
   // owner only
   private var isWatched = false
 
-  /** The outcome, for a joiner. It is not reported any more. */
+  /** Returns the outcome, for a joiner. The failure is not reported any more. */
   def handled(): Outcome[Any] =
     report.drop()
     outcome
 
-  /** Has the failure reported. Called by the fiber, at its end. No effect after `handled`, nor a
-    * second time.
+  /** Makes the failure due for a report. Called by the fiber, at its end. Has no effect after
+    * `handled`, or a second time.
     */
   def watch(): Unit =
     if !isWatched then
@@ -33,11 +33,11 @@ private[weir] final class Unhandled(val outcome: Outcome.Failed[Any], fiber: Fib
       Unhandled.watch(this, report)
 
 private[weir] object Unhandled:
-  /** How many reports can be due at a time. Further ones are only counted. */
+  /** The number of reports that can be due at a time. Further ones are only counted. */
   private[fiber] inline val most = 1000
 
-  /** How long the end of a program waits until the reports are printed: the standard error may
-    * block.
+  /** The time for which the end of a program waits until the reports are printed: the standard
+    * error may block.
     */
   private inline val patienceMillis = 2000L
 
@@ -53,7 +53,7 @@ private[weir] object Unhandled:
       if drop() && (runtime ne null) then
         runtime.report(s"fiber $name, which nobody has joined,", error)
 
-    /** Takes the report back. True if it was due until now. */
+    /** Takes the report back. Returns true if it was due until now. */
     def drop(): Boolean =
       val first = compareAndSet(false, true)
       if first then due.synchronized(due.remove(this)): Unit
@@ -67,7 +67,7 @@ private[weir] object Unhandled:
   private var uncounted = 0L
   private var atExit: Thread | Null = null
 
-  /** How many reports are due. */
+  /** Returns the number of reports that are due. */
   private[fiber] def dueCount: Int = due.synchronized(due.size)
 
   private def watch(unhandled: Unhandled, report: Report): Unit =
@@ -81,7 +81,7 @@ private[weir] object Unhandled:
       // The fiber may have been joined meanwhile.
       if report.get then due.synchronized(due.remove(report)): Unit
       else if room then cleaner.register(unhandled, report): Unit
-    // No thread can be made, or the JVM is shutting down. The fiber ends all the same.
+    // No thread can be made, or the JVM is shutting down. The fiber ends nevertheless.
     catch case _: Throwable => ()
 
   private def hook(): Thread =
@@ -101,8 +101,8 @@ private[weir] object Unhandled:
     }
     if more > 0 then System.err.println(s"weir: $more more fibers have failed, unjoined.")
 
-  /** Reports what is due, and removes the shutdown hook: for a program that ends inside of another
-    * one.
+  /** Prints the reports that are due, and removes the shutdown hook. It is for a program that ends
+    * inside of another one.
     */
   def close(): Unit =
     reportAll()

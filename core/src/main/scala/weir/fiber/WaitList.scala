@@ -12,7 +12,7 @@ private[weir] final class WaitList:
   def isEmpty: Boolean = first eq null
   def size: Int = count
 
-  /** The entry that has waited longest, or null. It stays in the list. */
+  /** Returns the entry that has waited longest, or null. Does not remove it. */
   def peek: WaitList.Entry | Null = first
 
   def add(entry: WaitList.Entry): Unit =
@@ -22,13 +22,14 @@ private[weir] final class WaitList:
     entry.listed = true
     count += 1
 
-  /** Removes the entry that has waited longest, and returns it; null if the list is empty. */
+  /** Removes the entry that has waited longest, and returns it. Returns null if the list is empty.
+    */
   def poll(): WaitList.Entry | Null =
     val entry = first
     if entry ne null then remove(entry)
     entry
 
-  /** No effect if the entry is not in the list. */
+  /** Removes the entry. Has no effect if it is not in the list. */
   def remove(entry: WaitList.Entry): Unit =
     if entry.listed then
       val previous = entry.previous

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
 import weir.Task
 
-/** One wait of one fiber: it decides between the fiber that suspends, its waker and a canceller.
+/** One wait of one fiber. It decides between the fiber that suspends, its waker and a canceller.
   *
   * {{{
   * Registering --fiber--> Suspended --waker--> Assigned --waker--> Done
@@ -15,9 +15,9 @@ import weir.Task
   * }}}
   *
   *   - **Owner**: the thread that moves the state out of `Suspended` owns the fiber, and queues it.
-  *     A waker that comes before `Suspended` only stores the value: the fiber goes on by itself.
-  *   - `complete` returns whether the fiber gets the value. Where it does not, the value is still
-  *     the caller's, for the next waiter.
+  *     A waker that comes before `Suspended` only stores the value: the fiber continues by itself.
+  *   - `complete` returns true if the fiber gets the value. If it returns false, the caller still
+  *     has the value, for the next waiter.
   *   - **Ordering**: all of the fiber's fields are written before the CAS to `Suspended`, which
   *     pairs with the CAS of the waker or the canceller. `value` is written before `Done` is, and
   *     read after.
@@ -25,16 +25,16 @@ import weir.Task
 private[weir] class Waiter(val fiber: TaskFiber):
 
   // owner only until Suspended
-  /** Whether a cancel ends the wait. */
+  /** True if a cancel ends the wait. */
   private[weir] var cancelable = false
 
-  /** The thread that is parked, where the fiber awaits in direct style; null where the fiber has
-    * left its thread.
+  /** The thread that is parked, if the fiber awaits in direct style; null if the fiber has left its
+    * thread.
     */
   private[weir] var thread: Thread | Null = null
 
-  /** The shard of the thread that the fiber has left, where it is queued by a waker that is no
-    * fiber. A byte, for the size of a fiber that waits.
+  /** The shard of the thread that the fiber has left: a waker that is not a fiber queues it there.
+    * It is a byte, to keep a fiber that waits small.
     */
   private[fiber] var leftShard: Byte = 0
 
@@ -48,10 +48,14 @@ private[weir] class Waiter(val fiber: TaskFiber):
   private[fiber] var value: Any = null
   private[fiber] var isError = false
 
-  /** True if the fiber gets `value`; false if it was completed or cancelled before. */
+  /** Completes the wait with `value`. Returns true if the fiber gets it, false if the wait was
+    * completed or cancelled before.
+    */
   final def complete(value: Any): Boolean = finish(value, isError = false)
 
-  /** True if the fiber fails with `error`; false if it was completed or cancelled before. */
+  /** Completes the wait with `error`. Returns true if the fiber fails with it, false if the wait
+    * was completed or cancelled before.
+    */
   final def fail(error: Throwable): Boolean = finish(error, isError = true)
 
   private def finish(value: Any, isError: Boolean): Boolean =
@@ -83,13 +87,14 @@ private[weir] class Waiter(val fiber: TaskFiber):
     val parked = thread
     if parked eq null then fiber.resumeFrom(this, waker) else LockSupport.unpark(parked)
 
-  /** Called by the fiber. False if a waker was faster: then the result is here, or will be in a
-    * moment.
+  /** Called by the fiber. Returns false if a waker was faster: then the result is here, or will be
+    * in a moment.
     */
   private[fiber] def suspend(): Boolean =
     Waiter.State.compareAndSet(this, Waiter.Registering, Waiter.Suspended)
 
-  /** Called by a canceller. True if this call has ended the wait: then the caller owns the fiber.
+  /** Called by a canceller. Returns true if this call has ended the wait: then the caller owns the
+    * fiber.
     */
   private[fiber] def takeForCancel(): Boolean =
     state == Waiter.Suspended && cancelable &&
@@ -100,39 +105,42 @@ private[weir] class Waiter(val fiber: TaskFiber):
     val parked = thread
     if parked eq null then resumeFiber() else LockSupport.unpark(parked)
 
-  /** Queues the fiber, which this thread owns. A class that overrides it has to be `EagerlyLinked`.
+  /** Queues the fiber, which this thread owns. A class that overrides this method has to be
+    * `EagerlyLinked`.
     */
   protected def resumeFiber(): Unit = fiber.resume(this)
 
-  /** True while the fiber is suspended, or its result is being stored. */
+  /** Returns true while the fiber is suspended, or its result is being stored. */
   private[weir] def isWaiting: Boolean =
     val current = state
     current == Waiter.Suspended || current == Waiter.Assigned
 
-  /** True until a waker or a canceller has ended the wait, also before the fiber has suspended. */
+  /** Returns true until a waker or a canceller has ended the wait, also before the fiber has
+    * suspended.
+    */
   private[weir] def isOpen: Boolean =
     val current = state
     current == Waiter.Registering || current == Waiter.Suspended
 
   private[weir] def isCanceled: Boolean = state == Waiter.Canceled
 
-  /** True if the fiber has its value, or will have it as soon as it runs. */
+  /** Returns true if the fiber has its value, or will have it as soon as it runs. */
   private[weir] def isDone: Boolean = state == Waiter.Done
 
-  /** True once a waker has decided the result, which is here or will be in a moment. */
+  /** Returns true once a waker has decided the result, which is here or will be in a moment. */
   private[weir] def hasResult: Boolean =
     val current = state
     current == Waiter.Assigned || current == Waiter.Done
 
-  /** The result, once `hasResult` is true. */
+  /** Returns the result, once `hasResult` is true. */
   private[weir] def result: Either[Throwable, Any] =
     awaitDone()
     if isError then Left(value.asInstanceOf[Throwable]) else Right(value)
 
-  /** True if the fiber has its value, which is no error. */
+  /** Returns true if the fiber has its value, and that is not an error. */
   private[fiber] def hasValue: Boolean = state == Waiter.Done && !isError
 
-  /** What a fiber that is about to wait goes on with: the value, if it is here, else this. */
+  /** Returns the value if it is here, or else this waiter, for a fiber that is about to wait. */
   private[weir] def resultOrSelf: Any = if hasValue then value else this
 
   /** Called by the fiber after `suspend` was false: waits the few instructions until the result is
@@ -140,22 +148,26 @@ private[weir] class Waiter(val fiber: TaskFiber):
     */
   private[fiber] def awaitDone(): Unit = while state != Waiter.Done do Thread.onSpinWait()
 
-  /** Called by the fiber once a cancel has ended the wait: removes this from the list that it is
-    * in.
+  /** Called by the fiber once a cancel has ended the wait: removes this waiter from the list that
+    * it is in.
     */
   def abandon(): Unit = ()
 
-  /** True where a dump finds the fiber without an entry in the fiber registry. */
+  /** Returns true if a dump finds the fiber without an entry in the fiber registry. */
   def isFound: Boolean = false
 
-  /** What the fiber waits for, for a fiber dump; null where only the user's code knows. */
+  /** Returns the object that the fiber waits for, for a fiber dump; null if only the user's code
+    * knows it.
+    */
   def awaited: Awaited | Null = null
 
-  /** What the fiber does after `abandon`, before its other finalizers; null for nothing. */
+  /** Returns the task that the fiber runs after `abandon`, before its other finalizers; null for
+    * none.
+    */
   def cancelHook: Task[Unit] | Null = null
 
-  /** The value that has come though a cancel had ended the wait, once `cancelHook` has run; null
-    * for none.
+  /** Returns the value that has come although a cancel had ended the wait, once `cancelHook` has
+    * run; null for none.
     */
   def late: Pure[Any] | Null = null
 
