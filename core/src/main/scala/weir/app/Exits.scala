@@ -2,13 +2,13 @@ package weir.app
 
 import weir.fiber.TaskFiber
 
-/** Tells which fibers cannot end any more because they, or fibers that they wait for, have called
-  * `System.exit`, which never returns.
+/** Finds the fibers that cannot end any more because they, or fibers that they wait for, have
+  * called `System.exit`, which never returns.
   */
 private[weir] object Exits:
 
-  /** Whether `fiber` is in a call of `System.exit`, or waits, in a finalizer or another mask, for
-    * fibers that all are.
+  /** Returns true if `fiber` is in a call of `System.exit`, or waits, in a finalizer or another
+    * mask, for fibers that all are.
     *
     * A wait that a cancel may still end does not count: between the cancel of a fiber and that of
     * its children, a fiber whose finalizers are yet to run would look like one that waits for the

@@ -16,17 +16,17 @@ import weir.{ExitCode, Outcome, Runtime, Task}
   *    +--System.exit by anybody: the shutdown hook cancels----------+
   * }}}
   *
-  *   - **Which thread ends the process**: the one that moves `exiting` to true, once. That is the
-  *     main thread, the thread of the first signal at its deadline, or the shutdown hook. The JVM
-  *     is never left to end by itself: without the main thread it would do so with exit code 0,
-  *     while the others, daemons, were still printing. So the main thread blocks if another thread
-  *     was faster.
-  *   - **A hang** is what `Deadline` is for: it is started before anything that may block for ever,
-  *     but for one thing: a task that ends by itself waits until its output is read, as any program
-  *     does. A signal ends that wait.
+  *   - **The thread that ends the process** is the one that moves `exiting` to true, once. That is
+  *     the main thread, the thread of the first signal at its deadline, or the shutdown hook. The
+  *     JVM is never left to end by itself: without the main thread it would do so with exit code 0,
+  *     while the others, which are daemons, were still printing. So the main thread blocks if
+  *     another thread was faster.
+  *   - **A hang** is ended by `Deadline`. It is started before anything that may block for ever,
+  *     with one exception: a task that ends by itself waits until its output is read, as any
+  *     program does. A signal ends that wait.
   *   - **System.exit** blocks the thread that calls it until all hooks have run, and swallows
   *     interrupts meanwhile. So a fiber that calls it cannot end, nor can a fiber that waits for
-  *     it: the hook waits for all but these.
+  *     it. The hook waits for all fibers except these.
   */
 private[weir] final class MainProcess(
     task: Task[ExitCode | Unit],
@@ -43,9 +43,9 @@ private[weir] final class MainProcess(
   private val stopping = AtomicInteger()
   private val exiting = AtomicBoolean()
 
-  /** Runs the task and ends the process. If this runs inside of another program that goes on, such
-    * as a build tool, it does not end the process: it returns if the exit code is 0, and throws if
-    * it is not.
+  /** Runs the task and ends the process. If this runs inside of another program that continues,
+    * such as a build tool, it does not end the process: it returns if the exit code is 0, and
+    * throws otherwise.
     */
   def run(): Unit =
     val hook = Thread.ofPlatform().name("weir-shutdown").unstarted(() => shutDown())
@@ -79,8 +79,8 @@ private[weir] final class MainProcess(
         TerminalMessages.print(stuck(name))
         exit(code)
 
-  /** The shutdown hook: the JVM runs it after a call of `System.exit`, also that of
-    * `exit` below.
+  /** The shutdown hook. The JVM runs it after a call of `System.exit`, also after that of `exit`
+    * below.
     */
   private def shutDown(): Unit =
     if exiting.compareAndSet(false, true) then
@@ -116,8 +116,8 @@ private[weir] final class MainProcess(
       true
     catch case _: TimeoutException => false
 
-  /** The exit code of the process. A task that ends after a signal, with an exit code of its own,
-    * keeps that: it may have done its work.
+  /** Returns the exit code of the process. A task that ends after a signal, with an exit code of
+    * its own, keeps that: it may have done its work.
     */
   private def exitCode(outcome: Outcome[ExitCode | Unit]): Int = outcome match
     case Outcome.Succeeded(code: ExitCode) => code.code
@@ -137,16 +137,16 @@ private[weir] final class MainProcess(
 private[weir] object MainProcess:
   import scala.concurrent.duration.DurationInt
 
-  /** How long finalizers may take until the user is told that they do. */
+  /** The time that finalizers may take until the user is told about them. */
   private val patience = 1.second
 
-  /** How often the shutdown hook asks whether the fiber can still end: no event says that it
-    * cannot.
+  /** The interval at which the shutdown hook checks whether the fiber can still end: no event says
+    * that it cannot.
     */
   private val look = 20.millis
 
-  /** Whether another program has called `main`: the JVM's own main thread is in the group "main",
-    * programs that run others put them into another group.
+  /** Returns true if another program has called `main`: the JVM's own main thread is in the group
+    * "main", and programs that run others put them into another group.
     */
   private def isGuest: Boolean =
     val group = Thread.currentThread().getThreadGroup

@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters.*
 private[weir] object TerminalMessages:
   private val limitMillis = 2000L
 
-  /** Prints `text` to the standard error, after what is buffered for the standard output. Returns
-    * after two seconds if that blocks, as on a full pipe.
+  /** Prints `text` to the standard error, after the text that is buffered for the standard output.
+    * Returns after two seconds if that blocks, as on a full pipe.
     */
   def print(text: => String): Unit =
     val thread = Thread.ofPlatform().daemon().name("weir-terminal-messages").start { () =>
@@ -17,18 +17,18 @@ private[weir] object TerminalMessages:
     }
     thread.join(limitMillis)
 
-  /** Writes what is buffered for the standard output. */
+  /** Writes the text that is buffered for the standard output. */
   def flush(): Unit =
     Console.out.flush()
     System.out.flush()
 
-  /** The stack trace of `error`, as text. */
+  /** Returns the stack trace of `error` as text. */
   def trace(error: Throwable): String =
     val text = StringWriter()
     error.printStackTrace(PrintWriter(text))
     text.toString.stripTrailing
 
-  /** The stack traces of the threads that keep a JVM from ending, as text. */
+  /** Returns the stack traces of the threads that keep a JVM from ending, as text. */
   def threads(): String =
     Thread.getAllStackTraces.asScala
       .collect {

@@ -1,13 +1,13 @@
 package weir.runtime
 
 /** Alarms in the order of their times. An alarm knows its index, so a cancelled one is removed at
-  * once, in O(log n). Each method must be called with the lock of the timer held that owns the
-  * heap.
+  * once, in O(log n). Each method must be called with the lock of the timer that owns the heap
+  * held.
   *
   * Each node has four children, which halves the depth of a binary heap. The times are in an array
-  * of their own, so that those of four children are on one cache line: a read of each alarm instead
-  * would be a cache miss each, and with a million alarms that is what a timer spends its time on
-  * (`weir sleepers`).
+  * of their own, so that those of four children are on one cache line. If each alarm were read
+  * instead, each read would be a cache miss, and with a million alarms a timer would spend most of
+  * its time on these (`weir sleepers`).
   */
 private[weir] final class AlarmHeap:
   private var heap = new Array[Alarm | Null](64)
@@ -16,10 +16,10 @@ private[weir] final class AlarmHeap:
 
   def size: Int = count
 
-  /** The alarm that is due first, or null. */
+  /** Returns the alarm that is due first, or null. */
   def first: Alarm | Null = heap(0)
 
-  /** All alarms, in no order. */
+  /** Returns all alarms, in no order. */
   def all: Array[Alarm | Null] = java.util.Arrays.copyOf(heap, count)
 
   def add(alarm: Alarm): Unit =
@@ -32,7 +32,7 @@ private[weir] final class AlarmHeap:
     count += 1
     up(count - 1, alarm, alarm.dueNanos)
 
-  /** False if the alarm is not in the heap. */
+  /** Removes an alarm. Returns false if it is not in the heap. */
   def remove(alarm: Alarm): Boolean =
     val index = alarm.index
     if index < 0 then false

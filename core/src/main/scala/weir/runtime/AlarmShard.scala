@@ -6,14 +6,14 @@ import scala.annotation.static
 
 /** The alarms that are set from one shard, under a lock of its own.
   *
-  *   - **Lock**: held for a few instructions, or for as long as `Tuning.alarmsAtOnce` alarms are
-  *     taken out. No thread leaves its carrier for it at once: that costs as much as a hundred
-  *     alarms. It is released by a write of a field, which needs no frame: where the user's stack
-  *     overflows in the middle, the lock is free again.
-  *   - **`looksAt`**: when the timer's thread looks here next, at the latest. Written under the
-  *     lock, read without. It is never later than the first alarm, and stays where it was set for
-  *     an alarm that has been removed: another such one is likely to follow, and would wake the
-  *     thread again. `Never` where no look is needed, as there is no alarm.
+  *   - **Lock**: held for a few instructions, or for as long as it takes to take out
+  *     `Tuning.alarmsAtOnce` alarms. A thread that finds the lock held does not leave its carrier
+  *     at once: that costs as much as a hundred alarms. The lock is released by a write of a field,
+  *     which needs no frame: if the user's stack overflows in the middle, the lock is free again.
+  *   - **`looksAt`**: the time at which the timer's thread looks here next, at the latest. Written
+  *     under the lock, read without. It is never later than the first alarm. When an alarm is
+  *     removed, it keeps its value: another such alarm is likely to follow, and would wake the
+  *     thread again. It is `Never` if no look is needed, because there is no alarm.
   *   - **Padded**, so that no two shards share a cache line.
   */
 private[runtime] abstract class AlarmShard extends PaddedFront:
@@ -25,7 +25,7 @@ private[runtime] abstract class AlarmShard extends PaddedFront:
   // shared, under the lock
   private val alarms = AlarmHeap()
 
-  /** Adds `alarm`. True if the timer's thread has to look sooner than it would. */
+  /** Adds `alarm`. Returns true if the timer's thread has to look sooner than it would. */
   final def add(alarm: Alarm): Boolean = locked:
     alarms.add(alarm)
     val due = AlarmShard.look(alarm)
@@ -33,12 +33,12 @@ private[runtime] abstract class AlarmShard extends PaddedFront:
     if isSooner then looksAt = due
     isSooner
 
-  /** False if the alarm is not here any more. */
+  /** Removes `alarm`. Returns false if it is not here any more. */
   final def remove(alarm: Alarm): Boolean = locked(alarms.remove(alarm))
 
-  /** Moves what is due at `now` to `due`, as far as there is room. Returns how many alarms that
-    * are. To be called by the timer's thread once `looksAt` is over, which is set for the next
-    * look.
+  /** Moves the alarms that are due at `now` to `due`, as far as there is room, and returns their
+    * number. Must be called by the timer's thread once `looksAt` is over. Sets `looksAt` for the
+    * next look.
     */
   final def takeDue(due: Array[Alarm | Null], now: Long): Int = locked:
     var count = 0
@@ -53,7 +53,7 @@ private[runtime] abstract class AlarmShard extends PaddedFront:
 
   final def size: Int = locked(alarms.size)
 
-  /** All alarms, in no order. */
+  /** Returns all alarms, in no order. */
   final def all: Array[Alarm | Null] = locked(alarms.all)
 
   private inline def locked[A](inline body: A): A =
@@ -68,7 +68,7 @@ private[runtime] abstract class AlarmShard extends PaddedFront:
     var tries = 0
     while !tryLock() do
       tries += 1
-      // The holder must have lost its core: this thread leaves it its own.
+      // The holder must have lost its core: this thread leaves its own core to the holder.
       if tries % Tuning.lockTriesPerYield == 0 then LockSupport.parkNanos(Tuning.alarmLockNanos)
       else Pause.nanos(Tuning.backoffFirstNanos)
 
@@ -83,11 +83,11 @@ private[runtime] object AlarmShard:
   /** The `looksAt` of a shard at which nobody looks. */
   inline val Never = Long.MaxValue
 
-  /** When to look for `alarm`. */
+  /** Returns the time of the look for `alarm`. */
   private def look(alarm: Alarm): Long =
     val due = alarm.dueNanos
     if due == Never then due - 1 else due
 
-  /** Whether a look at `look` is before one at `other`. */
+  /** Returns true if a look at the time `look` is before one at `other`. */
   def isBefore(look: Long, other: Long): Boolean =
     look != Never && (other == Never || look - other < 0)

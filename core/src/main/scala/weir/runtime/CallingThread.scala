@@ -1,15 +1,15 @@
 package weir.runtime
 
-/** The thread that calls `runSync`, as it runs the first slice of the task itself.
+/** The thread that calls `runSync`, while it runs the first slice of the task itself.
   *
   * An interrupt of that thread cancels the task. If the task's code blocks, the interrupt arrives
-  * as an error of that code, else only as the thread's flag; so both are looked at.
+  * as an error of that code. Otherwise it arrives only as the thread's flag. So both are checked.
   */
 private[weir] final class CallingThread private (scheduler: Scheduler, depth: Int)
     extends ExecutionThread(scheduler):
   val thread: Thread = Thread.currentThread()
 
-  /** A virtual thread holds a carrier, a platform thread does not. */
+  /** A virtual thread occupies a carrier, a platform thread does not. */
   val pooled: Boolean = thread.isVirtual
 
   override def isCaller: Boolean = true
@@ -57,9 +57,9 @@ private[weir] final class CallingThread private (scheduler: Scheduler, depth: In
 private[weir] object CallingThread:
   private[runtime] val current: ScopedValue[ExecutionThread] = ScopedValue.newInstance()
 
-  /** The innermost `runSync` of the calling thread, or what else it runs slices as, if that is no
-    * worker; else null. The thread is compared, since a thread that is started inside of the scope
-    * may inherit the value.
+  /** Returns the innermost `runSync` of the calling thread, or the other execution thread as which
+    * it runs slices, if that is not a worker; else null. The thread is compared, since a thread
+    * that is started inside of the scope may inherit the value.
     */
   private[runtime] def here: ExecutionThread | Null =
     if current.isBound then
@@ -67,10 +67,11 @@ private[weir] object CallingThread:
       if caller.thread eq Thread.currentThread() then caller else null
     else null
 
-  /** For the calling thread; `outer` is what it already runs slices as, or null. **Fails** with a
-    * `StackOverflowError` if code that recurses through `runSync` has left so little of the stack
-    * that the interpreter could not end what it begins. The first call inside of a fiber is not
-    * checked: that costs ten times what the call does, and `weir burst` makes no other calls.
+  /** Makes one for the calling thread; `outer` is the execution thread as which that already runs
+    * slices, or null. **Fails** with a `StackOverflowError` if code that recurses through `runSync`
+    * has left so little of the stack that the interpreter could not end what it begins. The first
+    * call inside of a fiber is not checked: the check costs ten times as much as the call, and
+    * `weir burst` makes only such calls.
     */
   def apply(scheduler: Scheduler, outer: ExecutionThread | Null): CallingThread =
     if outer eq null then new CallingThread(scheduler, 0)

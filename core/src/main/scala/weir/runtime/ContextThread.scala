@@ -2,9 +2,10 @@ package weir.runtime
 
 import scala.concurrent.ExecutionContext
 
-/** A thread of a user's execution context, as it runs one slice of a job that was sent there.
+/** A thread of a user's execution context, while it runs one slice of a job that was sent there.
   *
-  * It runs that slice alone: what the slice queues or hands over goes to the runtime's workers.
+  * It runs only that slice: the jobs that the slice queues or hands over go to the runtime's
+  * workers.
   */
 private[weir] final class ContextThread private (scheduler: Scheduler)
     extends ExecutionThread(scheduler):
@@ -18,8 +19,8 @@ private[weir] final class ContextThread private (scheduler: Scheduler)
 
 private[weir] object ContextThread:
 
-  /** Has a thread of `context` run the next slice of `job`. False where the caller has to run it
-    * itself: the context has refused it, or would run it in place, on the caller's stack.
+  /** Has a thread of `context` run the next slice of `job`. Returns false if the caller has to run
+    * it itself: the context has refused it, or would run it in place, on the caller's stack.
     */
   def send(job: Job, context: ExecutionContext, scheduler: Scheduler): Boolean =
     val slice = Slice(job, scheduler)
@@ -28,8 +29,10 @@ private[weir] object ContextThread:
       !slice.sent()
     catch case _: Throwable => !slice.take()
 
-  /** - **Shared**: `taken` decides by CAS who runs the slice, where a context has both thrown and
-    *   queued it.
+  /** One slice that was sent to a context.
+    *
+    *   - **Shared**: the flag decides by CAS which thread runs the slice, if a context has both
+    *     thrown and queued it.
     */
   private final class Slice(job: Job, scheduler: Scheduler)
       extends java.util.concurrent.atomic.AtomicBoolean,
@@ -48,7 +51,7 @@ private[weir] object ContextThread:
 
     def take(): Boolean = compareAndSet(false, true)
 
-    /** True if the context has run this before it returned. */
+    /** Returns true if the context has run this before it returned. */
     def sent(): Boolean =
       sender = null
       inPlace

@@ -2,7 +2,7 @@ package weir.runtime
 
 import java.util.concurrent.atomic.LongAdder
 
-/** Counts what carriers do to each other, for measurements: lost races, locks that were held,
+/** Counts how carriers disturb each other, for measurements: lost races, locks that were held,
   * wake-ups, steals.
   *
   *   - **Off**, unless the JVM was started with `-Dweir.counters=true`. Then `isOn` is a constant
@@ -110,11 +110,11 @@ private[weir] object Counters:
   /** Counts `n` times `event`. */
   def count(event: Int, n: Int): Unit = if isOn then adders(event).add(n.toLong)
 
-  /** Returns how often `event` has been counted; 0 if counting is off. */
+  /** Returns the number of times that `event` has been counted; 0 if counting is off. */
   def value(event: Int): Long = if isOn then adders(event).sum else 0
 
-  /** The counts since the start, or since the last `reset`, by name; without what is 0.
-    * Empty if counting is off.
+  /** Returns the counts since the start, or since the last `reset`, by name. Counts of 0 are left
+    * out. Empty if counting is off.
     */
   def snapshot: Seq[(String, Long)] =
     names.toSeq.zip(adders.toSeq.map(_.sum)).filter(_._2 != 0)

@@ -2,7 +2,7 @@ package weir.runtime
 
 import java.util.Locale
 
-/** How long something takes, as a person reads it. */
+/** Formats a duration for a person. */
 private[weir] object DurationText:
   def apply(nanos: Long): String =
     val seconds = nanos.toDouble / 1e9

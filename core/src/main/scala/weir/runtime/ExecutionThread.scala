@@ -14,13 +14,14 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   // immutable
   def thread: Thread
 
-  /** How many calls of `runSync` are on this thread's stack. */
+  /** Returns the number of calls of `runSync` on this thread's stack. */
   private[runtime] def nesting: Int = 0
 
-  /** Whether this is the calling thread of a `runSync`. */
+  /** Returns true if this is the calling thread of a `runSync`. */
   def isCaller: Boolean = false
 
-  /** Whether a long slice would hold a carrier, so that it has to yield to queued work. */
+  /** Returns true if a long slice would occupy a carrier, so that it has to yield to queued work.
+    */
   def pooled: Boolean
 
   // owner only
@@ -35,20 +36,20 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   private var sliceStart: Long = 0
   private var sliceInstructions: Int = 0
 
-  /** Whether this thread has taken its slot from a blocked worker. Reset when the first job has
+  /** True if this thread has taken its slot from a blocked worker. Reset when the first job has
     * returned, or has asked.
     */
   final protected var isReplacing: Boolean = false
 
-  /** True, once, if this thread has taken its slot from a blocked worker, so that its own job may
-    * be about to block too.
+  /** Returns true, once, if this thread has taken its slot from a blocked worker, so that its own
+    * job may be about to block too.
     */
   final def takeReplacing(): Boolean =
     val was = isReplacing
     isReplacing = false
     was
 
-  /** The shard that this thread pushes to, and takes from first. */
+  /** Returns the shard that this thread pushes to, and takes from first. */
   def preferredShard: Int
 
   /** Runs `job` next on this thread, or queues it: after `Tuning.handOversInARow` hand-overs the
@@ -75,25 +76,27 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
     val job = takeHandedOver()
     if job ne null then scheduler.submit(job, preferredShard)
 
-  /** How many slices this thread has begun. Read by the watch. */
+  /** The number of slices that this thread has begun. Read by the watch. */
   final var slices: Int = 0
 
   /** The watch's time when this thread began its latest slice. Read by dumps. */
   final var begun: Int = 0
 
-  /** What the watch knows of this thread. For the watch's thread only. */
+  /** The knowledge of the watch about this thread. For the watch's thread only. */
   private[weir] final var seen: Spins.Seen | Null = null
 
-  /** How many instructions a slice that begins now may run before it asks `moreBudget`. */
+  /** Begins a slice, and returns the number of instructions that it may run before it asks
+    * `moreBudget`.
+    */
   def beginSlice(): Int =
     slices += 1
     begun = scheduler.ticks
     sliceInstructions = 0
     Tuning.clockInstructions
 
-  /** How many more instructions the present slice may run; 0 if it is over. The clock is not read
-    * in slices that are shorter than the first budget, and seldom in those that turn out to be
-    * fast.
+  /** Returns the number of instructions that the present slice may still run; 0 if it is over. The
+    * clock is not read in slices that are shorter than the first budget, and seldom in slices that
+    * turn out to be fast.
     */
   def moreBudget(): Int =
     val now = System.nanoTime()
@@ -107,21 +110,21 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
       rest
     else Tuning.clockInstructions
 
-  /** Whether this thread was interrupted, which `error` may be a sign of; clears its flag. False
-    * for a worker, which is interrupted by cancels alone.
+  /** Returns true if this thread was interrupted, which `error` may be a sign of, and clears its
+    * flag. Returns false for a worker, which only cancels interrupt.
     */
   def takeInterrupt(error: Throwable | Null): Boolean = false
 
   /** Called after `takeInterrupt` if no cancel has made that interrupt. */
   def interruptedFromOutside(): Unit = ()
 
-  /** Whether `interruptedFromOutside` has been called. */
+  /** Returns true if `interruptedFromOutside` has been called. */
   def hasBeenInterrupted: Boolean = false
 
   /** Gives the carrier back to the JDK's scheduler if this thread has had it for a while: virtual
     * threads are not time-sliced, and the user's own must not starve. If `inSlice`, the present job
-    * stays on this thread: then, if work is queued, the thread also gives its slot up, so that
-    * another worker runs it.
+    * stays on this thread: then, if work is queued, the thread also gives up its slot, so that
+    * another worker runs the work.
     *
     * `Thread.yield` puts this thread into its carrier's own queue if that is not empty, and a
     * carrier looks at the JDK's common queue only when its own is empty: two threads that yield to
@@ -139,16 +142,15 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
         else Thread.`yield`()
         lastYield = System.nanoTime()
 
-  /** Parks, whether the thread has a permit or not: each interrupt, and so each cancel of a fiber
-    * that runs, leaves one, with which a park returns at once and keeps the carrier. Not final for
-    * tests alone.
+  /** Parks, whether the thread has a permit or not. Each interrupt, and so each cancel of a fiber
+    * that runs, leaves a permit, with which a park returns at once and keeps the carrier. This
+    * method is not final, only for tests.
     */
   private[runtime] def parkFor(nanos: Long): Unit =
     LockSupport.parkUntil(0) // a time in the past: takes the permit, and does not wait
     LockSupport.parkNanos(nanos)
 
-  /** As `yieldIfDue`, for fibers that cede while nothing is queued, which may be every few
-    * nanoseconds.
+  /** As `yieldIfDue`, for fibers that cede while nothing is queued, possibly every few nanoseconds.
     */
   final def yieldNowAndThen(): Unit =
     cedes += 1
@@ -158,12 +160,12 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   protected def giveUpSlot(): Unit = ()
 
 private[weir] object ExecutionThread:
-  /** What the calling thread runs slices as, or null if it runs none.
+  /** Returns the execution thread as which the calling thread runs slices, or null if it runs none.
     *
     * A worker is found by the handler of uncaught exceptions of its thread: a scoped value would
     * put frames under everything that blocks, and a thread-local would need a map beside it. If
     * user code sets another handler, the worker is not found for the rest of that slice. Other
-    * threads run slices in `runSync` alone, and have a scoped value there.
+    * threads run slices only in `runSync`, and have a scoped value there.
     */
   def here: ExecutionThread | Null =
     val worker = workerHere
@@ -184,13 +186,13 @@ private[weir] object ExecutionThread:
         worker.caller = outer
         worker.setHandler()
 
-  /** The preferred shard of the calling thread if it is a worker. */
+  /** Returns the preferred shard of the calling thread if it is a worker, or else `otherwise`. */
   def shardHere(otherwise: Int): Int =
     val worker = workerHere
     if worker eq null then otherwise else worker.preferredShard
 
-  /** The worker of the calling thread, or null. A thread of the user's may have copied
-    * the handler.
+  /** Returns the worker of the calling thread, or null. A thread of the user's may have copied the
+    * handler.
     */
   private[runtime] def workerHere: Worker | Null =
     val thread = Thread.currentThread()

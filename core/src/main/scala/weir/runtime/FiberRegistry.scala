@@ -2,13 +2,13 @@ package weir.runtime
 
 import java.lang.ref.WeakReference
 
-/** Lists, for fiber dumps, the fibers that have waited for something that only user code can end,
-  * and the groups of children that have spawned workers.
+/** Lists, for fiber dumps, two kinds of objects: the fibers that have waited for something that
+  * only user code can end, and the groups of children that have spawned workers.
   *
   * A fiber is added at its first such wait and removed when it ends, so a fiber that waits again
   * and again pays once. A group is added before it spawns its first worker and removed when it is
-  * over. Both are held weakly: a fiber that waits for what nobody can complete any more is
-  * collected together with its stack.
+  * over. Both are held weakly: a fiber that waits for something that nobody can complete any more
+  * is collected together with its stack.
   *
   *   - **Stripes**: one for each shard, each an array under a lock of its own. An entry knows its
   *     stripe and its index there, so removing it moves the last entry of the stripe into the gap.
@@ -22,7 +22,9 @@ private[weir] final class FiberRegistry(shardCount: Int):
   private val mask = (1 << bits) - 1
   private val stripes = Array.fill(1 << bits)(FiberRegistry.Stripe(bits))
 
-  /** The new entry of `registered`. `preferredShard` spreads the callers over the stripes. */
+  /** Adds `registered` and returns its entry. `preferredShard` spreads the callers over the
+    * stripes.
+    */
   def add(registered: Registered, preferredShard: Int): FiberRegistry.Entry =
     val stripe = preferredShard & mask
     val entry = FiberRegistry.Entry(registered)
@@ -30,25 +32,28 @@ private[weir] final class FiberRegistry(shardCount: Int):
     stripes(stripe).add(entry, stripe)
     entry
 
-  /** To be called once, while the caller can still reach the fiber or group of `entry`. */
+  /** Removes `entry`. Must be called once, while the caller can still reach the fiber or group of
+    * `entry`.
+    */
   def remove(entry: FiberRegistry.Entry): Unit =
     stripes(entry.at & mask).remove(entry)
 
-  /** The fibers of all entries that have not been collected. */
+  /** Returns the fibers of all entries that have not been collected. */
   def fibers: Iterator[Job] =
     stripes.iterator.flatMap(_.registered).flatMap(_.registeredFibers)
 
-  /** How many entries there are, including those collected since the last sweep. */
+  /** Returns the number of entries, including those collected since the last sweep. */
   def size: Int = stripes.map(_.size).sum
 
-/** What the fiber registry lists: a fiber, or a group of children that run in fibers. */
+/** An object that the fiber registry lists: a fiber, or a group of children that run in fibers. */
 private[weir] trait Registered:
 
-  /** The fibers that a dump finds through this. Called on any thread, at any time. */
+  /** Returns the fibers that a dump finds through this object. Called on any thread, at any time.
+    */
   private[weir] def registeredFibers: Iterator[Job]
 
 private[weir] object FiberRegistry:
-  /** So that the index in a stripe keeps 25 bits. */
+  /** The largest number of stripes, so that the index in a stripe keeps 25 bits. */
   private inline val mostStripes = 64
   private inline val smallest = 64
 
@@ -60,7 +65,7 @@ private[weir] object FiberRegistry:
   private object Stripe:
     def apply(bits: Int): Stripe = new Padded(bits)
 
-    /** No two stripes share a cache line. */
+    /** A stripe that shares no cache line with another one. */
     private final class Padded(bits: Int) extends Stripe(bits), Padding
 
   private abstract class Stripe(bits: Int):
@@ -79,8 +84,8 @@ private[weir] object FiberRegistry:
     }
 
     def remove(entry: Entry): Unit = synchronized {
-      // The entry is still here: a sweep drops what has been collected, and the caller holds this
-      // one.
+      // The entry is still here: a sweep drops entries whose object has been collected, and the
+      // caller holds this one.
       count -= 1
       val last = entries(count).nn
       entries(count) = null

@@ -1,7 +1,7 @@
 package weir.runtime
 
-/** What the scheduler queues: something that runs for one slice and then gives its thread back. All
-  * that this folder knows of a fiber.
+/** An object that the scheduler queues. It runs for one slice and then gives its thread back. This
+  * folder knows no more of a fiber than that.
   */
 private[weir] abstract class Job:
 
@@ -10,8 +10,8 @@ private[weir] abstract class Job:
     */
   def runSlice(executionThread: ExecutionThread): Unit
 
-  /** Whether a worker is needed for this job yet. Asked by the standby that has taken it, before
-    * its first slice.
+  /** Returns whether a worker is needed for this job yet: `Now`, `Later` or `Never`. The standby
+    * that has taken the job calls this before the job's first slice.
     */
   def demand: Int = Job.Now
 
@@ -19,7 +19,7 @@ private[weir] object Job:
   /** Run it. */
   inline val Now = 0
 
-  /** Others do its work faster without this worker, as things stand: ask again soon. */
+  /** At present, others do its work faster without this worker: ask again soon. */
   inline val Later = 1
 
   /** Others have done its work: drop it. */

@@ -1,7 +1,7 @@
 package weir.runtime
 
-/** Short spin-waits of a thread that keeps its carrier. By the clock: what `Thread.onSpinWait`
-  * takes differs from one processor to the next by a factor of ten.
+/** Short spin-waits of a thread that keeps its carrier. They go by the clock: the time that
+  * `Thread.onSpinWait` takes differs from one processor to the next by a factor of ten.
   */
 private[weir] object Pause:
   /** Waits for so many nanoseconds, and at least as long as two looks at the clock take. */
@@ -9,7 +9,7 @@ private[weir] object Pause:
     val begun = System.nanoTime()
     while System.nanoTime() - begun < nanos do Thread.onSpinWait()
 
-  /** As `nanos`, ending early when `isOver` is true. */
+  /** As `nanos`, but ends early when `isOver` is true. */
   inline def atMost(nanos: Long)(inline isOver: Boolean): Unit =
     if !isOver then
       val begun = System.nanoTime()

@@ -6,7 +6,8 @@ import java.util.concurrent.{SynchronousQueue, ThreadPoolExecutor, TimeUnit}
 /** Platform threads, for code that would pin a carrier.
   *
   * There is no limit: each call gets a thread at once. A thread that has ended its call waits a
-  * while for the next one, since a start takes several times as long as a hand-over, and then ends.
+  * while for the next one, and then ends: starting a thread takes several times as long as handing
+  * a call over.
   */
 private[weir] final class PlatformThreads:
   private val calls = AtomicInteger()
@@ -35,8 +36,8 @@ private[weir] final class PlatformThreads:
         calls.decrementAndGet(): Unit
         throw error
 
-  /** How many calls have been asked for and have not ended. */
+  /** Returns the number of calls that have been requested and have not ended. */
   def running: Int = calls.get
 
-  /** How many threads there are, whether they run a call or wait for one. */
+  /** Returns the number of threads, whether they run a call or wait for one. */
   def size: Int = executor.getPoolSize

@@ -2,8 +2,8 @@ package weir.runtime
 
 import java.lang.management.{ManagementFactory, ThreadMXBean}
 
-/** How long threads have used a processor. The JVM does not count that for virtual threads, so the
-  * time of their carriers is read.
+/** Measures the time for which threads have used a processor. The JVM does not count that for
+  * virtual threads, so the time of their carriers is read.
   */
 private[weir] class ProcessorTime:
 
@@ -14,9 +14,9 @@ private[weir] class ProcessorTime:
       if threads.isThreadCpuTimeSupported && threads.isThreadCpuTimeEnabled then threads else null
     catch case _: LinkageError | _: UnsupportedOperationException => null
 
-  /** The platform thread that `thread` runs on: itself, or its carrier. `latest` is the carrier at
-    * the last call, which saves a search if it is the same. Null for a virtual thread that waits
-    * for a carrier.
+  /** Returns the platform thread that `thread` runs on: itself, or its carrier. `latest` is the
+    * carrier at the last call, which saves a search if it is the same. Returns null for a virtual
+    * thread that waits for a carrier.
     */
   def threadUnder(thread: Thread, latest: Thread | Null): Thread | Null =
     if !thread.isVirtual then thread
@@ -26,16 +26,16 @@ private[weir] class ProcessorTime:
       else if (latest ne null) && latest.isAlive && latest.getName == name then latest
       else ProcessorTime.find(name)
 
-  /** For how long the platform thread `thread` has used a processor; -1 if the JVM does not count
-    * that.
+  /** Returns the time for which the platform thread `thread` has used a processor; -1 if the JVM
+    * does not count that.
     */
   def usedNanos(thread: Thread): Long =
     val threads = this.threads
     if threads eq null then -1 else threads.getThreadCpuTime(thread.threadId)
 
 private[weir] object ProcessorTime:
-  /** The name of the carrier in `VirtualThread[#21,name]/runnable@ForkJoinPool-1-worker-1`, or an
-    * empty string. The JDK tells in no other way which thread carries which.
+  /** Returns the name of the carrier in `VirtualThread[#21,name]/runnable@ForkJoinPool-1-worker-1`,
+    * or an empty string. The JDK offers no other way to find out which thread carries which.
     */
   def carrierName(virtual: String): String =
     val state = virtual.substring(virtual.lastIndexOf("]/") + 1)

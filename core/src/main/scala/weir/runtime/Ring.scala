@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLongArray
 
 /** A bounded queue of jobs that any thread may push to and take from.
   *
-  *   - **Shared**: `positions` holds head and tail, which move by CAS alone; a cell's sequence
-  *     number says whose turn it is.
+  *   - **Shared**: `positions` holds head and tail, which move by CAS alone. A cell's sequence
+  *     number decides whether it is the turn of a push or of a poll.
   *   - **Invariant**: `0 <= tail - head <= capacity`.
   *   - **Ordering**: `push` writes the cell, then releases its sequence number; `poll` acquires the
   *     number, then reads the cell.
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLongArray
   *   - **In between**: a push that has moved the tail but not yet released its cell makes `poll`
   *     return null while `isEmpty` is false. A worker asks `isEmpty` before it goes idle.
   *
-  * After Dmitry Vyukov's bounded MPMC queue; differs in `isEmpty`, which also counts unfinished
+  * After Dmitry Vyukov's bounded MPMC queue. It differs in `isEmpty`, which also counts unfinished
   * pushes.
   */
 private[weir] final class Ring(capacity: Int):
@@ -30,15 +30,15 @@ private[weir] final class Ring(capacity: Int):
   private val turns = AtomicLongArray(capacity)
   for i <- 0 until capacity do turns.set(i, i.toLong)
 
-  /** Head and tail, each on cache lines of its own; with the tail, on its line, a cell that only
-    * the probe of the stack writes.
+  /** Head and tail, each on cache lines of its own. On the line of the tail there is also a cell
+    * that only the probe of the stack writes.
     */
   private val positions = AtomicLongArray(64)
   private inline val headAt = 16
   private inline val tailAt = 40
   private inline val probeAt = 41
 
-  /** False if the ring is full. */
+  /** Adds a job. Returns false if the ring is full. */
   def push(job: Job): Boolean =
     var position = positions.get(tailAt)
     while true do
@@ -59,7 +59,7 @@ private[weir] final class Ring(capacity: Int):
       else position = positions.get(tailAt)
     false
 
-  /** The oldest job, or null if there is none, or if its push is not finished. */
+  /** Takes the oldest job. Returns null if there is none, or if its push is not finished. */
   def poll(): Job | Null =
     var position = positions.get(headAt)
     while true do
@@ -77,14 +77,14 @@ private[weir] final class Ring(capacity: Int):
       else position = positions.get(headAt)
     null
 
-  /** False if a push has begun whose job no poll has taken. */
+  /** Returns false if a push has begun whose job no poll has taken. */
   def isEmpty: Boolean = positions.get(tailAt) == positions.get(headAt)
 
-  /** How many jobs have been taken so far. */
+  /** Returns the number of jobs that have been taken so far. */
   def taken: Long = positions.get(headAt)
 
-  /** The jobs that are queued, as far as they can be seen without taking them. */
+  /** Returns the jobs that are queued, as far as they can be seen without taking them. */
   def jobs: Iterator[Job] = cells.iterator.flatMap(Option(_))
 
-  /** How many jobs are queued; other threads may change that at any time. */
+  /** Returns the number of jobs that are queued; other threads may change that at any time. */
   def size: Int = math.max(0L, positions.get(tailAt) - positions.get(headAt)).toInt

@@ -11,8 +11,8 @@ import scala.jdk.CollectionConverters.*
   *     scheduler, which mounts it as soon as a carrier is free.
   *   - **Shards**: bounded queues that every worker takes from. None belongs to a worker.
   *
-  * Not final, for the test kit and tests: while no subclass is loaded, the JIT treats its methods
-  * as final.
+  * This class is not final, for the test kit and tests. While no subclass is loaded, the JIT treats
+  * its methods as final.
   */
 private[weir] class Scheduler(
     val carriers: Int,
@@ -26,7 +26,7 @@ private[weir] class Scheduler(
   private val overflow = ConcurrentLinkedQueue[Job]()
   private val threads = Worker.threads(Thread.ofVirtual())
 
-  /** How many shards there are: a power of two. */
+  /** Returns the number of shards, a power of two. */
   def shardCount: Int = shardMask + 1
 
   // shared
@@ -35,34 +35,35 @@ private[weir] class Scheduler(
 
   private val workers = WorkerList(carriers)
 
-  /** Calling threads of `runSync` that run a slice now, at the index that the thread's number
-    * gives. Of two with the same index only the later one is seen.
+  /** The calling threads of `runSync` that run a slice now, at the index that the thread's number
+    * gives. Of two with the same index, only the later one is seen.
     */
   private val callers =
     AtomicReferenceArray[CallingThread]((Tuning.callers + 1) * Scheduler.stride)
 
-  /** Reports of fibers that compute for long. */
+  /** The listener for fibers that compute for long. */
   @volatile var spinListener: SpinListener = SpinListener.Silent
 
   val watch: Watch = newWatch()
 
   protected def newWatch(): Watch = Watch(() => activeThreads, Spins(spinListener, processorTime))
 
-  /** The coarse time: see `Watch.nanosSince`. */
+  /** Returns the coarse time: see `Watch.nanosSince`. */
   def ticks: Int = watch.ticks
 
-  /** Fibers that wait, for dumps. */
+  /** The fibers that wait, for dumps. */
   val fiberRegistry: FiberRegistry = FiberRegistry(shardCount)
 
-  /** Set from the moment a thread begins to make a standby until that worker gives the role up.
-    * Read by each submit, as are this object's fields: so it is not on their cache lines.
+  /** Set from the moment at which a thread begins to make a standby until that worker gives up the
+    * role. Each submit reads the flag and this object's fields, so the flag is not on their cache
+    * lines.
     */
   private val standby = Flag()
 
   /** Queues a job from any thread. */
   def submit(job: Job): Unit = submit(job, Thread.currentThread().threadId().toInt)
 
-  /** Queues a job: on the preferred shard if there is room, else in the overflow queue. */
+  /** Queues a job on the preferred shard if there is room, or else in the overflow queue. */
   def submit(job: Job, preferredShard: Int): Unit =
     if !shards(preferredShard & shardMask).push(job) then overflowing(job)
     if !standby.isSet then
@@ -72,10 +73,10 @@ private[weir] class Scheduler(
     Counters.count(Counters.OverflowPush)
     overflow.add(job): Unit
 
-  /** Whether a job is queued, also one whose push has begun but is not finished. */
+  /** Returns true if a job is queued, also if its push has begun but is not finished. */
   def hasWork: Boolean = hasWork(0)
 
-  /** As `hasWork`, looking at the preferred shard first: the counters of the others are in the
+  /** As `hasWork`, but looks at the preferred shard first: the counters of the others are in the
     * caches of other carriers.
     */
   def hasWork(preferredShard: Int): Boolean =
@@ -88,8 +89,8 @@ private[weir] class Scheduler(
       false
     }
 
-  /** The shard of the only job that is queued, as far as one look can tell; -1 if there is no job,
-    * or more than one, or if it is in the overflow queue.
+  /** Returns the shard of the only job that is queued, as far as one look can tell. Returns -1 if
+    * there is no job, or more than one, or if the job is in the overflow queue.
     */
   def onlyJobAt: Int =
     var at = -1
@@ -102,10 +103,10 @@ private[weir] class Scheduler(
       i += 1
     if sum == 1 && overflow.isEmpty then at else -1
 
-  /** How many jobs have been taken from `shard`. */
+  /** Returns the number of jobs that have been taken from `shard`. */
   def takenFrom(shard: Int): Long = shards(shard).taken
 
-  /** Whether some worker holds a slot, and all that do are runnable. */
+  /** Returns true if some worker holds a slot, and all workers that hold one are runnable. */
   def allRun: Boolean =
     var running = false
     var i = 0
@@ -117,14 +118,14 @@ private[weir] class Scheduler(
       i += 1
     running
 
-  /** As `hasWork`, by one read if nothing is queued. Also false for the moment between a push and
-    * the `raiseStandby` that follows it: for fibers that would yield, which can as well do so the
-    * next time.
+  /** As `hasWork`, but needs only one read if nothing is queued. Returns false also for the moment
+    * between a push and the `raiseStandby` that follows it. It is for fibers that would yield: they
+    * can yield the next time instead.
     */
   def mayHaveWork(preferredShard: Int): Boolean = standby.isSet && hasWork(preferredShard)
 
-  /** A queued job, or null: from the preferred shard, else from another shard, else from the
-    * overflow queue.
+  /** Takes a queued job, or returns null: from the preferred shard, or else from another shard, or
+    * else from the overflow queue.
     */
   def poll(preferredShard: Int): Job | Null =
     var job = shards(preferredShard & shardMask).poll()
@@ -142,8 +143,9 @@ private[weir] class Scheduler(
     val job = if (turn & 1) == 0 then overflow.poll() else shards((turn >> 1) & shardMask).poll()
     if job eq null then poll(preferredShard) else job
 
-  /** The oldest job of the overflow queue, or null. Moves some of the others to the ring `to`: its
-    * head is a line that all carriers write, and before each look at it they look at all rings.
+  /** Takes the oldest job of the overflow queue, or returns null. Moves some of the others to the
+    * ring `to`: all carriers write the cache line of the queue's head, and they look at all rings
+    * before each look at it.
     */
   private def takeOverflow(to: Ring): Job | Null =
     val job = overflow.poll()
@@ -158,9 +160,9 @@ private[weir] class Scheduler(
       if left < Tuning.overflowJobs && !standby.isSet then raiseStandby() // as in submit
     job
 
-  /** The oldest job of the ring `from`, or null. Moves half of the others to the ring `to`: a
-    * carrier that came back for each of these jobs would read the counters of the other carrier's
-    * ring all the time, and slow both of them down.
+  /** Takes the oldest job of the ring `from`, or returns null. Moves half of the others to the ring
+    * `to`: a carrier that came back for each of these jobs would read the counters of the other
+    * carrier's ring all the time, and slow both of them down.
     */
   private def steal(from: Ring, to: Ring): Job | Null =
     val job = from.poll()
@@ -178,27 +180,27 @@ private[weir] class Scheduler(
       if moves && !standby.isSet then raiseStandby() // as in submit
     job
 
-  /** Whether a `runSync` on the thread `caller` may run the first slice of its task itself. False
-    * in the test kit.
+  /** Returns true if a `runSync` on the thread `caller` may run the first slice of its task itself.
+    * Returns false in the test kit.
     */
   def runsOn(caller: Thread): Boolean = true
 
-  /** Whether `spawn` may be used. False in the test kit, where all jobs have to come from the
-    * queue.
+  /** Returns true if `spawn` may be used. Returns false in the test kit, where all jobs have to
+    * come from the queue.
     */
   def spawns: Boolean = true
 
   /** Starts a new worker for `job`, past the queue and the standby. The worker drops the job if it
-    * finds no slot: so this is for jobs whose work others do if need be, in bursts of jobs that
-    * block. `slot` is the caller's slot, which the worker tries first, since the caller is likely
-    * to block too.
+    * finds no slot. So this is for bursts of jobs that block and whose work others do if need be.
+    * `slot` is the caller's slot, which the worker tries first, since the caller is likely to block
+    * too.
     */
   def spawn(job: Job, slot: Int): Unit =
     Counters.count(Counters.WorkerStarted)
     try newWorker().start(job, slot)
-    catch case _: Throwable => () // it may have started all the same, so the job must not be queued
+    catch case _: Throwable => () // it may have started nevertheless, so the job must not be queued
 
-  // ---- the standby: what Worker calls, in the order of its life ----
+  // ---- the standby: methods that Worker calls, in the order of its life ----
 
   protected def newWorker(): Worker = Worker(this, threads)
 
@@ -219,7 +221,7 @@ private[weir] class Scheduler(
           try error.printStackTrace(System.err)
           catch case _: Throwable => ()
 
-  /** Makes the calling worker the standby. False if there is a standby already. */
+  /** Makes the calling worker the standby. Returns false if there is a standby already. */
   def tryStandby(): Boolean = !standby.isSet && {
     val won = standby.trySet()
     Counters.count(if won then Counters.StandbyRaised else Counters.StandbyLost)
@@ -227,18 +229,18 @@ private[weir] class Scheduler(
   }
 
   /** As `tryStandby`, but only if work is queued. Reads the flag first: the counters of the queues
-    * are in the caches of other carriers, and a standby looks at them after it has given the role
-    * up.
+    * are in the caches of other carriers, and a standby looks at them after it has given up the
+    * role.
     */
   def tryStandbyForWork(): Boolean = !standby.isSet && hasWork && tryStandby()
 
-  /** Gives the role of the standby up. The caller must look at the queues afterwards: see README,
+  /** Gives up the role of the standby. The caller must look at the queues afterwards: see README,
     * race 1.
     */
   def leaveStandby(): Unit = standby.clear()
 
-  /** Takes a slot for `worker`: a free one, else one whose holder is not runnable. -1 if there is
-    * none.
+  /** Takes a slot for `worker`: a free one, or else one whose holder is not runnable. Returns -1 if
+    * there is none.
     */
   def takeSlot(worker: Worker): Int =
     var i = 0
@@ -278,11 +280,13 @@ private[weir] class Scheduler(
 
   def holdsSlot(worker: Worker, slot: Int): Boolean = slots.get(Scheduler.at(slot)) eq worker
 
-  /** False if another worker has taken the slot meanwhile. */
+  /** Frees the slot. Returns false if another worker has taken it meanwhile. */
   def freeSlot(worker: Worker, slot: Int): Boolean =
     slots.compareAndSet(Scheduler.at(slot), worker, null)
 
-  /** False if enough workers are idle, so that this one should end. */
+  /** Adds the worker to the idle ones. Returns false if enough workers are idle, so that this one
+    * should end.
+    */
   def putIdle(worker: Worker): Boolean =
     var i = 0
     while i < idle.length do
@@ -307,7 +311,7 @@ private[weir] class Scheduler(
   def add(worker: Worker, slot: Int): Unit = workers.add(worker, slot)
   def remove(worker: Worker): Unit = workers.remove(worker)
 
-  /** Shows a calling thread until `remove`. Returns the one that was shown at its index before. */
+  /** Lists a calling thread until `remove`. Returns the one that was listed at its index before. */
   def add(caller: CallingThread): CallingThread | Null =
     val index = indexOf(caller)
     val before = callers.getOpaque(index)
@@ -316,8 +320,8 @@ private[weir] class Scheduler(
     watch.wake()
     before
 
-  /** Shows `before` again if it is further down on the same stack. One of another thread may have
-    * ended meanwhile.
+  /** Removes a calling thread, and lists `before` again if that is further down on the same stack.
+    * If `before` belongs to another thread, it may have ended meanwhile, and is not listed again.
     */
   def remove(caller: CallingThread, before: CallingThread | Null): Unit =
     val index = indexOf(caller)
@@ -328,7 +332,7 @@ private[weir] class Scheduler(
   private def indexOf(caller: CallingThread): Int =
     Scheduler.at(caller.preferredShard & (Tuning.callers - 1))
 
-  /** The holders of slots, and the calling threads. */
+  /** Returns the holders of slots, and the calling threads. */
   private def activeThreads: Iterator[ExecutionThread] =
     (0 until carriers).iterator
       .map(i => slots.get(Scheduler.at(i)))
@@ -339,41 +343,43 @@ private[weir] class Scheduler(
       .map(i => callers.getOpaque(Scheduler.at(i)))
       .filter(_ ne null)
 
-  /** All threads that may be in the middle of a slice, blocked ones too, as far as they
-    * are listed.
+  /** Returns all threads that may be in the middle of a slice, including blocked ones, as far as
+    * they are listed.
     */
   def executionThreads: Iterator[ExecutionThread] = workers.iterator ++ callingThreads
 
-  /** The jobs that are queued. A job that is being pushed or moved may be missing. */
+  /** Returns the jobs that are queued. A job that is being pushed or moved may be missing. */
   def queued: Iterator[Job] = shards.iterator.flatMap(_.jobs) ++ overflow.iterator.asScala
 
   // ---- for tests and reports ----
 
-  /** How many slots are held: 0 when all is quiet, and never more than there are carriers. */
+  /** Returns the number of slots that are held: 0 when all is quiet, and never more than there are
+    * carriers.
+    */
   def activeWorkers: Int = (0 until carriers).count(i => slots.get(Scheduler.at(i)) ne null)
 
   def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
 
-  /** Whether nothing is queued, no worker is active and none is the standby. */
+  /** Returns true if nothing is queued, no worker is active and none is the standby. */
   def isQuiet: Boolean =
     !standby.isSet && !hasWork && activeWorkers == 0 && !standby.isSet
 
 private[weir] object Scheduler:
   /** The distance of two slots, or of two calling threads, in their array, so that no two are on
-    * one cache line: a worker reads its own slot after each slice, and the others are written
-    * whenever a blocked holder is replaced; a calling thread is written twice for each `runSync`.
+    * one cache line. A worker reads its own slot after each slice, and the others are written
+    * whenever a blocked holder is replaced. A calling thread is written twice for each `runSync`.
     */
   private inline val stride = 16
 
-  /** Where the slot or calling thread `i` is. The first is not next to the array's length, which is
-    * read with each of them.
+  /** Returns the index of the slot or calling thread `i`. The first is not next to the array's
+    * length, which is read with each of them.
     */
   private def at(i: Int): Int = (i + 1) * stride
 
-  /** How many shards there are for so many carriers: a power of two, at least as large. */
+  /** Returns the number of shards for so many carriers: a power of two, at least as large. */
   def shardsFor(carriers: Int): Int = Integer.highestOneBit(carriers * 2 - 1)
 
-  /** How many carriers the JDK gives to virtual threads. */
+  /** Returns the number of carriers that the JDK gives to virtual threads. */
   def carriersOfThisJvm: Int =
     val parallelism = Integer.getInteger("jdk.virtualThreadScheduler.parallelism", 0).intValue
     if parallelism > 0 then parallelism else java.lang.Runtime.getRuntime.availableProcessors

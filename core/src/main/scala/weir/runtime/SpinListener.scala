@@ -1,15 +1,15 @@
 package weir.runtime
 
-/** What is to be done about slices that compute for long, which `Spins` finds. */
+/** Handles slices that compute for long, which `Spins` finds. */
 private[weir] trait SpinListener:
 
-  /** Whether a slice with this stack does once what the user cannot change, such as loading a
-    * class: then its time is not counted.
+  /** Returns true if a slice with this stack does one-time work that the user cannot change, such
+    * as loading a class. Its time is then not counted.
     */
   def isExempt(stack: Array[StackTraceElement]): Boolean
 
-  /** The slice of `job` on `thread`, found with this stack, has computed for `Tuning.spinNanos`.
-    * Called on the watch's thread, once for each such slice.
+  /** Handles a slice of `job` on `thread` that was found with this stack and has computed for
+    * `Tuning.spinNanos`. Called on the watch's thread, once for each such slice.
     */
   def onSpin(thread: Thread, job: Job, stack: Array[StackTraceElement]): Unit
 

@@ -1,6 +1,6 @@
 package weir.runtime
 
-/** Finds slices that compute for long without yielding. Used by one thread, the watch's.
+/** Finds slices that compute for long without yielding. Only the watch's thread uses it.
   *
   * A spin is one slice that is found running at each look and has used a processor for
   * `Tuning.spinNanos` in all. Of the time between two looks, this much is counted:
@@ -22,8 +22,8 @@ private[weir] final class Spins(
   // the watch's thread only
   private var looks = 0L
 
-  /** Looks at each execution thread once, `nanos` after the last look. True if any has begun
-    * another slice, or computes and has not been reported yet.
+  /** Looks at each execution thread once, `nanos` after the last look. Returns true if any thread
+    * has begun another slice, or computes and has not been reported yet.
     */
   def look(threads: Iterator[ExecutionThread], nanos: Long): Boolean =
     val now = looks + 1
@@ -82,30 +82,30 @@ private[weir] final class Spins(
       }
 
 private[weir] object Spins:
-  /** What `Spins` knows of an execution thread. It stands in that object, so that the watch keeps
-    * no thread alive between two looks.
+  /** The knowledge of `Spins` about an execution thread. That thread's object holds it, so that the
+    * watch keeps no thread alive between two looks.
     */
   final class Seen private[Spins] (private[Spins] var slices: Int):
     private[Spins] var look = 0L
     private[Spins] var reported = false
 
-    /** For how long the slice has computed. */
+    /** The time for which the slice has computed. */
     private[Spins] var nanos = 0L
 
     /** The platform thread that it ran on at the last look, or null if that look did not count. */
     private[Spins] var runsOn: Thread | Null = null
 
-    /** For how long `runsOn` had used a processor by then. */
+    /** The time for which `runsOn` had used a processor by then. */
     private[Spins] var usedNanos = 0L
 
     private[Spins] def begin(): Unit =
       nanos = 0
       runsOn = null
 
-  /** Whether the top of a stack waits; true also for an empty stack. A virtual thread that has been
-    * woken and waits for a carrier is runnable too, and stands in the method that it was blocked
-    * in. The native methods of `java.lang` and `java.util` compute while their thread is runnable:
-    * `System.nanoTime`, copies, hashes.
+  /** Returns true if the top of a stack waits, and also for an empty stack. A virtual thread that
+    * has been woken and waits for a carrier is runnable too, and is still in the method that it was
+    * blocked in. The native methods of `java.lang` and `java.util` compute while their thread is
+    * runnable: `System.nanoTime`, copies, hashes.
     */
   private[weir] def waits(stack: Array[StackTraceElement]): Boolean =
     stack.length == 0 || {

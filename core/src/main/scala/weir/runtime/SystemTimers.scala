@@ -3,24 +3,25 @@ package weir.runtime
 import java.time.Instant
 import java.util.concurrent.locks.LockSupport
 
-/** A timer that goes by the machine's clock: a heap of alarms for each shard, and one thread that
+/** A timer that uses the machine's clock: a heap of alarms for each shard, and one thread that
   * rings them.
   *
   *   - **Shards**: an alarm is in the heap of the shard that set it, so that carriers which set and
   *     remove alarms at the same time take different locks. README.md has the protocol, and the
-  *     races that are feared.
+  *     races that we fear.
   *   - **The thread** is a platform thread, so that alarms ring while every carrier is busy. It
-  *     starts with an alarm, and ends when there has been none for `keepAliveNanos`, 5 s, counted
-  *     from when the last was due, also if that was removed. It is woken for an alarm that is due
-  *     before it looks at that shard next, and for no other: most limits of time are removed before
-  *     they are due, and a wake-up for each costs more than they do. If it cannot be started, `add`
-  *     throws.
+  *     starts with an alarm. It ends when there has been none for `keepAliveNanos`, 5 s, counted
+  *     from the time at which the last was due, even if that was removed. It is woken only for an
+  *     alarm that is due before it looks at that shard next: most time limits are removed before
+  *     they are due, and a wake-up for each would cost more than they do. If the thread cannot be
+  *     started, `add` throws.
   *   - **Ringing** happens outside of the locks, and should neither block nor throw.
   *
-  * A heap for each processor is how the Linux kernel and Go's runtime (from 1.14 on) keep their
-  * timers. Differs in that one thread rings them all. Hashed and hierarchical wheels (Varghese and
-  * Lauck, 1987) set an alarm in constant time, but ring by ticks; a heap of four children does so
-  * in a few steps, since most alarms are due after those that are set already.
+  * The Linux kernel and Go's runtime (from 1.14 on) keep their timers in a heap for each processor,
+  * too. This one differs in that one thread rings them all. Hashed and hierarchical wheels
+  * (Varghese and Lauck, 1987) set an alarm in constant time, but ring by ticks. A heap with four
+  * children for each node does so in a few steps, since most alarms are due after those that are
+  * set already.
   */
 private[weir] final class SystemTimers(
     begin: Thread => Unit = _.start(),
@@ -42,8 +43,9 @@ private[weir] final class SystemTimers(
     */
   @volatile private var thread: Thread | Null = null
 
-  /** Set by who wants the thread to look at the shards again; cleared by the thread before it
-    * looks. The permit of an unpark alone would not do: any wait for a lock may take it.
+  /** Set by a thread that wants the timer's thread to look at the shards again; cleared by the
+    * timer's thread before it looks. The permit of an unpark alone would not suffice: any wait for
+    * a lock may take it.
     */
   private val isWoken = Flag()
 
@@ -83,7 +85,9 @@ private[weir] final class SystemTimers(
     else wake() // it has stayed, or has been started by another thread
   }
 
-  /** Where the flag is set already, the thread is about to clear it, and looks afterwards. */
+  /** Wakes the thread. If the flag is set already, the thread is about to clear it, and looks
+    * afterwards.
+    */
   private def wake(): Unit =
     if !isWoken.isSet then
       isWoken.set()
@@ -100,8 +104,8 @@ private[weir] final class SystemTimers(
       try alive = ringOnce(due)
       catch case _: Throwable => LockSupport.parkNanos(this, Tuning.lookNanos)
 
-  /** Rings the alarms in `due`, then all that are due by now, then waits for the next. False once
-    * there has been no alarm for a while.
+  /** Rings the alarms in `due`, then all that are due by now, then waits for the next. Returns
+    * false once there has been no alarm for a while.
     */
   private def ringOnce(due: Array[Alarm | Null]): Boolean =
     ringAll(due) // those that an error has left
@@ -116,7 +120,7 @@ private[weir] final class SystemTimers(
       now = nanoTime
     await(shard.looksAt, now)
 
-  /** The shard whose `looksAt` is first. */
+  /** Returns the shard whose `looksAt` is first. */
   private def firstToLook(): AlarmShard =
     var first = shards(0)
     var i = 1
@@ -125,7 +129,7 @@ private[weir] final class SystemTimers(
       i += 1
     first
 
-  /** Waits until `look`, or until it is woken. False if the thread has to end. */
+  /** Waits until `look`, or until it is woken. Returns false if the thread has to end. */
   private def await(look: Long, now: Long): Boolean =
     val isUnused = look == AlarmShard.Never
     val until = if isUnused then now + keepAliveNanos else look
@@ -150,15 +154,15 @@ private[weir] final class SystemTimers(
 
   private def endIfUnused(): Boolean = synchronized {
     val self = thread
-    thread = null // then it looks: who adds an alarm looks for a thread afterwards
+    thread = null // then it looks: a thread that adds an alarm reads `thread` afterwards
     val unused = shards.forall(_.looksAt == AlarmShard.Never)
     if !unused then thread = self
     unused
   }
 
 private[weir] object SystemTimers:
-  /** `Alarm.shard` has room for so many. */
+  /** The largest number of shards, for which `Alarm.shard` has room. */
   private inline val mostShards = 128
 
-  /** As many as a scheduler has on the carriers of this JVM. */
+  /** Returns the number of shards that a scheduler has on the carriers of this JVM. */
   private def shardsOfThisJvm: Int = Scheduler.shardsFor(Scheduler.carriersOfThisJvm)

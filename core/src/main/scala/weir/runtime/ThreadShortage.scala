@@ -4,7 +4,7 @@ package weir.runtime
   * try costs milliseconds, and makes the JVM print a line.
   */
 private[weir] final class ThreadShortage:
-  /** When the last start failed; 0 if it did not. */
+  /** The time at which the last start failed; 0 if it did not. */
   @volatile private var at = 0L
 
   def mayStart: Boolean = at == 0 || System.nanoTime() - at > Tuning.threadRetryNanos

@@ -13,15 +13,15 @@ import scala.annotation.static
   * }}}
   *
   *   - **Shared**: `mode`, changed by CAS; from `Gone` under the lock. An execution thread that
-  *     begins to run makes that visible, then reads `mode` in `wake`; the watch writes `Slow` or
+  *     begins to run makes that visible, then reads `mode` in `wake`. The watch writes `Slow` or
   *     `Asleep`, then looks which threads run. So at least one of the two sees the other. After
   *     `Gone` it does not look: a CAS that fails is tried again.
   *   - **No lock between the two**: a worker that had to wait for the watch would give up its turn,
   *     and with it the order that a seed of the test kit decides.
   *   - **Slow**: if all execution threads are blocked or have been reported, it looks once a
   *     second, and a thread that begins to run wakes it.
-  *   - A calling thread of `runSync` is listed by an opaque write, which a look may miss: that
-  *     delays its report, and nothing else.
+  *   - A calling thread of `runSync` is listed by an opaque write, which a look may miss: that only
+  *     delays its report.
   *   - If the system has no thread to spare, fibers go on without a watch. A thread that begins to
   *     run tries again, at most once a second.
   */
@@ -45,23 +45,25 @@ private[weir] final class Watch(
   private var idleLooks = 0
   private var lastLook = System.nanoTime()
 
-  /** The coarse time: see `Watch.nanosSince`. */
+  /** Returns the coarse time: see `Watch.nanosSince`. */
   def ticks: Int = coarse
 
-  /** Whether all threads that run are blocked or reported, so that it looks once a second. For
-    * tests.
+  /** Returns true if all threads that run are blocked or reported, so that it looks once a second.
+    * For tests.
     */
   def isSlow: Boolean = mode == Watch.Slow
 
-  /** Whether it does not look at all until a thread begins to run. */
+  /** Returns true if it does not look at all until a thread begins to run. */
   def isAsleep: Boolean = mode == Watch.Asleep || mode == Watch.Gone
 
-  /** To be called on a thread that begins to run fibers, once `threads` includes it. */
+  /** Wakes the watch. Must be called on a thread that begins to run fibers, once `threads` includes
+    * it.
+    */
   def wake(): Unit = if mode != Watch.Fast then wakeUp()
 
   private def wakeUp(): Unit =
     Counters.count(Counters.WatchWoken)
-    coarse = Watch.now // before the mode: who reads Fast reads this too
+    coarse = Watch.now // before the mode: a thread that reads Fast reads this too
     var seen = mode
     while (seen == Watch.Slow || seen == Watch.Asleep) && !change(seen, Watch.Fast) do seen = mode
     if seen == Watch.Gone then start()
@@ -73,7 +75,7 @@ private[weir] final class Watch(
         val created = Thread.ofPlatform().daemon().name("weir-watch").unstarted(() => watch())
         thread = created
         mode = Watch.Fast
-        threadShortage.started() // not after it: whatever is thrown then, the thread runs
+        threadShortage.started() // not after `begin`: even if that throws, the thread may run
         begin(created)
       catch
         case _: Throwable => // the caller has a fiber to run
@@ -110,7 +112,7 @@ private[weir] final class Watch(
     idleLooks = if busy then 0 else idleLooks + 1
     if busy then change(Watch.Slow, Watch.Fast): Unit
 
-  /** False once no execution thread has run for a while: then the watch's thread ends. */
+  /** Returns false once no execution thread has run for a while: then the watch's thread ends. */
   private def isNeeded: Boolean =
     if mode != Watch.Fast && threads().isEmpty then
       change(Watch.Slow, Watch.Asleep): Unit
@@ -135,7 +137,7 @@ private[weir] object Watch:
 
   def now: Int = (System.nanoTime() >>> tickBits).toInt
 
-  /** Nanoseconds since `ticks`, to within one tick; to within a second if the watch was slow at
-    * `ticks`.
+  /** Returns the nanoseconds since `ticks`, to within one tick; to within a second if the watch was
+    * slow at `ticks`.
     */
   def nanosSince(ticks: Int): Long = (now - ticks).toLong.max(0) << tickBits

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport
 /** A virtual thread that is, in turn, the standby, the holder of a slot, and idle.
   *
   * It starts as the standby, or with a job of its own. README.md in this folder has its states and
-  * what moves it from one to the next.
+  * the causes of their changes.
   */
 private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     extends ExecutionThread(scheduler),
@@ -14,8 +14,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
       Thread.UncaughtExceptionHandler:
 
   // immutable
-  /** Its handler of uncaught exceptions is this worker: `ExecutionThread.here` finds the worker by
-    * it.
+  /** The thread. Its handler of uncaught exceptions is this worker: `ExecutionThread.here` finds
+    * the worker by it.
     */
   val thread: Thread = threads.newThread(this)
   setHandler()
@@ -30,11 +30,11 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
   /** The job that this worker runs first once it has a slot, not taken from a queue. */
   private var first: Job | Null = null
 
-  /** Whether this worker has freed its slot itself, having found nothing to run. */
+  /** True if this worker has freed its slot itself, having found nothing to run. */
   private var isDry = false
 
-  /** Slices run since the thread started. Kept from one activation to the next: each may be shorter
-    * than `Tuning.fairnessEvery`, and then no fairness poll would come due.
+  /** The number of slices run since the thread started. It is kept from one activation to the next:
+    * each may be shorter than `Tuning.fairnessEvery`, and then no fairness poll would come due.
     */
   private var takes = 0
   private var rests = 0
@@ -53,7 +53,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
   /** Starts this worker as the standby. */
   def start(): Unit = thread.start()
 
-  /** Starts this worker with `job`, which it runs if it gets a slot, `slot` if it can: see
+  /** Starts this worker with `job`, which it runs if it gets a slot, preferably `slot`: see
     * `Scheduler.spawn`.
     */
   def start(job: Job, slot: Int): Unit =
@@ -66,8 +66,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     woken = true
     LockSupport.unpark(thread)
 
-  /** False if the worker is blocked, parked or has ended, so that its carrier is free for other
-    * threads.
+  /** Returns false if the worker is blocked, parked or has ended, so that its carrier is free for
+    * other threads.
     */
   def isRunnable: Boolean = thread.getState == Thread.State.RUNNABLE
 
@@ -75,7 +75,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
   private[runtime] def setHandler(): Unit =
     if thread.getUncaughtExceptionHandler ne this then thread.setUncaughtExceptionHandler(this)
 
-  /** As for a thread without a handler. */
+  /** Handles the exception as for a thread without a handler. */
   def uncaughtException(thread: Thread, error: Throwable): Unit =
     val group = thread.getThreadGroup // null once the thread has ended
     if group ne null then group.uncaughtException(thread, error)
@@ -98,13 +98,13 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
         alive = stays || idleWithoutRole()
       else alive = idleFromStandby()
 
-  /** Runs the first job if there is a slot, and then queued jobs. False if this worker should end:
-    * it was started for one job, which was likely to block, and does not search for others. During
-    * that job this worker is not in the list of workers: a dump finds it by the group that has
-    * spawned it.
+  /** Runs the first job if there is a slot, and then queued jobs. Returns false if this worker
+    * should end: it was started for one job, which was likely to block, and does not search for
+    * others. During that job this worker is not in the list of workers: a dump finds it by the
+    * group that has spawned it.
     *
-    * Not a part of `live`, so that few frames are under the slice: in a burst of jobs that block,
-    * the stacks are what is copied, and what takes the memory (decision 0011).
+    * This is not a part of `live`, so that few frames are under the slice: in a burst of jobs that
+    * block, the stacks are copied, and take most of the memory (decision 0011).
     */
   private def staysAfterFirst(): Boolean =
     val taken = scheduler.takeSlot(this, slot)
@@ -116,19 +116,22 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     else first = null
     scheduler.tryStandbyForWork() || idleWithoutRole()
 
-  /** Takes the first job out of its field. To be passed on as an argument and not kept in a local
-    * variable: a frame that stays on the stack while this worker is idle would keep the job alive.
+  /** Takes the first job out of its field. It must be passed on as an argument and not kept in a
+    * local variable: a frame that stays on the stack while this worker is idle would keep the job
+    * alive.
     */
   private def takeFirst(): Job | Null =
     val job = first
     first = null
     job
 
-  /** Called as this worker takes a slot: whether the slot was that of a blocked worker. */
+  /** Called as this worker takes a slot. `fromBlocked` is true if the slot was that of a blocked
+    * worker.
+    */
   private[runtime] def noteSlotTaken(fromBlocked: Boolean): Unit = isReplacing = fromBlocked
 
-  /** Called as the standby, to search for work. True: this worker has a slot, and has given the
-    * role up. False: there is nothing to do, and it is still the standby.
+  /** Called as the standby, to search for work. Returns true if this worker has a slot, and has
+    * given up the role. Returns false if there is no work, and it is still the standby.
     */
   private def becomeActive(): Boolean =
     var rounds = 0
@@ -144,7 +147,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
             return true
           scheduler.freeSlot(this, slot): Unit
           yieldIfDue(inSlice = false) // there may be needless jobs without an end
-          rounds = 0 // spares a wake-up: this worker is found searching by the next submit
+          rounds = 0 // spares a wake-up: the next submit finds this worker searching
         else
           // Every holder is runnable: one of them has just yielded to the JDK, and runs next.
           rest()
@@ -156,8 +159,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     false
 
   /** Takes a job, to be run first. If the job does not need this worker yet, keeps it and waits, as
-    * the standby and the holder of a slot, for as long as nothing else is queued. False if the job
-    * has turned out to be needless.
+    * the standby and the holder of a slot, for as long as nothing else is queued. Returns false if
+    * the job has turned out to be needless.
     */
   private def takeDemanded(): Boolean =
     val job = scheduler.poll(slot)
@@ -172,8 +175,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     demand == Job.Now
 
   /** Leaves the only queued job to the active workers for a moment: without that, two fibers that
-    * wake each other by turns would go back and forth between two carriers. True if an active
-    * worker has taken it.
+    * wake each other by turns would go back and forth between two carriers. Returns true if an
+    * active worker has taken it.
     */
   private def isTakenByAnother(): Boolean =
     val shard = scheduler.onlyJobAt
@@ -183,9 +186,10 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
       scheduler.takenFrom(shard) != before || !scheduler.hasWork
     }
 
-  /** Lets the holders of slots run, and comes back by the JDK's common queue: see
-    * `ExecutionThread.yieldIfDue` for why this is not a yield. If one rest follows the other at
-    * once, there is a carrier too many (the JDK adds some during file I/O), and rests get longer.
+  /** Lets the holders of slots run, and comes back by the JDK's common queue:
+    * `ExecutionThread.yieldIfDue` explains why this is not a yield. If one rest follows the other
+    * at once, there is a carrier too many (the JDK adds some during file I/O), and rests get
+    * longer.
     */
   protected def rest(): Unit =
     Counters.count(Counters.StandbyRest)
@@ -219,8 +223,8 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     Counters.count(Counters.Slice)
     if takes % Tuning.slicesPerClock == 0 then yieldIfDue(inSlice = false)
 
-  /** The job to run now. Null if this worker is dry, and has freed its slot, or if its slot is
-    * gone.
+  /** Returns the job to run now. Returns null if this worker is dry, and has freed its slot, or if
+    * its slot is gone.
     */
   private def nextJob(): Job | Null =
     var job = takeHandedOver()
@@ -232,7 +236,7 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
         else scheduler.poll(slot)
       if job eq null then
         // There may be a push that is not finished. Without this look the standby would take the
-        // job: that is only slower.
+        // job, which is only slower.
         if scheduler.hasWork then Thread.onSpinWait()
         else isDry = scheduler.freeSlot(this, slot)
     if job ne null then addToList()
@@ -242,14 +246,14 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
 
   override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot): Unit
 
-  /** Goes idle while another worker is the standby. False if this worker should end. */
+  /** Goes idle while another worker is the standby. Returns false if this worker should end. */
   private def idleWithoutRole(): Boolean =
     if scheduler.putIdle(this) then
       parkUntilWoken()
       true
     else false
 
-  /** Gives up the role of the standby and goes idle. False if this worker should end. */
+  /** Gives up the role of the standby and goes idle. Returns false if this worker should end. */
   private def idleFromStandby(): Boolean =
     val kept = scheduler.putIdle(this)
     scheduler.leaveStandby()
@@ -265,6 +269,6 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     woken = false
 
 private[weir] object Worker:
-  /** A factory of the threads of workers. */
+  /** Returns a factory of the threads of workers. */
   def threads(builder: Thread.Builder): ThreadFactory =
     builder.name("weir-worker").inheritInheritableThreadLocals(false).factory()

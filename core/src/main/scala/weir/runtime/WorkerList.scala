@@ -1,23 +1,22 @@
 package weir.runtime
 
-/** Lists, for dumps, the workers that have run a job and not ended, blocked ones too. A worker that
-  * was spawned is listed only once it runs a second job.
+/** Lists, for dumps, the workers that have run a job and not ended, including blocked ones. A
+  * worker that was spawned is listed only once it runs a second job.
   *
-  * In a burst of tasks that block, each task has a worker of its own, so adding and removing have
-  * to cost next to nothing: the workers themselves are the links of a list, under a lock that is
-  * held for a few instructions. Each slot has a list, so that carriers seldom wait for each other's
-  * lock.
+  * In a burst of tasks that block, each task has a worker of its own, so adding and removing must
+  * cost very little. The workers themselves are the links of a list, under a lock that is held for
+  * a few instructions. Each slot has a list, so that carriers seldom wait for each other's lock.
   */
 private[runtime] final class WorkerList(slots: Int):
   private val stripes = Array.fill(slots)(WorkerList.Stripe())
 
-  /** To be called once by `worker`, which holds `slot`. */
+  /** Adds a worker. Must be called once by `worker`, which holds `slot`. */
   def add(worker: Worker, slot: Int): Unit =
     Counters.count(Counters.WorkerListed)
     stripes(slot).add(worker)
     worker.stripe = slot
 
-  /** To be called by `worker` as it ends. */
+  /** Removes a worker. Must be called by `worker` as it ends. */
   def remove(worker: Worker): Unit =
     if worker.stripe >= 0 then stripes(worker.stripe).remove(worker)
 
@@ -27,7 +26,7 @@ private[runtime] object WorkerList:
   private object Stripe:
     def apply(): Stripe = new Padded
 
-    /** No two stripes share a cache line. */
+    /** A stripe that shares no cache line with another one. */
     private final class Padded extends Stripe, Padding
 
   private abstract class Stripe:

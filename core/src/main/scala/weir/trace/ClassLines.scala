@@ -3,10 +3,10 @@ package weir.trace
 import java.lang.classfile.{Attributes, ClassFile, MethodModel}
 import java.util.HashMap
 
-/** The lines at which the methods of a class begin, read out of its class file.
+/** The lines at which the methods of a class begin, read from its class file.
   *
-  * Kept with the class by a `ClassValue`, and made of strings and numbers alone: so it is collected
-  * with the class.
+  * A `ClassValue` keeps it with the class. It consists only of strings and numbers, so it is
+  * collected with the class.
   */
 private[trace] final class ClassLines private (
     className: String,
@@ -14,8 +14,8 @@ private[trace] final class ClassLines private (
     lines: HashMap[String, Integer]
 ):
 
-  /** The first line of the first of `methods` that the class has. If it has none, only the file is
-    * known.
+  /** Returns the first line of the first of `methods` that the class has. If it has none, only the
+    * file is known.
     */
   def at(methods: String*): StackTraceElement =
     methods.find(lines.containsKey) match
@@ -53,7 +53,7 @@ private[trace] object ClassLines:
         lines
       )
 
-  /** The line of the method's first instruction, which is where its body begins; 0 if it has no
+  /** Returns the line of the method's first instruction, at which its body begins; 0 if it has no
     * line.
     */
   private def firstLine(method: MethodModel): Int =

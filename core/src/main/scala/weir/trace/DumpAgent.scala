@@ -3,8 +3,8 @@ package weir.trace
 import java.nio.file.{Files, Path}
 import weir.Runtime
 
-/** Writes the dump of the default runtime to a file, or prints it if no file is given. This is what
-  * `jcmd PID JVMTI.agent_load weir-core.jar FILE` calls inside of the process.
+/** Writes the dump of the default runtime to a file, or prints it if no file is given.
+  * `jcmd PID JVMTI.agent_load weir-core.jar FILE` calls it inside of the process.
   */
 private[weir] object DumpAgent:
   def agentmain(file: String | Null): Unit =

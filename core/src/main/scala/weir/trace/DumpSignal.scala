@@ -3,13 +3,13 @@ package weir.trace
 import sun.misc.Signal
 import weir.Runtime
 
-/** Prints a fiber dump when the process gets a signal. */
+/** Prints a fiber dump when the process receives a signal. */
 private[weir] object DumpSignal:
 
   def install(runtime: Runtime, signal: String): Unit =
     Signal.handle(Signal(signal), _ => System.err.println(runtime.dump())): Unit
 
-  /** With `-Dweir.dump.signal=USR2`. */
+  /** Installs the signal of `-Dweir.dump.signal=USR2`, if it is set. */
   def installAsAsked(runtime: Runtime): Unit =
     val signal = System.getProperty("weir.dump.signal")
     if signal ne null then install(runtime, signal)

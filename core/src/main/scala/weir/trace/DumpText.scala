@@ -4,7 +4,7 @@ import weir.FiberDump
 import weir.FiberDump.{Entry, State}
 import weir.runtime.DurationText
 
-/** A dump as text. Fibers that do the same at the same lines are printed once, with their
+/** Formats a dump as text. Fibers that do the same at the same lines are printed once, with their
   * number.
   */
 private[weir] object DumpText:

@@ -10,24 +10,24 @@ import weir.runtime.ExecutionThread
   * passes adds the functions on its continuation stack, and a line that names the fiber; `runSync`
   * adds its callers. This library's own frames are left out.
   *
-  *   - Nothing is recorded for this while all goes well: the interpreter needs the continuation
-  *     stack anyway.
+  *   - Nothing is recorded for this as long as there is no error: the interpreter needs the
+  *     continuation stack anyway.
   *   - A fiber adds its part once, however often the error is handled and thrown again there: it
   *     looks for its own line.
-  *   - An error without a stack trace, which is made for speed, stays as it is.
+  *   - An error without a stack trace, which is made for speed, is not changed.
   *   - An error gets no longer than `longest`.
-  *   - **An error object that is thrown again**, as users have them in a `val` or an `object`,
-  *     tells of the latest run alone. An error comes to a fiber in one of two ways: this library
-  *     passes it on from another fiber (`pass`, `TaskFiber.thrown`), and then the lines of that
-  *     fiber stay; or the fiber's own code throws it (`add`). If it has lines of other fibers then,
-  *     or of another place of this fiber, they are removed. What stays is where the error was made:
-  *     the lines of the JVM, and those of the fiber whose functions are among them, since they
-  *     continue the lines of the JVM.
+  *   - **An error object that is thrown again**, such as one in a `val` or an `object` of the
+  *     user's, has only the lines of the latest run. An error comes to a fiber in one of two ways.
+  *     This library passes it on from another fiber (`pass`, `TaskFiber.thrown`); then the lines of
+  *     that fiber stay. Or the fiber's own code throws it (`add`). If it has lines of other fibers
+  *     then, or of another place of this fiber, they are removed. The lines that tell where the
+  *     error was made stay: the lines of the JVM, and those of the fiber whose functions are among
+  *     them, since they continue the lines of the JVM.
   */
 private[weir] object ErrorTrace extends ErrorTraces:
   val isOn: Boolean = System.getProperty("weir.traces") != "off"
 
-  /** The most frames of a fiber that are added, from the innermost on. */
+  /** The largest number of frames of a fiber that are added, from the innermost on. */
   private inline val framesOfFiber = 64
 
   /** An error with more stack trace elements than this gets no further ones. */
@@ -42,7 +42,7 @@ private[weir] object ErrorTrace extends ErrorTraces:
     */
   private inline val noLine = -3
 
-  /** Called by `fiber` as its own code has thrown `error`, with its stack as it was then. `at` is
+  /** Called by `fiber` when its own code has thrown `error`, with its stack as it was then. `at` is
     * the instruction that it was running.
     */
   def add(error: Throwable, fiber: TaskFiber, at: AnyRef | Null): Unit =
@@ -53,8 +53,8 @@ private[weir] object ErrorTrace extends ErrorTraces:
       else withFiber(present.take(made(present)), fiber, at, made(present))
     }
 
-  /** Called as `fiber` is about to get an error of the fiber `from`: while it waits for that, or by
-    * `fiber` itself. `from` is null if it is not known. Lines that other fibers have added since
+  /** Called when `fiber` is about to get an error of the fiber `from`: while it waits for that, or
+    * by `fiber` itself. `from` is null if it is not known. Lines that other fibers have added since
     * the error has left `from` are removed.
     */
   def pass(error: Throwable, fiber: TaskFiber | Null, from: FiberCore | Null): Unit =
@@ -74,7 +74,7 @@ private[weir] object ErrorTrace extends ErrorTraces:
       trace
     }
 
-  /** The lines of a fiber, whose thread has the stack `present`; that is empty if it has
+  /** Returns the lines of a fiber, whose thread has the stack `present`, which is empty if it has
     * no thread.
     */
   def of(present: Array[StackTraceElement], fiber: TaskFiber): Vector[StackTraceElement] =
@@ -83,13 +83,13 @@ private[weir] object ErrorTrace extends ErrorTraces:
     trace += markOf(fiber, 0)
     trace.toVector
 
-  /** Whether a thread with this stack makes a trace. The first trace of a JVM loads classes for so
-    * long that it would be a spin.
+  /** Returns true if a thread with this stack makes a trace. The first trace of a JVM loads classes
+    * for so long that it would be a spin.
     */
   def isIn(stack: Array[StackTraceElement]): Boolean =
     stack.exists(_.getClassName == getClass.getName)
 
-  /** Whether both errors have the same lines, whichever fibers they have passed. */
+  /** Returns true if both errors have the same lines, whichever fibers they have passed. */
   def isSame(a: Throwable, b: Throwable): Boolean =
     val one = a.getStackTrace
     val other = b.getStackTrace
@@ -97,7 +97,9 @@ private[weir] object ErrorTrace extends ErrorTraces:
       one(i) == other(i) || isMark(one(i)) && isMark(other(i))
     }
 
-  /** Gives `error` the trace that `next` makes of its present one; null to leave it as it is. */
+  /** Sets the trace of `error` to the one that `next` returns for its present one; null leaves it
+    * unchanged.
+    */
   private def change(
       error: Throwable
   )(next: Array[StackTraceElement] => ArrayBuffer[StackTraceElement] | Null): Unit =
@@ -110,7 +112,7 @@ private[weir] object ErrorTrace extends ErrorTraces:
       // Whatever goes wrong here must not take the place of the error.
       catch case _: Throwable => ()
 
-  /** The trace of an error that no fiber has added to yet. */
+  /** Returns the trace of an error that no fiber has added to yet. */
   private def first(
       present: Array[StackTraceElement],
       fiber: TaskFiber,
@@ -119,7 +121,7 @@ private[weir] object ErrorTrace extends ErrorTraces:
     val trace = begin(present)
     val own = trace.length
     val isHere = addFiber(trace, fiber, at)
-    // An initializer, which any fiber may be the first to come to, says nothing of who throws the
+    // An initializer, which any fiber may be the first to come to, does not tell who throws the
     // error later.
     val isShared = present.exists(_.getMethodName == "<clinit>")
     trace += markOf(fiber, if isHere && !isShared then trace.length + 1 else own)
@@ -134,7 +136,7 @@ private[weir] object ErrorTrace extends ErrorTraces:
     addFiber(trace, fiber, at): Unit
     trace += markOf(fiber, made)
 
-  /** Adds the fiber's lines. True if one of its functions was in the trace before. */
+  /** Adds the fiber's lines. Returns true if one of its functions was in the trace before. */
   private def addFiber(
       trace: ArrayBuffer[StackTraceElement],
       fiber: TaskFiber,
@@ -151,8 +153,8 @@ private[weir] object ErrorTrace extends ErrorTraces:
   private def lines(fiber: TaskFiber, at: AnyRef | Null): Iterator[StackTraceElement] =
     (Iterator(at) ++ fiber.topFrames(framesOfFiber)).flatMap(Functions.ofFrame)
 
-  /** Whether the innermost of the fiber's lines is in the trace: then the error is thrown again,
-    * further out in the same fiber.
+  /** Returns true if the innermost of the fiber's lines is in the trace: then the error is thrown
+    * again, further out in the same fiber.
     */
   private def isAmong(
       trace: Array[StackTraceElement],
@@ -170,14 +172,14 @@ private[weir] object ErrorTrace extends ErrorTraces:
   private def isMarkOf(fiber: FiberCore)(line: StackTraceElement): Boolean =
     isMark(line) && line.getFileName == fiber.name
 
-  /** How many lines at the begin of a trace tell where the error was made; the others fibers have
-    * added.
+  /** Returns the number of lines at the beginning of a trace that tell where the error was made.
+    * Fibers have added the others.
     */
   private def made(present: Array[StackTraceElement]): Int =
     math.max(1, noLine - present.find(isMark).get.getLineNumber)
 
-  /** The trace up to the line of `fiber`. If it has no such line, the lines that tell where the
-    * error was made.
+  /** Returns the trace up to the line of `fiber`. If it has no such line, returns the lines that
+    * tell where the error was made.
     */
   private def upTo(
       present: Array[StackTraceElement],
@@ -188,8 +190,8 @@ private[weir] object ErrorTrace extends ErrorTraces:
       val last = present.lastIndexWhere(isMarkOf(fiber))
       present.take(if last >= 0 then last + 1 else made(present))
 
-  /** The trace so far. If no fiber has added to it: the frames of the innermost slice, without this
-    * library's.
+  /** Returns the trace so far. If no fiber has added to it, that is the frames of the innermost
+    * slice, without this library's.
     */
   private def begin(present: Array[StackTraceElement]): ArrayBuffer[StackTraceElement] =
     val trace = ArrayBuffer[StackTraceElement]()
@@ -200,18 +202,18 @@ private[weir] object ErrorTrace extends ErrorTraces:
       if trace.isEmpty then trace += present(0)
     trace
 
-  /** The frames of a thread's stack above the innermost slice. Below it are the callers of a
-    * `runSync`, whose lines `addCaller` adds later.
+  /** Returns the frames of a thread's stack above the innermost slice. Below it are the callers of
+    * a `runSync`, whose lines `addCaller` adds later.
     */
   def aboveSlice(stack: Array[StackTraceElement]): Array[StackTraceElement] =
     stack.takeWhile(line => line.getMethodName != "runSlice" || line.getClassName != sliceClass)
 
-  /** The class that `runSlice` is in. */
+  /** The class that declares `runSlice`. */
   private val sliceClass =
     classOf[TaskFiber].getMethod("runSlice", classOf[ExecutionThread]).getDeclaringClass.getName
 
-  /** Adds `line`, unless its function is there: one that has thrown is, with the line
-    * that threw.
+  /** Adds `line`, unless its function is there. The function that has thrown is there, with the
+    * line that threw.
     */
   private def addOnce(trace: ArrayBuffer[StackTraceElement], line: StackTraceElement): Unit =
     var i = trace.length - 1

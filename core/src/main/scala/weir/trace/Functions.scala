@@ -9,17 +9,20 @@ import weir.fiber.*
 /** Finds the lines of the user's code in an instruction, a frame or a function object.
   *
   *   - A lambda of the user's is asked for its `SerializedLambda`, which names the method with its
-  *     body. Lambdas of Scala are serializable. Those of Java need not be; of them only the class
-  *     is known.
+  *     body. Lambdas of Scala are serializable. Lambdas of Java need not be; of those only the
+  *     class is known.
   *   - This library's own objects and lambdas are searched for the functions, tasks and streams
   *     that they keep. Those are recognized by the declared type of the field, so that a value of
-  *     the user's is never taken for his code. What other folders add to that is `HoldsUserCode`.
+  *     the user's is never taken for code of the user's. Other folders mark further objects with
+  *     `HoldsUserCode`.
   */
 private[weir] object Functions:
-  /** The most objects that one call looks into: a stream may consist of any number. */
+  /** The largest number of objects that one call looks into: a stream may consist of any number. */
   private inline val most = 64
 
-  /** The first lines of the pieces of code in `root`, in the order in which they were written. */
+  /** Returns the first lines of the pieces of code in `root`, in the order in which they were
+    * written.
+    */
   def in(root: AnyRef | Null): Seq[StackTraceElement] =
     if root eq null then Nil
     else if OwnCode.contains(root.getClass) then
@@ -42,21 +45,23 @@ private[weir] object Functions:
           case task: Attempt[?] => look(task.source)
           case task: OnCancel[?] => chain(task.source, task.finalizer)
           case _: Start[?] =>
-            () // its task runs on another fiber; this one goes on with what follows
+            () // its task runs on another fiber; this one continues with what follows
           case other if OwnCode.contains(other.getClass) =>
             if other.getClass.isHidden then captured(other).foreach(look)
             else Functions.fields(other.getClass).foreach(field => look(field.get(other)))
           case other => found += location(other)
 
-    /** Looks into the source of a task, with which it begins; if there is no line in it, into what
-      * follows.
+    /** Looks into the source of a task, with which it begins. If there is no line in it, looks into
+      * what follows.
       */
     private def chain(source: AnyRef, next: AnyRef): Unit =
       val before = found.size
       look(source)
       if found.size == before then look(next)
 
-  /** The lines with which the fiber goes on once it is back at `node` on its continuation stack. */
+  /** Returns the lines with which the fiber continues once it is back at `node` on its continuation
+    * stack.
+    */
   def ofFrame(node: AnyRef | Null): Seq[StackTraceElement] = node match
     case null => Nil
     case frame: Mapped[?, ?] => in(frame.f)

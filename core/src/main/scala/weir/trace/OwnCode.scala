@@ -2,7 +2,7 @@ package weir.trace
 
 import java.util.concurrent.ConcurrentHashMap
 
-/** Tells this library's classes, which say nothing to its users, from theirs.
+/** Distinguishes this library's classes, which mean nothing to its users, from theirs.
   *
   * The name is not enough: Weir's tests and its program are in the same package. So a class is this
   * library's if it has the name and comes from the same code source.
@@ -30,8 +30,8 @@ private[trace] object OwnCode:
         catch case _: ClassNotFoundException | _: LinkageError => false
     )
 
-  /** Whether a frame tells the user nothing: this library's frames, those of the JDK below them on
-    * each of its threads, and the bridges that the compiler puts before lambdas.
+  /** Returns true if a frame means nothing to the user: this library's frames, those of the JDK
+    * below them on each of its threads, and the bridges that the compiler puts before lambdas.
     */
   def contains(frame: StackTraceElement): Boolean =
     val name = frame.getClassName

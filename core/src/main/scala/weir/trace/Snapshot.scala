@@ -6,17 +6,18 @@ import weir.fiber.{Frame, TaskFiber, Waiter}
 import weir.runtime.Watch
 import weir.{FiberDump, Runtime, Spin}
 
-/** Makes a fiber dump: finds the fibers of a runtime, and reads what they do while they go on doing
-  * it.
+/** Makes a fiber dump: finds the fibers of a runtime, and reads their states while they continue to
+  * run.
   *
-  * A fiber is found as the one that a listed execution thread runs, in a queue, as a sleeper in the
-  * timer's heap, or in the fiber registry; or from another fiber: as the parent of a group of
-  * children, or as a holder, which must act before a wait can end.
+  * A fiber is found in one of these places: as the one that a listed execution thread runs, in a
+  * queue, as a sleeper in the timer's heap, or in the fiber registry. It is also found from another
+  * fiber: as the parent of a group of children, or as a holder, which must act before a wait can
+  * end.
   *
   * A wait is read in this order: the wait, then the stack, then whether the fiber is still in that
   * wait. A fiber's stack does not change while it is suspended, and the CAS to `Suspended` comes
-  * after its last change: so if the answer is yes, what was read belongs together. If not, the
-  * fiber has resumed, and is read again.
+  * after its last change. So if the fiber is still in that wait, the parts belong together. If not,
+  * the fiber has resumed, and is read again.
   */
 private[weir] object Snapshot:
   private inline val attempts = 3
@@ -45,8 +46,8 @@ private[weir] object Snapshot:
         left ++= holdersOf(fiber)
     found.toVector
 
-  /** The parent of the group that `fiber` is a runner of. While a runner runs a ready child, the
-    * runner is not at the bottom of the fiber's stack, but is its origin.
+  /** Returns the parent of the group that `fiber` is a runner of. While a runner runs a ready
+    * child, the runner is not at the bottom of the fiber's stack, but is its origin.
     */
   private def parentOf(fiber: TaskFiber): Option[TaskFiber] =
     List(fiber.bottomFrame, fiber.origin).collectFirst:
@@ -77,7 +78,7 @@ private[weir] object Snapshot:
 
   private val noStack = new Array[StackTraceElement](0)
 
-  /** What `fiber` does, or `None` if that has changed meanwhile. */
+  /** Reads the state of `fiber`, or returns `None` if it has changed meanwhile. */
   private def readOnce(fiber: TaskFiber): Option[Read] =
     val wait = fiber.latestWait
     if (wait ne null) && wait.isWaiting then
@@ -138,7 +139,9 @@ private[weir] object Snapshot:
       holders
     )
 
-  /** The method of the JDK that the user's code has called: the outermost of the JDK's frames. */
+  /** Returns the method of the JDK that the user's code has called: the outermost of the JDK's
+    * frames.
+    */
   private def blockedIn(stack: Array[StackTraceElement]): String =
     val inside = stack.takeWhile(line =>
       line.getClassName.startsWith("java.") || line.getClassName.startsWith("jdk.")
@@ -147,7 +150,8 @@ private[weir] object Snapshot:
 
   // ---- cycles ----
 
-  /** Each cycle once, beginning with the fiber that was found first: a depth-first search. */
+  /** Returns each cycle once, beginning with the fiber that was found first: a depth-first search.
+    */
   private def cycles(reads: Vector[(TaskFiber, Read)]): Vector[Vector[String]] =
     val next = reads.map((fiber, read) => fiber -> read.holders).toMap
     val done = mutable.Set[TaskFiber]()

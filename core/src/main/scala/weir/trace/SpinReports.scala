@@ -4,7 +4,7 @@ import weir.Spin
 import weir.fiber.TaskFiber
 import weir.runtime.{Job, SpinListener}
 
-/** Makes a `Spin` of each fiber that computes for long, and calls `report` with it. A spin whose
+/** Makes a `Spin` for each fiber that computes for long, and calls `report` with it. A spin whose
   * stack has no line of the user's is not reported.
   */
 private[weir] final class SpinReports(report: Spin => Unit) extends SpinListener:
@@ -23,11 +23,11 @@ private[weir] object SpinReports:
   /** Prints each spin to the standard error. */
   val printing: SpinReports = SpinReports(spin => System.err.println(s"weir: $spin"))
 
-  /** The most lines of a report. */
+  /** The largest number of lines of a report. */
   private inline val most = 8
 
-  /** The user's lines of `trace`, then its last line, which names the fiber. Empty if there is no
-    * line of the user's.
+  /** Returns the user's lines of `trace`, then its last line, which names the fiber. Returns an
+    * empty trace if there is no line of the user's.
     */
   private[trace] def shortened(trace: Vector[StackTraceElement]): Vector[StackTraceElement] =
     val own = trace.init.filterNot(line => isJdk(line.getClassName)).take(most - 1)
@@ -37,8 +37,8 @@ private[weir] object SpinReports:
 
   private val jdk = List("java.", "javax.", "jdk.", "sun.", "com.sun.", "scala.")
 
-  /** Whether the innermost slice of a stack is in the initializer of a class, or loads or links a
-    * class or a library.
+  /** Returns true if the innermost slice of a stack is in the initializer of a class, or loads or
+    * links a class or a library.
     */
   private[trace] def initializes(stack: Array[StackTraceElement]): Boolean =
     ErrorTrace.aboveSlice(stack).exists { line =>

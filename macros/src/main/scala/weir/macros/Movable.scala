@@ -2,16 +2,16 @@ package weir.macros
 
 import scala.quoted.*
 
-/** Whether code can be moved into a class of its own, at compile time. */
+/** Decides at compile time whether code can be moved into a class of its own. */
 object Movable:
-  /** `true` or `false` as a constant. It is false where the code would
+  /** Returns `true` or `false` as a constant. Returns false if the code, in a class of its own,
+    * would
     *
-    *   - not compile, or not be allowed to run: it says `super`, or names something protected of a
-    *     Java class, for which the compiler makes no accessor if it is static;
-    *   - keep more alive than a function would: what is made by it (functions, arguments by name,
-    *     objects of local classes) reaches the variables around it by way of the new class, so that
-    *     it holds on to all of them; and a local method is called by way of the object that it
-    *     stands in.
+    *   - not compile, or not be allowed to run: it contains `super`, or names a protected member of
+    *     a Java class, for which the compiler makes no accessor if it is static;
+    *   - keep more alive than a function would. Functions, arguments by name and objects of local
+    *     classes in it reach the variables around it by way of the new class, which holds all of
+    *     them. A local method is called by way of the object that it stands in.
     */
   inline def apply(inline code: Any): Boolean = ${ judge('code) }
 
