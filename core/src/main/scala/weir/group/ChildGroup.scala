@@ -10,19 +10,19 @@ import weir.fiber.{Awaited, HoldsUserCode, Locals, Pure, Suspend, TaskFiber, Wai
 import weir.runtime.{Pause, Tuning}
 import weir.trace.ErrorTrace
 
-/** Children that are run concurrently by as few fibers as can be: the engine under every parallel
+/** Children that are run concurrently by as few fibers as possible: the engine under every parallel
   * operator on tasks.
   *
   * Fibers called ''runners'' take children one after the other and run each in place. README.md in
-  * this folder has the states and the protocol; `HelperPolicy` decides when one more runner is
-  * asked for.
+  * this folder has the states and the protocol. `HelperPolicy` decides when one more runner is
+  * requested.
   *
   *   - **Shared**: `active` counts the runners that have begun and not ended. A runner ends only
   *     when no child is left to take or the group is stopped, and every child that was taken is run
-  *     by an active runner: so the group has ended when `active` comes down to 0. A late runner may
+  *     by an active runner. So the group has ended when `active` comes down to 0. A late runner may
   *     bring it to 1 and down again, hence `endState`.
   *   - **Stopping**: `stopped` is set before the list of runners is read, and a runner enters the
-  *     list before it reads `stopped`: so either it is cancelled or it takes no child.
+  *     list before it reads `stopped`. So either it is cancelled or it takes no child.
   */
 private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit), HoldsUserCode:
 
@@ -45,28 +45,30 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
 
   // ---- what a group consists of ----
 
-  /** Takes a child: true if `runner.index` and `runner.item` say which; false if none is left. */
+  /** Takes a child. Returns true if `runner.index` and `runner.item` identify it, false if none is
+    * left.
+    */
   def take(runner: Runner): Boolean
 
-  /** The child that `runner` has taken. */
+  /** Returns the child that `runner` has taken. */
   def child(runner: Runner): Task[Any]
 
   def store(runner: Runner, value: Any): Unit
 
   /** Takes, runs and stores further children while they are ready, as far as that is faster than
-    * one by one. Returns a child that was taken and is not ready; `Runner.NoChild` if the runner
+    * one by one. Returns a child that was taken and is not ready, or `Runner.NoChild` if the runner
     * has to `take` the next one.
     */
   private[weir] def runReady(@unused runner: Runner, @unused fiber: TaskFiber): Task[Any] =
     Runner.NoChild
 
-  /** The result of a group whose children have all succeeded. */
+  /** Returns the result of a group whose children have all succeeded. */
   def result: Any
 
-  /** A child has cancelled itself: that cancels the group, and the parent. */
+  /** Called when a child has cancelled itself: that cancels the group, and the parent. */
   def childCancelled(): Unit = stop(ChildGroup.Stop.Cancelled)
 
-  /** The value of a group that was cancelled and has ended, if it has one nevertheless. */
+  /** Returns the value of a group that was cancelled and has ended, if it has one nevertheless. */
   private[weir] def late: Pure[Any] | Null = ending match
     case ChildGroup.Stop.Won(value) => Pure(value)
     case _ => null
@@ -74,16 +76,17 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
   /** Called once, when the group has ended. */
   protected def onEnd(): Unit = ()
 
-  /** How a group that has ended ends; null for its `result`. */
+  /** Returns the reason for which a group that has ended was stopped; null for its `result`. */
   protected def ending: ChildGroup.Stop | Null = stopped
 
-  /** Whether an error of a child counts that ends after another one has cancelled itself. */
+  /** Returns true if the error of a child counts that ends after another one has cancelled itself.
+    */
   protected def errorOverCancel: Boolean = false
 
-  /** Whether a masked parent waits for ever once a child has cancelled itself. */
+  /** Returns true if a masked parent waits for ever once a child has cancelled itself. */
   protected def endsByCancelAlone: Boolean = false
 
-  /** What a cancelled parent runs. */
+  /** Returns the task that a cancelled parent runs. */
   def cancelHook: Task[Unit] = cancelAndWait
 
   // ---- in a dump ----
@@ -103,7 +106,7 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
 
   // ---- beginning ----
 
-  /** Starts the group, on the thread of `fiber`. The parent waits for what it returns. */
+  /** Starts the group, on the thread of `fiber`. Returns the waiter that the parent waits for. */
   final def start(fiber: TaskFiber): Waiter =
     val waiter = GroupWaiter(fiber, this)
     parent = waiter
@@ -135,7 +138,9 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
 
   private[group] final def latestRunner: Runner | Null = runners.get
 
-  /** A new runner in the place of one that was cancelled, whose count in `active` it takes over. */
+  /** Queues a new runner in the place of one that was cancelled, whose count in `active` it takes
+    * over.
+    */
   private[group] final def replaceRunner(fiber: TaskFiber): Unit =
     fiber.submit(newRunner(Runner.First, fiber))
 
@@ -143,8 +148,8 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
 
   final def isStopped: Boolean = stopped ne null
 
-  /** Cancels all runners but `by`; no child is taken any more. The first reason counts, but a value
-    * is more than a cancel; later errors are suppressed under it.
+  /** Cancels all runners except `by`; no further child is taken. The first reason counts, but a
+    * value counts more than a cancel. Later errors are suppressed under it.
     */
   final def stop(reason: ChildGroup.Stop, by: Runner | Null = null): Unit =
     passToParent(reason, by)
@@ -161,7 +166,7 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
           Failures.add(first, later): Unit
         case _ => ()
 
-  /** Whether it counts more than a cancel. */
+  /** Returns true if `reason` counts more than a cancel. */
   private def counts(reason: ChildGroup.Stop): Boolean = reason match
     case ChildGroup.Stop.Won(_) => true
     case ChildGroup.Stop.Failed(_) => errorOverCancel
@@ -182,12 +187,12 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
 
   // ---- ending ----
 
-  /** True once the group has ended, for good. */
+  /** Returns true once the group has ended, for good. */
   final def hasEnded: Boolean = endState.get eq ChildGroup.Ended
 
-  /** Spins for a moment until the other runners have ended, so that the parent goes on on the
-    * thread where it was. To be called by a runner whose children were ready: so the others' may
-    * be.
+  /** Spins for a moment until the other runners have ended, so that the parent continues on its own
+    * thread. Must be called by a runner whose children were ready: then those of the others may be
+    * ready too.
     */
   private[group] final def spinWaitForOthers(): Unit =
     Pause.atMost(Tuning.spinWaitNanos)(active.get == 1)
@@ -233,7 +238,7 @@ private[weir] object ChildGroup:
 
   private object Ended
 
-  /** Why no further child is taken. */
+  /** The reason why no further child is taken. */
   enum Stop:
     case Failed(error: Throwable)
     case Won(value: Any)

@@ -8,17 +8,17 @@ import weir.runtime.Counters
 /** Hands out the indexes of a group's children, each once: singly, or from ranges that belong to
   * shards.
   *
-  * With a shared counter alone, every carrier writes the counter for every child, and neighbours in
-  * the array of results are written by different carriers. So a runner takes a whole block of
-  * indexes from the counter, as the range of its shard, and indexes are taken from the range by a
-  * CAS that other carriers seldom contend for. What is left of a range is never out of reach: once
-  * the counter is used up, every runner looks into all ranges. So a child that blocks or suspends
-  * holds up none behind it.
+  * With a shared counter alone, every carrier would write the counter for every child, and
+  * different carriers would write neighbouring results in the array. So a runner takes a whole
+  * block of indexes from the counter, as the range of its shard, and indexes are taken from the
+  * range by a CAS that other carriers seldom contend for. The rest of a range is never out of
+  * reach: once the counter is used up, every runner looks into all ranges. So a child that blocks
+  * or suspends holds up no child behind it.
   *
-  *   - **Shared**: `next`, the counter; `ranges`, for each shard what is left of its block: the
-  *     first index in the upper half, the end in the lower, or `Opening`. A runner takes an index
-  *     by moving the first one up by CAS. No index is handed out again, so a range that is not
-  *     empty is never the same twice.
+  *   - **Shared**: `next`, the counter; `ranges`, which has for each shard the rest of its block:
+  *     the first index in the upper half, the end in the lower, or `Opening`. A runner takes an
+  *     index by moving the first one up by CAS. No index is handed out again, so a range that is
+  *     not empty is never the same twice.
   *   - **Opening**: the runner that has moved an empty range to `Opening` takes the next block, and
   *     is the only one to write the range then; others meanwhile take from the counter. A runner
   *     that finds nothing in that moment ends, but the one that opens the range requests a helper
@@ -33,23 +33,23 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
   // shared
   private val next = AtomicLong(0) // runners overshoot size, which may be near 2^31
 
-  /** Null where indexes are only handed out singly. */
+  /** Null if indexes are only handed out singly. */
   val ranges: Array[Long] | Null =
     if inBlocks && length > 1 then new Array[Long]((shards + 1) * ChildRanges.stride) else null
 
-  /** True if `runner.index` is an index that no other runner has got. */
+  /** Takes an index. Returns true if `runner.index` is an index that no other runner has got. */
   def take(runner: Runner, shard: Int): Boolean =
     if ranges eq null then fromCounter(runner)
     else
       val own = rangeAt(shard)
       takeAt(runner, own) || open(runner, own) || fromCounter(runner) || fromOthers(runner)
 
-  /** Where in `ranges` the range of `shard` is. */
+  /** Returns the index of the range of `shard` in `ranges`. */
   def rangeAt(shard: Int): Int = ((shard & mask) + 1) * ChildRanges.stride
 
   def hasMore: Boolean = next.get < size || (ranges ne null) && hasOpen
 
-  /** How many have been taken, as far as one look can tell. */
+  /** Returns the number of indexes that have been taken, as far as one look can tell. */
   def takenCount: Long =
     var sum = math.min(next.get, size.toLong)
     if ranges ne null then
@@ -61,7 +61,7 @@ private[weir] final class ChildRanges(size: Int, inBlocks: Boolean, shards: Int)
     sum
 
   private def fromCounter(runner: Runner): Boolean =
-    next.get < size && { // looked at first, so that late runners cannot carry the counter far
+    next.get < size && { // checked first, so that late runners cannot carry the counter far
       Counters.count(Counters.ChildFromCounter)
       val first = next.getAndIncrement()
       runner.index = first.toInt // used only if it is below size
@@ -111,8 +111,8 @@ private[weir] object ChildRanges:
 
   private def get(ranges: Array[Long], at: Int): Long = (Ranges.getVolatile(ranges, at): Long)
 
-  /** Takes the first index of a range. Its lower half, the end, stays as it is. -1 if the range is
-    * empty, or another runner was faster.
+  /** Takes the first index of a range. Its lower half, the end, does not change. Returns -1 if the
+    * range is empty, or another runner was faster.
     */
   def take(ranges: Array[Long], at: Int): Int =
     val range = get(ranges, at)
@@ -130,10 +130,11 @@ private[weir] object ChildRanges:
   /** The largest block: four cache lines of results. `GatherReady`. */
   private inline val largest = 64
 
-  /** Blocks for each shard, at least, so that the shards end at about the same time. */
+  /** The smallest number of blocks for each shard, so that the shards end at about the same time.
+    */
   private inline val perShard = 4
 
-  /** Ranges stand this far from each other, and the first from the array's length, which is read
-    * with each: so that no two are on one cache line.
+  /** The distance of two ranges, and of the first one from the array's length, which is read with
+    * each. So no two are on one cache line.
     */
   private inline val stride = 16

@@ -4,40 +4,41 @@ import java.util.IdentityHashMap
 import scala.annotation.tailrec
 import weir.fiber.CancelSignal
 
-/** The rule that the first failure is the error thrown, with later ones suppressed under it: a
-  * bounded number of them, so that an error does not grow for ever.
+/** The rule that the first failure is thrown, with later ones suppressed under it. Their number is
+  * bounded, so that an error does not grow for ever.
   *
   *   - **Once**: an error that the first one holds already, as a cause or suppressed, is not added
   *     again.
-  *   - **No circles**: an error that holds the first one, as the error of a `close` does that names
-  *     what it was closed for, is represented by a `Line`.
+  *   - **No circles**: an error may hold the first one, as the error of a `close` does that has the
+  *     error before it as its cause. A `Line` represents such an error.
   *   - **Never** an error of this library's own, such as the signal of a cancel.
   *   - **Shared**: the count and the addition are under the lock of the first error, which its own
   *     methods take.
   */
 private[weir] object Failures:
 
-  /** The most errors that one may have suppressed under it. */
+  /** The largest number of errors that one may have suppressed under it. */
   inline val most = 64
 
-  /** The most errors that a search follows: causes may go round in a circle. */
+  /** The largest number of errors that a search follows: causes may form a circle. */
   private inline val followed = 256
 
-  /** An error that only this library's own code is to see. */
+  /** An error that only this library's own code may see. */
   trait Internal
 
-  /** An error that stands for others, of which only this text is to be printed. */
+  /** An error that stands for others, of which only this text is printed. */
   final class Line(text: String) extends Throwable(text, null, false, true):
     override def fillInStackTrace(): Throwable = this
     override def toString: String = text
 
-  /** The error to throw: `first`, with `later` suppressed under it; `later` if there is no first.
+  /** Returns the error to throw: `first`, with `later` suppressed under it; `later` if there is no
+    * first.
     */
   def add(first: Throwable | Null, later: Throwable): Throwable =
     if first eq null then later
     else
       try suppress(first, later)
-      // This calls the errors' own methods. What they throw must not replace the error.
+      // This calls the errors' own methods. Their exceptions must not replace the error.
       catch case _: Throwable => ()
       first
 
@@ -57,7 +58,7 @@ private[weir] object Failures:
     line.setStackTrace(error.getStackTrace)
     line
 
-  /** True if `error` is `by`, or is found under it. */
+  /** Returns true if `error` is `by`, or is found under it. */
   private def isHeld(error: Throwable, by: Throwable): Boolean =
     val seen = IdentityHashMap[Throwable, Throwable]()
     @tailrec def search(left: List[Throwable]): Boolean = left match

@@ -8,7 +8,8 @@ import weir.{Fiber, Outcome, Task}
 /** The finalizers of one use of a resource, the last added first.
   *
   *   - **Adding** is done by the fiber that acquires, in the masked region in which it has
-  *     acquired: so the finalizer of whatever was acquired is here before any cancel can be seen.
+  *     acquired. So the finalizer of each acquired resource is here before any cancel can be
+  *     noticed.
   *   - **Releasing** takes all of them at once, so that each runs once, whichever fiber releases
   *     and however often.
   */
@@ -17,9 +18,9 @@ private[weir] final class Finalizers:
 
   def add(finalizer: Finalizers.Finalizer): Unit = added.set(finalizer :: added.get)
 
-  /** Runs all of them, each told how the use has ended. **Fails** with the first error, later ones
-    * suppressed under it; the finalizers after a failed one are told of that error. To be run
-    * masked.
+  /** Runs all of them, and passes the outcome of the use to each. **Fails** with the first error,
+    * under which later ones are suppressed. The finalizers after a failed one get that error. To be
+    * run masked.
     */
   def release(outcome: Outcome[Any]): Task[Unit] =
     Task.defer(Finalizers.run(added.getAndSet(Nil), Finalizers.unit(outcome), null))
@@ -48,9 +49,9 @@ private[weir] object Finalizers:
       }
     case Nil => if first eq null then Task.unit else Fail(first)
 
-  /** Releases several uses at the same time. **Fails** as `release`. To be run masked.
+  /** Releases several uses concurrently. **Fails** as `release`. To be run masked.
     *
-    * On fibers of their own, not by a parallel operator: that would stop the others where one
+    * This uses fibers of its own and not a parallel operator, which would stop the others if one
     * cancels itself.
     */
   def releaseTogether(all: IndexedSeq[Finalizers])(outcome: Outcome[Unit]): Task[Unit] =
@@ -59,8 +60,8 @@ private[weir] object Finalizers:
       .flatMap(join)
 
   /** Waits for fibers that run finalizers, masked, and that no other code knows. **Fails** with the
-    * first error, later ones suppressed under it. A fiber that cancels itself cancels the caller.
-    * To be run masked.
+    * first error, under which later ones are suppressed. A fiber that cancels itself cancels the
+    * caller. To be run masked.
     */
   def join(fibers: Seq[Fiber[Any]]): Task[Unit] =
     Task.traverse(fibers)(_.join).flatMap { ends =>
@@ -73,7 +74,8 @@ private[weir] object Finalizers:
       cancelled.andThen(if first eq null then Task.unit else Fail(first))
     }
 
-  /** True also of a fiber that has ended otherwise nevertheless, since its last steps were masked.
+  /** Returns true also for a fiber that has ended otherwise nevertheless, since its last steps were
+    * masked.
     */
   private def isCancelled(fiber: Fiber[Any]): Boolean = fiber match
     case fiber: TaskFiber => fiber.cancelRequested

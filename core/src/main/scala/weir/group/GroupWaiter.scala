@@ -5,7 +5,7 @@ import weir.fiber.{Awaited, Pure, TaskFiber, Waiter}
 
 /** The parent's wait for its group of children. */
 private[weir] final class GroupWaiter(parent: TaskFiber, group: ChildGroup) extends Waiter(parent):
-  /** The runner that ends the group; the parent goes on on its thread. */
+  /** The runner that ends the group; the parent continues on its thread. */
   var lastRunner: TaskFiber | Null = null
 
   override protected def resumeFiber(): Unit =

@@ -5,16 +5,17 @@ import scala.annotation.static
 import weir.fiber.{Awaited, TaskFiber}
 import weir.runtime.{Counters, FiberRegistry, Registered}
 
-/** Decides when a group of children asks for one more runner.
+/** Decides when a group of children requests one more runner.
   *
-  * Three ways: a helper request in the scheduler's queue, a delayed request in `HelperRequests`, a
-  * runner spawned on a worker of its own. README.md in this folder has the protocol.
+  * There are three ways: a helper request in the scheduler's queue, a delayed request in
+  * `HelperRequests`, and a runner spawned on a worker of its own. README.md in this folder has the
+  * protocol.
   *
   *   - **Invariant**: while a child is left to take, either a helper request is queued or delayed,
   *     or some active runner is still going to look, or the limit is reached. `helperRequested` is
   *     true from the moment a runner begins to make the request until the helper has begun.
-  *   - **Ordering**: a runner makes visible what it leaves to others, then reads `helperRequested`;
-  *     the helper writes false to it, then looks for a child. One of the two sees the other.
+  *   - **Ordering**: a runner makes visible what it leaves to others, then reads `helperRequested`.
+  *     The helper writes false to it, then looks for a child. One of the two sees the other.
   *   - **Bounded**: only the thread that has moved `helperRequested` to true writes `started`.
   */
 private[weir] abstract class HelperPolicy(limit: Int)
@@ -23,46 +24,49 @@ private[weir] abstract class HelperPolicy(limit: Int)
       HelperRequests.Requester:
 
   // owner only: the thread that has moved `helperRequested` to true, until the helper has begun
-  /** The runners that count against the limit: all but the spawned ones. */
+  /** The number of runners that count against the limit: all except the spawned ones. */
   private var started = 1
 
   // shared
   @volatile private var helperRequested = false
 
-  /** Whether the group is in the fiber registry, or about to be. Nothing is spawned before. */
+  /** True if the group is in the fiber registry, or about to be. Nothing is spawned before. */
   @volatile private[group] var isRegistered = false
 
   /** Written by the thread that has moved `isRegistered` to true. */
   @volatile private var registryEntry: FiberRegistry.Entry | Null = null
 
-  // ---- what the group says of itself ----
+  // ---- properties of the group ----
 
-  /** True if a further runner would find a child to take. */
+  /** Returns true if a further runner would find a child to take. */
   def hasMore: Boolean
 
-  /** How many children have been taken; always 0 where a look is not cheap. */
+  /** Returns the number of children that have been taken; always 0 if that is not cheap to find
+    * out.
+    */
   def takenCount: Long = 0
 
-  /** Groups with the same key come from the same code, and are likely to be alike; 0 for a group
-    * that never delays its helper request. The `hasMore` of all others must run no user's code.
+  /** Returns the call-site key. Groups with the same key come from the same code, and are likely to
+    * be alike. It is 0 for a group that never delays its helper request. The `hasMore` of all
+    * others must run no user's code.
     */
   def callSiteKey: Int = 0
 
   def isStopped: Boolean
 
-  /** The fiber that waits for the group; null before the start. */
+  /** Returns the fiber that waits for the group; null before the start. */
   private[weir] def parentFiber: TaskFiber | Null
 
-  /** The runner that has begun last. */
+  /** Returns the runner that has begun last. */
   private[group] def latestRunner: Runner | Null
 
-  /** The fiber of a new runner, on the runtime of `by`, not queued yet. */
+  /** Returns the fiber of a new runner, on the runtime of `by`, not queued yet. */
   private[group] def newRunner(role: Int, by: TaskFiber): TaskFiber
 
-  // ---- asking at once ----
+  // ---- requesting at once ----
 
-  /** Makes sure that, while a child is left to take, a helper request is queued or delayed. To be
-    * called after each child taken, before it is run.
+  /** Ensures that, while a child is left to take, a helper request is queued or delayed. Must be
+    * called after each child is taken, before it is run.
     *
     * On a thread that has come for a blocked worker it also spawns a runner.
     */
@@ -71,7 +75,9 @@ private[weir] abstract class HelperPolicy(limit: Int)
       fiber.spawn(newRunner(Runner.Spawned, fiber))
     requestHelper(fiber)
 
-  /** Queues a helper, unless one is on its way or may not be. `by` is null outside of any fiber. */
+  /** Queues a helper, unless one is on its way or none is allowed. `by` is null outside of any
+    * fiber.
+    */
   private[weir] final def requestHelper(by: TaskFiber | Null): Unit =
     if !helperRequested && started < limit && hasMore &&
       HelperPolicy.HelperRequested.compareAndSet(this, false, true)
@@ -96,7 +102,9 @@ private[weir] abstract class HelperPolicy(limit: Int)
 
   final def registeredFibers: Iterator[TaskFiber] = holders
 
-  /** True once a dump finds the group. Where there is no memory for that, nothing is spawned. */
+  /** Enters the group in the fiber registry. Returns true once a dump finds the group. If there is
+    * no memory for that, nothing is spawned.
+    */
   private def register(by: TaskFiber): Boolean =
     (registryEntry ne null) || !isRegistered &&
       HelperPolicy.Registered.compareAndSet(this, false, true) && {
@@ -105,15 +113,15 @@ private[weir] abstract class HelperPolicy(limit: Int)
         registryEntry ne null
       }
 
-  /** To be called once, when the group has ended. */
+  /** Must be called once, when the group has ended. */
   private[group] final def unregister(by: TaskFiber): Unit =
     val entry = registryEntry
     if entry ne null then by.runtime.scheduler.fiberRegistry.remove(entry)
 
   // ---- the delayed request: for the first runner ----
 
-  /** Delays the first helper request if it may be. Returns the request slot, or -1. Not for a group
-    * whose key is 0.
+  /** Delays the first helper request if that is allowed. Returns the request slot, or -1. Must not
+    * be called for a group whose key is 0.
     */
   private[group] final def delayRequest(fiber: TaskFiber): Int =
     val requests = fiber.runtime.helperRequests
@@ -125,8 +133,9 @@ private[weir] abstract class HelperPolicy(limit: Int)
       slot
     else -1
 
-  /** Withdraws the delayed request: true if it was still there. Then the runner has to look again
-    * for a child, or to call `ensureHelper`: what others have left meanwhile, they have left to it.
+  /** Withdraws the delayed request. Returns true if it was still there. Then the runner has to look
+    * again for a child, or to call `ensureHelper`: other runners may have left a child to the
+    * request meanwhile.
     */
   private[group] final def withdrawRequest(fiber: TaskFiber, slot: Int): Boolean =
     val was = fiber.runtime.helperRequests.withdraw(slot, this)

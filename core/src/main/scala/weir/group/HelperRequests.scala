@@ -5,25 +5,26 @@ import java.util.concurrent.atomic.AtomicReferenceArray
 import java.util.concurrent.locks.LockSupport
 import weir.runtime.{ThreadShortage, Tuning}
 
-/** The helper requests that groups of children have delayed, as groups of the same call site have
-  * lately needed no helper.
+/** The helper requests that groups of children have delayed, because groups of the same call site
+  * have lately needed no helper.
   *
-  * To request a helper, a runner wakes the standby, which takes the runner up to ten times as long
-  * as 1,000 ready children do; and a standby that goes on searching takes a core. A group that has
-  * delayed its request makes it as soon as a child suspends. Where a child blocks or computes, a
+  * To request a helper, a runner wakes the standby. This takes the runner up to ten times as long
+  * as 1,000 ready children do, and a standby that continues to search occupies a core. A group that
+  * has delayed its request makes it as soon as a child suspends. If a child blocks or computes, a
   * thread of this class makes the request, at the second of its looks at the latest. README.md in
   * this folder has the protocol.
   *
-  *   - **Request slots**: the thread that takes a group out of its slot, by CAS, has to see to the
-  *     request: a thread of the group's runner or the one of this class. A group that finds its
+  *   - **Request slots**: the thread that takes a group out of its slot, by CAS, has to handle the
+  *     request: a thread of the group's runner, or the one of this class. A group that finds its
   *     slot occupied makes its request at once.
   *   - **The thread** is one of the operating system, and runs no user's code. It ends when it has
   *     seen no group for a while.
-  *   - **Call-site keys** share a table without any lock: what is lost or mixed up there makes a
-  *     group request a helper too early, or a look too late. The table is cleared as the thread
-  *     ends: for groups so rare that the thread does not see them, it costs more than it saves.
+  *   - **Call-site keys** share a table without any lock: if an entry is lost or mixed up there, a
+  *     group requests a helper too early, or a look too late. The table is cleared as the thread
+  *     ends: for groups so rare that the thread does not see them, delaying costs more than it
+  *     saves.
   *
-  * Open for tests alone.
+  * This class is not final, only for tests.
   */
 private[weir] class HelperRequests(
     begin: Thread => Unit = _.start(),
@@ -35,21 +36,21 @@ private[weir] class HelperRequests(
   // shared
   private val slots = AtomicReferenceArray[Requester]((Tuning.helperRequestSlots + 1) * stride)
 
-  /** For each key, how many groups in a row have needed no helper. */
+  /** For each key, the number of groups in a row that have needed no helper. */
   private val needless = new Array[Byte](keys)
 
-  /** Whether the thread runs. Changed under this object's lock. */
+  /** True if the thread runs. Changed under this object's lock. */
   @volatile private var looking = false
 
   private val threadShortage = ThreadShortage()
 
-  /** Whether so many groups with this key have needed no helper that the next can delay its
-    * request.
+  /** Returns true if so many groups with this key have needed no helper that the next one can delay
+    * its request.
     */
   def mayDelay(callSiteKey: Int): Boolean =
     needless(callSiteKey & (keys - 1)) >= Tuning.needlessHelperRequests
 
-  /** Notes how long a group with this key took; `Long.MaxValue` for one in which a child has
+  /** Notes the time that a group with this key took; `Long.MaxValue` for one in which a child has
     * waited. A short group has needed no helper. Any other weighs as much as the short ones that
     * have saved the time that it took.
     */
@@ -59,12 +60,12 @@ private[weir] class HelperRequests(
     if nanos >= Tuning.shortGroupNanos then
       val weight = math.min(nanos / Tuning.savedNanos, Tuning.needlessHelperRequests)
       val after = math.max(0, before - weight).toByte
-      // The line is read by all carriers: it is written only if that changes something.
+      // All carriers read the cache line, so it is written only if that changes something.
       if after != before then needless(at) = after
     else if before < Byte.MaxValue then needless(at) = (before + 1).toByte
 
-  /** Delays the request of `group`, on `shard`. Returns the slot for `withdraw`; -1 if the
-    * group has to make its request now.
+  /** Delays the request of `group`, on `shard`. Returns the slot for `withdraw`, or -1 if the group
+    * has to make its request now.
     */
   def delay(shard: Int, group: Requester): Int =
     val slot = ((shard & (Tuning.helperRequestSlots - 1)) + 1) * stride
@@ -72,13 +73,17 @@ private[weir] class HelperRequests(
     else if looking || start() || !withdraw(slot, group) then slot // it may have ended meanwhile
     else -1
 
-  /** True if the request of `group` was still delayed; from now on it is the caller's to make. */
+  /** Withdraws the request of `group`. Returns true if it was still delayed; from then on the
+    * caller has to make it.
+    */
   def withdraw(slot: Int, group: Requester): Boolean = slots.compareAndSet(slot, group, null)
 
-  /** True if the thread runs. For tests. */
+  /** Returns true if the thread runs. For tests. */
   def isLooking: Boolean = looking
 
-  /** True if the thread is there, or has been started. */
+  /** Starts the thread if it is not there. Returns true if the thread is there, or has been
+    * started.
+    */
   protected def start(): Boolean = threadShortage.mayStart && synchronized {
     if !looking && threadShortage.mayStart then
       try
@@ -113,22 +118,22 @@ private[weir] class HelperRequests(
     Arrays.fill(needless, 0.toByte)
   }
 
-  /** False if another thread looks by now. */
+  /** Returns false if another thread looks by now. */
   private def goOn(): Boolean = synchronized {
     val alone = !looking
     looking = true
     alone
   }
 
-  /** True if a group was seen, and where a look fails: whatever is thrown here, out of memory above
-    * all, the thread must stay.
+  /** Returns true if a group was seen, and also if a look fails: whatever is thrown here, out of
+    * memory above all, the thread must stay.
     */
   private def sees(seen: Array[Requester | Null]): Boolean =
     try lookAt(seen)
     catch case _: Throwable => true
 
   /** Makes the requests of the groups that were there at the last look, and of those whose thread
-    * is blocked. True if there was any group.
+    * is blocked. Returns true if there was any group.
     */
   private def lookAt(seen: Array[Requester | Null]): Boolean =
     var any = false
@@ -143,7 +148,8 @@ private[weir] class HelperRequests(
       slot += stride
     any
 
-  /** Where there is no memory, the request is delayed again, up to the next look. */
+  /** Makes the request. If there is no memory, the request is delayed again, up to the next look.
+    */
   private def request(slot: Int, group: Requester): Unit =
     var done = false
     while !done do
@@ -162,13 +168,14 @@ private[weir] class HelperRequests(
 private[weir] object HelperRequests:
   /** A group of children whose helper request is delayed. */
   private[weir] trait Requester:
-    /** True if the thread of the group's runner does not run, as far as one look can tell. */
+    /** Returns true if the thread of the group's runner does not run, as far as one look can tell.
+      */
     def isBlocked: Boolean
 
-    /** Makes the request that was delayed. Called again where it has thrown. */
+    /** Makes the request that was delayed. Called again if it has thrown. */
     def requestNow(): Unit
 
   private inline val keys = 256
 
-  /** Slots stand this far from each other, so that no two are on one cache line. */
+  /** The distance of two slots, so that no two are on one cache line. */
   private inline val stride = 16

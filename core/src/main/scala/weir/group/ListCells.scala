@@ -2,7 +2,7 @@ package weir.group
 
 /** Builds lists front to back: see `ListTail`. */
 private[weir] object ListCells:
-  /** A new last cell, which holds `value`. */
+  /** Appends a new last cell, which holds `value`, and returns it. */
   def append(last: ::[Any], value: Any): ::[Any] =
     val cell = new ::[Any](value, Nil)
     link(last, cell)
@@ -11,7 +11,6 @@ private[weir] object ListCells:
   def link(last: ::[?], next: List[?]): Unit =
     ListTail.link(last.asInstanceOf[::[AnyRef]], next.asInstanceOf[List[AnyRef]])
 
-  /** To be called before a list that was built with `link` is seen by another thread: see
-    * `ListTail`.
+  /** Must be called before another thread sees a list that was built with `link`: see `ListTail`.
     */
   def publish(): Unit = ListTail.publish()

@@ -5,7 +5,8 @@ import weir.fiber.{CancelSelf, Fail, Frame, Pure, Tag, TaskFiber}
 
 /** The frame at the bottom of a runner's stack: takes children and runs them, one after the other.
   *
-  * README.md in this folder has the states of a runner, and what happens when a child blocks.
+  * README.md in this folder has the states of a runner, and explains what happens when a child
+  * blocks.
   */
 private[weir] final class Runner(group: ChildGroup, val fiber: TaskFiber, role: Int)
     extends Frame(Tag.HandlingFrame):
@@ -34,7 +35,7 @@ private[weir] final class Runner(group: ChildGroup, val fiber: TaskFiber, role: 
   private var stayed = true
 
   def start(fiber: TaskFiber): Task[Any] | Null =
-    fiber.origin = this // by which a dump finds the parent while a child is run in place
+    fiber.origin = this // a dump finds the parent by it while a child is run in place
     group.begin(this, role)
     advance(fiber, begins = role == Runner.First)
 
@@ -47,9 +48,9 @@ private[weir] final class Runner(group: ChildGroup, val fiber: TaskFiber, role: 
       CancelSelf
     else advance(fiber, begins = false)
 
-  /** The group has not asked for this cancel: the child has cancelled itself, and was masked, so
-    * that it ended with a value. The cancel ends with the child. False if the thread that runs this
-    * was interrupted.
+  /** Takes back a cancel that the group has not requested: the child has cancelled itself, and was
+    * masked, so that it ended with a value. The cancel ends with the child. Returns false if the
+    * thread that runs this was interrupted.
     */
   private def forgetCancelOfChild(fiber: TaskFiber): Boolean =
     !fiber.executionThread.hasBeenInterrupted && {
@@ -66,7 +67,7 @@ private[weir] final class Runner(group: ChildGroup, val fiber: TaskFiber, role: 
         fiber.frameToNotify = this
       while !group.isStopped && (group.take(this) || withdrawRequest(fiber) && group.take(this)) do
         group.ensureHelper(fiber)
-        if hooked then fiber.adopt(group.inherited) // plain code may change what the thread carries
+        if hooked then fiber.adopt(group.inherited) // plain code may change the context
         var child = group.child(this)
         val value = Frame.ready(fiber, child)
         if value.asInstanceOf[AnyRef] ne Frame.NotReady then
@@ -121,7 +122,8 @@ private[weir] final class Runner(group: ChildGroup, val fiber: TaskFiber, role: 
     null
 
 private[weir] object Runner:
-  /** Stands for no child. Not null: a child that is null counts as one whose result is null. */
+  /** Stands for no child. It is not null: a child that is null counts as one whose result is null.
+    */
   val NoChild: Task[Any] = Pure(())
 
   /** Begins the group, or replaces a runner that was cancelled. */

@@ -3,17 +3,17 @@ package weir.group
 import weir.fiber.{BeginFrame, TaskFiber}
 import weir.runtime.{Job, Tuning}
 
-/** The instruction that the fiber of a runner begins with. While the fiber is queued, it says
+/** The instruction that the fiber of a runner begins with. While the fiber is queued, it decides
   * whether a further worker is of use to the group yet.
   *
   * A second carrier that joins 1,000 ready children makes them slower. So while the standby holds
-  * the helper and the others take one child after the other, it only looks on. The helper is
-  * demanded as soon as few children were taken since the last look, so at once where children
-  * block; and in any case after a while. Once a runner has been spawned it is demanded at once.
-  * `helperRequested` stays true meanwhile.
+  * the helper and the others take one child after the other, the standby only watches. The helper
+  * is demanded as soon as few children were taken since the last look, which is at once if children
+  * block, and in any case after a while. Once a runner has been spawned, the helper is demanded at
+  * once. `helperRequested` stays true meanwhile.
   */
 private final class RunnerTask(group: ChildGroup, role: Int) extends BeginFrame[Unit]:
-  /** How many children had been taken at the last look. */
+  /** The number of children that had been taken at the last look. */
   private var seen = if role == Runner.Helper then group.takenCount else 0
   private var looks = 0
 

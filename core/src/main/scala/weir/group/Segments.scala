@@ -4,25 +4,25 @@ import java.util.concurrent.atomic.AtomicReference
 
 /** The results of a group's children, which become one list.
   *
-  * Results that one runner has stored one after the other are linked as they come, in a segment, so
-  * that nothing is left to do for each of them at the end.
+  * Results that one runner stores one after the other are linked in a segment as they come, so that
+  * nothing is left to do for each of them at the end.
   */
 private[weir] abstract class Segments:
 
-  /** Keeps what the child that `runner` has taken has returned. */
+  /** Keeps the result of the child that `runner` has taken. */
   def store(runner: Runner, value: Any): Unit
 
-  /** True if the result of the child `index`, taken by the runner whose latest segment this is, may
-    * be appended to it.
+  /** Returns true if the result of the child `index`, taken by the runner whose latest segment this
+    * is, may be appended to it.
     */
   def goesOn(segment: Segment, index: Int): Boolean
 
-  /** All results. To be called once, when all have been stored and the writes of all runners can be
-    * seen.
+  /** Returns all results. Must be called once, when all have been stored and the writes of all
+    * runners can be seen.
     */
   def list: List[Any]
 
-/** Results next to each other in a list. Changed by its runner alone. */
+/** Results next to each other in a list. Only its runner changes it. */
 private[weir] final class Segment(val first: ::[Any]):
   var last: ::[Any] = first
 
@@ -37,8 +37,9 @@ private[weir] final class Segment(val first: ::[Any]):
 /** Results in the order of the children's indexes.
   *
   *   - `cells` begins as the children's items. The runner of a child, which has read the item, puts
-  *     the first cell of a segment there, at the index of the segment's first child: as a bare cell
-  *     while it is the only one, which saves an object where no runner stores two results in a row.
+  *     the first cell of a segment there, at the index of the segment's first child. While that
+  *     cell is the only one, it is stored without a segment, which saves an object if no runner
+  *     stores two results in a row.
   */
 private[weir] final class OrderedSegments(cells: Array[AnyRef], size: Int) extends Segments:
 
