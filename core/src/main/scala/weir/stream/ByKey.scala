@@ -29,6 +29,9 @@ private[weir] final class ByKeyStage(
   /** The last element of each line; under the lock. */
   private val lines = HashMap[Any, Keyed]()
 
+  /** The consumer requests the runners for elements behind one that waits for its key. */
+  override private[stream] def discard(): Unit = ()
+
   override protected def resultOf(element: Any): MapResult =
     val itsKey = key(element)
     val _ = itsKey.## // the code of the user: if it throws, then here

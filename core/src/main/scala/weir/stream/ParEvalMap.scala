@@ -105,6 +105,10 @@ private[weir] class ParEvalMapStage(
   private[stream] val inPlace: InPlace | Null =
     if ordered && !isResized && upstream.isPlain then InPlace(this, upstream, f, rule) else null
 
+  // written before the first runner
+  /** The consumer uses no result, so a runner that has one goes on by itself. */
+  private var discards = false
+
   // the runner that is pulling only
   /** Upstream keeps its locals whichever runner pulls, and an effect begins with them. */
   private[stream] var upstreamLocals: Locals | Null = null
@@ -115,6 +119,8 @@ private[weir] class ParEvalMapStage(
     if ordered then
       synchronized { demand = math.min(demand, count) }
       upstream.atMost(count)
+
+  override private[stream] def discard(): Unit = if !ordered then discards = true
 
   override def hasFibers: Boolean = true
 
@@ -343,7 +349,8 @@ private[weir] class ParEvalMapStage(
       if inPlace ne null then
         val isLast = inFlight == 0 && (upstreamState eq Idle)
         inPlace.count(runner.wasReady, isLast, runner.fiber)
-      if !ordered then results.add(result): Unit
+      if discards then consumed += 1
+      else if !ordered then results.add(result): Unit
       if results.peek() ne result then null
       else
         val waiter = consumer

@@ -35,6 +35,11 @@ private[weir] abstract class Pull extends HoldsUserCode:
     */
   def atMost(count: Long): Unit = ()
 
+  /** Tells that the elements are not used, as in `drain`: `next` may return the end without them. A
+    * stage that runs effects on fibers of its own then hands no result over. Called before `next`.
+    */
+  private[stream] def discard(): Unit = ()
+
   /** True if there is nothing left, neither an element nor anything to close: then the pull need
     * not be kept. Runs no code of the user's. Called after `next`.
     */

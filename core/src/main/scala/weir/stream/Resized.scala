@@ -8,6 +8,7 @@ private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal.View[Int
   private var watcher: TaskFiber | Null = null
 
   override def atMost(count: Long): Unit = stage.atMost(count)
+  override private[stream] def discard(): Unit = stage.discard()
   override def hasFibers: Boolean = true
 
   def next(fiber: TaskFiber): Any =

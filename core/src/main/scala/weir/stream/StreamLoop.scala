@@ -17,6 +17,7 @@ private final class StreamLoop(val stream: Stream[Any], pull: Pull, val end: Ste
   def next(fiber: TaskFiber): Any = pull.next(fiber)
 
   def begin(fiber: TaskFiber): Any =
+    if end.isInstanceOf[Step.Drain] then pull.discard()
     closing(fiber)(loop(fiber, mayLeave = true))
 
   private def goOn(fiber: TaskFiber): Any =

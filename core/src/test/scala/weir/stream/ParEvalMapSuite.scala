@@ -256,6 +256,33 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
     assert(closed.get)
 
+  test("parEvalMapUnordered: a drain gets the end alone, once every effect has ended"):
+    for n <- List(1, 3) do
+      val ended = AtomicInteger()
+      val stream = Stream.emits(1 to 20).parEvalMapUnordered(n, 0) { i =>
+        work(i % 4).flatMap(_ => Task(ended.incrementAndGet()))
+      }
+      val first = weir.fiber.DirectCode { fiber =>
+        val pull = stream.open()
+        pull.discard()
+        Pull.closing(pull, fiber)(Pull.isEnd(pull.next(fiber)) -> ended.get)
+      }
+      assertEquals(TestRuntime.run(first), (true, 20))
+
+  test("parEvalMapUnordered: a drain fails with the error of an effect, and with that of upstream"):
+    val boom = RuntimeException("boom")
+    for n <- List(1, 2) do
+      val effects = Stream.emits(1 to 9).parEvalMapUnordered(n, 0) { i =>
+        Task.cede >> (if i == 5 then Task.fail(boom) else Task.unit)
+      }
+      assertEquals(TestRuntime.run(effects.drain.attempt), Left(boom))
+      val ended = AtomicInteger()
+      val source = (Stream.emits(1 to 4) ++ Stream.fail(boom)).parEvalMapUnordered(n, 0) { _ =>
+        Task.cede >> Task(ended.incrementAndGet())
+      }
+      assertEquals(TestRuntime.run(source.drain.attempt), Left(boom))
+      assertEquals(ended.get, 4)
+
   test("a buffer without a limit holds nothing up"):
     for parallelism <- List(1, 2, Int.MaxValue) do
       val stream = Stream.emits(1 to 100)
