@@ -1,7 +1,8 @@
 package weir.stream
 
 import java.util.Arrays
-import weir.fiber.{Suspend, TaskFiber, WaitList, Waiter}
+import weir.fiber.{Suspend, TaskFiber, WaitList}
+import weir.sync.{Guarded, GuardedEntry}
 
 /** The bounded buffer between producers, the fibers that make elements, and the consumer, with
   * batched wake-ups.
@@ -12,28 +13,31 @@ import weir.fiber.{Suspend, TaskFiber, WaitList, Waiter}
   * are made and not used at any time. An element has the size 1, or what `sizeOf` returns, but at
   * least 1: otherwise the number of elements of size 0 would have no bound.
   *
-  *   - **Shared, under this object's lock**: `queued`, `queuedSizes`, `held`, the waiters.
+  *   - **Shared, under the lock**: `queued`, `queuedSizes`, `heldSize`, the waiters.
   *   - **Consumer only**: `batch`, `batchSizes`, `used`.
-  *   - **Invariant**: `held` is the size of the elements that are queued, in the batch, or counted
-  *     in `used`. It is at most `limit`, or the size of one element that is larger. Terminal
-  *     messages, which do not wait, are added to it.
+  *   - **Invariant**: `heldSize` is the size of the elements that are queued, in the batch, or
+  *     counted in `used`. It is at most `limit`, or the size of one element that is larger.
+  *     Terminal messages, which do not wait, are added to it.
   *   - **The race we fear**: a producer waits for room that is never given back, and the consumer
   *     for an element. The consumer waits only while the batch and the queue are empty. So its last
-  *     `giveBack` has left `held` at 0, under the lock, and has woken the producer that had waited
-  *     longest, whatever the size of its element; while `held` is 0 no producer begins to wait. The
-  *     woken producer puts its element, unless it is cancelled; and a producer that waits here is
-  *     cancelled only by the consumer, when it closes.
+  *     `giveBack` has left `heldSize` at 0, under the lock, and has woken the producer that had
+  *     waited longest, whatever the size of its element; while `heldSize` is 0 no producer begins
+  *     to wait. The woken producer puts its element, unless it is cancelled; and a producer that
+  *     waits here is cancelled only by the consumer, when it closes.
   */
 private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
-    extends StretchCounters.Queue:
+    extends Guarded,
+      StretchCounters.Queue:
   private val giveBackAt = math.max(1L, limit / 4)
 
-  // shared, under this object's lock
+  // under the lock
   private var queued = new Array[Any](math.min(limit, 16L).toInt)
   private var queuedSizes: Array[Int] | Null = sizesFor(queued)
   private var count = 0
-  private var held = 0L
-  private var consumer: Waiter | Null = null
+  private var heldSize = 0L
+
+  /** The consumer, while it waits. */
+  private val consumers = WaitList()
   private val producers = WaitList()
 
   // consumer only
@@ -52,9 +56,9 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     */
   def put(value: Any, fiber: TaskFiber): Unit =
     val size = if sizeOf eq null then 1 else math.max(1, sizeOf(value))
-    if !offer(value, size) then while !Observation.awaitRoom(fiber, Put(value, size)) do ()
+    if !offer(value, size, fiber) then while !Observation.awaitRoom(fiber, Put(value, size)) do ()
 
-  private def offer(value: Any, size: Int): Boolean = synchronized {
+  private def offer(value: Any, size: Int, fiber: TaskFiber): Boolean = locked(fiber) {
     val room = fits(size)
     if room then append(value, size)
     room
@@ -66,7 +70,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   def takesReady: Boolean = sizeOf eq null
 
   /** Puts a terminal message, also where there is no room: the fiber may not wait. */
-  def force(value: Any): Unit = synchronized(append(value, 1))
+  def force(value: Any, fiber: TaskFiber): Unit = locked(fiber)(append(value, 1))
 
   /** The next element. **Waits** for it. */
   def take(fiber: TaskFiber): Any =
@@ -104,11 +108,11 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     val sizes = batchSizes
     used += (if sizes eq null then 1 else sizes(position))
     position += 1
-    if used >= giveBackAt || position == batchEnd then giveBack()
+    if used >= giveBackAt || position == batchEnd then giveBack(fiber)
     value
 
   /** As far as other threads can see; the elements of a `Ready` count as one. */
-  def size: Int = synchronized(count) + math.max(0, batchEnd - position)
+  def size: Int = count + math.max(0, batchEnd - position)
   def capacity: Long = limit
 
   /** The messages that were not taken, in order. Called by the consumer, once all producers have
@@ -120,13 +124,19 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   private def sizesFor(values: Array[Any]): Array[Int] | Null =
     if sizeOf eq null then null else new Array[Int](values.length)
 
-  private def fits(size: Int): Boolean = held == 0 || size <= limit - held
+  private def fits(size: Int): Boolean = heldSize == 0 || size <= limit - heldSize
 
   private final class Entry(fiber: TaskFiber, val size: Int)
-      extends WaitList.Entry(fiber, producers, Buffer.this)
+      extends GuardedEntry(fiber, producers, this)
+
+  private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
+
+  private[weir] def awaitedAs: String =
+    val state = if producers.isEmpty then "empty" else "full"
+    s"the buffer of a stage of a stream, of $limit, which is $state"
 
   private final class Put(value: Any, size: Int) extends Suspend[Boolean]:
-    def begin(fiber: TaskFiber): Any = Buffer.this.synchronized {
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
       if fits(size) then
         append(value, size)
         true
@@ -137,11 +147,11 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     }
 
   private object Refill extends Suspend[Unit]:
-    def begin(fiber: TaskFiber): Any = Buffer.this.synchronized {
+    def begin(fiber: TaskFiber): Any = locked(fiber) {
       if count == 0 then
-        val waiter = Waiter(fiber)
-        consumer = waiter
-        waiter
+        val entry = GuardedEntry(fiber, consumers, Buffer.this)
+        consumers.add(entry)
+        entry
       else swap()
     }
 
@@ -151,12 +161,11 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     queued(count) = value
     if queuedSizes ne null then queuedSizes.nn(count) = size
     count += 1
-    held += size
-    val waiting = consumer
+    heldSize += size
+    val waiting = consumers.poll()
     if waiting ne null then
-      consumer = null
       swap()
-      waiting.complete(()): Unit
+      hand(waiting, ()): Unit
 
   private def grow(): Unit =
     val length = math.max(count + 1L, math.min(limit, queued.length * 2L)).toInt
@@ -181,14 +190,13 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   /** Wakes the producers that have room now, the one that has waited longest first. Each of them
     * looks for room again: another producer may be faster.
     */
-  private def giveBack(): Unit = synchronized {
-    held -= used
+  private def giveBack(fiber: TaskFiber): Unit = locked(fiber) {
+    heldSize -= used
     used = 0
-    var room = if held == 0 then Long.MaxValue else limit - held
+    var room = if heldSize == 0 then Long.MaxValue else limit - heldSize
     var entry = next(room)
     while entry ne null do
-      if entry.complete(false) then
-        room = (if room == Long.MaxValue then limit else room) - entry.size
+      if hand(entry, false) then room = (if room == Long.MaxValue then limit else room) - entry.size
       entry = next(room)
   }
 

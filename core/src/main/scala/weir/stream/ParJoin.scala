@@ -84,12 +84,12 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
         val value = outer.next(fiber)
         if Pull.isEnd(value) then going = false
         else start(value.asInstanceOf[Stream[Any]], fiber)
-      buffer.force(Pull.End)
+      buffer.force(Pull.End, fiber)
     catch
       case CancelSignal =>
-        buffer.force(Producer.canceled)
+        buffer.force(Producer.canceled, fiber)
         throw CancelSignal
-      case error: Throwable => buffer.force(Producer.failed(error, fiber))
+      case error: Throwable => buffer.force(Producer.failed(error, fiber), fiber)
 
   private def start(stream: Stream[Any], fiber: TaskFiber): Unit =
     val inner = Inner(stream.open())

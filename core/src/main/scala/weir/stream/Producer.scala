@@ -35,16 +35,19 @@ private object Producer:
         val value = upstream.next(fiber)
         if Pull.isEnd(value) then
           left = 0
-          buffer.force(end)
+          buffer.force(end, fiber)
         else
           buffer.put(value, fiber)
           left -= 1
           left -= putReady(upstream, buffer, left, fiber)
     catch
       case CancelSignal =>
-        buffer.force(canceled) // never taken if it was the consumer that cancelled this fiber
+        buffer.force(
+          canceled,
+          fiber
+        ) // never taken if it was the consumer that cancelled this fiber
         throw CancelSignal
-      case error: Throwable => buffer.force(failed(error, fiber))
+      case error: Throwable => buffer.force(failed(error, fiber), fiber)
 
   private def putReady(upstream: Pull, buffer: Buffer, left: Long, fiber: TaskFiber): Int =
     val ready =
