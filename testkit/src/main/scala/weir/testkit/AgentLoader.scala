@@ -9,7 +9,7 @@ import scala.util.Using
 import weir.testkit.agent.{Agent, Attach}
 
 /** Gets this JVM's `Instrumentation`: from the option `-javaagent`, or by loading the agent into
-  * this JVM from a second JVM, since none may attach to itself.
+  * this JVM from a second JVM, since no JVM may attach to itself.
   */
 private[testkit] object AgentLoader:
 

@@ -13,9 +13,9 @@ import weir.runtime.AlarmAfter
   * stays away while it waits. So nothing can run if and only if none is queued and none is carried.
   * The end of its timed waits is an alarm of the test's clock.
   *
-  *   - **Shared, under this object's lock**: all that is mutable.
-  *   - **Held**: nothing is begun while the conductor rings alarms, so that what runs first does
-  *     not depend on how fast it rings.
+  *   - **Shared, under this object's lock**: everything that is mutable.
+  *   - **Held**: nothing is begun while the conductor rings alarms, so that the order does not
+  *     depend on how fast it rings.
   *   - `pick` chooses among so many that are queued.
   */
 private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int => Int)
@@ -25,8 +25,7 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
   private var moved = mutable.LinkedHashSet[Runnable]()
   private var carried = 0
 
-  /** Read without the lock by threads that are carried, which must not wait for it: see
-    * `SpinLock`.
+  /** Read without the lock by threads that are carried, which must not wait for it: see `SpinLock`.
     */
   @volatile private var hasMore = false
   private var queuedEver = 0L
@@ -36,7 +35,7 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
   for n <- 1 to count do
     Thread.ofPlatform().daemon().name(s"weir-test-carrier-$n").start(() => carry()): Unit
 
-  // ---- what virtual threads ask for ----
+  // ---- called by virtual threads ----
 
   override def execute(continuation: Runnable): Unit = synchronized {
     queued.append(continuation)
@@ -74,9 +73,9 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
       next
   }
 
-  // ---- what the conductor asks for ----
+  // ---- called by the conductor ----
 
-  /** Whether a virtual thread is queued, other than those that are carried. */
+  /** Returns true if a virtual thread is queued, other than those that are carried. */
   def hasQueued: Boolean = hasMore
 
   /** Runs `body` while nothing is begun. */
@@ -89,18 +88,19 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
         notifyAll()
       }
 
-  /** How many had been queued so far when nothing could run; below 0 if that takes longer than
-    * `nanos`. One number for both: what is queued by code outside a moment later is not in it.
+  /** Waits until nothing can run, and returns the number that had been queued by then. Returns a
+    * negative number if that takes longer than `nanos`. The two are one number, so that it does not
+    * count a thread that code outside queues a moment later.
     */
   def awaitIdle(nanos: Long): Long = synchronized(if await(nanos)(isIdle) then queuedEver else -1)
 
   private def isIdle = queued.isEmpty && carried == 0
 
-  /** How many have been queued so far. */
+  /** Returns the number that have been queued so far. */
   def events: Long = synchronized(queuedEver)
 
-  /** True once something has been queued since there were so many `events`; false if that takes
-    * longer than `nanos`.
+  /** Waits until something has been queued since there were so many `events`, and returns true.
+    * Returns false if that takes longer than `nanos`.
     */
   def awaitEvent(events: Long, nanos: Long): Boolean = synchronized {
     await(nanos)(queuedEver != events)
@@ -110,11 +110,11 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
     val deadline = System.nanoTime() + nanos
     var left = nanos
     while !condition && left > 0 do
-      NANOSECONDS.timedWait(this, left + 1_000_000) // it cuts off what is below a millisecond
+      NANOSECONDS.timedWait(this, left + 1_000_000) // it cuts off fractions of a millisecond
       left = deadline - System.nanoTime()
     condition
 
-  /** The virtual threads that have run since the last call. */
+  /** Returns the virtual threads that have run since the last call. */
   def takeMoved(): Iterable[Runnable] = synchronized {
     val taken = moved
     moved = mutable.LinkedHashSet()
@@ -132,7 +132,7 @@ private final class CommandAlarm(clock: VirtualClock, delayNanos: Long, command:
     extends AlarmAfter(clock, delayNanos):
   def ring(): Unit = command.run()
 
-  /** Virtual threads use nothing but `cancel`. */
+  /** Virtual threads use only `cancel`. */
   val future: ScheduledFuture[Unit] = new ScheduledFuture[Unit]:
     def cancel(interrupt: Boolean): Boolean = clock.remove(CommandAlarm.this)
     def isCancelled: Boolean = false

@@ -7,13 +7,13 @@ import scala.concurrent.duration.FiniteDuration
   * one that drives the test.
   *
   * **The race that we fear**: a wake-up that is under way while everything looks asleep. Between
-  * fibers, alarms and locks of `java.util.concurrent` there is none: a thread that wakes a virtual
-  * thread has queued it before it can itself stop being carried. There is one if code outside of
-  * the runtime wakes: a callback, or a thread of the user's. A wait that may be ended so is given
-  * `patience` of real time, once, before the clock moves; a wait for a monitor is given it each
+  * fibers, alarms and locks of `java.util.concurrent` there is no such wake-up: a thread that wakes
+  * a virtual thread has queued it before it can itself stop being carried. There may be one if code
+  * outside of the runtime wakes: a callback, or a thread of the user's. A wait that may be ended so
+  * gets `patience` of real time, once, before the clock moves. A wait for a monitor gets it each
   * time that any thread has run, since that may have left the monitor. The JVM hands on monitors by
-  * a thread of its own, which is waited for: see `Monitors`. While a thread waits for a socket or
-  * the like, the clock moves no faster than the real one.
+  * a thread of its own, which the conductor waits for: see `Monitors`. While a thread waits for a
+  * socket or the like, the clock moves no faster than the real one.
   */
 private[testkit] final class Conductor(
     carriers: Carriers,
@@ -25,7 +25,7 @@ private[testkit] final class Conductor(
   private val inIo = mutable.LinkedHashMap[Runnable, Thread]()
   private val foreign = mutable.LinkedHashMap[Runnable, Thread]()
 
-  /** What the test is doing; waits for at most `nanos` until nothing can run. */
+  /** Waits for at most `nanos` until nothing can run, and returns the state of the test. */
   def settle(nanos: Long): Calm =
     val deadline = System.nanoTime() + nanos
     var calm: Calm | Null = null
@@ -45,7 +45,9 @@ private[testkit] final class Conductor(
             else Calm.Quiet(events, mayBeWoken = foreign.nonEmpty || !outside.isEmpty)
     calm.nn
 
-  /** Records what the threads that have run wait for. True if some may be woken from outside. */
+  /** Records what the threads that have run wait for. Returns true if some may be woken from
+    * outside.
+    */
   private def examine(moved: Iterable[Runnable]): Boolean =
     var strangers = false
     for continuation <- moved do
@@ -61,11 +63,11 @@ private[testkit] final class Conductor(
             strangers = true
     strangers || moved.nonEmpty && foreign.valuesIterator.exists(Rest.isForMonitor)
 
-  /** The threads that wait for a socket or the like. */
+  /** Returns the threads that wait for a socket or the like. */
   def ioThreads: List[Thread] = inIo.values.toList
 
-  /** Moves the clock to the next alarm, if there is one up to `limitNanos`, and rings what is due
-    * then.
+  /** Moves the clock to the next alarm, if there is one up to `limitNanos`, and rings the alarms
+    * that are due then.
     */
   def jump(limitNanos: Long): Boolean = clock.nextNanos match
     case Some(due) if due <= limitNanos =>
@@ -73,7 +75,7 @@ private[testkit] final class Conductor(
       true
     case _ => false
 
-  /** Moves the clock as the real one goes, until something can run or `nanos` are over. */
+  /** Moves the clock as the real one moves, until something can run or `nanos` are over. */
   def follow(events: Long, nanos: Long): Unit =
     val start = System.nanoTime()
     val untilDue = clock.nextNanos.fold(Long.MaxValue)(due => math.max(0, due - clock.nanoTime))
@@ -84,7 +86,7 @@ private[testkit] final class Conductor(
 
   private val stepNanos = 5_000_000L
 
-  /** True if something has been queued since, within `nanos`. */
+  /** Returns true if something has been queued since, within `nanos`. */
   def awaitEvent(events: Long, nanos: Long): Boolean = carriers.awaitEvent(events, nanos)
 
 private[testkit] enum Calm:

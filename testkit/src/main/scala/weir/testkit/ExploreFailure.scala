@@ -2,13 +2,13 @@ package weir.testkit
 
 import weir.testkit.explore.{Run, Schedule, StoryPage, Told}
 
-/** An order in which an explored program fails. The message tells the error and the order as a
-  * story; the cause is the error itself.
+/** The error of an explored program, with an order in which it fails. The message shows the error,
+  * and the order as a story; the cause is the error itself.
   *
-  * @param schedule the order as a short text: the option `-Dweir.test.schedule=` with it runs that
-  * order alone
+  * @param schedule the order as a short text: the option `-Dweir.test.schedule=` runs that order
+  *   alone
   * @param story the steps of the order as a table, with a column for each fiber
-  * @param preemptions how many pre-emptions the order has
+  * @param preemptions the number of pre-emptions of the order
   */
 final class ExploreFailure private (
     message: String,
@@ -19,7 +19,9 @@ final class ExploreFailure private (
     cause: Throwable
 ) extends AssertionError(message, cause):
 
-  /** The same, with the place of the test, and the name of the file that the story is in. */
+  /** Returns the same failure, with the place of the test, and the name of the file that the story
+    * is in.
+    */
   private[testkit] def at(place: String): ExploreFailure =
     val page = StoryPage.write(place, told, schedule).fold("")(file => s"\nAs a page: $file")
     val moved =

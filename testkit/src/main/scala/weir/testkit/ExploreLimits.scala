@@ -2,19 +2,20 @@ package weir.testkit
 
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 
-/** How far `TestRuntime.explore` goes.
+/** The limits of a `TestRuntime.explore`.
   *
-  * @param preemptions the most pre-emptions of the orders that are all gone through: first those
-  * with none, then those with at most one, and so on
+  * @param preemptions the largest number of pre-emptions for which all orders are run: first those
+  *   without any, then those with at most one, and so on
   * @param time the real time after which it stops
-  * @param depth the depth of the bugs that random priorities look for, where all orders would take
-  * too long: how many steps have to come in a certain order
+  * @param depth the depth of the bugs that random priorities look for, if running all orders would
+  *   take too long: the number of steps that must come in a certain order
   * @param seed the seed of those priorities
-  * @param steps the most steps of one run: a program that takes more does not come to rest
-  * @param plainFields whether plain fields and collections that the program's own classes use are
-  * choice points too
-  * @param inside the begins of names of classes of Weir's own, each access of which is a choice
-  * point: for tests of Weir itself
+  * @param steps the largest number of steps of one run: a program that takes more does not come to
+  *   rest
+  * @param plainFields true if plain fields and collections that the program's own classes use are
+  *   choice points too
+  * @param inside prefixes of the names of classes of Weir's own, of which each access is a choice
+  *   point: for tests of Weir itself
   */
 final case class ExploreLimits(
     preemptions: Int = 2,

@@ -2,23 +2,25 @@ package weir.testkit
 
 import scala.concurrent.duration.FiniteDuration
 
-/** What `TestRuntime.explore` has run, where no order has failed. `toString` tells it in words.
+/** The result of a `TestRuntime.explore` in which no order has failed. `toString` describes it.
   *
-  * @param orders how many orders with at most `preemptions` pre-emptions were run: all that differ
-  * in more than the order of steps that touch nothing in common
-  * @param isExhaustive whether those were all with as many pre-emptions as `ExploreLimits` asks for
-  * @param isComplete whether no order is left with more pre-emptions either
-  * @param preemptions up to how many pre-emptions all orders were run; -1 if there was no time for
-  * those without any
-  * @param randomOrders how many more orders were run, by random priorities
+  * @param orders the number of orders with at most `preemptions` pre-emptions that were run: all
+  *   that differ in more than the order of steps that touch nothing in common
+  * @param isExhaustive true if those were all orders with as many pre-emptions as `ExploreLimits`
+  *   allows
+  * @param isComplete true if there is no order with more pre-emptions either
+  * @param preemptions the number of pre-emptions up to which all orders were run; -1 if there was
+  *   no time for those without any
+  * @param randomOrders the number of further orders that were run, by random priorities
   * @param depth the depth of the bugs that those look for
-  * @param probability the probability, at least, that they would have shown a bug of that depth
-  * @param strands the most fibers, threads and alarms of one order
-  * @param steps the most steps of one order
+  * @param probability the smallest probability with which they would have shown a bug of that depth
+  * @param strands the largest number of fibers, threads and alarms of one order
+  * @param steps the largest number of steps of one order
   * @param took the real time
-  * @param differs what makes the runs of the program differ: calls of random numbers or clocks, and
-  * threads that are not explored, by name. If there are any, nothing is known to be exhaustive.
-  * @param notCovered what the orders do not cover, with those
+  * @param differs the causes of differences between runs of the program: calls of random numbers or
+  *   clocks, and threads that are not explored, by name. If there are any, nothing is known to be
+  *   exhaustive.
+  * @param notCovered a list of what the orders do not cover, including those causes
   */
 final case class ExploreReport(
     orders: Long,

@@ -26,11 +26,11 @@ private[testkit] final class Fibers:
 
   private def prune(): Unit = list.filterInPlace((_, fiber) => fiber.outcome eq null): Unit
 
-  /** How many there have been. */
+  /** Returns the number of fibers that there have been. */
   def madeEver: Int = lock(count)
 
-  /** The fibers from number `from` on that have not ended. A helper of a parallel operator that was
-    * not needed is dropped before it has run, and counts as ended.
+  /** Returns the fibers from number `from` on that have not ended. A helper of a parallel operator
+    * that was not needed is dropped before it has run, and counts as ended.
     */
   def alive(from: Int): List[(Int, FiberCore)] = lock {
     prune()

@@ -7,28 +7,29 @@ import weir.fiber.TaskFiber
 import weir.runtime.{ExecutionThread, Job, Scheduler}
 import weir.{ContextHook, Outcome, Runtime, Task}
 
-/** A runtime for tests that runs all fibers on the calling thread, one slice after the other, and
-  * says how a task has ended, or that it never will: for tests of laws, and of code that must be
-  * seen to wait for ever.
+/** A runtime for tests that runs all fibers on the calling thread, one slice after the other. It
+  * returns the outcome of a task, or reports that the task will never end. It is for tests of laws,
+  * and of code that must be seen to wait for ever.
   *
-  * `seed` decides the order of the slices and their lengths: the same seed, the same run. The clock
-  * stands still while anything can run, and then moves at once to the next alarm. It has no
-  * threads, and may be used on any thread, also in the code of a task, whichever runtime that runs
+  * `seed` decides the order of the slices and their lengths: the same seed gives the same run. The
+  * clock stands still while anything can run, and then jumps to the next alarm. The runtime has no
+  * threads. It may be used on any thread, also in the code of a task, whichever runtime that runs
   * on. One thread at a time may use it.
   *
   * Code that blocks blocks the calling thread, by the real clock. A callback that another thread
-  * would call comes too late: for such tasks there is `TestRuntime`.
+  * would call comes too late: for such tasks, use `TestRuntime`.
   */
 final class InlineRuntime private (seed: Long, silent: Boolean):
   private val clock = VirtualClock()
   private val scheduler = InlineScheduler(seed)
 
-  /** What the tasks run on, for code that takes a `Runtime`. */
+  /** The runtime that the tasks run on, for code that takes a `Runtime`. */
   val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
     override private[weir] def report(where: String, error: Throwable): Unit =
       if !silent then super.report(where, error)
 
-  /** How `task` has ended; `None` if it is stuck: nothing can run, and no alarm is set.
+  /** Runs `task` and returns its outcome. Returns `None` if it is stuck: nothing can run, and no
+    * alarm is set.
     * {{{
     * assert(InlineRuntime(seed = 1).run(Task.never).isEmpty)
     * }}}
@@ -38,14 +39,14 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
     while started.outcome.isEmpty && tick().isDefined do ()
     started.outcome
 
-  /** A fiber that runs `task`, as far as it can before the clock moves. */
+  /** Starts a fiber that runs `task`, as far as it can before the clock moves, and returns it. */
   def start[A](task: Task[A]): Started[A] =
     val fiber = TaskFiber(runtime, task)
     scheduler.submit(fiber)
     awaitQuiet()
     Started(fiber)
 
-  /** Asks for the cancel of what `started` runs, and runs what can run. */
+  /** Requests the cancel of `started`, and runs everything that can run. */
   def cancel(started: Started[Any]): Unit =
     started.core.requestCancel()
     awaitQuiet()
@@ -53,8 +54,8 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
   /** Returns once nothing can run before the clock moves: all fibers have ended or wait. */
   def awaitQuiet(): Unit = onThisThread(scheduler.drain())
 
-  /** How far the clock has moved to the next alarm, once that has rung and all has run that could;
-    * `None` if none is set.
+  /** Moves the clock to the next alarm, and runs everything that can run once that has rung.
+    * Returns how far the clock has moved, or `None` if no alarm is set.
     */
   def tick(): Option[FiniteDuration] =
     awaitQuiet()
@@ -74,14 +75,14 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
     while nextAlarm.exists(now + _ <= end) do tick(): Unit
     onThisThread(clock.moveTo(clock.nanoTime + (end - now).toNanos))
 
-  /** The time until the next alarm; `None` if none is set. */
+  /** Returns the time until the next alarm, or `None` if none is set. */
   def nextAlarm: Option[FiniteDuration] = clock.untilNext
 
-  /** How far the clock has moved. */
+  /** Returns how far the clock has moved. */
   def now: FiniteDuration = clock.elapsedNanos.nanos
 
-  /** `body`, whose code finds this runtime. What this thread runs otherwise is masked meanwhile: a
-    * cancel of that must not interrupt this.
+  /** Runs `body`, whose code finds this runtime. The fiber that this thread runs otherwise is
+    * masked meanwhile: a cancel of that must not interrupt `body`.
     */
   private def onThisThread(body: => Unit): Unit =
     val outer = ExecutionThread.here
@@ -94,7 +95,8 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
         case _ => run()
 
 object InlineRuntime:
-  /** A new runtime. With `silent`, errors that no code is left to handle are not printed. */
+  /** Returns a new runtime. With `silent`, errors that no code is left to handle are not printed.
+    */
   def apply(seed: Long, silent: Boolean = false): InlineRuntime = new InlineRuntime(seed, silent)
 
 /** Keeps jobs until `drain` runs them. */
@@ -110,7 +112,7 @@ private final class InlineScheduler(seed: Long) extends Scheduler(carriers = 1, 
   override def hasWork(preferredShard: Int): Boolean = jobs.nonEmpty
   override def mayHaveWork(preferredShard: Int): Boolean = jobs.nonEmpty
 
-  /** What the calling thread runs slices as. */
+  /** Returns the execution thread as which the calling thread runs slices. */
   def threadHere(): InlineThread =
     val known = latest
     if (known ne null) && (known.thread eq Thread.currentThread()) then known
@@ -119,7 +121,7 @@ private final class InlineScheduler(seed: Long) extends Scheduler(carriers = 1, 
       latest = made
       made
 
-  /** Runs all that can run. */
+  /** Runs everything that can run. */
   def drain(): Unit =
     while jobs.nonEmpty do
       val at = random.nextInt(jobs.size)

@@ -13,8 +13,9 @@ import weir.testkit.agent.Rewriting
   *
   * `Thread.sleep`, `poll(timeout)` and the like wait in a loop: they park for the rest of the time,
   * then ask `System.nanoTime` whether it is over. In the classes that have such loops, that call is
-  * replaced by one of a class of the test kit's, which is in the package `java.lang`, so that all
-  * of them can see it. On threads that are not of a test runtime it gives the machine's time.
+  * replaced by one of a class of the test kit's. This class is in the package `java.lang`, so that
+  * all of them can see it. On threads that do not belong to a test runtime, it returns the
+  * machine's time.
   */
 private[testkit] object JdkClock:
   private val clockClass = "java.lang.WeirNanoTime"
@@ -22,7 +23,7 @@ private[testkit] object JdkClock:
   private val supplier = ClassDesc.of("java.util.function.LongSupplier")
   private val returnsLong = MethodTypeDesc.of(CD_long)
 
-  /** The classes whose waits have a time limit; those nested in them count too. */
+  /** The classes whose waits have a time limit; their nested classes count too. */
   private val waiting = List(
     "java.lang.Thread",
     "java.lang.VirtualThread",
@@ -38,8 +39,8 @@ private[testkit] object JdkClock:
     "java.util.concurrent.locks.StampedLock"
   )
 
-  /** `java.lang` must be open to this class. Done once for a JVM, even if several class loaders
-    * have a test kit.
+  /** Rewrites the classes. `java.lang` must be open to this class. Done once for a JVM, even if
+    * several class loaders have a test kit.
     */
   def install(instrumentation: Instrumentation, nanoTime: LongSupplier): Unit =
     System.getProperties.synchronized {

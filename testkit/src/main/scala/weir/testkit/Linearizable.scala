@@ -5,26 +5,26 @@ import scala.concurrent.duration.{Duration, DurationInt, DurationLong, FiniteDur
 import weir.Task
 import weir.testkit.explore.History
 
-/** Checks that the operations of an object which fibers share behave as if they came one after the
-  * other, each at one moment between its begin and its end.
+/** Checks that the operations of an object which fibers share are linearizable: they behave as if
+  * they came one after the other, each at one moment between its begin and its end.
   *
   * Random programs of a few operations in two or three fibers are explored, and the results of each
-  * order are compared with those of a model: there must be an order of the operations, one after
-  * the other, in which the model gives the same results (Herlihy and Wing 1990; the search is that
-  * of Wing and Gong 1993, with the states that it has seen, as Lowe 2017 has it).
+  * order are compared with those of a model. There must be a sequence of the operations in which
+  * the model gives the same results (Herlihy and Wing 1990). The search is that of Wing and Gong
+  * 1993, with the set of states that it has seen, as in Lowe 2017.
   */
 object Linearizable:
 
-  /** A history that no order of its operations explains. The message tells it. */
+  /** The error of a history that no order of its operations explains. The message shows it. */
   final class Violation private[testkit] (message: String) extends AssertionError(message)
 
-  /** How much was checked. */
+  /** The amount that was checked. */
   final case class Report(programs: Int, orders: Long, took: FiniteDuration)
 
-  /** Checks random programs of `operations` for as long as `limits` says, and returns how many.
+  /** Checks random programs of `operations` for as long as `limits` allows, and returns how many.
     *
     * **Fails** with an `ExploreFailure` whose cause is a `Violation`, for a program that was made
-    * as small as it can be.
+    * as small as possible.
     * {{{
     * val spec = Spec(Queue.bounded[Int](1), Vector.empty[Int])
     * Linearizable.check(spec)(
@@ -70,7 +70,7 @@ object Linearizable:
       val left = (limits.time - took).max(100.millis).min(most)
       TestRuntime.explore(limits.copy(time = left))(task(program))
 
-    /** At first programs of two operations, later of up to six. */
+    /** Returns a random program: at first of two operations, later of up to six. */
     private def randomProgram(): Program[A, S] =
       val fibers = 2 + random.nextInt(2)
       Vector.fill(fibers)(
@@ -112,7 +112,7 @@ object Linearizable:
             s"gives these results.\n${history.text}"
         )
 
-    /** The failure of the program that is left when no operation can be left out. */
+    /** Returns the failure of the program that is left when no operation can be left out. */
     private def smallest(program: Program[A, S], failure: ExploreFailure): ExploreFailure =
       val fewer = for
         fiber <- program.indices.iterator
@@ -132,16 +132,18 @@ object Linearizable:
     /** Longer than any sleep of an operation. */
     val longest: FiniteDuration = Duration(3650, "days")
 
-/** What is checked: an object, made anew for each order by `make`, and the first state of a model
-  * of it.
+/** The specification of a check: an object, which `make` makes anew for each order, and the first
+  * state of a model of it.
   */
 final case class Spec[A, S](make: Task[A], initial: S):
 
-  /** An operation that never waits. `model` returns the next state of the model, and the result. */
+  /** Returns an operation that never waits. `model` returns the next state of the model, and the
+    * result.
+    */
   def operation[R](name: String)(run: A => Task[R])(model: S => (S, R)): Operation[A, S] =
     Operation(name, run, state => Some(model(state)))
 
-  /** An operation that waits in the states for which `model` returns `None`. */
+  /** Returns an operation that waits in the states for which `model` returns `None`. */
   def waiting[R](name: String)(run: A => Task[R])(model: S => Option[(S, R)]): Operation[A, S] =
     Operation(name, run, model)
 

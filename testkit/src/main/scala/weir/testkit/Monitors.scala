@@ -2,8 +2,8 @@ package weir.testkit
 
 /** Waits for the JVM to hand on monitors.
   *
-  * A virtual thread that waits for a monitor has no carrier, and is queued again by a thread of the
-  * JVM, once whoever leaves the monitor has put it on that thread's list. On a busy machine that
+  * A virtual thread that waits for a monitor has no carrier. A thread of the JVM queues it again,
+  * once the thread that leaves the monitor has put it on that thread's list. On a busy machine that
   * may take longer than any patience.
   */
 private[testkit] object Monitors:

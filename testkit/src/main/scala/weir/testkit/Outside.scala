@@ -14,7 +14,7 @@ private[testkit] final class Outside:
 
   def add(waiter: Waiter): Unit = lock { waits.addOne(waiter): Unit }
 
-  /** True if some of them are not over, and were not here at the last call. */
+  /** Returns true if some of them are not over, and were not here at the last call. */
   def hasNew(): Boolean = lock {
     val fresh = waits.iterator.drop(seen).exists(_.isOpen)
     waits.filterInPlace(_.isOpen): Unit

@@ -1,6 +1,6 @@
 package weir.testkit
 
-/** The line of the test that has called the test kit, for its errors. */
+/** Finds the line of the test that has called the test kit, for its errors. */
 private[testkit] object Place:
 
   private val own =
@@ -8,8 +8,8 @@ private[testkit] object Place:
   private val frameworks = List("munit.", "scala.", "java.")
   private val suite = "weir.testkit.WeirFunSuite"
 
-  /** `file:line: ` of the code that has called a method of `TestRuntime`; empty where that is a
-    * framework, such as `WeirFunSuite`, which knows the test's place itself.
+  /** Returns `file:line: ` of the code that has called a method of `TestRuntime`. Returns an empty
+    * text if that is a framework, such as `WeirFunSuite`, which knows the test's place itself.
     */
   def ofCaller: String =
     val caller = StackWalker.getInstance.walk(frames =>

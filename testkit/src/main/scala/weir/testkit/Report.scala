@@ -2,7 +2,7 @@ package weir.testkit
 
 import weir.fiber.{FiberCore, TaskFiber}
 
-/** What each fiber of a test that goes wrong is doing, in words. */
+/** Describes the state of each fiber of a test that fails. */
 private[testkit] object Report:
 
   def of(fibers: List[(Int, FiberCore)], test: FiberCore | Null): String =

@@ -15,7 +15,7 @@ trait ResourceFixtures:
   /** Tests with a resource of their own, each of which opens and closes it. */
   final class ResourceFunFixture[A] private (resource: TestOptions => Resource[A]):
 
-    /** A test of `body`, which may return a task. */
+    /** Defines a test of `body`, which may return a task. */
     def test(options: TestOptions)(body: A => Any)(using location: Location): Unit =
       self.test(options)(
         resource(options).use(value =>
@@ -28,7 +28,7 @@ trait ResourceFixtures:
 
   object ResourceFunFixture:
 
-    /** Tests of which each opens `resource` before its body, and closes it after that.
+    /** Returns a fixture for tests that open `resource` before their body, and close it after that.
       * {{{
       * val cart = ResourceFunFixture(Resource.make(Task(Cart()))(cart => Task(cart.close())))
       *
@@ -38,14 +38,14 @@ trait ResourceFixtures:
       */
     def apply[A](resource: Resource[A]): ResourceFunFixture[A] = of(_ => resource)
 
-    /** As `apply`, of a resource that depends on the test. */
+    /** As `apply`, for a resource that depends on the test. */
     def of[A](resource: TestOptions => Resource[A]): ResourceFunFixture[A] =
       new ResourceFunFixture(resource)
 
   object ResourceSuiteLocalFixture:
 
-    /** A fixture that opens `resource` before the first test of the suite and closes it after the
-      * last one. It has to be named in `munitFixtures`.
+    /** Returns a fixture that opens `resource` before the first test of the suite and closes it
+      * after the last one. It must be named in `munitFixtures`.
       * {{{
       * val database = ResourceSuiteLocalFixture("database", Database.start)
       * override def munitFixtures = List(database)
@@ -61,8 +61,8 @@ trait ResourceFixtures:
 
   object ResourceTestLocalFixture:
 
-    /** A fixture that opens `resource` before each test and closes it after that. It has to be
-      * named in `munitFixtures`.
+    /** Returns a fixture that opens `resource` before each test and closes it after that. It must
+      * be named in `munitFixtures`.
       */
     def apply[A](name: String, resource: Resource[A]): AnyFixture[A] =
       new ResourceFixture(name, resource):

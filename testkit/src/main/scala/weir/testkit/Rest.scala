@@ -1,8 +1,8 @@
 package weir.testkit
 
-/** What a virtual thread without a carrier waits for. */
+/** The object that a virtual thread without a carrier waits for. */
 private[testkit] enum Rest:
-  /** It has ended, or waits for what the test runtime knows: a fiber, an alarm, work. */
+  /** It has ended, or waits for an object that the test runtime knows: a fiber, an alarm, work. */
   case Known
 
   /** It waits for another thread, which may be one that the test runtime does not know. */
@@ -41,8 +41,8 @@ private[testkit] object Rest:
           case Some(frame) if isSleep(frame) => Known
           case _ => Foreign
 
-  /** Whether a thread without a carrier waits for a monitor, or has been given it and will be
-    * queued in a moment.
+  /** Returns true if a thread without a carrier waits for a monitor, or has been given it and will
+    * be queued in a moment.
     */
   def isForMonitor(thread: Thread): Boolean = isForMonitor(thread.getState)
 
@@ -62,7 +62,7 @@ private[testkit] object Rest:
   private def isSleep(frame: StackTraceElement): Boolean =
     frame.getClassName == "java.lang.Thread" && frame.getMethodName.startsWith("sleep")
 
-  /** The first frames of a blocked thread that are not the JDK's. */
+  /** Returns the first frames of a blocked thread that are not the JDK's. */
   def place(thread: Thread): List[String] =
     thread.getStackTrace.toList
       .dropWhile(frame => isJdk(frame) || isExplorers(frame))

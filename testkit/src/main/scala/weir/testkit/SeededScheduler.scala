@@ -5,12 +5,12 @@ import scala.collection.mutable.ArrayBuffer
 import weir.runtime.{Job, Worker}
 
 /** A scheduler on one carrier, whose choices all come from a seed: which fiber is next, how many
-  * instructions it may run, and, where a worker could be delayed, whether it is. It has slots for
+  * instructions it may run, and whether a worker is delayed where it could be. It has slots for
   * several workers, so that fibers also meet where their plain code yields or blocks.
   *
-  * **Shared, under `lock`**: the jobs. The carrier's threads submit jobs, and the conductor does
+  * **Shared, under `lock`**: the jobs. The carrier's threads submit jobs, and the conductor does so
   * while the carrier stands still. Any other submit comes from outside of the runtime: then the
-  * order is not decided by the seed alone.
+  * seed alone does not decide the order.
   */
 private[testkit] final class SeededScheduler(carriers: Carriers, choices: Choices)
     extends TestScheduler(carriers, slots = 4):
@@ -59,8 +59,8 @@ private final class SeededWorker(
   override def yieldIfDue(inSlice: Boolean): Unit =
     if inSlice || choices.oneIn(2) then super.yieldIfDue(inSlice)
 
-/** The choices of a seed. Used by the one carrier and by what it carries, so by one thread at a
-  * time.
+/** The choices of a seed. They are used by the one carrier and by the threads that it carries, so
+  * by one thread at a time.
   */
 private[testkit] final class Choices(seed: Long):
   private val random = java.util.SplittableRandom(seed)
@@ -69,8 +69,8 @@ private[testkit] final class Choices(seed: Long):
 
   def oneIn(n: Int): Boolean = below(n) == 0
 
-  /** How many instructions a slice may run. Mostly few, so that fibers meet between any two steps;
-    * at times many, so that one gets far ahead. Never 1: a slice of one instruction may be over
-    * before it has done anything.
+  /** Returns the number of instructions that a slice may run. It is small most of the time, so that
+    * fibers meet between any two steps, and at times large, so that one fiber gets far ahead. It is
+    * never 1: a slice of one instruction may be over before it has done anything.
     */
   def sliceInstructions(): Int = if oneIn(8) then 2 + below(1000) else 2 + below(12)

@@ -30,7 +30,8 @@ trait TaskAssertions:
       clue: => Any = "value is not true"
   )(using location: Location): Task[Unit] = obtained.map(assert(_, clue))
 
-  /** The error of `task`, which must be a `T`. **Fails** if `task` succeeds, or with another error.
+  /** Runs `task` and returns its error, which must be a `T`. **Fails** if `task` succeeds, or fails
+    * with another error.
     * {{{
     * test("a bad number is told"):
     *   interceptTask[NumberFormatException](Task("one".toInt))
@@ -45,7 +46,7 @@ trait TaskAssertions:
       task: Task[Any]
   )(using expected: ClassTag[T], location: Location): Task[T] = intercepted(task, Some(message))
 
-  /** The same as methods of a task. */
+  /** The same assertions as methods of a task. */
   implicit final class TaskAssertionOps[A](task: Task[A]):
 
     /** Fails unless the task returns `expected`. */
@@ -55,7 +56,7 @@ trait TaskAssertions:
     )(using location: Location, compare: munit.Compare[A, B]): Task[Unit] =
       assertTask(task, expected, clue)
 
-    /** Fails unless `predicate` is true of what the task returns. */
+    /** Fails unless `predicate` is true for the value of the task. */
     def assert(
         predicate: A => Boolean,
         clue: => Any = "predicate not satisfied"
@@ -64,7 +65,7 @@ trait TaskAssertions:
         self.assert(predicate(value), s"${munitPrint(clue)}, value obtained: $value")
       )
 
-    /** The error of the task, which must be a `T`: see `interceptTask`. */
+    /** Runs the task and returns its error, which must be a `T`: see `interceptTask`. */
     def intercept[T <: Throwable](using expected: ClassTag[T], location: Location): Task[T] =
       interceptTask[T](task)
 
@@ -74,7 +75,7 @@ trait TaskAssertions:
     )(using expected: ClassTag[T], location: Location): Task[T] =
       interceptMessageTask[T](message)(task)
 
-    /** `f` of what the task returns. **Fails** where `f` has no case for it. */
+    /** Applies `f` to the value of the task. **Fails** if `f` is not defined for it. */
     def mapOrFail[B](
         f: PartialFunction[A, B],
         clue: => Any = "value didn't match any of the defined cases"

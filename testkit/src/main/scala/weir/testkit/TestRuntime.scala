@@ -7,20 +7,20 @@ import weir.group.Failures
 import weir.testkit.explore.{Disturbances, Execution, Exploration}
 import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
 
-/** A runtime for tests. Its clock stands still while anything can run, and then moves at once to
-  * the next alarm. A test that waits for hours ends in milliseconds, and one that waits for ever
-  * fails, with a report of what waits for what.
+/** A runtime for tests. Its clock stands still while anything can run, and then jumps to the next
+  * alarm. A test that waits for hours ends in milliseconds, and one that waits for ever fails, with
+  * a report that says what each fiber waits for.
   *
-  * All that fibers do goes by that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and
-  * `Task.realTime`; so do the timed waits of code that blocks: `Thread.sleep`, `poll(timeout)`,
-  * `await(timeout)`, `wait(timeout)`; and so does what their code runs by `runSync` or `toFuture`.
-  * While a thread waits for a socket or a process, the clock goes as fast as the real one.
+  * Everything that fibers do uses that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and
+  * `Task.realTime`. So do the timed waits of code that blocks (`Thread.sleep`, `poll(timeout)`,
+  * `await(timeout)`, `wait(timeout)`), and the tasks that code runs by `runSync` or `toFuture`.
+  * While a thread waits for a socket or a process, the clock runs as fast as the real one.
   *
-  * The thread that calls it drives it, one at a time. docs/testing.md tells more.
+  * The thread that calls it drives it, one at a time. docs/testing.md has more.
   *
-  * @param patience how long, in real time, the clock is kept from moving by a wait that code
-  * outside of the runtime may end: once for each wait for a callback, a Java lock, queue or latch;
-  * and before a test is called stuck
+  * @param patience the real time for which a wait that code outside of the runtime may end keeps
+  *   the clock from moving: once for each wait for a callback, a Java lock, queue or latch, and
+  *   before a test is reported as stuck
   * @param limit the real time after which a test that is still busy fails
   */
 final class TestRuntime private (
@@ -41,7 +41,7 @@ final class TestRuntime private (
   private val fibers = Fibers()
   private val outside = Outside()
 
-  /** What the tasks run on, for code that takes a `Runtime`. */
+  /** The runtime that the tasks run on, for code that takes a `Runtime`. */
   val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
     override private[weir] def begun(fiber: FiberCore): Unit = fibers.add(fiber)
     override private[weir] def waitsOutside(waiter: Waiter): Unit = outside.add(waiter)
@@ -51,11 +51,11 @@ final class TestRuntime private (
 
   // ---- whole tests ----
 
-  /** The value of `task`.
+  /** Runs `task` and returns its value.
     *
-    * **Waits** on the calling thread, in real time. **Fails** with the error of `task`; with
-    * `TestRuntime.Stuck` if it waits for something that cannot happen; with `TestRuntime.Leaked` if
-    * it has ended, and fibers that it has started have not.
+    * **Waits** on the calling thread, in real time. **Fails** with the error of `task`. Fails with
+    * `TestRuntime.Stuck` if `task` waits for something that cannot happen. Fails with
+    * `TestRuntime.Leaked` if `task` has ended, but fibers that it has started have not.
     */
   def run[A](task: Task[A]): A =
     val first = fibers.madeEver + 1
@@ -64,7 +64,7 @@ final class TestRuntime private (
     endOf(test.core, first)
     test.outcome.get.get
 
-  /** As `run`, and the time that has gone by on the test's clock. */
+  /** As `run`, but also returns the time that has passed on the test's clock. */
   def timed[A](task: Task[A]): (A, FiniteDuration) =
     val before = now
     val value = run(task)
@@ -72,8 +72,8 @@ final class TestRuntime private (
 
   // ---- step by step ----
 
-  /** A fiber that runs `task`. It runs while the test is driven by another method, such as
-    * `awaitQuiet`.
+  /** Starts a fiber that runs `task`, and returns it. The fiber runs while another method, such as
+    * `awaitQuiet`, drives the test.
     */
   def start[A](task: Task[A]): Started[A] =
     val fiber = TaskFiber(runtime, task)
@@ -85,8 +85,8 @@ final class TestRuntime private (
     val until = System.nanoTime() + limit.toNanos
     while stillBusy(until) do ()
 
-  /** Returns once `duration` has gone by on the clock, all that was due by then has run, and it is
-    * quiet again.
+  /** Returns once `duration` has passed on the clock, everything that was due by then has run, and
+    * the runtime is quiet again.
     */
   def advance(duration: FiniteDuration): Unit =
     val end = clock.nanoTime + duration.toNanos
@@ -94,8 +94,8 @@ final class TestRuntime private (
     while conductor.jump(end) do awaitQuiet()
     carriers.holding(clock.moveTo(end))
 
-  /** How far the clock has moved to the next alarm, once that has rung and it is quiet again;
-    * `None` if none is set.
+  /** Moves the clock to the next alarm, and waits until that has rung and the runtime is quiet
+    * again. Returns how far the clock has moved, or `None` if no alarm is set.
     */
   def tick(): Option[FiniteDuration] =
     awaitQuiet()
@@ -106,12 +106,14 @@ final class TestRuntime private (
       moved
     }
 
-  /** The time until the next alarm; `None` if none is set. **Waits** until the runtime is quiet. */
+  /** Returns the time until the next alarm, or `None` if none is set. **Waits** until the runtime
+    * is quiet.
+    */
   def nextAlarm: Option[FiniteDuration] =
     awaitQuiet()
     clock.untilNext
 
-  /** How far the clock has moved. */
+  /** Returns how far the clock has moved. */
   def now: FiniteDuration = clock.elapsedNanos.nanos
 
   /** Ends the threads of this runtime. Fibers that have not ended never will. */
@@ -122,7 +124,7 @@ final class TestRuntime private (
 
   // ---- driving ----
 
-  /** Lets the test run, the clock moving from alarm to alarm, until `ended`. */
+  /** Lets the test run, and moves the clock from alarm to alarm, until `ended`. */
   private def drive(ended: () => Boolean, test: FiberCore | Null): Unit =
     val until = System.nanoTime() + limit.toNanos
     while !ended() do
@@ -134,7 +136,7 @@ final class TestRuntime private (
           conductor.follow(events, slice(until))
         case Calm.Quiet(events, mayBeWoken) =>
           if !conductor.jump(Long.MaxValue) then
-            // Nobody fails for a wake-up of the JVM's that is on its way.
+            // A wake-up of the JVM's that is on its way must not fail a test.
             val nanos = if mayBeWoken then until - System.nanoTime() else patience.toNanos
             if !conductor.awaitEvent(events, nanos) then throw stuck(test)
 
@@ -151,7 +153,7 @@ final class TestRuntime private (
   private def slice(until: Long): Long =
     math.max(0, math.min(until - System.nanoTime(), 100.millis.toNanos))
 
-  // ---- what goes wrong ----
+  // ---- failures ----
 
   /** Fails if the test has left fibers behind, once they have been cancelled. */
   private def endOf(test: FiberCore, first: Int): Unit =
@@ -190,7 +192,7 @@ final class TestRuntime private (
         s"runtime with a longer limit, or see what keeps it busy.\n$report"
     )
 
-  /** Cancels what is left, and gives its finalizers one second of real time. */
+  /** Cancels the fibers that are left, and gives their finalizers one second of real time. */
   private def cancelAll(left: List[(Int, FiberCore)]): Unit =
     left.foreach((_, fiber) => fiber.requestCancel())
     val until = System.nanoTime() + 1.second.toNanos
@@ -203,11 +205,13 @@ final class TestRuntime private (
         case Calm.Busy => ()
 
 object TestRuntime:
-  /** A test that has not ended, and why. The message begins with the file and the line of the test.
+  /** The error of a test that has not ended, and the reason. The message begins with the file and
+    * the line of the test.
     */
   final class Stuck(message: String) extends AssertionError(message)
 
-  /** Fibers that a test has left behind. The message begins with the file and the line of the test.
+  /** The error of a test that has left fibers behind. The message begins with the file and the line
+    * of the test.
     */
   final class Leaked(message: String) extends AssertionError(message)
 
@@ -217,7 +221,7 @@ object TestRuntime:
   private val defaultPatience = 50.millis
   private val defaultLimit = 25.seconds // munit gives up after 30
 
-  /** A new runtime, whose fibers run on so many `carriers` at the same time. */
+  /** Returns a new runtime, whose fibers run on so many `carriers` at the same time. */
   def apply(
       carriers: Int = math.max(2, Scheduler.carriersOfThisJvm),
       patience: FiniteDuration = defaultPatience,
@@ -227,8 +231,8 @@ object TestRuntime:
     require(carriers >= 1, s"TestRuntime: carriers was $carriers. It must be at least 1.")
     new TestRuntime(carriers, None, patience, limit, mayLeak)
 
-  /** A new runtime with one carrier, on which `seed` decides the order of all fibers: the same
-    * seed, the same order.
+  /** Returns a new runtime with one carrier, on which `seed` decides the order of all fibers: the
+    * same seed gives the same order.
     */
   def seeded(
       seed: Long,
@@ -238,15 +242,15 @@ object TestRuntime:
   ): TestRuntime =
     new TestRuntime(1, Some(seed), patience, limit, mayLeak)
 
-  /** The value of `task`, run on a runtime of its own: see the method of the class. */
+  /** Runs `task` on a runtime of its own and returns its value: see the method of the class. */
   def run[A](task: Task[A]): A = using(apply())(_.run(task))
 
-  /** As `run`, and the time that has gone by on the test's clock. */
+  /** As `run`, but also returns the time that has passed on the test's clock. */
   def timed[A](task: Task[A]): (A, FiniteDuration) = using(apply())(_.timed(task))
 
   /** Runs `task` under `count` seeds, one after the other. **Fails** as `task` does under the first
-    * seed under which it fails, and names that seed: the option `-Dweir.test.seed=` with it runs
-    * that seed alone.
+    * seed under which it fails, and names that seed: the option `-Dweir.test.seed=` runs that seed
+    * alone.
     */
   def forAllSeeds(count: Int = 100)(task: => Task[Any]): Unit =
     val chosen = sys.props.get("weir.test.seed").map(_.toLong)
@@ -260,16 +264,16 @@ object TestRuntime:
             error
           )
 
-  /** Runs `task` in many orders, and returns how many, and whether those were all. It is made anew
-    * for each order: what it shares has to be made inside of it.
+  /** Runs `task` in many orders, and returns their number, and whether those were all. `task` is
+    * evaluated anew for each order: everything that it shares must be made inside of it.
     *
-    * One fiber runs at a time. Where it touches something shared, such as a `Ref`, a `Queue`, a
-    * lock or an atomic of the JDK's, or a field, another one may take over:
-    * docs/testing-every-order.md tells more.
+    * One fiber runs at a time. Where it touches a shared object, another one may take over: a
+    * `Ref`, a `Queue`, a lock or an atomic of the JDK's, or a field. docs/testing-every-order.md
+    * has more.
     *
-    * **Fails** with an `ExploreFailure` where an order fails: `task` fails, is stuck, or leaves a
-    * fiber behind. The message tells that order as a story, as short as it can be made, and how to
-    * run it alone.
+    * **Fails** with an `ExploreFailure` if an order fails: `task` fails, is stuck, or leaves a
+    * fiber behind. The message shows that order as a story, as short as possible, and explains how
+    * to run it alone.
     * {{{
     * val report = TestRuntime.explore() {
     *   for
@@ -284,10 +288,10 @@ object TestRuntime:
   def explore[A](limits: ExploreLimits = ExploreLimits())(task: => Task[A]): ExploreReport =
     exploring(limits)(_ => task)
 
-  /** As `explore`, where one task of the test is cancelled, in each order at another place: before
+  /** As `explore`, but one task of the test is cancelled, in each order at another place: before
     * each step at which a cancel may make a difference, also while it waits, and after its end. The
-    * test gives that task to what it is given, gets its outcome, and checks what has to hold then:
-    * that all is released once, say, and nothing is lost.
+    * test passes that task to its parameter, receives the outcome, and checks what must hold then:
+    * for example, that everything is released once and nothing is lost.
     * {{{
     * TestRuntime.cancelEverywhere() { cancelled =>
     *   for
@@ -304,10 +308,10 @@ object TestRuntime:
   ): ExploreReport =
     exploring(limits)(execution => test(Disturbed(Disturbances.cancels(execution))))
 
-  /** As `explore`, where one task of the test fails, in each order at another place: each piece of
-    * plain code that is a task, such as `Task(…)`, throws a `TestRuntime.Injected` in one of them,
-    * in all fibers of that task. Not where it is masked: there are finalizers. In one order nothing
-    * fails.
+  /** As `explore`, but one task of the test fails, in each order at another place. Each piece of
+    * plain code that is a task, such as `Task(…)`, throws a `TestRuntime.Injected` in one order, in
+    * all fibers of that task. Masked code does not fail, because finalizers are masked. In one
+    * order nothing fails.
     * {{{
     * TestRuntime.failEverywhere() { failing =>
     *   for
@@ -338,14 +342,14 @@ object TestRuntime:
 /** A fiber that a test has started. */
 final class Started[A] private[testkit] (private[testkit] val core: TaskFiber):
 
-  /** The fiber, for tasks that join or cancel it. */
+  /** Returns the fiber, for tasks that join or cancel it. */
   def fiber: Fiber[A] = core.asInstanceOf[Fiber[A]]
 
-  /** How it has ended, if it has. */
+  /** Returns the outcome of the fiber if it has ended. */
   def outcome: Option[Outcome[A]] = Option(core.outcome).map(_.asInstanceOf[Outcome[A]])
 
 /** Runs the task of a test that is disturbed: see `TestRuntime.cancelEverywhere`. */
 final class Disturbed private[testkit] (disturbances: Disturbances):
 
-  /** How `task` has ended, which runs in a fiber of its own. For one task of a test. */
+  /** Runs `task` in a fiber of its own and returns its outcome. Call it for one task of a test. */
   def apply[A](task: Task[A]): Task[Outcome[A]] = disturbances.run(task)

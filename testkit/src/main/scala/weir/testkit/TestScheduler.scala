@@ -13,12 +13,14 @@ private[testkit] class TestScheduler(carriers: Carriers, slots: Int)
 
   override def runsOn(caller: Thread): Boolean = false
 
-  /** False: a seed orders the queue alone, and a fiber that is dropped would look as if it hung. */
+  /** Returns false: a seed orders only the queue, and a fiber that is dropped would look as if it
+    * hung.
+    */
   override def spawns: Boolean = false
 
-  /** One without a thread: whoever reads the stack of a virtual thread suspends it for that long.
-    * If its turn comes meanwhile, it gives that up, and is queued again a moment later; until then
-    * the conductor takes it for asleep.
+  /** Returns a watch without a thread. A thread that reads the stack of a virtual thread suspends
+    * it for that time. If the turn of the virtual thread comes meanwhile, it gives that up, and is
+    * queued again a moment later. Until then the conductor would take it for asleep.
     */
   override protected def newWatch(): Watch =
     Watch(() => Iterator.empty, Spins(SpinListener.Silent), begin = _ => ())

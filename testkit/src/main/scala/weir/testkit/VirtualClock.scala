@@ -13,13 +13,13 @@ private[weir] final class VirtualClock extends Timers:
   private val lock = SpinLock()
   private val alarms = AlarmHeap()
 
-  /** The JDK takes a time of 0 for one that is not set yet. */
+  /** The first time. It is not 0, because the JDK takes a time of 0 for one that is not set yet. */
   private val begin = 1_000_000_000L
   @volatile private var now = begin
 
   def nanoTime: Long = now
 
-  /** How far the clock has moved. */
+  /** Returns how far the clock has moved. */
   def elapsedNanos: Long = now - begin
 
   def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
@@ -30,17 +30,17 @@ private[weir] final class VirtualClock extends Timers:
 
   def size: Int = lock(alarms.size)
 
-  /** When the next alarm is due, if one is set. */
+  /** Returns the time at which the next alarm is due, if one is set. */
   def nextNanos: Option[Long] = lock {
     alarms.first match
       case alarm: Alarm => Some(alarm.dueNanos)
       case null => None
   }
 
-  /** The time until the next alarm, if one is set. */
+  /** Returns the time until the next alarm, if one is set. */
   def untilNext: Option[FiniteDuration] = nextNanos.map(next => math.max(0, next - now).nanos)
 
-  /** Moves the clock on to `nanos`, and rings what is due then. */
+  /** Moves the clock on to `nanos`, and rings the alarms that are due then. */
   def moveTo(nanos: Long): Unit =
     if nanos > now then now = nanos
     var due = takeDue()

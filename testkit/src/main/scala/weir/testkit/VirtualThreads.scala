@@ -7,13 +7,13 @@ import java.util.concurrent.{Executor, ForkJoinPool}
 import java.util.function.LongSupplier
 import scala.jdk.CollectionConverters.*
 
-/** Makes virtual threads of the JDK that run on an executor of the test kit's and wait by its
-  * clock.
+/** Makes virtual threads of the JDK that run on an executor of the test kit's and use its clock in
+  * their waits.
   *
   *   - The JDK can make them, for its own tests; the agent opens that to the test kit.
   *   - A virtual thread whose executor is a `ForkJoinPool` leaves it to that pool's `schedule` to
   *     end its timed waits.
-  *   - What asks for the time in such a wait gets it from the executor, if that is a
+  *   - Code that asks for the time in such a wait gets it from the executor, if that is a
   *     `LongSupplier`: see `JdkClock`.
   *   - A virtual thread that such a thread starts has the same executor.
   */
@@ -31,8 +31,9 @@ private[testkit] object VirtualThreads:
     startPollers()
     made
 
-  /** The JDK polls the sockets of all virtual threads on a few of its own. If the first thread that
-    * needs them is one of the test kit's, they would run on its executor, and end with it.
+  /** The JDK polls the sockets of all virtual threads on a few threads of its own. If the first
+    * thread that needs them is one of the test kit's, they would run on its executor, and end with
+    * it.
     */
   private def startPollers(): Unit =
     Thread.ofPlatform().start(StartPollers()).join()
@@ -64,13 +65,15 @@ private[testkit] object VirtualThreads:
   /** Fails here, and not in the scheduler, if the JVM does not let the agent in. */
   def load(): Unit = builder: Unit
 
-  /** A builder of threads that run on `pool`. */
+  /** Returns a builder of threads that run on `pool`. */
   def on(pool: ForkJoinPool & LongSupplier): Thread.Builder.OfVirtual =
     builder.newInstance(pool).asInstanceOf[Thread.Builder.OfVirtual]
 
   @volatile private var threadField: Field | Null = null
 
-  /** The thread that goes on when its executor runs `continuation`; null for anything else. */
+  /** Returns the thread that continues when its executor runs `continuation`; null for anything
+    * else.
+    */
   def threadOf(continuation: Runnable): Thread | Null =
     var field = threadField
     if (field eq null) || !field.getDeclaringClass.isInstance(continuation) then

@@ -5,15 +5,15 @@ import scala.concurrent.{ExecutionContext, Future}
 import scala.util.Try
 import weir.Task
 
-/** A munit suite whose tests may return a task, which then runs on a `TestRuntime`. Needs munit,
+/** A munit suite whose tests may return a task, which then runs on a `TestRuntime`. It needs munit,
   * which the test kit does not depend on.
   */
 trait WeirFunSuite extends munit.FunSuite, TaskAssertions, ResourceFixtures:
 
-  /** The runtime of one test. */
+  /** Returns the runtime of one test. */
   def testRuntime(): TestRuntime = TestRuntime()
 
-  /** A test that runs `task` in every order: see `TestRuntime.explore`. */
+  /** Defines a test that runs `task` in every order: see `TestRuntime.explore`. */
   def explored(name: String, limits: ExploreLimits = ExploreLimits())(
       task: => Task[Any]
   )(using munit.Location): Unit = test(name)(TestRuntime.explore(limits)(task): Unit)
@@ -41,8 +41,8 @@ trait WeirFunSuite extends munit.FunSuite, TaskAssertions, ResourceFixtures:
         )
     )
 
-  /** `error` with the test's file and line in front of its message, as munit names them. A `Future`
-    * wraps an `Error` in an `ExecutionException`.
+  /** Returns `error` with the test's file and line in front of its message, as munit names them. A
+    * `Future` wraps an `Error` in an `ExecutionException`.
     */
   private def located(error: Throwable, location: munit.Location): Throwable =
     def message(of: Throwable) = s"${location.path}:${location.line}: ${of.getMessage}"

@@ -3,10 +3,11 @@ package weir.testkit.agent;
 import java.lang.instrument.Instrumentation;
 
 /**
- * What the JVM starts when the agent is loaded: leaves the {@link Instrumentation} where the test
- * kit finds it, whatever class loader the test kit is in.
+ * The class that the JVM starts when the agent is loaded. It leaves the {@link Instrumentation}
+ * where the test kit finds it, whatever class loader the test kit is in.
  *
- * <p>In Java, as is all of this package, since the JVM starts it without the Scala library.
+ * <p>This is Java code, as is all of this package, since the JVM starts it without the Scala
+ * library.
  */
 public final class Agent {
   private Agent() {}

@@ -3,8 +3,8 @@ package weir.testkit.agent;
 import com.sun.tools.attach.VirtualMachine;
 
 /**
- * Loads the agent into the JVM of a process id. Runs in a JVM of its own, since none may attach to
- * itself.
+ * Loads the agent into the JVM of a process id. Runs in a JVM of its own, since no JVM may attach
+ * to itself.
  */
 public final class Attach {
   private Attach() {}

@@ -8,9 +8,11 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The flags of fields and methods that a class refers to, found in the files of their classes. */
+/**
+ * The flags of the fields and methods that a class refers to, read from the files of their classes.
+ */
 final class Members {
-  /** The flags of what is not found. */
+  /** The flags of a member that is not found. */
   static final int UNKNOWN = -1;
 
   private record Declared(String superclass, Map<String, Integer> flags) {}
@@ -33,7 +35,7 @@ final class Members {
     this.others = known.computeIfAbsent(loader, _ -> new ConcurrentHashMap<>());
   }
 
-  /** The flags of a field, by its name, or of a method, by its name and descriptor. */
+  /** Returns the flags of a field, by its name, or of a method, by its name and descriptor. */
   int flags(String owner, String member) {
     var name = owner;
     while (name != null && !name.equals("java/lang/Object")) {

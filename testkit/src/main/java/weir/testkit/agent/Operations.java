@@ -4,7 +4,7 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 import java.util.Set;
 
-/** Which methods touch something shared, and how. */
+/** Finds the methods that touch a shared object, and the kinds of their accesses. */
 final class Operations {
   private Operations() {}
 
@@ -44,7 +44,9 @@ final class Operations {
     return !name.endsWith("Exception") && unshared.stream().noneMatch(name::startsWith);
   }
 
-  /** Whether a call gives something else in each run, or starts a thread that is not explored. */
+  /**
+   * Returns true if a call has another result in each run, or starts a thread that is not explored.
+   */
   static boolean isUnrepeatable(String owner, String name, MethodTypeDesc type) {
     return switch (owner) {
       case "java/lang/Math" -> name.equals("random");
@@ -65,7 +67,7 @@ final class Operations {
     };
   }
 
-  /** Whether objects of the type may be shared, or may be plain collections. */
+  /** Returns true if objects of the type may be shared, or may be plain collections. */
   static boolean isCollection(String owner) {
     return owner.startsWith("java/util/") && !owner.startsWith("java/util/concurrent/")
         ? isJavaCollection(owner.substring("java/util/".length()))

@@ -15,7 +15,8 @@ import java.util.Set;
  * Replaces the calls of {@code System.nanoTime} in the named classes by calls of a method {@code
  * nanoTime} elsewhere.
  *
- * <p>In Java, since {@code CodeTransform} is sealed, and Scala makes a class of a function for it.
+ * <p>This is Java code, since {@code CodeTransform} is sealed, and Scala makes a class of a
+ * function for it.
  */
 public final class Rewriting implements ClassFileTransformer {
   private static final MethodTypeDesc RETURNS_LONG = MethodTypeDesc.of(ConstantDescs.CD_long);
@@ -23,7 +24,7 @@ public final class Rewriting implements ClassFileTransformer {
   private final Set<String> names;
   private final CodeTransform calls;
 
-  /** What could not be rewritten, if anything: the JVM would swallow it. */
+  /** The error of a class that could not be rewritten, if any: the JVM would swallow it. */
   public volatile Throwable failure;
 
   /** {@code names} are those of the JVM, with slashes. */

@@ -1,12 +1,12 @@
 package weir.testkit.agent;
 
 /**
- * A place in the code at which something shared is touched.
+ * A place in the code at which a shared object is touched.
  *
  * @param kind one of the constants below
- * @param isUsers whether the code is the user's, and not this library's
- * @param isPlain whether the access is one to a plain field
- * @param isChecked whether only the object's class tells that several threads may share it
+ * @param isUsers true if the code is the user's, and not this library's
+ * @param isPlain true if the access is one to a plain field
+ * @param isChecked true if only the object's class tells that several threads may share it
  * @param what the object's type, such as {@code AtomicInteger}, or the field
  * @param operation the method, such as {@code incrementAndGet}
  * @param inClass the class of the code, with dots
@@ -25,7 +25,10 @@ public record Site(
   public static final int READ = 0;
   public static final int WRITE = 1;
 
-  /** A change that commutes with others of its kind, such as a count of what has ended. */
+  /**
+   * A change that commutes with others of its kind, such as a count of the operations that have
+   * ended.
+   */
   public static final int MERGE = 2;
 
   /** A change that only lets others go on, such as the release of a lock. */
@@ -33,7 +36,7 @@ public record Site(
 
   public static final int OTHER = 4;
 
-  /** As {@code MERGE}, where no other thread takes over before it. */
+  /** As {@code MERGE}, but no other thread takes over before it. */
   public static final int RESPONSE = 5;
 
   public String place() {

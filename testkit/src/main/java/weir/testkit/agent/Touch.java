@@ -5,15 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the code of explored programs calls, as {@link Touching} has rewritten it: before each
- * access to what several threads may share.
+ * The methods that the code of explored programs calls, as {@link Touching} has rewritten it:
+ * before each access to an object that several threads may share.
  *
  * <p>While nothing is explored, {@code sink} is null and a call is a read and a branch.
  */
 public final class Touch {
   private Touch() {}
 
-  /** Whoever is told. Written before the threads start that read it. */
+  /** The receiver of the reports. Written before the threads start that read it. */
   public static Sink sink;
 
   private static final List<Site> sites = new ArrayList<>();
@@ -36,7 +36,7 @@ public final class Touch {
     return table[id];
   }
 
-  /** Told of what explored code does, on the thread that does it. */
+  /** Receives reports of the actions of explored code, on the thread that acts. */
   public interface Sink {
     /** An access to {@code on} follows. */
     void touch(Object on, int site);
@@ -44,7 +44,7 @@ public final class Touch {
     /** As {@code touch}, by a handle. */
     void handle(VarHandle handle, Object on, int site);
 
-    /** The thread is about to enter a monitor, which is then its. */
+    /** The thread is about to enter a monitor, and holds it then. */
     void enter(Object monitor, int site);
 
     /** The thread is about to call a synchronized method. */
@@ -62,13 +62,13 @@ public final class Touch {
     /** The thread has waited, and has the monitor again. */
     void endWait(Object monitor, int times);
 
-    /** The thread is about to notify those that wait in a monitor. */
+    /** The thread is about to notify the threads that wait in a monitor. */
     void notified(Object monitor, int site);
 
-    /** Whether the call was one of an explored thread, which has yielded. */
+    /** Returns true if the call was one of an explored thread, which has yielded. */
     boolean yields(int site);
 
-    /** An instruction of a task is run. */
+    /** An instruction of a task begins. */
     void begins(Object instruction, int site);
 
     /** A call follows whose result differs from run to run, or that starts a thread. */
@@ -140,24 +140,24 @@ public final class Touch {
     if (sink != null) sink.made(task, site);
   }
 
-  /** In the place of {@code Thread.yield}. */
+  /** Replaces {@code Thread.yield}. */
   public static void yieldNow(int site) {
     var sink = Touch.sink;
     if (sink == null || !sink.yields(site)) Thread.yield();
   }
 
-  /** In the place of {@code Thread.onSpinWait}. */
+  /** Replaces {@code Thread.onSpinWait}. */
   public static void spin(int site) {
     var sink = Touch.sink;
     if (sink == null || !sink.yields(site)) Thread.onSpinWait();
   }
 
-  /** In the place of {@code Object.wait}. */
+  /** Replaces {@code Object.wait}. */
   public static void await(Object monitor, int site) throws InterruptedException {
     await(monitor, 0, site);
   }
 
-  /** In the place of {@code Object.wait(long)}. */
+  /** Replaces {@code Object.wait(long)}. */
   public static void await(Object monitor, long millis, int site) throws InterruptedException {
     at(monitor, site);
     var sink = Touch.sink;

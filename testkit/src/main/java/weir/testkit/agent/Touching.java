@@ -12,14 +12,14 @@ import java.security.ProtectionDomain;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Makes the code of the user, and this library's, tell {@link Touch} of each access to what several
- * threads may share: atomics, locks and collections of {@code java.util.concurrent}, {@code
- * VarHandle}s, monitors and fields. {@link TouchingCode} has the rewriting itself.
+ * Makes the code of the user, and this library's, report to {@link Touch} each access to an object
+ * that several threads may share: atomics, locks and collections of {@code java.util.concurrent},
+ * {@code VarHandle}s, monitors and fields. {@link TouchingCode} does the rewriting itself.
  */
 public final class Touching implements ClassFileTransformer {
   private final Scope scope;
 
-  /** What could not be rewritten, and why. */
+  /** The classes that could not be rewritten, and the errors. */
   public final ConcurrentHashMap<String, Throwable> failures = new ConcurrentHashMap<>();
 
   public Touching(Scope scope) {
@@ -28,10 +28,10 @@ public final class Touching implements ClassFileTransformer {
 
   /** Decides which classes are rewritten. */
   public interface Scope {
-    /** Whether a class with this name of the JVM is the user's code. */
+    /** Returns true if a class with this name of the JVM is the user's code. */
     boolean isUsers(ClassLoader loader, String name, ProtectionDomain domain);
 
-    /** Whether it is code of this library that is explored. */
+    /** Returns true if it is code of this library that is explored. */
     boolean isOwn(ClassLoader loader, String name, ProtectionDomain domain);
   }
 

@@ -160,7 +160,10 @@ final class TouchingCode implements CodeTransform {
       hook(code, type, "beforeEnter", site(Site.WRITE, "monitor", name));
   }
 
-  /** Whether it is that of {@code Object}: those are final, and a call may name any class. */
+  /**
+   * Returns true if the call is one of {@code Object.wait}: those methods are final, and a call may
+   * name any class.
+   */
   private static boolean isWait(InvokeInstruction call, String name, MethodTypeDesc type) {
     var types = type.displayDescriptor();
     return name.equals("wait")
@@ -178,7 +181,10 @@ final class TouchingCode implements CodeTransform {
         || owner.equals("weir/fiber/Delay") && name.equals("run");
   }
 
-  /** The ends of children commute: only the last one does more than count. */
+  /**
+   * Returns the kind of an access. The ends of children commute: only the last one does more than
+   * count.
+   */
   private int kindIn(String owner, String name) {
     return self.equals("weir/group/ChildGroup") && owner.endsWith("AtomicInteger")
         ? Site.MERGE
@@ -216,7 +222,9 @@ final class TouchingCode implements CodeTransform {
     }
   }
 
-  /** The object whose field is accessed is the first argument; that of a static one the handle. */
+  /**
+   * The object whose field is accessed is the first argument; for a static field, it is the handle.
+   */
   private void varHandle(
       CodeBuilder code, InvokeInstruction call, String name, MethodTypeDesc type) {
     var kind = name.startsWith("get") && !name.startsWith("getAnd") ? Site.READ : Site.WRITE;
@@ -266,7 +274,7 @@ final class TouchingCode implements CodeTransform {
       code.loadLocal(TypeKind.from(type.parameterType(i)).asLoadable(), saved.get(i));
   }
 
-  /** After a call of this library's that returns a task. */
+  /** Follows a call of a method of this library that returns a task. */
   private void made(CodeBuilder code, String owner, String name, MethodTypeDesc type) {
     if (isUsers
         && owner.startsWith("weir/")

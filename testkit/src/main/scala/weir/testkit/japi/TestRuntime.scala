@@ -4,21 +4,21 @@ import java.time.Duration
 import weir.japi.Task
 import weir.testkit.TestRuntime as ScalaTestRuntime
 
-/** Runs tasks of tests in Java, on a clock that stands still while anything can run, and then moves
-  * at once to the next alarm: see `weir.testkit.TestRuntime`.
+/** Runs tasks of tests in Java, with a clock that stands still while anything can run, and then
+  * jumps to the next alarm: see `weir.testkit.TestRuntime`.
   */
 object TestRuntime:
 
-  /** The value of `task`.
+  /** Runs `task` and returns its value.
     *
-    * **Fails** with the error of `task`; with `TestRuntime.Stuck` if it waits for something that
-    * cannot happen; with `TestRuntime.Leaked` if it has ended, and fibers that it has started have
-    * not.
+    * **Fails** with the error of `task`. Fails with `TestRuntime.Stuck` if `task` waits for
+    * something that cannot happen. Fails with `TestRuntime.Leaked` if `task` has ended, but fibers
+    * that it has started have not.
     */
   @throws[Exception]
   def run[A](task: Task[A]): A = ScalaTestRuntime.run(task.asScala)
 
-  /** As `run`, and the time that has gone by on the test's clock. */
+  /** As `run`, but also returns the time that has passed on the test's clock. */
   @throws[Exception]
   def timed[A](task: Task[A]): Timed[A] =
     val (value, took) = ScalaTestRuntime.timed(task.asScala)
