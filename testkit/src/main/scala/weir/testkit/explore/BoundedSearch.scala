@@ -2,26 +2,26 @@ package weir.testkit.explore
 
 import scala.collection.mutable.ArrayBuffer
 
-/** Goes through the orders of a program with at most `bound` pre-emptions, depth first, without
-  * those that differ only in the order of steps that touch nothing in common.
+/** Runs the orders of a program with at most `bound` pre-emptions, depth first, without those that
+  * differ only in the order of steps that touch nothing in common.
   *
   * Each run repeats the choices of the one before up to the deepest place where another choice is
-  * left to try, and goes on by default from there. What is left to try at a place comes from races
-  * alone: where a step conflicts with an earlier one of another strand, and nothing else orders the
+  * left to try, and continues by default from there. The choices to try at a place come only from
+  * races. If a step conflicts with an earlier one of another strand, and nothing else orders the
   * two, its strand is tried at the place of the earlier one. That is dynamic partial-order
   * reduction (Flanagan and Godefroid 2005).
   *
   * With a bound on pre-emptions (Musuvathi and Qadeer 2007) that alone would lose orders: the
   * strand may come too late there, since a pre-emption is one too many. So it is also tried at the
   * begin of the block of steps that the earlier one belongs to, where the strand before had just
-  * stopped; and all races count, not the latest of each step alone. That is the conservative
+  * stopped. And all races count, not only the latest of each step. That is the conservative
   * reduction of Coons, Musuvathi and McKinley (2013). Sleep sets are not used: they are not sound
-  * under a bound. Without `reduces` it goes through all orders, which tests compare.
+  * under a bound. Without `reduces` it runs all orders; tests compare the two.
   */
 private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) extends Strategy:
   private val places = ArrayBuffer[BoundedSearch.Place]()
 
-  /** Whether an order was left out since it has too many pre-emptions. */
+  /** True if an order was left out since it has too many pre-emptions. */
   var isCut = false
 
   /** The step at which a run did not repeat the one before, and the strands there, if any. */
@@ -64,8 +64,8 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
     val begin = beginOfBlock(earlier)
     if begin != earlier then tryAt(begin, by)
 
-  /** The first of the steps in a row that the strand of `step` takes. One that disturbs does not
-    * end a row.
+  /** Returns the first of the steps in a row that the strand of `step` takes. A step that disturbs
+    * does not end a row.
     */
   private def beginOfBlock(step: Int): Int =
     var begin = step
@@ -81,13 +81,13 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
     if place.enabled.contains(strand) then place.add(strand)
     else place.enabled.foreach(place.add)
 
-  /** The run has ended after so many steps. */
+  /** Reports that the run has ended after so many steps. */
   def ended(steps: Int): Unit =
     if places.length > steps then
       if divergence eq null then divergence = (steps, "the program ended, and it did not before")
       places.takeInPlace(steps): Unit
 
-  /** Prepares the next run. False if there is none. */
+  /** Prepares the next run. Returns false if there is none. */
   def next(): Boolean =
     var found = false
     while !found && places.nonEmpty do
@@ -111,19 +111,19 @@ private[explore] object BoundedSearch:
       before: Int,
       disturbing: Int
   ):
-    /** What is left to try. */
+    /** The strands that are left to try. */
     private val left = ArrayBuffer[Int]()
     private val tried = ArrayBuffer(chosen)
     private val refused = ArrayBuffer[Int]()
     var isCut = false
 
-    /** How many pre-emptions there were, with the one that is made here. */
+    /** Returns the number of pre-emptions, including the one that is made here. */
     def preemptions: Int = before + cost(chosen)
 
     private def cost(strand: Int) =
       if continues && strand != previous && strand != disturbing then 1 else 0
 
-    /** Whether the step is that of the strand that disturbs. */
+    /** Returns true if the step is that of the strand that disturbs. */
     def isDisturbed: Boolean = chosen == disturbing
 
     def isSame(point: Point): Boolean =
@@ -145,7 +145,9 @@ private[explore] object BoundedSearch:
 
     def choose(strand: Int): Unit = chosen = strand
 
-    /** The choice was not to be had. It is tried again once: classes are initialized once. */
+    /** Reports that the choice was not possible. It is tried again once: classes are initialized
+      * once.
+      */
     def refuse(instead: Int): Unit =
       if !refused.contains(chosen) then
         refused += chosen

@@ -3,17 +3,17 @@ package weir.testkit.explore
 import weir.fiber.{Suspend, TaskFiber, Waiter}
 import weir.{Fiber, Outcome, Task}
 
-/** Runs one task of a test so that it is disturbed, once, in each order at another place. */
+/** Runs one task of a test and disturbs it once, in each order at another place. */
 private[testkit] abstract class Disturbances:
 
-  /** How `task`, which runs in a fiber of its own, has ended. */
+  /** Runs `task` in a fiber of its own and returns its outcome. */
   def run[A](task: Task[A]): Task[Outcome[A]]
 
 private[testkit] object Disturbances:
-  /** It is cancelled. */
+  /** Cancels the task. */
   def cancels(execution: Execution): Disturbances = Cancels(execution)
 
-  /** Plain code in it throws an error. */
+  /** Makes plain code in the task throw an error. */
   def fails(execution: Execution): Disturbances = Fails(execution)
 
   private final class Cancels(execution: Execution) extends Disturbances:
@@ -29,7 +29,7 @@ private[testkit] object Disturbances:
         })
       ).flatMap(_.join).flatMap(outcome => come.as(outcome))
 
-    /** Waits until the cancel has come, at the latest now, where it has no effect. */
+    /** Waits until the cancel has come, which is now at the latest, when it has no effect. */
     private val come: Task[Unit] = new Suspend[Unit]:
       def begin(fiber: TaskFiber): Any =
         if hasCome then ()
@@ -43,7 +43,7 @@ private[testkit] object Disturbances:
     def run[A](task: Task[A]): Task[Outcome[A]] =
       forked(task)(execution.failIn(_)).flatMap(_.join)
 
-  /** A fiber that runs `task`; `before` is called before it does. */
+  /** Starts a fiber that runs `task`, and returns it; `before` is called before the fiber runs. */
   private def forked[A](task: Task[A])(before: TaskFiber => Unit): Task[Fiber[A]] =
     new Suspend[Fiber[A]]:
       def begin(fiber: TaskFiber): Any =

@@ -5,10 +5,10 @@ import weir.fiber.TaskFiber
 import weir.runtime.Job
 import weir.testkit.{Report, TestRuntime}
 
-/** Tells how a run has ended. */
+/** Finds out how a run has ended. */
 private[explore] object Ends:
 
-  /** Why the run counts as failed; null if it does not. */
+  /** Returns the error for which the run counts as failed; null if it has not failed. */
   def failure(
       test: TaskFiber,
       strands: collection.Seq[Strand],

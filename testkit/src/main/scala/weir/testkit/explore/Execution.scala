@@ -11,7 +11,7 @@ import weir.testkit.agent.{Site, Touch}
   */
 private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(limits), Touch.Sink:
 
-  /** Whether the program was failed in this run. */
+  /** True if the program was failed in this run. */
   private var hasFailed = false
 
   // ---- one run ----
@@ -67,7 +67,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     chosen = null
     current = null
 
-  // ---- what explored code does: Touch.Sink ----
+  // ---- reports of explored code: Touch.Sink ----
 
   def touch(on: AnyRef | Null, site: Int): Unit =
     val strand = here
@@ -107,7 +107,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     if recorder ne null then recorder.touched(strand, shared, field, site)
     current = strand
 
-  /** Asks who is next, unless the present step has done nothing yet. */
+  /** Asks which strand is next, unless the present step has done nothing yet. */
   private def mayPreempt(strand: Strand): Unit =
     if strand.step.nn.touches > 0 || (strand.wants ne null) then choosing(strand, continues = true)
 
@@ -140,7 +140,9 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
 
   // ---- errors that disturb ----
 
-  /** The fiber `of` runs what an error disturbs: from now on its code may fail, once. */
+  /** Reports that the fiber `of` runs the code that an error disturbs: from now on this code may
+    * fail, once.
+    */
   def failIn(of: FiberCore): Unit =
     disturb(null)
     byFiber.get(of).isDisturbed = true
@@ -203,7 +205,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     val strand = here
     if (strand ne null) && (monitor ne null) then monitors.exit(monitor, strand)
 
-  /** Goes on once the monitor is free. The attempt is an access, also where it has to wait. */
+  /** Waits until the monitor is free. The attempt is an access, even if it has to wait. */
   private def awaitFree(strand: Strand, monitor: AnyRef, site: Site): Unit =
     if !monitors.isHeldBy(monitor, strand) then
       touch(strand, monitor, "monitor", site)
@@ -216,7 +218,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
 
   // ---- after a run that has failed ----
 
-  /** Cancels what is left, so that its finalizers run. */
+  /** Cancels the fibers that are left, so that their finalizers run. */
   private def cleanUp(): Unit =
     strategy = Replay(Nil)
     recorder = null
@@ -233,7 +235,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
           var some = decide(null, continues = false)
           while (some eq null) && jump() do some = decide(null, continues = false)
           some
-    // What does not end is left where it is, with its runtime.
+    // Fibers that do not end are left where they are, with their runtime.
     if left.exists(_.fiber.nn.outcome eq null) then
       idle.clear()
       runtime = newRuntime()

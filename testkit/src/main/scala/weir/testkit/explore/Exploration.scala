@@ -4,13 +4,13 @@ import java.util.concurrent.locks.ReentrantLock
 import weir.Task
 import weir.testkit.{ExploreLimits, ExploreReport, TestRuntime}
 
-/** Runs explorations, each on a thread of its own, one at a time in a JVM: what explored code calls
-  * is there once.
+/** Runs explorations, each on a thread of its own, one at a time in a JVM: the hooks that explored
+  * code calls exist only once.
   */
 private[testkit] object Exploration:
   private val one = ReentrantLock()
 
-  /** A step that takes so long, in real time, hangs. */
+  /** A step that takes this long, in real time, hangs. */
   private inline val hangNanos = 20_000_000_000L
 
   def run(program: Execution => Task[Any], limits: ExploreLimits): ExploreReport =

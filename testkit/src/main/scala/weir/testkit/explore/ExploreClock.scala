@@ -31,8 +31,8 @@ private[explore] final class ExploreClock(removed: Alarm => Boolean) extends Tim
     alarms.clear()
     now = begin
 
-  /** Moves to the time of the next alarms, and takes those out that are due, in the order in which
-    * they were set.
+  /** Moves to the time of the next alarms, and takes out and returns those that are due, in the
+    * order in which they were set.
     */
   def jump(): List[Alarm] =
     if alarms.isEmpty then Nil
@@ -42,7 +42,7 @@ private[explore] final class ExploreClock(removed: Alarm => Boolean) extends Tim
       alarms.filterInPlace(_.dueNanos > now): Unit
       due
 
-/** Where the virtual threads of explored programs are sent when they can go on. */
+/** The executor to which the virtual threads of explored programs are sent when they can go on. */
 private[explore] final class Carrier extends ForkJoinPool(1), LongSupplier:
   var execution: StrandRunner | Null = null
 
@@ -61,7 +61,7 @@ private final class ThreadAlarm(clock: ExploreClock, delayNanos: Long, command: 
     extends AlarmAfter(clock, delayNanos):
   def ring(): Unit = command.run()
 
-  /** Virtual threads use nothing but `cancel`. */
+  /** Virtual threads use only `cancel`. */
   val future: ScheduledFuture[Unit] = new ScheduledFuture[Unit]:
     def cancel(interrupt: Boolean): Boolean = clock.remove(ThreadAlarm.this)
     def isCancelled: Boolean = false

@@ -3,7 +3,7 @@ package weir.testkit.explore
 import java.util.concurrent.ThreadFactory
 import weir.runtime.{Job, Scheduler, SpinListener, Spins, Watch, Worker}
 
-/** The scheduler of an explored program: it keeps no queue, and gives each job to the execution,
+/** The scheduler of an explored program. It keeps no queue, and gives each job to the execution,
   * which decides what runs next.
   */
 private[explore] final class ExploreScheduler(execution: StrandRunner, threads: ThreadFactory)
@@ -20,14 +20,14 @@ private[explore] final class ExploreScheduler(execution: StrandRunner, threads: 
   override def raiseStandby(): Unit = ()
   def worker(): ExploreWorker = ExploreWorker(this, execution, threads)
 
-/** A thread that runs slices of fibers, one after the other, as the execution says. */
+/** A thread that runs slices of fibers, one after the other, as the execution decides. */
 private[explore] final class ExploreWorker(
     scheduler: Scheduler,
     execution: StrandRunner,
     threads: ThreadFactory
 ) extends Worker(scheduler, threads):
 
-  /** What its thread is to the execution. Set before the first slice. */
+  /** The representation of its thread in the execution. Set before the first slice. */
   var mount: Mount | Null = null
 
   /** The slice to run next. */
@@ -40,8 +40,8 @@ private[explore] final class ExploreWorker(
       runJob(job)
       execution.sliceEnded(this)
 
-  /** Whether the fiber has ceded since its slice began: then it does not yield once more by how
-    * often this thread has ceded, which differs from run to run.
+  /** True if the fiber has ceded since its slice began. Then it does not yield once more because of
+    * the number of times that this thread has ceded, which differs from run to run.
     */
   var hasCeded = false
 

@@ -7,9 +7,9 @@ import weir.testkit.{ExploreFailure, ExploreLimits, ExploreReport}
 /** One exploration: runs a program in one order after the other until one fails, all have been run,
   * or the time is over.
   *
-  * First all orders without pre-emptions, then all with at most one, and so on: so a failure that
-  * is found has as few pre-emptions as can be. Where the time would be over before that is done,
-  * the rest of it goes to random priorities.
+  * It runs first all orders without pre-emptions, then all with at most one, and so on. So a
+  * failure that is found has as few pre-emptions as possible. If the time would be over before that
+  * is done, the rest of it is used for random priorities.
   */
 private[explore] final class Explorer(
     execution: Execution,
@@ -20,7 +20,7 @@ private[explore] final class Explorer(
   private val end = start + limits.time.toNanos
   private val endOfSearch = start + limits.time.toNanos / 10 * 6
 
-  /** Orders of the latest search. */
+  /** The number of orders of the latest search. */
   private var orders = 0L
   private var steps = 0
   private var strands = 0
@@ -62,7 +62,7 @@ private[explore] final class Explorer(
       report(covered, coveredOrders, isComplete, 0)
     else report(covered, coveredOrders, isComplete, random())
 
-  /** True once all orders of `search` have been run. */
+  /** Runs the orders of `search`. Returns true once all have been run. */
   private def exhaust(search: BoundedSearch): Boolean =
     var more = true
     orders = 0
@@ -74,7 +74,7 @@ private[explore] final class Explorer(
       more = search.next()
     !more
 
-  /** How many orders of random priorities were run. */
+  /** Runs orders of random priorities, and returns their number. */
   private def random(): Long =
     val strategy = RandomPriorities(limits.seed, limits.depth)
     orders = 0

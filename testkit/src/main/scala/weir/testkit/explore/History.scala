@@ -6,8 +6,8 @@ import weir.testkit.agent.{Site, Touch}
 /** The operations of one run on a shared object: when each began and ended, and its result.
   *
   * An end that comes before a begin forbids the other order. So begins and ends are accesses to the
-  * history, an end of one operation conflicts with a begin of another, and the exploration goes
-  * through both orders of the two.
+  * history, an end of one operation conflicts with a begin of another, and the exploration runs
+  * both orders of the two.
   */
 private[testkit] final class History[S]:
   private val calls = mutable.ArrayBuffer[History.Call[S]]()
@@ -28,11 +28,11 @@ private[testkit] final class History[S]:
       call.end = time
       call.result = result
 
-  /** What ends later has not ended by itself. */
+  /** Closes the history. An operation that ends later has not ended by itself. */
   def close(): Unit = isClosed = true
 
-  /** Whether there is an order of the calls that have ended, one after the other, that the model
-    * explains, and after which each call that waits has to wait.
+  /** Returns true if there is a sequence of the calls that have ended which the model explains, and
+    * after which each call that waits has to wait.
     */
   def isLinearizable(initial: S): Boolean =
     val ended = calls.filter(_.hasEnded).toVector
@@ -49,13 +49,13 @@ private[testkit] final class History[S]:
             case None => false)
         )
 
-    /** Whether no other call that is left has ended before this one began. */
+    /** Returns true if no other call that is left has ended before this one began. */
     def mayBeNext(i: Int, done: Set[Int]): Boolean =
       ended.indices.forall(j => done(j) || ended(j).end > ended(i).begin)
 
     goesOn(Set.empty, initial)
 
-  /** The calls of each fiber, with their results. */
+  /** Returns the calls of each fiber, with their results, as text. */
   def text: String = calls
     .groupBy(_.fiber)
     .toList

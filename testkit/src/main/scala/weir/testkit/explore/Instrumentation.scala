@@ -7,8 +7,9 @@ import weir.Task
 import weir.testkit.AgentLoader
 import weir.testkit.agent.{Touch, Touching}
 
-/** Rewrites the classes of a program so that they tell what they touch: those that are loaded, at
-  * the first exploration, and each later one as it is loaded. It stays for the rest of the JVM.
+/** Rewrites the classes of a program so that they report what they touch: those that are loaded, at
+  * the first exploration, and each later one as it is loaded. The rewritten classes stay for the
+  * rest of the JVM's life.
   */
 private[explore] object Instrumentation:
   private val users = List(
@@ -38,7 +39,7 @@ private[explore] object Instrumentation:
       name.startsWith("weir/") && isOfCore(domain) && sees(loader) &&
         !quiet.exists(name.startsWith)
 
-  /** Whether a class is the user's code. */
+  /** Returns true if a class is the user's code. */
   def isUsers(of: Class[?]): Boolean = usersClasses.get(of).booleanValue
 
   private val usersClasses = new ClassValue[java.lang.Boolean]:
@@ -53,7 +54,7 @@ private[explore] object Instrumentation:
     domain != null && domain.getCodeSource != null && core != null &&
       domain.getCodeSource.getLocation == core.getLocation
 
-  /** The test kit's own classes: tests may be in its package too. */
+  /** Returns true for the test kit's own classes: tests may be in its package too. */
   private def isTestKit(name: String): Boolean =
     name.startsWith("weir/testkit/explore/") && !name.contains("Suite") ||
       name.startsWith("weir/testkit/agent/") || kit.exists(k =>
@@ -82,7 +83,7 @@ private[explore] object Instrumentation:
     "InlineRuntime"
   )
 
-  /** Whether the classes of `loader` find what they are to call. */
+  /** Returns true if the classes of `loader` find the class that they are to call. */
   private def sees(loader: ClassLoader): Boolean =
     val known = seen.get(loader)
     if known ne null then known.booleanValue
@@ -104,7 +105,7 @@ private[explore] object Instrumentation:
     instrumentation.addTransformer(touching, true)
     rewriteLoaded(instrumentation)
 
-  /** Done once for a JVM. */
+  /** Rewrites the classes. Done once for a JVM. */
   def install(): Unit = installed
 
   private def rewriteLoaded(instrumentation: Instrumentation): Unit =
@@ -121,7 +122,7 @@ private[explore] object Instrumentation:
       Scope.isOwn(loader, name, of.getProtectionDomain)
     }
 
-  /** Classes that could not be rewritten, and why. */
+  /** Returns the classes that could not be rewritten, and the errors. */
   def failures: Map[String, Throwable] =
     import scala.jdk.CollectionConverters.*
     touching.failures.asScala.toMap

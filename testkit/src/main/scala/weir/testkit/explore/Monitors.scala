@@ -2,20 +2,22 @@ package weir.testkit.explore
 
 import java.util.IdentityHashMap
 
-/** The monitors of a run: who has entered which, and how often. An explored thread enters one only
-  * while it is free here, so that the JVM never has to make it wait.
+/** The monitors of a run: which strand has entered each, and how often. An explored thread enters a
+  * monitor only while it is free here, so that the JVM never has to make the thread wait.
   */
 private[explore] final class Monitors:
   private final class Held:
     var by: Strand | Null = null
     var times = 0
 
-    /** How many strands are in `wait`; how many of those were notified; how many can go on. */
+    /** The number of strands that are in `wait`, of those that were notified, and of those that can
+      * go on.
+      */
     var waiting = 0
     var notified = 0
     var goingOn = 0
 
-    /** The clock of whoever has left it last. */
+    /** The clock of the strand that has left it last. */
     var left: Array[Int] = Array.empty
 
   private val held = IdentityHashMap[AnyRef, Held]()
@@ -32,7 +34,7 @@ private[explore] final class Monitors:
     val known = held.get(monitor)
     (known ne null) && (known.by eq strand)
 
-  /** Who has entered it; null for none. */
+  /** Returns the strand that has entered it; null for none. */
   def holder(monitor: AnyRef): Strand | Null =
     val known = held.get(monitor)
     if known eq null then null else known.by
@@ -66,7 +68,7 @@ private[explore] final class Monitors:
 
   def handedOn(): Unit = isHandingOn = false
 
-  /** The strand leaves the monitor to wait. Returns how often it had entered it. */
+  /** Lets the strand leave the monitor to wait. Returns how often it had entered it. */
   def beginWait(monitor: AnyRef, strand: Strand): Int =
     val known = held.get(monitor)
     if (known eq null) || (known.by ne strand) then 0
@@ -78,7 +80,7 @@ private[explore] final class Monitors:
       leave(known, strand)
       times
 
-  /** The strand is back in the monitor. */
+  /** Reports that the strand is back in the monitor. */
   def endWait(monitor: AnyRef, strand: Strand, times: Int): Unit =
     val known = held.get(monitor)
     if times > 0 && (known ne null) then
@@ -91,7 +93,7 @@ private[explore] final class Monitors:
       strand.wants = null
       join(monitor, strand)
 
-  /** One strand that waits can go on, as soon as the monitor is free. */
+  /** Reports that one strand that waits can go on, as soon as the monitor is free. */
   def canGoOn(monitor: AnyRef): Unit =
     val known = held.get(monitor)
     if known ne null then
@@ -104,13 +106,15 @@ private[explore] final class Monitors:
     if known ne null then
       known.notified = if all then known.waiting else math.min(known.waiting, known.notified + 1)
 
-  /** The steps of `strand` come after those of whoever has had the monitor before. */
+  /** Orders the steps of `strand` after those of the strands that have had the monitor before. */
   def join(monitor: AnyRef, strand: Strand): Unit =
     val known = held.get(monitor)
     if known ne null then
       Clocks.join(strand.clock, java.util.Arrays.copyOf(known.left, strand.clock.length))
 
-/** The types of objects that several threads may share, though a variable's type does not tell. */
+/** Finds the types of objects that several threads may share, even if a variable's type does not
+  * tell.
+  */
 private[explore] object SharedTypes:
   private val isShared = new ClassValue[java.lang.Boolean]:
     override def computeValue(of: Class[?]): java.lang.Boolean =

@@ -8,14 +8,14 @@ import weir.fiber.FiberCore
 import weir.sync.Guarded
 import weir.testkit.agent.Site
 
-/** The names of objects in a story: the type, and a number in the order in which those of that type
-  * were touched first; and their values.
+/** The names of objects in a story, and their values. A name is the type, and a number in the order
+  * in which objects of that type were touched first.
   */
 private[explore] final class Names:
   private val known = IdentityHashMap[AnyRef, String]()
   private val counts = mutable.Map[String, Int]()
 
-  /** The name of the object that is touched at `site`. */
+  /** Returns the name of the object that is touched at `site`. */
   def of(on: AnyRef, site: Site): String =
     if site.what.indexOf('.') >= 0 then fieldName(on, site)
     else
@@ -25,7 +25,7 @@ private[explore] final class Names:
         known.put(on, name): Unit
       name
 
-  /** Puts the numbers of fibers in the place of their names, which differ from run to run. */
+  /** Replaces the names of fibers in `text`, which differ from run to run, by their numbers. */
   def withNumbers(text: String): String = Names.fiberName.replaceAllIn(
     text,
     found =>
@@ -51,7 +51,9 @@ private[explore] final class Names:
 
   private def isRoot(name: String) = name.indexOf('.', 5) < 0
 
-  /** Captured variables of the user's are fields `elem` of objects without a name. */
+  /** Returns the name of a field. Captured variables of the user's are fields `elem` of objects
+    * without a name.
+    */
   private def fieldName(on: AnyRef, site: Site): String =
     if site.operation == "elem" then
       var name = known.get(on)
@@ -61,12 +63,12 @@ private[explore] final class Names:
       name
     else site.what
 
-  /** Whether a story tells of accesses to `on` by this library's code. */
+  /** Returns true if a story contains accesses to `on` by this library's code. */
   def isTold(on: AnyRef, site: Site): Boolean = on match
     case _: Guarded => true
     case _ => isRoot(site.inClass) && site.inClass.startsWith("weir.")
 
-  /** What `on` holds after an access. */
+  /** Returns the value that `on` holds after an access. */
   def value(on: AnyRef, site: Site): String =
     val text =
       try

@@ -1,8 +1,8 @@
 package weir.testkit.explore
 
-/** Tells what an exploration does not cover. */
+/** Lists what an exploration does not cover. */
 private[explore] object NotCovered:
-  /** What makes the runs of a program differ, by name. */
+  /** Returns the causes of differences between the runs of a program, by name. */
   def byName(execution: Execution): List[String] =
     execution.outsiders.unrepeatableCalls.map(call => s"$call, which no schedule repeats") ++
       execution.outsiders.names.map(name => s"the thread $name, which is not one of the program's")

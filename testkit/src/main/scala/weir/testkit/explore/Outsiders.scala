@@ -5,10 +5,10 @@ import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters.*
 import weir.fiber.Waiter
 
-/** What comes from outside of an explored program: threads that let one of its threads go on, and
-  * calls whose results differ from run to run.
+/** The influences from outside of an explored program: threads that let one of its threads go on,
+  * and calls whose results differ from run to run.
   *
-  * **Shared**: `arrived` and the names, which threads outside write. The rest is the driver's.
+  * **Shared**: `arrived` and the names, which threads outside write. Only the driver uses the rest.
   */
 private[testkit] final class Outsiders:
   private val arrived = ConcurrentLinkedQueue[Runnable]()
@@ -26,12 +26,12 @@ private[testkit] final class Outsiders:
     val name = Thread.currentThread().getName
     if !name.startsWith("VirtualThread-unblocker") then threads.put(name, ()): Unit
 
-  /** A fiber waits for a callback, which code outside may call. */
+  /** Reports that a fiber waits for a callback, which code outside may call. */
   def awaits(waiter: Waiter): Unit = waits += waiter
 
   def note(call: String): Unit = calls.put(call, ()): Unit
 
-  /** Hands what has arrived to `ready`. True if there was anything. */
+  /** Passes the continuations that have arrived to `ready`. Returns true if there were any. */
   def take(ready: Runnable => Unit): Boolean =
     var continuation = arrived.poll()
     val any = continuation ne null
@@ -40,7 +40,7 @@ private[testkit] final class Outsiders:
       continuation = arrived.poll()
     any
 
-  /** Whether a fiber waits for a callback. */
+  /** Returns true if a fiber waits for a callback. */
   def areAwaited: Boolean = waits.exists(_.isOpen)
 
   /** Waits until something has arrived, at most so long in real time. */
@@ -49,8 +49,8 @@ private[testkit] final class Outsiders:
     // By spinning: this may run on a thread of the program, which must not wait.
     while arrived.isEmpty && System.nanoTime() < until do Thread.onSpinWait()
 
-  /** The calls of the program whose results may differ from run to run. */
+  /** Returns the calls of the program whose results may differ from run to run. */
   def unrepeatableCalls: List[String] = calls.keySet.asScala.toList.sorted
 
-  /** The names of threads that are not explored, and have let an explored one go on. */
+  /** Returns the names of threads that are not explored, and have let an explored one go on. */
   def names: List[String] = threads.keySet.asScala.toList.sorted

@@ -6,13 +6,13 @@ import scala.collection.mutable
 /** Orders by random priorities: "probabilistic concurrency testing" (Burckhardt, Kothari, Musuvathi
   * and Nagarakatte 2010).
   *
-  * Each strand has a random priority, and the one with the highest of those that can run takes each
-  * step. At `depth - 1` random steps the priority of the strand that has run drops below all
-  * others. A run of a program with n strands and k steps fails with a probability of at least 1 /
-  * (n k^(depth-1)^) if it has a bug of that depth: one that shows whenever so many steps come in a
-  * certain order.
+  * Each strand has a random priority. The one with the highest priority of those that can run takes
+  * each step. At `depth - 1` random steps the priority of the strand that has run drops below all
+  * others. A bug has a certain depth if it shows whenever so many steps come in a certain order. A
+  * run of a program with n strands, k steps and a bug of that depth fails with a probability of at
+  * least 1 / (n k^(depth-1)^).
   *
-  * A strand that yields by itself drops too, which the paper does not have: else a loop that waits
+  * A strand that yields by itself drops too, which is not in the paper: otherwise a loop that waits
   * for another strand would never end.
   */
 private[explore] final class RandomPriorities(seed: Long, depth: Int) extends Strategy:
@@ -48,7 +48,7 @@ private[explore] final class RandomPriorities(seed: Long, depth: Int) extends St
     if point.isLast then point.default else point.enabled.maxBy(priorities(_))
 
 private[explore] object RandomPriorities:
-  /** The probability, at least, that one of `runs` runs shows a bug of this depth. */
+  /** Returns the smallest probability with which one of `runs` runs shows a bug of this depth. */
   def probability(runs: Long, strands: Int, steps: Int, depth: Int): Double =
     val one = 1.0 / (strands * math.pow(steps.toDouble, depth - 1.0))
     1 - math.pow(1 - one, runs.toDouble)

@@ -6,18 +6,18 @@ import weir.fiber.{FiberCore, TaskFiber}
 import weir.testkit.agent.Site
 import weir.trace.Functions
 
-/** Keeps what a run does, to tell it: one event for each step that a reader should see. */
+/** Records a run for its story: one event for each step that a reader should see. */
 private[explore] final class Recorder:
   val events: ArrayBuffer[Event] = ArrayBuffer()
 
-  /** Where the user's code has made the tasks that this library runs. */
+  /** The sites at which the user's code has made the tasks that this library runs. */
   private val madeAt = IdentityHashMap[AnyRef, Site]()
   private val names = Names()
 
   /** The access whose effect is not known yet: it comes after the event. */
   private var open: (Event, AnyRef, Site) | Null = null
 
-  /** The instruction of each strand that has been told. */
+  /** The instruction of each strand that is in the story already. */
   private val toldOf = IdentityHashMap[Strand, AnyRef]()
 
   def made(task: AnyRef, site: Site): Unit = madeAt.put(task, site): Unit
@@ -35,7 +35,7 @@ private[explore] final class Recorder:
 
   private def isField(site: Site) = site.what.indexOf('.') >= 0
 
-  /** The first access of an instruction of this library stands for all of it. */
+  /** Records an access by this library. The first access of an instruction stands for all of it. */
   private def ofLibrary(strand: Strand, on: SharedObject, field: String, site: Site): Unit =
     on.on match
       case fiber: FiberCore =>
@@ -65,7 +65,7 @@ private[explore] final class Recorder:
         case fiber: TaskFiber => line(fiber)
         case _ => ""
 
-  /** The line with which the fiber goes on. */
+  /** Returns the line with which the fiber continues. */
   private def line(fiber: TaskFiber): String =
     val lines = (fiber.topFrames(8).iterator ++ Iterator(fiber.origin)).flatMap {
       case null => Nil
@@ -74,7 +74,7 @@ private[explore] final class Recorder:
     }
     lines.nextOption().fold("")(line => s"${line.getFileName}:${line.getLineNumber}")
 
-  /** Where the code of `strand` begins, for the head of its column. */
+  /** Returns the place at which the code of `strand` begins, for the head of its column. */
   def begin(strand: Strand): String =
     events.find(event => (event.strand eq strand) && event.place.nonEmpty).fold("")(_.place)
 
@@ -88,12 +88,12 @@ private[explore] final class Recorder:
 
   def begins(strand: Strand): Unit = names.add(strand)
 
-  /** The strand's code fails, since it is disturbed. */
+  /** Records that the strand's code fails, since it is disturbed. */
   def fails(strand: Strand): Unit =
     close()
     add(Event(strand, "an error is thrown here", placeOf(strand), isPreemption = true))
 
-  /** The strand waits, if that is not all that it has done. */
+  /** Records that the strand waits. */
   def waits(strand: Strand): Unit =
     close()
     strand.fiber match
@@ -104,13 +104,15 @@ private[explore] final class Recorder:
         add(Event(strand, s"waits$what", ""))
       case _ => add(Event(strand, "waits", ""))
 
-  /** Fills in what the latest access has seen. */
+  /** Fills in the value that the latest access has seen. */
   def close(): Unit =
     val last = open
     open = null
     if last ne null then last._1.seen = names.value(last._2, last._3)
 
-  /** Not the same once more: an instruction may look at something several times. */
+  /** Adds an event, unless it is the same as the last one: an instruction may look at an object
+    * several times.
+    */
   private def add(event: Event): Unit =
     val last = events.lastOption
     val isSame = last.exists(l =>
@@ -119,7 +121,7 @@ private[explore] final class Recorder:
     )
     if !isSame then events += event
 
-/** A line of a story: what `strand` does, and what it has seen. */
+/** A line of a story: the action of `strand`, and the value that it has seen. */
 private[explore] final class Event(
     val strand: Strand,
     val what: String,

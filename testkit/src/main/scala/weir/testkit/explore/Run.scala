@@ -3,17 +3,17 @@ package weir.testkit.explore
 import weir.Outcome
 import weir.testkit.agent.Site
 
-/** How long a run may get, and what its choice points are. */
+/** The limits of a run, and the kinds of its choice points. */
 private[explore] final case class StepLimits(
     steps: Int = 20_000,
     patienceNanos: Long = 20_000_000,
     plainFields: Boolean = false,
     inside: List[String] = Nil
 ):
-  /** Whether each access at `site`, in this library's own code, is a choice point. */
+  /** Returns true if each access at `site`, in this library's own code, is a choice point. */
   def isInside(site: Site): Boolean = inside.nonEmpty && inside.exists(site.inClass.startsWith)
 
-/** One run: how it has ended, and the choices that repeat it. */
+/** One run: its end, and the choices that repeat it. */
 private[testkit] final case class Run(
     failure: Throwable | Null,
     choices: Vector[(Int, Int)],

@@ -1,7 +1,8 @@
 package weir.testkit.explore
 
-/** An order as a short text, such as `5.2-9.0`: at step 5 strand 2 comes next, and at step 9 strand
-  * 0, where by default another one would. Numbers are in base 36. An order without any is `0`.
+/** An order as a short text, such as `5.2-9.0`: at step 5 strand 2 is next, and at step 9 strand 0,
+  * where by default another one would be. Numbers are in base 36. An order without any choices is
+  * `0`.
   */
 private[testkit] object Schedule:
   def text(choices: Seq[(Int, Int)]): String =
@@ -24,7 +25,7 @@ private[testkit] object Schedule:
               "has printed, such as 5.2-9.0."
           )
 
-  /** The order that is asked for by the option `-Dweir.test.schedule=`. */
+  /** Returns the order that the option `-Dweir.test.schedule=` requests. */
   def wanted: Option[Vector[(Int, Int)]] = sys.props.get("weir.test.schedule").map(parse)
 
   private def digits(n: Int) = Integer.toString(n, 36)

@@ -5,11 +5,12 @@ import java.util.IdentityHashMap
 import scala.collection.mutable.ArrayBuffer
 import weir.testkit.agent.Site
 
-/** The shared objects of one run: which steps have touched each of them, and so which steps must
-  * come after which. Objects are known by identity and numbered in the order of their first touch.
+/** The shared objects of one run: the steps that have touched each of them, and so the steps that
+  * must come before others. Objects are known by identity and numbered in the order of their first
+  * touch.
   *
-  * Two accesses to one place in an object conflict if one of them is a write. `race` is told of
-  * each earlier step that conflicts with the present one and is not ordered before it by others:
+  * Two accesses to one place in an object conflict if one of them is a write. `race` is called with
+  * each earlier step that conflicts with the present one and that no other step orders before it:
   * the other order of the two may end differently.
   */
 private[explore] final class SharedObjects(race: (Step, Strand) => Unit):
@@ -49,15 +50,17 @@ private[explore] final class SharedObject(val number: Int, val on: AnyRef):
           more.nn += made
           made
 
-/** A field of an object, or the object as a whole: the steps that have touched it. */
+/** A field of an object, or the object as a whole, with the steps that have touched it. */
 private[explore] final class Place(val field: String):
   private val steps = ArrayBuffer[Step]()
   private val kinds = ArrayBuffer[Int]()
 
-  /** Where in the history the latest write is; -1 for none. */
+  /** The index of the latest write in the history; -1 for none. */
   private var latestWrite = -1
 
-  /** Whether the present step has touched it before, in a way that conflicts with as much. */
+  /** Returns true if the present step has touched it before, with an access that conflicts with at
+    * least as much.
+    */
   def isKnown(step: Step, kind: Int): Boolean =
     steps.nonEmpty && (steps.last eq step) && (kinds.last == kind || kinds.last == Site.WRITE)
 
@@ -88,7 +91,9 @@ private[explore] object Place:
   def conflict(one: Int, other: Int): Boolean =
     (one != Site.READ || other != Site.READ) && !(one == Site.MERGE && other == Site.MERGE)
 
-/** The names of the fields that handles access: for a handle and a plain access to be one place. */
+/** The names of the fields that handles access, so that an access by a handle and a plain access
+  * are to one place.
+  */
 private[explore] object HandleNames:
   private val names = IdentityHashMap[VarHandle, String]()
 

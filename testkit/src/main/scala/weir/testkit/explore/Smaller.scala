@@ -6,7 +6,7 @@ import weir.Task
   * run still fails in the same way.
   */
 private[explore] object Smaller:
-  /** The most runs that it takes. */
+  /** The largest number of runs that it takes. */
   private inline val mostRuns = 400
 
   def apply(execution: Execution, program: () => Task[Any], failed: Run): Run =

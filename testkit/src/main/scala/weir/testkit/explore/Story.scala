@@ -2,10 +2,10 @@ package weir.testkit.explore
 
 import weir.Task
 
-/** What is told of a failed order: a column for each strand, a row for each step. */
+/** A failed order as a table: a column for each strand, a row for each step. */
 private[testkit] final case class Told(heads: Vector[String], rows: Vector[Told.Row], ends: String):
 
-  /** As a table of text. */
+  /** Returns the table as text. */
   def text: String =
     val left = (rows.map(_.place.length) :+ 4).max
     val widths = heads.indices.map { i =>
@@ -32,12 +32,12 @@ private[testkit] final case class Told(heads: Vector[String], rows: Vector[Told.
     if text.length <= width then text else text.take(width - 1) + "…"
 
 private[testkit] object Told:
-  /** The most characters of a cell. */
+  /** The largest number of characters of a cell. */
   private val widest = 38
 
   final case class Row(place: String, column: Int, text: String, isPreemption: Boolean)
 
-/** Tells a failed order, by one more run of it. */
+/** Makes the story of a failed order, by one more run of it. */
 private[explore] object Story:
   def of(execution: Execution, program: () => Task[Any], failed: Run): Told =
     val recorder = Recorder()
@@ -71,7 +71,7 @@ private[explore] object Story:
       val begin = recorder.begin(strand)
       s"fiber ${strand.id + 1}" + (if begin.isEmpty then "" else s", $begin")
 
-  /** The error, on one line, without what a terminal would colour. */
+  /** Returns the error on one line, without the colour codes of a terminal. */
   private def ends(run: Run): String =
     val error = run.failure
     val message = if error eq null then "" else String.valueOf(error.getMessage)

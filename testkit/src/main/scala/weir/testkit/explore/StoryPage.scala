@@ -2,13 +2,13 @@ package weir.testkit.explore
 
 import java.nio.file.{Files, Path}
 
-/** A story as a page of HTML, in a file that needs nothing else. */
+/** A story as a page of HTML, in a single file. */
 private[testkit] object StoryPage:
 
-  /** The folder of the files: that of `-Dweir.test.stories=`, else `target/weir-stories`. */
+  /** The folder of the files: that of `-Dweir.test.stories=`, or else `target/weir-stories`. */
   private def folder = Path.of(sys.props.getOrElse("weir.test.stories", "target/weir-stories"))
 
-  /** Writes the page. Its file; `None` where that cannot be written. */
+  /** Writes the page, and returns its file, or `None` if it cannot be written. */
   def write(place: String, told: Told, schedule: String): Option[Path] =
     try
       val name = if place.isEmpty then "story" else place.replaceAll("[^A-Za-z0-9.]+", "-")

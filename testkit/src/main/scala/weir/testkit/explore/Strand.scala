@@ -3,8 +3,8 @@ package weir.testkit.explore
 import weir.fiber.FiberCore
 import weir.runtime.{Alarm, Job}
 
-/** What takes steps in an explored program: a fiber, a thread that a fiber has started, or an alarm
-  * that is due.
+/** A strand takes steps in an explored program: it is a fiber, a thread that a fiber has started,
+  * or an alarm that is due.
   *
   * `id` counts the strands of a run in the order in which they were made. `clock` has, for each
   * strand, the number of the last of its steps that must come before the next step of this one.
@@ -12,12 +12,12 @@ import weir.runtime.{Alarm, Job}
 private[explore] final class Strand(val id: Int, val creator: Strand | Null, var clock: Array[Int]):
   var state: Int = Strand.Blocked
 
-  /** What it is: one of the three, the others are null. */
+  /** The fiber, alarm or thread that it is: the others are null. */
   var fiber: FiberCore | Null = null
   var alarm: Alarm | Null = null
   var ownThread: Mount | Null = null
 
-  /** What a strand does that disturbs the program, once; or that moves the clock. */
+  /** The action of a strand that disturbs the program, once, or that moves the clock. */
   var act: (() => Unit) | Null = null
 
   /** The fiber's next slice, while that is queued. */
@@ -32,24 +32,24 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   /** The clock before the present step. */
   var before: Array[Int] = clock
 
-  /** Whether it runs what an error disturbs: see `TestRuntime.failEverywhere`. */
+  /** True if it runs the code that an error disturbs: see `TestRuntime.failEverywhere`. */
   var isDisturbed = false
 
-  /** Whether an instruction of this library has begun, and has touched nothing yet. */
+  /** True if an instruction of this library has begun, and has touched nothing yet. */
   var isFresh = false
 
   /** The monitor in whose `wait` it is; null for none. */
   var awaits: AnyRef | Null = null
 
-  /** Whether its alarm was removed when it was due, and rings no more. */
+  /** True if its alarm was removed when it was due, and does not ring any more. */
   var isRemoved = false
 
-  /** What it has touched last. */
+  /** The object that it has touched last. */
   var latest: SharedObject | Null = null
   var latestField = ""
 
-  /** Whether its thread waits in the JDK's code, which goes on with what it has touched last, such
-    * as a lock, without a further call.
+  /** True if its thread waits in the JDK's code. That code continues with the object that it has
+    * touched last, such as a lock, without a further call.
     */
   var isInJdk = false
 
@@ -59,7 +59,7 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   /** The present step. */
   var step: Step | Null = null
 
-  /** Joins `other` into the clock. Not while a step of this strand runs. */
+  /** Joins `other` into the clock. Must not be called while a step of this strand runs. */
   def after(other: Array[Int]): Unit =
     val longer = java.util.Arrays.copyOf(clock, math.max(clock.length, other.length))
     Clocks.join(longer, other)
@@ -69,14 +69,14 @@ private[explore] object Strand:
   /** Waits, or has not been queued yet. */
   inline val Blocked = 0
 
-  /** Can run, unless it wants a monitor that another one has. */
+  /** Can run, unless it wants a monitor that another strand has. */
   inline val Ready = 1
   inline val Running = 2
   inline val Ended = 3
 
-/** One step of a strand: what it does from one choice to the next. */
+/** One step of a strand: its actions from one choice to the next. */
 private[explore] final class Step(val index: Int, val strand: Strand, val clock: Array[Int]):
-  /** How many accesses to shared objects it has made. */
+  /** The number of accesses to shared objects that it has made. */
   var touches = 0
 
 /** Vector clocks: for each strand the number of a step of it, counted from 1. */
@@ -87,15 +87,15 @@ private[explore] object Clocks:
       if other(i) > into(i) then into(i) = other(i)
       i += 1
 
-  /** Whether `step` comes before what has `clock`. */
+  /** Returns true if `step` comes before a step with `clock`. */
   def isBefore(step: Step, clock: Array[Int]): Boolean =
     val id = step.strand.id
     id < clock.length && clock(id) > step.index
 
-/** A virtual thread of an explored program: it goes on when its `continuation` is run. */
+/** A virtual thread of an explored program. It goes on when its `continuation` is run. */
 private[explore] final class Mount(val continuation: Runnable, val thread: Thread, val run: Long):
   /** The worker whose thread this is; null for a thread of the user's. */
   var worker: ExploreWorker | Null = null
 
-  /** What it runs at present. */
+  /** The strand that it runs at present. */
   var strand: Strand | Null = null

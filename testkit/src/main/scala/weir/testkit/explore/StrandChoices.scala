@@ -6,8 +6,8 @@ import weir.fiber.{FiberCore, TaskFiber}
 import weir.runtime.Alarm
 import weir.testkit.agent.Site
 
-/** Who takes the next step of a program: which strands can, what the strategy chooses, and when the
-  * clock moves.
+/** Decides who takes the next step of a program: which strands can, which of them the strategy
+  * chooses, and when the clock moves.
   */
 private[testkit] abstract class StrandChoices(limits: StepLimits):
   val clock: ExploreClock = ExploreClock(removed)
@@ -39,7 +39,8 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
   /** The thread that runs, on the driver or carried by it. */
   protected var carried: Thread | Null = null
 
-  /** What disturbs the program, and what moves the clock then; null for none. */
+  /** The strand that disturbs the program, and the strand that moves the clock then; null for none.
+    */
   protected var disturbing: Strand | Null = null
   protected var clockMover: Strand | Null = null
 
@@ -48,16 +49,16 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
 
   val outsiders: Outsiders = Outsiders()
 
-  /** Counts all steps of all runs: whoever waits for the driver sees that it gets on. */
+  /** Counts all steps of all runs: a thread that waits for the driver sees its progress. */
   @volatile var progress = 0L
 
   protected def newObjects() =
     SharedObjects((earlier, by) => strategy.race(earlier.index, by.id))
 
-  /** A thread can go on, as the JDK tells. */
+  /** Reports that a thread can go on, as the JDK has said. */
   protected def ready(continuation: Runnable): Unit
 
-  /** Whether a fiber waits for a thread of the operating system that runs its call. */
+  /** Returns true if a fiber waits for a thread of the operating system that runs its call. */
   protected def callsElsewhere: Boolean
 
   protected def add(): Strand =
@@ -70,7 +71,7 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
 
   // ---- choices ----
 
-  /** The strand that takes the next step; null if none can before the clock moves. */
+  /** Returns the strand that takes the next step; null if none can before the clock moves. */
   protected def decide(previous: Strand | Null, continues: Boolean): Strand | Null =
     if monitors.isHandingOn then awaitHandedOn()
     val enabled = point.enabled
@@ -95,7 +96,7 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     point.branches = false
     id
 
-  /** While nothing can run but what disturbs, the clock may move before that. */
+  /** While nothing can run except the strand that disturbs, the clock may move before that one. */
   private def offerClock(): Unit =
     val mover = clockMover
     if (mover ne null) && clock.size > 0 && !hasEnded &&
@@ -105,7 +106,7 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
       point.enabled.sortInPlace(): Unit
       point.branches = true
 
-  /** From now on `act` may come at any time, once; null for what the code of the program does. */
+  /** Lets `act` come at any time from now on, once; null if the program's own code is disturbed. */
   def disturb(act: (() => Unit) | Null): Unit =
     if disturbing ne null then
       throw IllegalStateException("A test disturbs one task. It was called for a second one.")
@@ -119,8 +120,8 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
       mover.act = () => jump(): Unit
       clockMover = mover
 
-  /** The JVM hands a monitor on to a thread that was notified, by a thread of its own, which a busy
-    * machine may hold up.
+  /** Waits until the JVM has handed a monitor on to a thread that was notified. It does so by a
+    * thread of its own, which a busy machine may delay.
     */
   private def awaitHandedOn(): Unit =
     outsiders.await(StrandChoices.certainNanos)
@@ -153,15 +154,15 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
 
   private def hasEnded: Boolean = (test ne null) && (test.nn.outcome ne null)
 
-  /** Also a helper of a group of children that has ended: that it would have come too late is what
-    * has to be seen.
+  /** Returns true if the strand can take a step. This includes a helper of a group of children that
+    * has ended: the exploration must see that it would have come too late.
     */
   protected def isEnabled(strand: Strand): Boolean = strand.state == Strand.Ready && {
     val wants = strand.wants
     (wants eq null) || monitors.isFreeFor(wants, strand)
   }
 
-  /** Moves the clock to the next alarms. What was before comes before all that follows. */
+  /** Moves the clock to the next alarms. All earlier steps come before all later ones. */
   protected def jump(): Boolean =
     val due = clock.jump()
     if due.nonEmpty then
@@ -175,8 +176,9 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
         strand.state = Strand.Ready
     due.nonEmpty
 
-  /** An alarm that is due does not ring any more. Its strand stays: that it might have rung before
-    * has to be seen, so its step is an access to the alarm, as the removal is.
+  /** Removes an alarm that is due, so that it does not ring any more. Its strand stays: the
+    * exploration must see that it might have rung before, so its step is an access to the alarm, as
+    * the removal is.
     */
   protected def removed(alarm: Alarm): Boolean =
     strands.find(_.alarm eq alarm) match
@@ -187,8 +189,8 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
         true
       case _ => false
 
-  /** Waits for threads outside to let one go on: long where something outside is known to be
-    * awaited, else only a while, since a deadlock looks the same.
+  /** Waits for threads outside to let one go on. It waits long if something outside is known to be
+    * awaited, and otherwise only a while, since a deadlock looks the same.
     */
   private def awaitOutside(): Boolean =
     val isCertain = outsiders.areAwaited || outsiders.names.nonEmpty || callsElsewhere ||
@@ -197,15 +199,15 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     else if strands.exists(_.mount ne null) then outsiders.await(limits.patienceNanos)
     outsiders.take(ready)
 
-  /** Whether the JVM makes the thread wait for a monitor, such as one inside of the JDK. */
+  /** Returns true if the JVM makes the thread wait for a monitor, such as one inside of the JDK. */
   private def isBlocked(strand: Strand): Boolean =
     val mount = strand.mount
     (mount ne null) && strand.state == Strand.Blocked &&
     mount.thread.getState == Thread.State.BLOCKED
 
-  /** What disturbs comes now, if it has not come before. */
+  /** Lets the strand that disturbs come now, if it has not come before. */
   def isLast(): Unit = point.isLast = true
 
 private[explore] object StrandChoices:
-  /** How long it waits, in real time, for what is about to come from outside. */
+  /** The real time for which it waits for something that is about to come from outside. */
   private inline val certainNanos = 5_000_000_000L

@@ -6,12 +6,12 @@ import weir.testkit.VirtualThreads
 import weir.testkit.agent.Site
 import weir.{ContextHook, Runtime}
 
-/** Runs the strands of a program one at a time, on the thread that drives it, as the strategy says.
+/** Runs the strands of a program one at a time, on the thread that drives it, as the strategy
+  * decides.
   *
-  * The virtual threads of the program are carried by that thread. One of them runs until it waits,
-  * ends, or touches something shared: there the strategy is asked, and where it names another
-  * strand, the thread yields. So an order is a list of choices, and the same choices give the same
-  * run.
+  * That thread carries the virtual threads of the program. One of them runs until it waits, ends,
+  * or touches a shared object. Then the strategy is asked, and if it names another strand, the
+  * thread yields. So an order is a list of choices, and the same choices give the same run.
   */
 private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandChoices(limits):
   protected val carrier = Carrier()
@@ -20,7 +20,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   protected var runtime = newRuntime()
   protected def scheduler = runtime.scheduler.asInstanceOf[ExploreScheduler]
 
-  /** Where the thread is that runs. From any thread. */
+  /** Returns the stack of the thread that runs. May be called from any thread. */
   def stackOfCarried: List[StackTraceElement] =
     val thread = carried
     if thread eq null then Nil else thread.getStackTrace.toList.take(20)
@@ -33,7 +33,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
 
   protected def callsElsewhere: Boolean = runtime.platformThreads.running > 0
 
-  /** Runs until nothing can run any more. False after too many steps. */
+  /** Runs until nothing can run any more. Returns false after too many steps. */
   protected def goThrough(): Boolean =
     var next = decideOutside(null, continues = false)
     while (next ne null) && point.step < limits.steps do
@@ -42,7 +42,9 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
       next = nextAfter(next)
     next eq null
 
-  /** What runs once `ran` has left the carrier. One that disturbs does not count as having run. */
+  /** Returns the strand that runs once `ran` has left the carrier. A strand that disturbs does not
+    * count as having run.
+    */
   private def nextAfter(ran: Strand): Strand | Null =
     if chosen ne null then chosen
     else if ran ne disturbing then decideOutside(ran, continues = false)
@@ -57,7 +59,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     if (strand.alarm ne null) || (strand.act ne null) then onDriver(strand)
     else carry(strand)
 
-  /** The step of an alarm, or of what disturbs. */
+  /** Runs the step of an alarm, or of the strand that disturbs. */
   private def onDriver(strand: Strand): Unit =
     carried = driver
     try
@@ -87,7 +89,8 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     if mount.thread.getState == Thread.State.TERMINATED then
       mounts.remove(mount.continuation): Unit
       if mount.worker eq null then strand.state = Strand.Ended
-    // It is where it was, or on another thread by now; if it runs still, it waits.
+    // The strand is where it was, or on another thread by now. If its state is still `Running`, it
+    // waits.
     mount.strand match
       case last: Strand if last.state == Strand.Running =>
         last.state = Strand.Blocked
@@ -95,7 +98,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
         if recorder ne null then recorder.nn.waits(last)
       case _ => ()
 
-  /** An idle worker's thread, which goes on with the slice of `strand`. */
+  /** Returns an idle worker's thread, which continues with the slice of `strand`. */
   private def mounted(strand: Strand): Mount =
     val worker = if idle.isEmpty then scheduler.worker() else idle.remove(idle.length - 1)
     if worker.mount eq null then
@@ -112,7 +115,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     strand.mount = mount
     mount.strand = strand
 
-  // ---- what the scheduler and the JDK tell ----
+  // ---- reports of the scheduler and the JDK ----
 
   protected def add(fiber: FiberCore): Unit =
     val strand = add()
@@ -120,7 +123,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     byFiber.put(fiber, strand): Unit
     if recorder ne null then recorder.nn.begins(strand)
 
-  /** `job` can run. */
+  /** Reports that `job` can run. */
   def submit(job: Job): Unit = job match
     case fiber: FiberCore =>
       val strand = byFiber.get(fiber)
@@ -135,7 +138,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     val by = current
     if (by ne null) && (by ne strand) then strand.after(by.clock)
 
-  /** A virtual thread was started, or can go on. */
+  /** Reports that a virtual thread was started, or can go on. */
   def canGoOn(continuation: Runnable): Unit =
     if isOnDriver then ready(continuation) else outsiders.arrive(continuation)
 
@@ -197,7 +200,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
 
   // ---- switching ----
 
-  /** The strand that runs on the calling thread; null if this is no explored code. */
+  /** Returns the strand that runs on the calling thread; null if this is not explored code. */
   protected def here: Strand | Null = if Thread.currentThread() eq carried then current else null
 
   protected def choosing(strand: Strand, continues: Boolean): Unit =
@@ -216,7 +219,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   private def leave(strand: Strand): Unit =
     Thread.`yield`()
     if current ne strand then
-      // It has not left: its thread runs a native method. Whoever was chosen has to wait.
+      // It has not left: its thread runs a native method. The chosen strand has to wait.
       strand.state = Strand.Running
       val refused = chosen
       if refused ne null then refuse(strand, refused)
@@ -233,7 +236,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
       if strand.id != point.default then choices += ((point.step, strand.id))
     strategy.refused(point, strand.id)
 
-  /** The calling thread's strand gives up its turn. */
+  /** Lets the calling thread's strand give up its turn. */
   def yieldHere(): Unit =
     val strand = here
     if strand ne null then choosing(strand, continues = false) else Thread.`yield`()

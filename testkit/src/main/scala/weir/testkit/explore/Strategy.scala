@@ -5,42 +5,45 @@ import scala.collection.mutable.ArrayBuffer
 /** Decides, in one run after the other, which strand takes the next step. */
 private[explore] abstract class Strategy:
 
-  /** The strand to take step `point.step`, one of those that can. */
+  /** Returns the strand that takes step `point.step`, one of those that can. */
   def choose(point: Point): Int
 
-  /** Step `earlier` of this run conflicts with the present step of the strand `by`, and nothing
-    * else orders the two.
+  /** Reports that step `earlier` of this run conflicts with the present step of the strand `by`,
+    * and that nothing else orders the two.
     */
   def race(earlier: Int, by: Int): Unit = ()
 
-  /** The strand that was chosen for step `point.step` cannot take it: the thread of the one before
-    * runs code that it cannot leave, such as an initializer of a class. So `instead` goes on.
+  /** Reports that the strand which was chosen for step `point.step` cannot take it: the thread of
+    * the strand before runs code that it cannot leave, such as an initializer of a class. So
+    * `instead` goes on.
     */
   def refused(point: Point, instead: Int): Unit = ()
 
-/** What is to be decided: which of `enabled` takes step `step`. One object for all of a run. */
+/** A decision: which of `enabled` takes step `step`. One object serves all decisions of a run. */
 private[explore] final class Point:
   var step = 0
 
   /** The strand that has taken the step before; -1 for none. */
   var previous = -1
 
-  /** Whether that strand could go on, so that another choice is a pre-emption. */
+  /** True if that strand could go on, so that another choice is a pre-emption. */
   var continues = false
 
   /** The strands that can take a step, in the order in which they were made. */
   val enabled: ArrayBuffer[Int] = ArrayBuffer()
 
-  /** The strand that disturbs the program, which may come at any time, at no cost; -1 for none. */
+  /** The strand that disturbs the program, which may come at any time, without a pre-emption; -1
+    * for none.
+    */
   var disturbing = -1
 
-  /** Whether that strand comes now, if it has not come before. */
+  /** True if that strand comes now, if it has not come before. */
   var isLast = false
 
-  /** Whether each choice is to be tried, whatever the races. */
+  /** True if each choice is tried, whatever the races. */
   var branches = false
 
-  /** The choice where nothing else is wanted: no pre-emption, otherwise the next strand in turn.
+  /** Returns the choice if nothing else is wanted: no pre-emption, or else the next strand in turn.
     * The strand that disturbs is the last.
     */
   def default: Int =
@@ -62,16 +65,16 @@ private[explore] final class Point:
   def isPreemption(chosen: Int): Boolean =
     continues && chosen != previous && chosen != disturbing
 
-/** The choices of a run that differ from the default, by the number of the step: enough to repeat
-  * the run.
+/** The choices of a run that differ from the default, by the number of the step. They suffice to
+  * repeat the run.
   */
 private[explore] final case class Choices(deviations: Vector[(Int, Int)])
 
-/** Takes the choices of a run before; where they do not fit, the default. */
+/** Repeats the choices of an earlier run. If a choice is not possible, takes the default. */
 private[explore] final class Replay(deviations: Seq[(Int, Int)]) extends Strategy:
   private val wanted = deviations.toMap
 
-  /** Choices that were not to be had. */
+  /** The number of choices that were not possible. */
   var misfits = 0
 
   def choose(point: Point): Int = wanted.get(point.step) match
