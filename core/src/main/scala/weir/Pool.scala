@@ -82,8 +82,8 @@ final class Pool[A] private (
       !isClosed
     }
 
-  /** Releases a resource that is not fit for use any more. An error of that is printed and not
-    * passed to the caller, who gets another resource.
+  /** Releases a resource that is not fit for use any more. An error of the release is printed, and
+    * not passed to the caller, who gets another resource.
     */
   private def release(held: Held[A], outcome: Outcome[Unit]): Task[Unit] = held
     .release(outcome)

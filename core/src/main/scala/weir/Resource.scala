@@ -14,8 +14,8 @@ import weir.task.Guarantee
   */
 abstract class Resource[+A] private[weir] ():
 
-  /** Acquires, and adds the finalizers of what was acquired to `into`, whether this succeeds or
-    * not.
+  /** Acquires the resource, and adds the finalizers of its acquired parts to `into`, whether this
+    * succeeds or not.
     */
   private[weir] def allocate(into: Finalizers): Task[A]
 
@@ -46,10 +46,10 @@ abstract class Resource[+A] private[weir] ():
   /** Acquires the resource and returns it together with the task that releases it. That task
     * releases it once, even if it is run twice.
     *
-    * **Cancelled** while it acquires: releases what it has acquired. A cancel that comes as this
-    * task ends may lose the result, and then nothing releases the resource. So run this inside of
-    * `Task.uncancelable`, up to the point at which the release is safely kept. `use` needs no such
-    * care.
+    * **Cancelled** while it acquires: releases the parts that it has acquired. A cancel that comes
+    * as this task ends may lose the result, and then nothing releases the resource. So run this
+    * inside of `Task.uncancelable`, up to the point at which the release is safely kept. `use`
+    * needs no such care.
     */
   final def allocated: Task[(A, Task[Unit])] =
     allocatedWith(release => release(Outcome.Succeeded(())))
@@ -116,11 +116,11 @@ abstract class Resource[+A] private[weir] ():
   // ---- errors ----
 
   /** Acquires this resource. **Fails** with a `java.util.concurrent.TimeoutException` if that takes
-    * longer than `limit`. Then the acquisition has been cancelled, and what was acquired has been
+    * longer than `limit`. Then the acquisition has been cancelled, and its acquired parts have been
     * released. The time of the use does not count.
     *
-    * A masked acquisition, as with `Resource.make`, cannot be cancelled. The error comes when it
-    * has ended, and what it has acquired too late is released and not used.
+    * A masked acquisition, as with `Resource.make`, cannot be cancelled. The error comes when the
+    * acquisition has ended, and a resource that was acquired too late is released and not used.
     * {{{
     * val names = connection.timeout(5.seconds).use(c => Task(c.getSchema))
     * }}}

@@ -27,9 +27,9 @@ trait Source[+A]:
     */
   def next()(using Task.Direct): A | Source.End
 
-  /** Releases what the source holds. Called once when the stream is over, however it ends, and
-    * masked. **Fails**: the error fails the stream; if the stream has failed already, this error is
-    * suppressed under the stream's.
+  /** Releases the resources of the source. Called once when the stream is over, however it ends,
+    * and masked. **Fails**: the error fails the stream; if the stream has failed already, this
+    * error is suppressed under the stream's.
     */
   def close()(using Task.Direct): Unit = ()
 

@@ -475,8 +475,8 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     */
   final def repeat: Stream[A] = this ++ repeat
 
-  /** Emits the elements of this stream `count` times; the stream is run so many times. Emits none
-    * if `count` is not positive.
+  /** Runs this stream `count` times, and emits its elements each time. Emits none if `count` is not
+    * positive.
     * {{{
     * val twice: Stream[String] = Stream.linesOf(path).repeatN(2) // read twice
     * }}}

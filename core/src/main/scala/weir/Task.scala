@@ -28,8 +28,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     */
   final def map[B](f: A => B): Task[B] = fiber.Mapped(this, f)
 
-  /** Runs this task, then the task that `f` returns for its value, and returns the value of that.
-    * **Fails** with what either task or `f` throws.
+  /** Runs this task, then the task that `f` returns for its value. Returns the value of the second
+    * task. **Fails** with what either task or `f` throws.
     * {{{
     * val orders: Task[List[Order]] = load(id).flatMap(user => ordersOf(user.name.length))
     * }}}
@@ -72,8 +72,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def timed: Task[(FiniteDuration, A)] =
     Task.monotonic.flatMap(start => flatMap(a => Task.monotonic.map(end => (end - start, a))))
 
-  /** Runs this task and prints its outcome, after `label`, to the standard error. It is for a look
-    * at what happens.
+  /** Runs this task and prints its outcome, after `label`, to the standard error. It is for
+    * debugging.
     * {{{
     * val user = load(id).debug("user") // user: Succeeded(User(1))
     * }}}
@@ -96,7 +96,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def attempt: Task[Either[Throwable, A]] = Attempt(this)
 
   /** Runs this task. If it fails, runs the task that `f` returns for the error, and returns the
-    * value of that. `f` is called for every error; to handle only some, use `recoverWith`.
+    * value of that task. `f` is called for every error; to handle only some, use `recoverWith`.
     *
     * **Fails** with what `f` throws, or with the error of the task that it returns. The error that
     * `f` was called with is suppressed under that one.
@@ -113,7 +113,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def handleError[B >: A](f: Throwable => B): Task[B] = handleErrorWith(e => Task.pure(f(e)))
 
   /** Runs this task. If it fails with an error for which `f` is defined, runs the task that `f`
-    * returns, and returns the value of that. **Fails** with any other error unchanged.
+    * returns, and returns the value of that task. **Fails** with any other error unchanged.
     * {{{
     * val text = Task(fetch(urls.head)).recoverWith {
     *   case _: IOException => Task(Files.readString(path))
@@ -148,9 +148,9 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def redeem[B](onFailure: Throwable => B, onSuccess: A => B): Task[B] =
     attempt.map(_.fold(ErrorHandler(onFailure), onSuccess))
 
-  /** Runs the task that `onSuccess` returns for this task's value, or `onFailure` for its error,
-    * and returns the value of that. An error of `onSuccess` is not passed to `onFailure`. In a
-    * `flatMap` followed by `handleErrorWith`, it would be.
+  /** Runs this task, then the task that `onSuccess` returns for its value, or `onFailure` for its
+    * error. Returns the value of the second task. An error of `onSuccess` is not passed to
+    * `onFailure`. In a `flatMap` followed by `handleErrorWith`, it would be.
     * {{{
     * val shown = load(id).redeemWith(_ => Task.pure(Nil), user => ordersOf(user.name.length))
     * }}}
@@ -292,9 +292,9 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def guaranteeCase(finalizer: Outcome[A] => Task[Unit]): Task[A] =
     Guarantee(this, finalizer)
 
-  /** Runs this task, then the task that `use` returns for its value, and returns the value of that.
-    * Runs `release` for this task's value once, however `use` ends. This task (the acquisition) and
-    * `release` are masked.
+  /** Runs this task, then the task that `use` returns for its value. Returns the value of the
+    * second task. Runs `release` for this task's value once, however `use` ends. This task (the
+    * acquisition) and `release` are masked.
     * {{{
     * val first: Task[String] = Task(Files.newBufferedReader(path)).bracket(reader =>
     *   Task(reader.readLine())
@@ -348,7 +348,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   /** As `timeout`, but at the limit it cancels this task and does not wait for it. It is for code
     * that ignores interrupts, or whose finalizers may take long. The task is then abandoned: it
-    * goes on until it ends by itself. Then its finalizers run, and its value is dropped.
+    * continues until it ends by itself. Then its finalizers run, and its value is dropped.
     * `Runtime.abandonedTasks` counts it until it has ended. It keeps the resources that it holds,
     * and, if it computes, its carrier too.
     *
@@ -412,21 +412,22 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- execution contexts ----
 
-  /** Runs this task, with its steps, and those of the fibers that it starts, on the threads of
-    * `context`. It is for code that must run on a given thread, such as that of a user interface.
-    * Blocking code needs no context.
+  /** Runs this task on the threads of `context`: its steps, and those of the fibers that it starts.
+    * It is for code that must run on a given thread, such as that of a user interface. Blocking
+    * code needs no context.
     *
-    * The fiber returns to where it ran before when this task has ended, however it ends. A step
-    * runs on a worker of the runtime if the context runs code in place, on the thread that submits
-    * it (`ExecutionContext.parasitic`), or if it rejects the code. If a context takes a step and
-    * never runs it, as a pool may that is shut down, the fiber never goes on.
+    * When this task has ended, however it ends, the fiber returns to the threads that ran it
+    * before. A step runs on a worker of the runtime if the context runs code in place, on the
+    * thread that submits it (`ExecutionContext.parasitic`), or if it rejects the code. If a context
+    * accepts a step and never runs it, the fiber never continues. A pool that is shut down may do
+    * so.
     *
     * A stream in this task occupies no thread of `context` while it waits: a worker runs its loop,
     * and `context` runs each of its effects. Plain functions of such a stream, as those of `map`,
     * run on the worker. A collection or an `unfold` with steps such as `map` and without effects
     * runs on `context`. Code of a `Task.direct` runs on `context` too, and blocks its thread while
-    * it awaits. On a pool that cannot grow, such as one of one thread, such code must not await
-    * something that needs another thread of that pool.
+    * it awaits. On a pool that cannot grow, such as a pool of one thread, this code must not await
+    * anything that needs another thread of the pool.
     *
     * If a stream or a `Task.direct` awaits this task, another fiber runs it on `context`. That
     * fiber is cancelled with the one that waits, and has the same masks and locals.
@@ -645,7 +646,7 @@ object Task extends TaskCollections:
     */
   val cede: Task[Unit] = Cede
 
-  /** Cancels the fiber that runs it. Inside of `uncancelable`, the fiber goes on until the first
+  /** Cancels the fiber that runs it. Inside of `uncancelable`, the fiber continues until the first
     * task after that.
     */
   val canceled: Task[Unit] = CancelSelf
@@ -659,9 +660,9 @@ object Task extends TaskCollections:
     */
   def uncancelable[A](body: Poll => Task[A]): Task[A] = Uncancelable(body)
 
-  /** Runs `acquire`, then the task that `use` returns for its value, and returns the value of that.
-    * Runs `release` for the value of `acquire` once, however `use` ends. `acquire` and `release`
-    * are masked.
+  /** Runs `acquire`, then the task that `use` returns for its value. Returns the value of the
+    * second task. Runs `release` for the value of `acquire` once, however `use` ends. `acquire` and
+    * `release` are masked.
     */
   def bracket[A, B](acquire: Task[A])(use: A => Task[B])(release: A => Task[Unit]): Task[B] =
     Bracket(acquire, use, (a, _) => release(a))

@@ -28,7 +28,8 @@ final class Task[A] private (underlying: ScalaTask[A]):
   /** Runs this task and returns the result of `f` for its value. */
   def map[B](f: Function[? >: A, ? <: B]): Task[B] = Task(underlying.map(a => f(a)))
 
-  /** Runs this task, then the task that `f` returns for its value, and returns the value of that.
+  /** Runs this task, then the task that `f` returns for its value. Returns the value of the second
+    * task.
     */
   def flatMap[B](f: Function[? >: A, Task[B]]): Task[B] =
     Task(underlying.flatMap(a => f(a).asScala))
