@@ -35,9 +35,9 @@ final class Hotswap[A] private (present: Ref[Hotswap.Slot[A] | Null], replacing:
   /** Releases the present resource, and leaves none. Otherwise as `swap`. */
   def clear: Task[Unit] = Task.uncancelable(_ => replace(Slot(None, Task.unit)))
 
-  /** Returns the present resource, if there is one, and keeps it from being released while this one
-    * is in use. A swap meanwhile waits. **Fails** with an `IllegalStateException` if the hotswap
-    * has been released.
+  /** A resource whose value is the present one, or `None` if there is none. The present one is not
+    * released while this resource is in use: a swap waits for the end of that use. **Fails** with
+    * an `IllegalStateException` if the hotswap has been released.
     */
   val get: Resource[Option[A]] =
     Resource.make(use)(_.permits.release).map(_.value)

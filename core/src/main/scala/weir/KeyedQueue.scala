@@ -184,13 +184,13 @@ final class KeyedQueue[K, A] private (
 
   // ---- how much there is ----
 
-  /** The number of values that wait: for their turn, or for the end of a delay. */
+  /** Returns the number of values that wait: for their turn, or for the end of a delay. */
   val size: Task[Int] = Task.delay(synchronized(lines.size))
 
-  /** The number of values that are under way. */
+  /** Returns the number of values that are under way. */
   val underWay: Task[Int] = Task.delay(synchronized(lines.underWay))
 
-  /** The number of keys that have a value, or are held. */
+  /** Returns the number of keys that have a value, or are held. */
   val keys: Task[Int] = Task.delay(synchronized {
     serve() // holds may be over, of which no fiber has waited for the end
     lines.keys
@@ -290,9 +290,10 @@ final class KeyedQueue[K, A] private (
     /** The values for which there is no answer. Under the monitor. */
     val items = HashSet[Item]()
 
-    /** The results that were not read. A result is added under the monitor, before the next value
-      * of the key can begin. The stage that runs the effects has a value a little later, and by
-      * then may have that of the next one.
+    /** The results that were not read, in the order in which the runs of `f` have ended. A result
+      * is added under the monitor, before the next value of its key can begin. So the results of a
+      * key are in the order of its values, even if the stage that runs `f` passes them on in
+      * another order.
       */
     val results = ConcurrentLinkedQueue[Option[B]]()
 

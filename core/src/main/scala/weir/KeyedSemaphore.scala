@@ -6,9 +6,9 @@ import weir.task.Bracket
 /** A semaphore for each key: limits the number of tasks of one key that run at once, independently
   * of those of other keys. A key costs memory only while a task of it runs or waits.
   *
-  *   - **Shared**: the table. A key's entry counts the tasks that run or wait for its permits. The
-  *     table's own lock of the key is held for each change of that number, and the entry leaves
-  *     with the last of them.
+  *   - **Shared**: the table. A key's entry counts the tasks that run or wait for its permits. That
+  *     number changes only under the table's own lock of the key, and the entry leaves the table
+  *     with the last task.
   */
 final class KeyedSemaphore[K] private (permits: Long):
   private val entries = ConcurrentHashMap[K, KeyedSemaphore.Entry]()

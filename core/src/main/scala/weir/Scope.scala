@@ -15,7 +15,7 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
   private var failure: Throwable | Null = null
   private var isCancelled = false
 
-  /** True once the cancel of the scope has ended a fiber before that was done. */
+  /** True once a fiber of the cancelled scope has ended without a value. */
   private var isCut = false
 
   // written once, before any fiber can end

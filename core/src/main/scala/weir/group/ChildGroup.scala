@@ -79,7 +79,7 @@ private[weir] abstract class ChildGroup(limit: Int) extends HelperPolicy(limit),
   /** Returns the reason for which a group that has ended was stopped; null for its `result`. */
   protected def ending: ChildGroup.Stop | Null = stopped
 
-  /** Returns true if the error of a child counts that ends after another one has cancelled itself.
+  /** Returns true if an error of a child counts although another child has cancelled itself before.
     */
   protected def errorOverCancel: Boolean = false
 

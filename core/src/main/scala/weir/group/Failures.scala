@@ -9,8 +9,8 @@ import weir.fiber.CancelSignal
   *
   *   - **Once**: an error that the first one holds already, as a cause or suppressed, is not added
   *     again.
-  *   - **No circles**: an error may hold the first one, as the error of a `close` does that has the
-  *     error before it as its cause. A `Line` represents such an error.
+  *   - **No circles**: an error may hold the first one, as does the error of a `close` whose cause
+  *     is the error before it. A `Line` represents such an error.
   *   - **Never** an error of this library's own, such as the signal of a cancel.
   *   - **Shared**: the count and the addition are under the lock of the first error, which its own
   *     methods take.

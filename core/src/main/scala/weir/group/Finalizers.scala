@@ -74,8 +74,8 @@ private[weir] object Finalizers:
       cancelled.andThen(if first eq null then Task.unit else Fail(first))
     }
 
-  /** Returns true also for a fiber that has ended otherwise nevertheless, since its last steps were
-    * masked.
+  /** Returns true if a cancel of the fiber was requested. The fiber may have ended with a value or
+    * an error nevertheless, since its last steps were masked.
     */
   private def isCancelled(fiber: Fiber[Any]): Boolean = fiber match
     case fiber: TaskFiber => fiber.cancelRequested

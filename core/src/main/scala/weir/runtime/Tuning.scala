@@ -187,8 +187,7 @@ private[weir] object Tuning:
     */
   inline val shortGroupNanos = 200_000L
 
-  /** The time that a group saves which has delayed a needless helper request: 30 µs. `GatherReady`.
-    */
+  /** The time that a group saves by delaying a needless helper request: 30 µs. `GatherReady`. */
   inline val savedNanos = 30_000L
 
   /** The interval at which the thread of `HelperRequests` looks at delayed requests: 1 ms. A child
@@ -239,10 +238,9 @@ private[weir] object Tuning:
 
   // ---- locks ----
 
-  /** The time for which a thread pauses that has lost a race for a lock or a Ref: the first time,
-    * and at most, 0.5 and 4 µs. If it were shorter, two carriers would take each other's cache
-    * lines all the time; if it were longer, one of them would wait for nothing. `RefContention`,
-    * `QueueEightToEight`.
+  /** The pause of a thread that has lost a race for a lock or a Ref: 0.5 µs the first time, 4 µs at
+    * most. If it were shorter, two carriers would take each other's cache lines all the time; if it
+    * were longer, one of them would wait for nothing. `RefContention`, `QueueEightToEight`.
     */
   inline val backoffFirstNanos = 500L
   inline val backoffMostNanos = 4_000L

@@ -36,7 +36,7 @@ final case class ExploreReport(
     differs: List[String],
     notCovered: List[String]
 ):
-  /** How the orders were chosen. */
+  /** Describes the way in which the orders were chosen. */
   def strategy: String = if randomOrders == 0 then "all" else "all, then random priorities"
 
   override def toString: String =
