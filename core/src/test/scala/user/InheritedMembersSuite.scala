@@ -3,7 +3,7 @@ package user
 import scala.compiletime.testing.typeCheckErrors
 import weir.*
 
-/** What the API's types inherit from the library's own classes is not for users. */
+/** Users cannot call the members that the API's types inherit from the library's own classes. */
 class InheritedMembersSuite extends munit.FunSuite:
 
   /** Code that uses a member whose name is right, and which users cannot use. */

@@ -119,7 +119,8 @@ class BlockingSuite extends WeirSuite:
     assertEquals(all.map(_.distinct).runSync(), Vector(100))
     assertEquals(Lazy.inits.get, 1)
 
-  /** As many tasks as could hold every carrier ten times, which all meet inside of `block`. */
+  /** Runs as many tasks as could hold every carrier ten times. All of them meet inside of `block`.
+    */
   private def allMeet(block: CyclicBarrier => Unit): Unit =
     val many = carriers * 10
     val barrier = CyclicBarrier(many)

@@ -98,8 +98,8 @@ class CancelSuite extends WeirSuite:
       val canceled = started.join.runSync() == Outcome.Canceled
       assert(released.get == 1 || round % 2 == 1 && !canceled, s"round $round: ${released.get}")
 
-  /** What of `body`, made with a way to note lines, runs in a fiber that is cancelled before it
-    * begins.
+  /** Runs `body`, which gets a function that notes lines, in a fiber that is cancelled before it
+    * begins. Returns the noted lines.
     */
   private def runsThoughCanceled(body: (String => Task[Unit]) => Task[Any]): List[String] =
     val log = ConcurrentLinkedQueue[String]()

@@ -6,10 +6,11 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.fiber.{FiberCore, Suspend, TaskFiber, Waiter}
 
-/** What is handed over in the moment in which its receiver is cancelled goes to the next in line.
+/** A value that is handed over at the moment at which its receiver is cancelled goes to the next in
+  * line.
   *
-  * On one carrier: a fiber that has been asked to cancel cannot run, and so cannot leave the line,
-  * before the fiber that asks has done what it does next.
+  * On one carrier: a fiber whose cancel was requested cannot run, and so cannot leave the line,
+  * before the requesting fiber has taken its next step.
   */
 class CancelledHandOverSuite extends StreamTests:
 

@@ -6,8 +6,8 @@ import java.util.stream.{Collector, Collectors}
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** What the pages docs/coming-from-*.md give for operators of streams that are not there under a
-  * name: the lines do what those operators do.
+/** The lines that the pages docs/coming-from-*.md give for stream operators without a counterpart
+  * do the same as those operators.
   */
 class ComingFromStreamsSuite extends StreamTests:
   private val boom = Boom()

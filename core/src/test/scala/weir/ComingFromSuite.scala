@@ -7,13 +7,14 @@ import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** What the pages docs/coming-from-*.md say is what: each row of their tables that does something.
+/** The counterparts in the pages docs/coming-from-*.md: each row of their tables that does
+  * something.
   */
 class ComingFromSuite extends StreamTests:
   private val boom = Boom()
   private val failing: Task[Int] = Task.fail(boom)
 
-  /** What a task ends with, on virtual time. */
+  /** Runs a task on virtual time, and returns its value or its error. */
   private def ends[A](task: Task[A]): Either[Throwable, A] = TestRuntime.run(task.attempt)
 
   // ---- Cats Effect ----

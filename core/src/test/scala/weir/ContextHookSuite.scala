@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.Await
 import scala.concurrent.duration.*
 
-/** What a library keeps in a thread local follows fibers. The library here is one thread local. */
+/** The thread locals of a library follow fibers. The library here is one thread local. */
 class ContextHookSuite extends WeirSuite:
   import ContextHookSuite.*
 

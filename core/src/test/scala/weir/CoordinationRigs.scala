@@ -48,7 +48,7 @@ private final class KeyedMutexRig extends PrimitiveRig("KeyedMutex"):
 private abstract class ClockRig(name: String) extends PrimitiveRig(name):
   protected val clock: VirtualClock = VirtualClock()
 
-  /** For the primitive alone; the fibers run elsewhere. */
+  /** The runtime of the primitive alone; the fibers run elsewhere. */
   protected val clocked: Runtime = Runtime(Runtime.default.scheduler, clock, null)
 
   protected def pass(time: FiniteDuration): Task[Unit] = Task(
@@ -62,7 +62,7 @@ private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
     extends ClockRig(s"Cache($kind)"):
   private val keys = 4
 
-  /** What a load returns: its first and its last moment, among those of this key's loads. */
+  /** The value of a load: its first and its last moment, among those of this key's loads. */
   private final case class Loaded(key: Int, begun: Long, ended: Long)
 
   private val cache = Cache.unsafe[Int, Loaded](expireAfter, maxSize)(using clocked)

@@ -82,7 +82,7 @@ class DelaySuite extends WeirSuite:
     assertCollected(reference)
     assertEquals(task.runSync(), 1 << 20)
 
-  // What is made by the code must not hold on to the whole task.
+  // The objects that the code makes must not keep the whole task alive.
   for (what, make) <- makers do
     test(s"$what that its code makes keeps nothing alive but what it names"):
       val (made, array) = run(make)

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 import scala.concurrent.duration.*
 import scala.util.Try
 
-/** What a cancel does to plain code that awaits. */
+/** The effects of a cancel on plain code that awaits. */
 class DirectCancelSuite extends WeirSuite:
 
   /** Places to be stuck in: parked in an await, blocked in the code itself, blocked in a task, in a
@@ -321,7 +321,7 @@ class DirectCancelSuite extends WeirSuite:
 
   private def quietly[A](body: => A): A = printing(body)._1
 
-  /** What `body` returns, and what is printed as an error meanwhile. */
+  /** Returns the result of `body`, and the text that was printed as an error meanwhile. */
   private def printing[A](body: => A): (A, String) =
     val err = System.err
     val printed = java.io.ByteArrayOutputStream()

@@ -25,8 +25,8 @@ class DirectProgramSuite extends ScalaCheckSuite, WeirSuite:
       Integer.getInteger("weir.direct.runs", 500)
     )
 
-  /** How a run ended, and its effects in order; its `cancelAt`-th effect asks for a cancel of the
-    * whole.
+  /** Runs a program. Returns its end, and its effects in order. Its `cancelAt`-th effect requests
+    * the cancel of the whole.
     */
   private def run(form: World => Task[Int], cancelAt: Int): (String, List[Int]) =
     val world = World(cancelAt)
@@ -61,7 +61,7 @@ class DirectProgramSuite extends ScalaCheckSuite, WeirSuite:
 object DirectProgramSuite:
   final class Expected(val number: Int) extends RuntimeException(s"$number", null, true, false)
 
-  /** What a program does to its surroundings. */
+  /** The surroundings of a program, on which its effects act. */
   final class World(cancelAt: Int):
     @volatile var cancel: () => Unit = () => ()
     private val effects = AtomicInteger()
@@ -124,8 +124,8 @@ object DirectProgramSuite:
         1 -> half.map(CancelsItself(_))
       )
 
-  /** Where a cancel is noticed that came with the last effect of `form`, or with its error. Which
-    * later instruction would notice it depends on the style.
+  /** Runs `form`, then an instruction that notices a cancel which came with its last effect, or
+    * with its error. Without it, the style would decide which later instruction notices the cancel.
     */
   private def noticing(form: Task[Int]): Task[Int] =
     form.attempt.flatMap(end => Task.cede.andThen(end.fold(Task.fail, Task.pure)))

@@ -2,7 +2,7 @@ package weir
 
 import weir.fiber.{CallbackJoin, FiberCore}
 
-/** What a fiber's handle says. */
+/** The methods of a fiber's handle. */
 class FiberSuite extends WeirSuite:
 
   test("poll is how the fiber ended, and does not wait for that"):

@@ -33,7 +33,7 @@ final class HandTimers(suite: WeirSuite) extends Timers:
       alarm = nextUntil(until)
     synchronized { now = until }
 
-  /** As `pass`, with all alarms rung only at the end of it. */
+  /** As `pass`, but sets the clock to the end of the time before it rings any alarm. */
   def passLate(time: FiniteDuration): Unit =
     synchronized { now += time.toNanos }
     pass(0.nanos)

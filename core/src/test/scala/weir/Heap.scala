@@ -3,13 +3,13 @@ package weir
 import java.lang.management.{ManagementFactory, MemoryType}
 import scala.jdk.CollectionConverters.*
 
-/** What is alive in the heap of this JVM. */
+/** Measures the live objects in the heap of this JVM. */
 object Heap:
   private val pools =
     ManagementFactory.getMemoryPoolMXBeans.asScala.toList.filter(_.getType == MemoryType.HEAP)
 
-  /** Bytes in use at the end of a collection. What other threads take after it is not in it, as it
-    * would be in what the runtime tells: that counts whole regions.
+  /** Returns the number of bytes in use at the end of a collection. It does not include allocations
+    * of other threads after that, as the runtime's own number does, which counts whole regions.
     */
   def used(): Long =
     for _ <- 1 to 2 do System.gc()

@@ -13,8 +13,8 @@ class HeapSlopeSuite extends StreamTests:
 
   override def limit: FiniteDuration = if operations > 1_000_000 then 1.hour else 30.seconds
 
-  /** How much the heap grows from the middle to the end of `operations` times `task`, on one fiber,
-    * which has not ended then.
+  /** Runs `task` `operations` times on one fiber. Returns the number of bytes by which the heap
+    * grows from the middle to the end, where the fiber has not ended yet.
     */
   private def slope(task: Task[Any]): Long =
     def times(left: Long): Task[Unit] =

@@ -10,8 +10,8 @@ import weir.fiber.DirectCode
   */
 class KeptValuesSuite extends WeirSuite:
 
-  /** What is stored by a mask whose poll runs what `region` makes of a finalizer, cancelled while
-    * that runs.
+  /** Returns the value that a mask stores. The poll of the mask runs the result of `region` for a
+    * finalizer, and the fiber is cancelled while the finalizer runs.
     */
   private def stored[A](region: Task[Unit] => Task[A]): Option[A] =
     val inside, gate = CountDownLatch(1)

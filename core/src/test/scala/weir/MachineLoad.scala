@@ -7,14 +7,17 @@ import scala.concurrent.duration.*
 import scala.util.Try
 import weir.runtime.Scheduler
 
-/** What other programs take of the processors, so that bounds on a time hold beside them too. */
+/** Measures the processor time that other programs use, so that tests with time limits also hold
+  * beside them.
+  */
 object MachineLoad:
   private val threads = ManagementFactory.getThreadMXBean
   private val process = ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean])
   private val stat = Path.of("/proc/stat")
 
-  /** How long other programs have used processors, on average of these: what is left of a time less
-    * this is the time on a machine of our own. 0 where the system does not tell.
+  /** Returns the time for which other programs have used the processors, on average over the
+    * processors. A measured time minus this is the time on a machine of our own. Returns 0 if the
+    * system does not tell.
     */
   def othersNanos(): Long =
     // user, nice, system, idle, iowait, irq, softirq, steal: in hundredths of a second
@@ -26,14 +29,15 @@ object MachineLoad:
         (busy * 10_000_000L - process.getProcessCpuTime) / process.getAvailableProcessors
     )
 
-  /** How long the carriers of this JVM have used processors, on average. */
+  /** Returns the time for which the carriers of this JVM have used processors, on average. */
   def carriersNanos(): Long =
     carriers.map(thread => math.max(0, threads.getThreadCpuTime(thread.threadId))).sum /
       Scheduler.carriersOfThisJvm
 
-  /** How much later it is than `due`: by the real clock, or by the carriers' time since `begun`,
-    * before it was due, if that is less. For what the carriers compute beside; where they stand
-    * idle that says nothing, so more than a second of real time counts in any case.
+  /** Returns how much later it is than `due`: by the real clock, or by the time that the carriers
+    * have computed since `begun`, if that is less. `begun` is the value of `carriersNanos` at some
+    * time before `due`. So time in which other programs have the processors does not count. Idle
+    * carriers compute nothing, so more than a second of real time counts in any case.
     */
   def late(due: Long, begun: Long): FiniteDuration =
     val real = System.nanoTime() - due

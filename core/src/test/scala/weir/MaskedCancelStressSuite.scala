@@ -31,9 +31,9 @@ class MaskedCancelStressSuite extends StreamTests:
       assert(cancels > 0, "nothing was cancelled")
       println(s"$name: $done operations, $cancels cancels, the longest life took $longest ms")
 
-  /** So many operations by the fibers of `rig`, each of which is cancelled now and then, and begins
-    * again. How many operations there were, how many cancels, and how many milliseconds passed at
-    * most from the start of a life to the end of its cancel.
+  /** Runs operations by the fibers of `rig`, each of which is cancelled now and then, and begins
+    * again. Returns the number of operations, the number of cancels, and the largest number of
+    * milliseconds from the start of a life to the end of its cancel.
     */
   private def stress(rig: PrimitiveRig)(using Runtime): (Long, Long, Long) =
     val done, cancels, longestNanos = AtomicLong()

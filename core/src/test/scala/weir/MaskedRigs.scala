@@ -4,8 +4,8 @@ import java.util.SplittableRandom
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 import scala.concurrent.duration.*
 
-/** What is taken inside of a poll and kept behind it, in a mask: by Cats Effect's rules no cancel
-  * can fall in between, however many masks and finalizers there are inside of the poll.
+/** Takes a value inside of a poll and keeps it behind the poll, in a mask. By the rules of Cats
+  * Effect no cancel can fall in between, however many masks and finalizers are inside of the poll.
   */
 object MaskedRigs:
   def all: List[() => PrimitiveRig] = List(
@@ -23,7 +23,7 @@ object MaskedRigs:
     () => RefQueueRig(3)
   )
 
-  /** For a while, on the carrier or off it. */
+  /** Runs for a while, on the carrier or off it. */
   def letRun(random: SplittableRandom): Task[Unit] = random.nextInt(4) match
     case 0 => Task.unit
     case 1 => Task.foreach(1 to random.nextInt(1, 20))(_ => Task.cede)
@@ -93,7 +93,7 @@ private abstract class MaskedRig(name: String) extends PrimitiveRig(s"masked $na
     expect("resources around", opened.get, 0)
     conserved()
 
-  /** As `finish`, of what the rig is about. */
+  /** As `finish`, for the values of this rig. */
   protected def conserved()(using Runtime): Unit
 
 /** Items in = items out. */
@@ -180,7 +180,7 @@ private final class RefSemaphoreRig(permits: Int)
   protected def within(body: Task[Unit]): Task[Unit] = semaphore.withPermit(body)
   protected def available: Task[Long] = semaphore.available
 
-/** What is done inside of the lock and what is noted behind it are the same. */
+/** Counts inside of the lock and behind it: both counts must be the same. */
 private final class MaskedMutexRig extends MaskedRig("Mutex"):
   private val mutex = Mutex.unsafe()
   private var count = 0L // guarded by the mutex
@@ -199,7 +199,7 @@ private final class MaskedMutexRig extends MaskedRig("Mutex"):
     expect("entries", count, done.get)
     expect("locked", mutex.isLocked.runSync(), false)
 
-/** What is opened is closed, once. */
+/** Checks that each opened resource is closed, once. */
 private final class MaskedResourceRig extends MaskedRig("Resource"):
   private final class Handle:
     private val closed = AtomicInteger()

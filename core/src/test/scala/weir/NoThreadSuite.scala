@@ -5,7 +5,8 @@ import scala.concurrent.duration.*
 import weir.fiber.TaskFiber
 import weir.runtime.{Alarm, Scheduler, SystemTimers, Timers}
 
-/** Where the system has no thread to give to the timer, those who need it fail, and nobody else. */
+/** If the system has no thread for the timer, the fibers that need the timer fail, and no others.
+  */
 class NoThreadSuite extends WeirSuite:
 
   /** A runtime whose timer gets no thread for the first time. */

@@ -3,7 +3,7 @@ package weir
 import java.util.concurrent.{ArrayBlockingQueue, CountDownLatch}
 import weir.runtime.Scheduler
 
-/** What `BlockingSuite` runs in a JVM that has one carrier. */
+/** The program that `BlockingSuite` runs in a JVM with one carrier. */
 object OneCarrier:
   def main(args: Array[String]): Unit =
     println(s"carriers ${Scheduler.carriersOfThisJvm}")

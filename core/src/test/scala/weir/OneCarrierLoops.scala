@@ -2,8 +2,8 @@ package weir
 
 import java.util.concurrent.{CountDownLatch, TimeUnit}
 
-/** What `FairnessSuite` runs in a JVM that has one carrier: endless fibers, and virtual threads of
-  * the user's that want in.
+/** The program that `FairnessSuite` runs in a JVM with one carrier: endless fibers, and virtual
+  * threads of the user's that wait for their turn.
   */
 object OneCarrierLoops:
   def main(args: Array[String]): Unit =

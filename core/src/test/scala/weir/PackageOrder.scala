@@ -78,7 +78,7 @@ object PackageOrder:
       .filterNot(_.trim.startsWith("package "))
       .mkString("\n")
 
-  /** What `code` imports from `top` in braces. */
+  /** Returns the names that `code` imports from `top` in braces. */
   private def groupedImports(code: String, top: String): Set[String] =
     s"import\\s+${java.util.regex.Pattern.quote(top)}\\.\\{([^}]*)\\}".r
       .findAllMatchIn(code)

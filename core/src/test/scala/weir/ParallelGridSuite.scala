@@ -123,7 +123,7 @@ class ParallelGridSuite extends StreamTests:
   private def latest(stream: Stream[Int])(values: Signal[Int] => Stream[Int]): Stream[Int] =
     stream.hold(-1)(signal => values(signal).takeThrough(_ != 7).filter(_ >= 0))
 
-  /** What a subscriber gets of `stream`. */
+  /** Emits the elements that a subscriber to `stream` receives. */
   private def published(stream: Stream[Int]): Stream[Int] =
     Stream.eval(Topic[Int]).flatMap { topic =>
       val publisher = stream.evalMap(topic.publish) ++ Stream.exec(topic.close)

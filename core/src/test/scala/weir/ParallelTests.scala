@@ -18,7 +18,7 @@ final class Gauge:
   def now: Int = inside.get
   def peak: Int = most.get
 
-/** What every operator that runs a task for each item, at most so many at a time, must do. */
+/** The tests of every operator that runs a task for each item, at most a given number at a time. */
 trait ParallelTests extends WeirSuite:
 
   def run(parallelism: Int, items: Iterable[Int])(f: Int => Task[Int]): Task[Any]

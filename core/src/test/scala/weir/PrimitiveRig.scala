@@ -12,7 +12,7 @@ import scala.jdk.CollectionConverters.*
   */
 abstract class PrimitiveRig(val name: String):
 
-  /** How many fibers use it at once. */
+  /** Returns the number of fibers that use it at once. */
   def fibers: Int = 4
 
   /** One operation of the fiber `id`. No two fibers have the same one at the same time. */

@@ -20,18 +20,18 @@ class PrimitiveStressSuite extends StreamTests:
   private val rigs = PrimitiveRigs.all.filter(_().name.startsWith(only))
   private val each = seconds.seconds / rigs.size.toLong
 
-  /** How many times the fibers of a rig run, for the slope. */
+  /** The number of times that the fibers of a rig run, for the slope. */
   private val rounds = 6
 
-  /** Whether each rig's slope is measured, which takes most of the time; else it runs once. What
-    * cancelled waits keep is tested by `CancelledWaitsSuite` as well.
+  /** True if each rig's slope is measured, which takes most of the time; otherwise each rig runs
+    * once. `CancelledWaitsSuite` tests the memory of cancelled waits as well.
     */
   private val measuresSlope = Tier(false, true)
 
   /** So many cancels each time, at least. */
   private val enough = 500
 
-  /** What the heap may grow by each time without any leak. */
+  /** The number of bytes by which the heap may grow each time without a leak. */
   private val noise = 8192
 
   /** So many bytes kept for each cancel are a leak. */
@@ -85,9 +85,9 @@ class PrimitiveStressSuite extends StreamTests:
     def done: Long = operated.get
     def cancels: Long = canceled.get
 
-    /** By how many bytes the heap grows for each cancel: the median of some rounds, after one to
-      * warm up. What is made once, such as a class, makes the heap grow in some of them; a leak
-      * does it in each.
+    /** Returns the number of bytes by which the heap grows for each cancel: the median of some
+      * rounds, after one to warm up. An object that is made once, such as a class, makes the heap
+      * grow in some of the rounds; a leak does so in each.
       */
     def keptPerCancel(): Double =
       val marks = for _ <- 1 to rounds yield
@@ -150,7 +150,7 @@ class PrimitiveStressSuite extends StreamTests:
           }
       }
 
-    /** For a while, on the carrier or off it. */
+    /** Runs for a while, on the carrier or off it. */
     private def letRun(random: SplittableRandom, own: AtomicLong): Task[Unit] =
       random.nextInt(5) match
         case 0 => Task.unit

@@ -2,7 +2,7 @@ package weir
 
 import scala.concurrent.duration.*
 
-/** What unbounded, dropping, sliding and synchronous queues do otherwise than bounded ones. */
+/** The differences of unbounded, dropping, sliding and synchronous queues from bounded ones. */
 class QueueKindsSuite extends StreamTests:
 
   private def drain[A](queue: Queue[A]): List[A] = queue.tryTakeN(Int.MaxValue).runSync()
@@ -17,7 +17,8 @@ class QueueKindsSuite extends StreamTests:
       val after = Heap.used()
       assertEquals(queue.size.runSync(), 0) // it is alive
       after - before
-    // What other tests leave to be loaded, or running, may disturb some.
+    // Classes that other tests leave to be loaded, or their fibers that still run, may disturb some
+    // rounds.
     val rounds = LazyList.continually(grown()).take(3)
     assert(rounds.exists(_ < megabyte / 4), s"grew by $rounds bytes")
     val numbers = Queue.unbounded[Int].runSync()

@@ -6,8 +6,8 @@ import java.io.IOException
 class RecoverSuite extends StreamTests:
   private val boom = Boom("the error")
 
-  /** What a handler without a case for the error leaves: its `MatchError`, and the error under
-    * that.
+  /** Checks the errors of a handler without a case for the error: its `MatchError`, and the error
+    * under that.
     */
   private def assertNotHidden(failing: Task[Any]): Unit =
     failing.andThen(Task.unit).attempt.runSync() match

@@ -63,7 +63,8 @@ object RefQueue:
 
   private final case class State[A](values: Line[A], takers: Line[Gate], offers: Line[Gate]):
 
-    /** What opens the gate of the first taker, and the state without it. */
+    /** Returns the task that opens the gate of the first taker, and the state without that taker.
+      */
     def nextTaker: (Task[Unit], State[A]) = takers.dequeueOption match
       case Some((gate, rest)) => (gate.complete(()).void, copy(takers = rest))
       case None => (Task.unit, this)

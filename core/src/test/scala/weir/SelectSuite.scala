@@ -206,8 +206,8 @@ class SelectSuite extends StreamTests:
     val grown = growth(for _ <- 1 to Tier(20, 50) do round())
     assert(grown < megabyte, s"grew by $grown bytes")
 
-  /** What `select` returns, for which `next` is done once it has looked at its clauses and come to
-    * that of `last`.
+  /** Runs `select` and returns its result. `next` is done once `select` has looked at its clauses
+    * up to that of `last`.
     */
   private def afterFirstLook(select: Task[Any], last: Channel[?])(next: => Unit): Any =
     val fiber = last.synchronized {

@@ -11,7 +11,7 @@ class StackEdgeSuite extends WeirSuite:
 
   override def limit: FiniteDuration = 30.seconds
 
-  /** What `body` returns, on a thread with a small stack. */
+  /** Runs `body` on a thread with a small stack, and returns its result. */
   private def onSmallStack[A](body: => A): A =
     val result = CompletableFuture[Try[A]]()
     Thread(null, () => result.complete(Try(body)): Unit, "small stack", 256 * 1024).start()

@@ -89,7 +89,9 @@ class StreamSuite extends munit.ScalaCheckSuite, StreamTests:
     }
   }
 
-  /** How often the effect of an endless source ran, once what `pipe` makes of it has ended. */
+  /** Returns the number of times that the effect of an endless source ran, once the stream that
+    * `pipe` returns for it has ended.
+    */
   private def effects(pipe: Stream[Int] => Stream[Any]): Int =
     val runs = AtomicInteger()
     pipe(Stream.repeatEval(Task(runs.incrementAndGet()))).drain.runSync()

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
-/** What the suites of streams and of primitives share. */
+/** The shared parts of the suites of streams and of primitives. */
 trait StreamTests extends WeirSuite:
 
   /** Several of these tests start a hundred thousand fibers, which takes long on a busy machine. */

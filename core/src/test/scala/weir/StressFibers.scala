@@ -9,8 +9,8 @@ import scala.jdk.CollectionConverters.*
 
 /** Fibers that do everything a fiber can, at random, and count what happens to each of them.
   *
-  * What a fiber does follows from its seed alone; a child's seed comes out of its parent's random
-  * numbers. So a seed gives the same program again, though not the same interleaving.
+  * The actions of a fiber follow from its seed alone; a child's seed comes from its parent's random
+  * numbers. So a seed gives the same program again, but not the same interleaving.
   */
 final class StressFibers(runtime: Runtime):
   private given Runtime = runtime

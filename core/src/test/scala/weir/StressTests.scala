@@ -3,9 +3,10 @@ package weir
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.concurrent.duration.*
 
-/** What stress suites share: a seed that is printed and taken back, and a time. */
+/** The shared parts of stress suites: a seed, which is printed and can be given again, and a time.
+  */
 trait StressTests extends StreamTests:
-  /** How long each test goes on. */
+  /** The time for which each test runs. */
   val time: FiniteDuration =
     val seconds = Integer.getInteger("weir.stress.seconds")
     if seconds != null then seconds.intValue.seconds else Tier(400.millis, 30.seconds)

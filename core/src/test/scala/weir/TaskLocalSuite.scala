@@ -173,7 +173,7 @@ class TaskLocalSuite extends WeirSuite:
         .runSync()
       assertEquals(seen.filter(_ != _), Nil)
       assertEquals(seen.size, 200)
-    // What the source has set for one element it still has for the next.
+    // The value that the source has set for one element is still there for the next one.
     val counting = Stream
       .fromIterable(1 to 200)
       .evalMap(_ => local.update(s => if s == "none" then "1" else s"${s.toInt + 1}"))

@@ -1,9 +1,8 @@
 package weir
 
-/** How much a test does whose work has no natural size: `./weir test` runs the short tier, `./weir
-  * test --long` the long one.
-  *
-  * Where a test has a property of its own, such as `-Dweir.stress.seconds`, that one counts.
+/** The amount of work of a test whose work has no natural size: `./weir test` runs the short tier,
+  * `./weir test --long` the long one. If a test has a property of its own, such as
+  * `-Dweir.stress.seconds`, that property decides.
   */
 object Tier:
   val isLong: Boolean = java.lang.Boolean.getBoolean("weir.long")
@@ -15,8 +14,9 @@ object Tier:
   def size(property: String, short: Int, long: Int): Int =
     Integer.getInteger(property, apply(short, long)).intValue
 
-  /** Where random material begins: the value of `property` if it is set; else always the same in
-    * the short tier, whose result must not hang on chance, and another each time in the long one.
+  /** Returns the seed of random material: the value of `property` if it is set. Otherwise it is
+    * always the same in the short tier, whose result must not depend on chance, and another one
+    * each time in the long tier.
     */
   def seed(property: String): Long =
     java.lang.Long.getLong(property, apply(1L, System.nanoTime() & 0xffffffffL)).longValue

@@ -14,7 +14,7 @@ class WeirAppSuite extends WeirSuite:
     try body(process)
     finally process.close()
 
-  /** What it prints until it has ended, and its exit code. */
+  /** Returns the lines that the process prints until it has ended, and its exit code. */
   private def ends(process: AppProcess): (List[String], Int) = (process.rest(), process.exitCode())
 
   private def count(part: String, text: String): Int = text.sliding(part.length).count(_ == part)

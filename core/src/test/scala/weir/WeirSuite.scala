@@ -15,7 +15,8 @@ import weir.fiber.{FiberCore, Suspend, TaskFiber}
   */
 trait WeirSuite extends munit.FunSuite:
 
-  /** How long a test may take, also on a machine that does much else: what hangs, hangs for longer.
+  /** The time that a test may take, also on a machine that does much else: a test that hangs takes
+    * longer.
     */
   def limit: FiniteDuration = 30.seconds
 
@@ -33,8 +34,8 @@ trait WeirSuite extends munit.FunSuite:
         }
     )
 
-  /** What `body` returns, on a thread of its own. Fails with a dump if that takes longer than
-    * `limit`.
+  /** Runs `body` on a thread of its own, and returns its result. Fails with a dump if that takes
+    * longer than `limit`.
     */
   def within[A](limit: FiniteDuration)(body: => A): A =
     val result = CompletableFuture[A]()
@@ -89,7 +90,7 @@ trait WeirSuite extends munit.FunSuite:
       case core: FiberCore => eventually("the cancel has been asked for")(core.cancelRequested)
     canceling
 
-  /** What `body` returns, and how long that took. */
+  /** Runs `body`, and returns its result and the time that it took. */
   def timed[A](body: => A): (A, FiniteDuration) =
     val start = System.nanoTime()
     val result = body
@@ -128,8 +129,8 @@ object WeirSuite:
     val tasks = java.io.File("/proc/self/task").list()
     if tasks != null then tasks.length else ManagementFactory.getThreadMXBean.getThreadCount
 
-  /** What makes a JVM with the class path of the tests start fast, and leave the processors to
-    * others.
+  /** The options with which a JVM with the class path of the tests starts fast, and leaves the
+    * processors to others.
     */
   val quickStart: Seq[String] = sys.props.get("weir.child").toSeq.flatMap(_.split(" "))
 
@@ -138,11 +139,12 @@ object WeirSuite:
   def child(program: String, options: String*): (String, Int) =
     childWithin(20.seconds)(program, options*)
 
-  /** As `child`, for at most `limit`. */
+  /** As `child`, but for at most `limit`. */
   def childWithin(limit: FiniteDuration)(program: String, options: String*): (String, Int) =
     childOf(Nil, limit)(program, options*)
 
-  /** As `childWithin`, of the program `launcher`, to which the words that start the JVM are added.
+  /** As `childWithin`, but runs the program `launcher`, to which the words that start the JVM are
+    * added.
     */
   def childOf(launcher: Seq[String], limit: FiniteDuration)(
       program: String,

@@ -11,7 +11,9 @@ import java.util.stream.IntStream;
 
 import weir.Task;
 
-/** How a program in Java uses Weir. That it compiles is half of the test; JavaUserSuite runs it. */
+/**
+ * A program in Java that uses Weir. That it compiles is half of the test; JavaUserSuite runs it.
+ */
 final class JavaUser {
   private JavaUser() {}
 

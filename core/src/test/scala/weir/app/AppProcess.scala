@@ -22,7 +22,7 @@ final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoClose
   def prints(line: String): Boolean =
     Iterator.continually(lines.readLine()).takeWhile(_ ne null).contains(line)
 
-  /** What it has not been asked for yet, up to its end. */
+  /** Returns the lines that were not read yet, up to its end. */
   def rest(): List[String] = Iterator.continually(lines.readLine()).takeWhile(_ ne null).toList
 
   def signal(name: String): Unit =

@@ -59,7 +59,7 @@ class EagerlyLinkedSuite extends WeirSuite:
       .toSet
     assertEquals(early.filterNot(linked), Nil, output)
 
-/** What there is before the first fiber and the first channel. */
+/** The objects that exist before the first fiber and the first channel. */
 object Unused:
   def main(args: Array[String]): Unit =
     Runtime.default: Unit

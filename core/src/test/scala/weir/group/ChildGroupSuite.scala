@@ -28,7 +28,8 @@ class ChildGroupSuite extends WeirSuite:
   private final class Asking extends Scheduler(1, 16):
     private val answers = ConcurrentLinkedQueue[(Int, Int)]()
 
-    /** How often each job has answered `Later`, and its answer after that. */
+    /** Returns the number of times that each job has answered `Later`, and its answer after that.
+      */
     def all: List[(Int, Int)] = answers.asScala.toList
 
     override def submit(job: Job, preferredShard: Int): Unit =
@@ -40,10 +41,9 @@ class ChildGroupSuite extends WeirSuite:
       answers.add((later, answer)): Unit
       super.submit(job, preferredShard)
 
-  /** How often the helper of such a group says that it is not demanded yet.
+  /** Returns the number of times that the helper of such a group says that it is not demanded yet.
     *
-    * @param spawned
-    *   whether a runner has been started on a worker of its own
+    * @param spawned true if a runner has been started on a worker of its own
     */
   private def laterWith(takenBetween: Long, spawned: Boolean = false): Int =
     val scheduler = Asking()
@@ -163,8 +163,8 @@ class ChildGroupSuite extends WeirSuite:
     )
     assertEquals((group.lateTakes.get, group.ends.get), (0, 1))
 
-  /** How many runners were queued, and how many started on a worker of their own, for so many
-    * children that wait for each other.
+  /** Returns the number of runners that were queued, and of those that were started on a worker of
+    * their own, for `children` that wait for each other.
     */
   private def runners(children: Int): (Int, Int) =
     val submits, spawnCalls = AtomicInteger()

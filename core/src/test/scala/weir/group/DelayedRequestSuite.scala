@@ -49,7 +49,7 @@ class DelayedRequestSuite extends WeirSuite:
     groups.learn(scheduler)
     groups
 
-  /** What each of 50 children does that ends once all of them have begun. */
+  /** Returns the code of each of 50 children, which ends once all of them have begun. */
   private def untilAllHaveBegun(): Int => Any =
     val all = CountDownLatch(50)
     _ =>
@@ -137,7 +137,7 @@ class DelayedRequestSuite extends WeirSuite:
     assertEquals(groups.run(), (0 until 50).toList)
     settles(groups.runtime)
 
-  /** As `ready`, on a runtime where no thread looks at the delayed requests. */
+  /** As `ready`, but on a runtime in which no thread looks at the delayed requests. */
   private def readyWhereNobodyLooks(): Groups =
     val scheduler = Counting()
     ready(LearningRuntime(scheduler, begin = _ => ()), scheduler)

@@ -12,8 +12,8 @@ import weir.runtime.{Scheduler, SystemTimers}
 private final class LearningRuntime(scheduler: Scheduler, begin: Thread => Unit = _.start())
     extends Runtime(scheduler, SystemTimers(), null):
 
-  /** Whether a group counts with the time that it took. Otherwise each is short in which no child
-    * has waited.
+  /** True if a group counts with the time that it took. Otherwise each group is short in which no
+    * child has waited.
     */
   @volatile var measures = false
 

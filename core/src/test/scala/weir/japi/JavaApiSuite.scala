@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.testkit.TestRuntime
 
-/** What JavaApiUser, a program in Java, gets from each class of `weir.japi`. */
+/** The results that JavaApiUser, a program in Java, gets from each class of `weir.japi`. */
 class JavaApiSuite extends WeirSuite:
 
   private def texts(values: java.util.List[Object]): List[String] =

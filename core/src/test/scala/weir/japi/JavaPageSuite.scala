@@ -10,10 +10,8 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
 /** The Java code of docs/coming-from-java.md: compiled by javac as one class, and run block by
-  * block. What a line prints is in its comment: `println(x); // 42`.
-  *
-  * Imports are those of the whole page. A block that begins with `static` is a member of the class,
-  * every other one a method.
+  * block. The comment of a line is its output: `println(x); // 42`. Imports are those of the whole
+  * page. A block that begins with `static` is a member of the class, every other one a method.
   */
 class JavaPageSuite extends WeirSuite:
   override def limit: FiniteDuration = 60.seconds
@@ -39,7 +37,9 @@ class JavaPageSuite extends WeirSuite:
     (imports ++ Seq("public class Page {") ++ blocks.filter(isMember) ++ methods ++ Seq("}"))
       .mkString("\n")
 
-  /** What javac says to a class called `name`, whose code it puts into `folder`. */
+  /** Compiles a class called `name` into `folder`, from its `code`, and returns the messages of
+    * javac.
+    */
   private def compile(name: String, code: String, folder: Path): List[String] =
     val compiler = ToolProvider.getSystemJavaCompiler.nn
     val source = new SimpleJavaFileObject(URI(s"mem:///$name.java"), JavaFileObject.Kind.SOURCE):

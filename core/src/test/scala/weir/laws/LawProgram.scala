@@ -6,8 +6,8 @@ import scala.deriving.Mirror
 
 /** A task as data, made of every kind of instruction that there is, for the laws of Cats Effect.
   *
-  * What it does depends on nothing but itself: where fibers run at the same time, one of them only
-  * waits. So both sides of a law do the same, whatever the order of their fibers. Durations are
+  * Its effects depend on nothing but itself: of fibers that run at the same time, all but one only
+  * wait. So both sides of a law do the same, whatever the order of their fibers. Durations are
   * nanoseconds out of so many that no two alarms come together.
   */
 enum LawProgram:
@@ -94,7 +94,7 @@ object LawProgram:
   /** The names of all instructions. */
   val kinds: List[String] = constValueTuple[sum.MirroredElemLabels].toList.map(_.toString)
 
-  /** What makes each kind of instruction out of its parts. */
+  /** The mirrors that make each kind of instruction from its parts. */
   private val mirrors = summonAll[Tuple.Map[sum.MirroredElemTypes, Mirror.ProductOf]].toList
     .asInstanceOf[List[Mirror.ProductOf[LawProgram]]]
 

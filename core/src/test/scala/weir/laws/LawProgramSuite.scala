@@ -3,7 +3,7 @@ package weir.laws
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
-/** What the laws assume of the programs that they are run with. */
+/** The assumptions of the laws about the programs that they are run with. */
 class LawProgramSuite extends LawTests:
 
   law("a program does the same whatever the order of its fibers")(_.fa)(_.fa)

@@ -8,8 +8,8 @@ import weir.runtime.{AlarmAfter, ExecutionThread, Job, Scheduler}
 import weir.testkit.VirtualClock
 import weir.{Outcome, Runtime, Task}
 
-/** How a run has ended, and what has happened in it, at which time of its clock: in no order, as
-  * fibers that run at the same time have none.
+/** The end of a run, and its events with the times of its clock: in no order, as fibers that run at
+  * the same time have none.
   */
 final case class LawSeen(end: String, events: List[String]):
   def ends: Boolean = end != LawSeen.never
@@ -43,7 +43,7 @@ final class LawRuntime(seed: Long):
   private val events = mutable.ArrayBuffer[String]()
   private var root: TaskFiber | Null = null
 
-  /** How many alarms have rung in the run. */
+  /** The number of alarms that have rung in the run. */
   var alarms = 0
 
   def note(event: String): Unit = events += s"$event at ${clock.elapsedNanos}"

@@ -6,13 +6,14 @@ import scala.collection.mutable
 import scala.concurrent.duration.*
 import weir.{Task, Tier, WeirSuite}
 
-/** What the suites of Cats Effect's laws share: a law is an equation between two tasks, and holds
-  * if both end in the same way, with the same events at the same times, for random tasks and
-  * functions in the places of its variables.
+/** The shared parts of the suites of Cats Effect's laws. A law is an equation between two tasks. It
+  * holds if both end in the same way, with the same events at the same times, for random tasks and
+  * functions in the places of its variables. Each sample is run without a cancel, and with one that
+  * comes from outside: before the start, at a random moment while nothing can run, and when nothing
+  * more happens.
   *
-  * Each sample is run without a cancel, and with one that comes from outside before the start, at a
-  * random moment while nothing can run, and when nothing more happens. `-Dweir.laws.each=N` is how
-  * many samples each law gets; `-Dweir.laws.seed=N` takes a printed seed back.
+  * `-Dweir.laws.each=N` sets the number of samples of each law; `-Dweir.laws.seed=N` takes a
+  * printed seed.
   */
 trait LawTests extends WeirSuite:
   import LawTests.*
@@ -64,7 +65,7 @@ trait LawTests extends WeirSuite:
           .collectFirst { case Some(what) => what }
     }
 
-  /** What a side has done, and how many alarms rang. */
+  /** Runs a side, and returns its events and the number of alarms that rang. */
   private def run(
       sample: Sample,
       side: LawWorld => Task[Any],
@@ -77,14 +78,14 @@ trait LawTests extends WeirSuite:
     (seen, runtime.alarms)
 
 object LawTests:
-  /** How many samples each law gets, unless the property says otherwise. */
+  /** The number of samples of each law, unless the property sets another one. */
   private val eachByDefault = Tier(100, 1000)
   private val each = Integer.getInteger("weir.laws.each", eachByDefault).intValue
   private val givenSeed: java.lang.Long | Null = java.lang.Long.getLong("weir.laws.seed")
   private val seed: Long = Tier.seed("weir.laws.seed")
   private val samples = if givenSeed eq null then each else 1
 
-  /** How many of the moments at which the main fiber waits are tried. */
+  /** Returns the number of moments that are tried, of those at which the main fiber waits. */
   private def pointsOf(alarms: Int): Int = if samples == 1 then alarms else 1
 
   /** The values of the variables of a law: all of it follows from `seed`, but for programs that

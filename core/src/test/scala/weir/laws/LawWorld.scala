@@ -3,11 +3,9 @@ package weir.laws
 import scala.concurrent.duration.*
 import weir.{Deferred, Fiber, Outcome, Poll, Ref, Resource, Semaphore, Task}
 
-/** What a side of a law is made of, in one run: tasks and functions that are named, and that are
-  * the same on both sides.
-  *
-  * `programOf` and `numberOf` say which. What a task does is noted under its name, with its place
-  * in the program.
+/** The parts of a side of a law, in one run: tasks and functions that have names, and that are the
+  * same on both sides. `programOf` and `numberOf` choose them. The effects of a task are noted
+  * under its name, with their places in the program.
   */
 final class LawWorld(
     runtime: LawRuntime,

@@ -25,12 +25,14 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   private val forked = ConcurrentLinkedQueue[TaskFiber]()
   private val rootPlace = Place("", null, reached = true)
 
-  /** What must never happen, whatever the program. */
+  /** The events that must never happen, whatever the program. */
   val wrong: ConcurrentLinkedQueue[String] = ConcurrentLinkedQueue()
 
   def run(program: Program): Seen = runWith(program, masked = false)(task => task)
 
-  /** As `run`, of what `side` makes of the program's task; `masked` if that runs it masked. */
+  /** As `run`, but runs the result of `side` for the program's task; `masked` is true if that runs
+    * it masked.
+    */
   def runWith(program: Program, masked: Boolean)(side: Task[Int] => Task[Int]): Seen =
     val scope = Scope(rootPlace, if masked then List(Object()) else Nil, false, Nil)
     val fiber = TaskFiber(runtime, side(task(program, "r", scope)))
@@ -66,7 +68,9 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   private def record(place: String, event: String): Unit =
     events.computeIfAbsent(place, _ => ConcurrentLinkedQueue()).add(event): Unit
 
-  /** What a step does besides its event. True if the cancel that it has requested must end it. */
+  /** Does the part of a step besides its event. Returns true if the cancel that it has requested
+    * must end it.
+    */
   private def checkpoint(scope: Scope, path: String, canHang: Boolean): Boolean =
     val place = scope.place
     val running = Machine.own
@@ -295,7 +299,7 @@ object Machine:
   /** The fiber that runs this code. */
   private def own: TaskFiber = ExecutionThread.here.nn.running.asInstanceOf[TaskFiber]
 
-  /** What a fiber is made from. */
+  /** The place in the program from which a fiber is made. */
   private final class Place(val path: String, val parent: Place | Null, val reached: Boolean):
     private val firsts: java.util.Set[FiberCore] =
       if parent eq null then ConcurrentHashMap.newKeySet() else parent.firsts

@@ -3,9 +3,9 @@ package weir.laws
 import scala.concurrent.duration.*
 import weir.{Mutex, Outcome, Resource, Semaphore, Task}
 
-/** What a cancel that is pending at the end of a mask does, which is nothing: by Cats Effect's
-  * definition the value or the error of the masked region goes on to what has waited for it, and
-  * the cancel is seen by what can be cancelled next.
+/** A cancel that is pending at the end of a mask has no effect there: by Cats Effect's definition
+  * the value or the error of the masked region goes on to the code that has waited for it, and the
+  * next code that can be cancelled sees the cancel.
   *
   * Cats Effect's own laws compare only after a further step, so they cannot tell. Each of these
   * laws looks at the outcome of a fiber of its own, with a cancel pending on the left, and with

@@ -68,7 +68,7 @@ enum Program:
     case Cancelable(a, b) => List(a, b)
     case _ => Nil
 
-/** What a step does besides its event. */
+/** The effect of a step besides its event. */
 enum Kind:
   case Delay, Defer, Cede, Sleep, WaitNow, WaitLater, WaitAndFail, Block
 

@@ -23,7 +23,7 @@ class RandomProgramSuite extends WeirSuite:
   override def beforeAll(): Unit = System.setErr(PrintStream(OutputStream.nullOutputStream()))
   override def afterAll(): Unit = System.setErr(err)
 
-  /** What is wrong with a run of the program; null for nothing. */
+  /** Returns the fault of a run of the program; null if there is none. */
   private def difference(program: Program, cancelAt: CancelAt, runtime: Runtime): String | Null =
     val expected = Reference(cancelAt).run(program)
     val machine = Machine(cancelAt, runtime)

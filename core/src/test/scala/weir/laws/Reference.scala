@@ -3,14 +3,14 @@ package weir.laws
 import scala.collection.mutable
 import Program.*
 
-/** Where a run is cancelled: before its start, or by the step at `path`, which requests the cancel
-  * of the first fiber or of its own, and goes on when that has been requested.
+/** The place at which a run is cancelled: before its start, or at the step at `path`, which
+  * requests the cancel of the first fiber or of its own, and continues after the request.
   */
 enum CancelAt:
   case Nowhere, Start
   case Step(path: String, own: Boolean)
 
-/** What happened in one run: how it ended, and what each of its fibers did, in order. */
+/** The events of one run: its end, and the actions of each of its fibers, in order. */
 final case class Seen(outcome: String, events: Map[String, List[String]])
 
 /** The meaning of a program: a plain interpreter on one thread, with no scheduler and no waiting.

@@ -30,7 +30,7 @@ abstract class OrdersSuite extends munit.FunSuite:
       if OrdersSuite.isTold then println(s"$name: $report")
 
 object OrdersSuite:
-  /** For each program. */
+  /** The time for each program. */
   private val time = Tier.size("weir.orders.millis", short = 200, long = 20_000).millis
 
   private val isTold = Tier.isLong || sys.props.contains("weir.orders.millis")
@@ -44,7 +44,7 @@ object OrdersSuite:
       outcomes <- Task.traverse(fibers)(_.join)
     yield outcomes.foreach(_.get)
 
-  /** What `task` returns, as it is stored in the same step: None if it was cancelled before. */
+  /** The value of `task`, which is stored in the same step: None if `task` was cancelled before. */
   final class Kept[A] private (value: Ref[Option[A]], fiber: Fiber[Unit]):
     def cancel: Task[Unit] = fiber.cancel
 

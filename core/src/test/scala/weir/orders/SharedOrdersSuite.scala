@@ -20,7 +20,7 @@ import weir.{
   Topic
 }
 
-/** What fibers share, in every order, beside cancels. */
+/** The objects that fibers share, in every order, in the presence of cancels. */
 class SharedOrdersSuite extends OrdersSuite:
   private val inOneShot = Seq("weir.Deferred", "weir.CountDownLatch", "weir.sync.")
   private val inCache = Seq("weir.Cache", "weir.fiber.WaitList")
@@ -246,7 +246,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(n, 2)
   }
 
-  /** How many are open, and a resource that counts itself. */
+  /** Returns a resource that counts in `open` how many are open. */
   private def counted(open: Ref[Int]): Resource[Int] =
     Resource.make(open.updateAndGet(_ + 1))(_ => open.update(_ - 1))
 

@@ -2,7 +2,7 @@ package weir.runtime
 
 import weir.WeirSuite
 
-/** What is counted, where that was asked for. */
+/** The counts of a JVM in which counting was requested. */
 class CountersSuite extends WeirSuite:
 
   test("nothing is counted unless the property is set"):

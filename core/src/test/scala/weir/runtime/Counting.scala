@@ -3,7 +3,7 @@ package weir.runtime
 import scala.concurrent.duration.*
 import weir.{Ref, Runtime, Task}
 
-/** What `CountersSuite` runs in a JVM of its own: prints what was counted, before and after a
+/** The program that `CountersSuite` runs in a JVM of its own: prints the counts before and after a
   * `reset`.
   */
 object Counting:

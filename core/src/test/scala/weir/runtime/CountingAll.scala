@@ -1,6 +1,6 @@
 package weir.runtime
 
-/** What `CountersSuite` runs in a JVM of its own: counts each event once. */
+/** The program that `CountersSuite` runs in a JVM of its own: counts each event once. */
 object CountingAll:
   def main(args: Array[String]): Unit =
     val events = 0 to Counters.RangeRetry

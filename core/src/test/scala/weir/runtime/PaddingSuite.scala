@@ -2,7 +2,9 @@ package weir.runtime
 
 import weir.WeirSuite
 
-/** What several carriers write is on cache lines of its own, as this JVM lays objects out. */
+/** The fields that several carriers write are on cache lines of their own, as this JVM lays objects
+  * out.
+  */
 class PaddingSuite extends WeirSuite:
 
   /** Two lines of 64 bytes, which processors fetch as a pair. */

@@ -1,6 +1,6 @@
 package weir.runtime
 
-/** What `RingSuite` runs in a JVM of its own: pushes from where a thread's stack ends. */
+/** The program that `RingSuite` runs in a JVM of its own: pushes at the end of a thread's stack. */
 object RingAtStackEnd:
   private object Nothing extends Job:
     def runSlice(executionThread: ExecutionThread): Unit = ()

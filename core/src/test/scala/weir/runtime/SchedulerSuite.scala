@@ -4,10 +4,12 @@ import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import weir.{Tier, WeirSuite}
 
-/** How workers are woken and slots are taken, in steps that the test takes by hand. */
+/** Workers are woken and slots are taken, in steps that the test takes by hand. */
 class SchedulerSuite extends WeirSuite:
 
-  /** How long two threads get in each other's way, where only many tries show a race. */
+  /** The time for which two threads disturb each other, in tests that show a race only by many
+    * tries.
+    */
   private val stressNanos = Tier(300_000_000L, 3_000_000_000L)
 
   private final class Opens(latch: CountDownLatch) extends Job:

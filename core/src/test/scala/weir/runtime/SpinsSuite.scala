@@ -59,7 +59,7 @@ class SpinsSuite extends WeirSuite:
     def isExempt(stack: Array[StackTraceElement]): Boolean = exempt
     def onSpin(thread: Thread, job: Job, stack: Array[StackTraceElement]): Unit = reported += 1
 
-  /** What a test says. */
+  /** The processor times, which a test sets. */
   private final class HandTimes extends ProcessorTime:
     var used = 0L
     override def usedNanos(thread: Thread): Long = used

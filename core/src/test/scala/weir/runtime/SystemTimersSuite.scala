@@ -47,7 +47,7 @@ class SystemTimersSuite extends CollectedTests:
     timers.add(Bell(1.milli, _ => rung.countDown()))
     await(rung)
 
-  /** What is printed to the standard error while `body` runs. */
+  /** Runs `body`, and returns the text that is printed to the standard error meanwhile. */
   private def stderr(body: => Unit): String =
     val bytes = ByteArrayOutputStream()
     val err = System.err
@@ -135,7 +135,7 @@ class SystemTimersSuite extends CollectedTests:
         Vector.fill(1000)(Bell(50.millis + random.nextInt(20_000).micros, order.add(_): Unit))
       bells.foreach(timers.add)
       val set = System.nanoTime()
-      // Where the machine is slow, some have rung before.
+      // On a slow machine, some have rung before.
       val (removed, left) = random.shuffle(bells).splitAt(500) match
         case (some, others) =>
           val (removed, late) = some.partition(timers.remove)

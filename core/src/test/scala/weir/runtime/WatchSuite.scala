@@ -34,9 +34,8 @@ class WatchSuite extends WeirSuite:
     def pooled = true
     def preferredShard = 0
 
-  /** How long it takes until an execution thread is seen that begins to run just when the watch
-    * asks for the `n`-th time which threads run, too late to be in the answer. All others are
-    * blocked.
+  /** Returns the time until an execution thread is seen that begins to run just when the watch asks
+    * for the `n`-th time which threads run, too late to be in the answer. All others are blocked.
     */
   private def seenAfter(n: Int): FiniteDuration =
     val seen = CountDownLatch(1)

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport
 import scala.jdk.CollectionConverters.*
 import weir.{CollectedTests, Runtime, Task, TaskLocal}
 
-/** What the standby does with a job that is not needed yet, and where there is no slot for it. */
+/** The standby with a job that is not needed yet, and with a job for which there is no slot. */
 class WorkerSuite extends CollectedTests:
 
   /** Says `Later` so many times, and then `last`. */

@@ -4,7 +4,7 @@ package stream
 import java.lang.ref.WeakReference
 import weir.fiber.{DirectCode, FiberCore}
 
-/** Who goes on when room is given back. Elements are their own sizes. */
+/** The fibers that continue when room is given back. Elements are their own sizes. */
 class BufferSuite extends CollectedTests, StreamTests:
 
   private def sized(limit: Long): Buffer = Buffer(limit, element => element.asInstanceOf[Int])

@@ -3,7 +3,7 @@ package stream
 
 import scala.concurrent.duration.*
 
-/** Where a stream is consumed that is run by `runSync`. */
+/** The thread that consumes a stream which is run by `runSync`. */
 class CallingThreadSuite extends StreamTests:
   private def isOnWorker(stream: Stream[Any]): Boolean =
     stream.fold(false)((_, _) => Thread.currentThread().isVirtual).runSync()

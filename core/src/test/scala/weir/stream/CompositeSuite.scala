@@ -119,7 +119,7 @@ class CompositeSuite extends StreamTests:
     case MapThrows(source, at) =>
       stream(source, log).map(i => if i % 7 == at % 7 then throw Error(at) else i)
 
-  /** What passes a handler, or the source of a `take`, from downstream: they do not get it, and
+  /** The error that downstream throws. A handler, or the source of a `take`, does not get it, and
     * finalizers run.
     */
   private final class Downstream(val error: Error | Null) extends RuntimeException with NoStackTrace

@@ -8,7 +8,7 @@ import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** What all operators with fibers of their own have in common, for each of them. */
+/** The common properties of all operators with fibers of their own, checked for each of them. */
 class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
 
   private final case class Form(name: String, make: Stream[Int] => Stream[Int])

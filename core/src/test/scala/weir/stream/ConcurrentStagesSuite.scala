@@ -7,8 +7,8 @@ import scala.concurrent.duration.*
 import weir.fiber.TaskFiber
 import weir.testkit.TestRuntime
 
-/** What the stages with fibers promise at their edges: a cancel between two elements, a fiber that
-  * has not begun, an error that nobody comes to, streams that want no more.
+/** The stages with fibers, at their edges: a cancel between two elements, a fiber that has not
+  * begun, an error that nobody comes to, streams that want no more.
   */
 class ConcurrentStagesSuite extends StreamTests:
   override def limit: FiniteDuration = 60.seconds

@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** How many effects may have run ahead of the consumer: the table of docs/streams.md, line by line.
+/** The number of effects that may have run ahead of the consumer: the table of docs/streams.md,
+  * line by line.
   */
 class EffectsAheadSuite extends StreamTests:
   override def limit: FiniteDuration = 30.seconds

@@ -6,11 +6,10 @@ import java.util.concurrent.{CountDownLatch, Flow, TimeUnit}
 import scala.util.Random
 
 /** Elements through `toPublisher` and `fromPublisher` under load: requests, cancels and ends at any
-  * moment, from any thread. What is looked for: an element, a request or an end that is lost, an
-  * element that was not requested, two signals at a time, a finalizer that does not run.
+  * moment, from any thread. It looks for an element, a request or an end that is lost, an element
+  * that was not requested, two signals at a time, and a finalizer that does not run.
   *
-  * `-Dweir.stress.seconds=60` for so long, `-Dweir.stress.seed=` with the seed that a failure
-  * prints.
+  * `-Dweir.stress.seconds=60` sets the time, `-Dweir.stress.seed=` the seed that a failure prints.
   */
 class FlowStressSuite extends StreamTests, StressTests:
 
@@ -250,7 +249,7 @@ class FlowStressSuite extends StreamTests, StressTests:
     while System.nanoTime() < until do Thread.onSpinWait()
     fiber.cancel.runSync()
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
-    // Where the subscription comes after the cancel, it is cancelled as it comes.
+    // If the subscription comes after the cancel, it is cancelled as it comes.
     if publisher.thread ne null then
       publisher.thread.nn.join()
       assertEquals(publisher.cancelled.get, 1)

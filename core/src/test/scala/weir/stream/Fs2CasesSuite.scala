@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** What the regression tests of fs2's concurrent operators claim, of the same operators here.
+/** The claims of the regression tests of fs2's concurrent operators, about the same operators here.
   *
   * The cases are those of typelevel/fs2 (MIT licence, copyright 2013 Functional Streams for Scala),
   * core/shared/src/test/scala/fs2: StreamConcurrently, StreamParJoin, StreamInterrupt, StreamMerge,
   * StreamSwitchMap, ParEvalMap, StreamCombinators, and concurrent/Topic, Signal, Broadcast, each
-  * named before the fact, with the number of the issue where there is one. Left out is what ends an
-  * effect downstream of the operator: there, an interruption goes downwards too.
+  * named before the fact, with the number of the issue if there is one. Cases that end an effect
+  * downstream of the operator are left out: there, an interruption goes downwards too.
   */
 class Fs2CasesSuite extends StreamTests:
   private val repeats = Tier(5, 100)

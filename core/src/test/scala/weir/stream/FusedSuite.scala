@@ -11,8 +11,9 @@ import weir.*
 import weir.fiber.TaskFiber
 
 /** Random runs of steps do the same as one class and as a chain of stages: in elements, in the
-  * order in which functions and effects are called, in what fails, in what is left undone when the
-  * consumer stops, and in how the source is closed. What the chain does is what a `List` does.
+  * order in which functions and effects are called, in failures, in what is left undone when the
+  * consumer stops, and in the way in which the source is closed. The chain does the same as a
+  * `List`.
   */
 class FusedSuite extends ScalaCheckSuite, WeirSuite:
   import FusedSuite.*
@@ -48,7 +49,7 @@ class FusedSuite extends ScalaCheckSuite, WeirSuite:
       assertEquals(states(program, fused), states(program, chained))
     }
 
-  /** What a pull says of itself before and after each element, and what it asks for. */
+  /** Returns the states of a pull before and after each element, and its requests. */
   private def states(program: Program, way: (Pull, Array[Step]) => Pull): List[String] =
     val steps = Array.from(program.ops.flatMap(_.steps(Log(), program.failsAt)))
     val said = ListBuffer[String]()
@@ -402,7 +403,7 @@ object FusedSuite:
       from <- Gen.oneOf(From.values.toSeq)
     yield Program(source, ops, wanted, failsAt, from)
 
-  /** What is made of the stream. */
+  /** A way to run the stream. */
   final case class Ending(name: String, of: (Stream[Any], Log) => Task[Any])
 
   private val ends = List(

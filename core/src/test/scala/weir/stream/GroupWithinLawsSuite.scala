@@ -6,7 +6,7 @@ import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** What `groupWithin` makes of any times of its elements, on a virtual clock. */
+/** The groups of `groupWithin` for any times of its elements, on a virtual clock. */
 class GroupWithinLawsSuite extends munit.ScalaCheckSuite, StreamTests:
 
   override def scalaCheckTestParameters =

@@ -4,8 +4,8 @@ package stream
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 
-/** What the interrupt of a cancel makes plain code of a stream throw is that cancel, and no error
-  * that a handler sees.
+/** The exception that the interrupt of a cancel raises in plain code of a stream is that cancel,
+  * and no error that a handler sees.
   */
 class InterruptedCodeSuite extends StreamTests:
 

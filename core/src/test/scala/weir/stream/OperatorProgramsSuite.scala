@@ -139,8 +139,8 @@ class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
       closed.toList
     )
 
-  /** What a list makes of it: with the poisons left out, or with the end of the list in their
-    * place.
+  /** Returns the result of the same program on a list: with the poisons left out, or with the end
+    * of the list in their place.
     */
   private def model(program: Program, items: List[Int], poisonsEnd: Boolean): List[List[Int]] =
     program.links

@@ -73,7 +73,7 @@ class StreamDirectSuite extends munit.ScalaCheckSuite, StreamTests:
     }
   }
 
-  /** As in docs/streams.md. */
+  /** The example of docs/streams.md. */
   private def mergeSorted(s: Stream[Int], that: Stream[Int]): Stream[Int] = Stream.direct { emit =>
     def merge(a: Source[Int], b: Source[Int])(using Task.Direct): Unit =
       var x = a.next()

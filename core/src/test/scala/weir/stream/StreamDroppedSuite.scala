@@ -48,7 +48,7 @@ class StreamDroppedSuite extends StreamTests:
     )
   )
 
-  /** What the producer does ahead of where the consumer stops. */
+  /** The work of the producer ahead of where the consumer stops. */
   private val aheads = List[(String, Int => Task[Unit])](
     "goes on" -> (_ => Task.cede),
     "waits" -> (i => if i < 4 then Task.unit else Task.never),

@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import weir.group.HelperRequests
 import weir.runtime.{Job, Scheduler, SystemTimers}
 
-/** How effects of a `parEvalMap` pass from its consumer to runners: where those come late or not at
+/** Effects of a `parEvalMap` pass from its consumer to runners: runners that come late or not at
   * all, and at random.
   */
 class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:

@@ -24,7 +24,7 @@ trait TckSuite extends WeirSuite:
   /** Why the kit skips a test, by what its name begins with. */
   def skips: Map[String, String] = Map.empty
 
-  /** What the kit does not cancel stays on it. */
+  /** The runtime of the kit: fibers that the kit does not cancel stay on it. */
   given runtime: Runtime = Runtime.make(2, 64)
 
   /** The times that the kit waits: for what should come, for what should not, and for an error. A
@@ -78,7 +78,7 @@ trait TckSuite extends WeirSuite:
       )
 
 object TckSuite:
-  /** What the publishers of the kit run on. */
+  /** The executor that the publishers of the kit run on. */
   lazy val executor: ExecutorService = Executors.newCachedThreadPool { body =>
     val thread = Thread(body, "kit")
     thread.setDaemon(true)

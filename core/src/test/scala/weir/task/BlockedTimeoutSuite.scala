@@ -51,7 +51,8 @@ class BlockedTimeoutSuite extends WeirSuite:
   private lazy val silent = ServerSocket(0, 500, InetAddress.getLoopbackAddress)
   override def afterAll(): Unit = silent.close()
 
-  /** As drivers are: one statement at a time, and errors of the network in an exception of its own.
+  /** Behaves as drivers do: one statement at a time, and errors of the network in an exception of
+    * its own.
     */
   private final class Connection(port: Int):
     private val socket = Socket(InetAddress.getLoopbackAddress, port)

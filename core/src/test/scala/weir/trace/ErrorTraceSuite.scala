@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
 
-/** What the stack trace of an error says that a task has failed with. */
+/** The lines in the stack trace of an error with which a task has failed. */
 class ErrorTraceSuite extends WeirSuite:
   private val hits = ConcurrentHashMap[String, Int]()
 
@@ -534,7 +534,7 @@ class ErrorTraceSuite extends WeirSuite:
     val (traced, _) = WeirSuite.child("weir.trace.Untraced")
     assert(traced.contains("fibers 1"), traced)
 
-/** What is loaded by a loader of its own. */
+/** A class that is loaded by a loader of its own. */
 class Loaded extends (() => Any):
   def apply(): Any = (x: Int) => x + 1
 

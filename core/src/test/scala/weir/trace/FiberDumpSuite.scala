@@ -11,13 +11,13 @@ import weir.*
 import weir.FiberDump.{Entry, State}
 import weir.fiber.{Awaited, FiberCore, Suspend, TaskFiber, WaitList}
 
-/** What a dump says of each fiber. PAINS row 23. */
+/** The entry of each fiber in a dump. PAINS row 23. */
 class FiberDumpSuite extends WeirSuite:
 
   private def nameOf(fiber: Fiber[Any]): String = fiber match
     case core: FiberCore => core.name
 
-  /** What the dump says of `fiber` once that is so. */
+  /** Returns the entry of `fiber` in the dump once the condition holds. */
   private def once(fiber: Fiber[Any], runtime: Runtime = Runtime.default)(
       isSo: Entry => Boolean
   ): Entry =

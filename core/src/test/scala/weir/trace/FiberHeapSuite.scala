@@ -3,7 +3,7 @@ package weir.trace
 import scala.concurrent.duration.*
 import weir.{Tier, WeirSuite}
 
-/** What a suspended fiber costs. */
+/** The memory that a suspended fiber takes. */
 class FiberHeapSuite extends WeirSuite:
   override def limit: FiniteDuration = 60.seconds
 

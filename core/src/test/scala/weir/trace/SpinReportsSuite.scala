@@ -130,7 +130,7 @@ class SpinReportsSuite extends WeirSuite:
         Task(System.nanoTime() < end).flatMap(more => if more then steps else Task.unit)
       steps.start.flatMap(_.join).runSync(): Unit
     }
-    // Where the machine takes the carrier's core away for 200 ms, one step has taken as long.
+    // If the machine takes the carrier's core away for 200 ms, one step has taken as long.
     val rounds = LazyList.continually(round()).take(4)
     assert(rounds.exists(_.isEmpty), rounds.toString)
 
@@ -169,7 +169,7 @@ object SlowlyMade:
     while System.nanoTime() < end do Thread.onSpinWait()
     true
 
-/** What users write first. */
+/** A first program, as users write it. */
 object FirstProgram:
   def main(args: Array[String]): Unit =
     val name = System.getProperty("first")

@@ -10,7 +10,7 @@ class SeededSuite extends munit.FunSuite:
 
   TestRuntime.run(Task.unit) // the first use loads the agent
 
-  /** What happens in which order, under `seed`. */
+  /** Returns the events under `seed`, in their order. */
   private def trace(seed: Long)(body: (String => Unit) => Task[Any]): List[String] =
     val log = ConcurrentLinkedQueue[String]()
     val runtime = TestRuntime.seeded(seed)

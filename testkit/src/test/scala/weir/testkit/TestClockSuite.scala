@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 import scala.concurrent.{Await, ExecutionContext, Future}
 import weir.{Deferred, Task}
 
-/** What makes the test clocks of other libraries hang. */
+/** Programs that make the test clocks of other libraries hang. */
 class TestClockSuite extends munit.FunSuite:
 
   TestRuntime.run(Task.unit) // the first use loads the agent

@@ -12,7 +12,7 @@ class VirtualTimeSuite extends munit.FunSuite:
 
   private def hour = 1.hour.toMillis
 
-  /** How long `body` takes by the machine's clock. */
+  /** Returns the time that `body` takes by the machine's clock. */
   private def real(body: => Any): FiniteDuration =
     val start = System.nanoTime()
     body: Unit

@@ -259,7 +259,7 @@ object CancelBugs:
     yield mustBe("released", (last :: all).sorted, List(0, 1, 2))
   }
 
-  // What is ready when the time is over is given back by nobody.
+  // Nobody gives back the token that is ready when the time is over.
   private val lateToken = ofTasks(
     "a token that comes with the timeout",
     "https://github.com/Netflix/concurrency-limits/pull/179"

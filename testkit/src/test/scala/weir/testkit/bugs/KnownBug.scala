@@ -23,7 +23,7 @@ final case class KnownBug(
 object KnownBug:
   /** Code of several threads. Made anew for each run. */
   trait Program:
-    /** What each thread does. */
+    /** Returns the code of each thread. */
     def threads: List[() => Unit]
 
     /** Fails unless all is well once the threads have ended. */
@@ -59,7 +59,7 @@ object KnownBug:
     if seen != expected then throw AssertionError(s"$what: it was $seen, and must be $expected.")
 
   extension (lock: Lock)
-    /** What `body` returns, run with the lock held. */
+    /** Runs `body` with the lock held, and returns its result. */
     def locked[A](body: => A): A =
       lock.lockInterruptibly()
       try body

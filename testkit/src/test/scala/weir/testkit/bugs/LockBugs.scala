@@ -155,7 +155,7 @@ object LockBugs:
       def after() = ()
   )
 
-  // What the latch has left to count is taken for the place of a result.
+  // The remaining count of the latch is used as the index of a result.
   private val latchAsIndex = ofThreads(
     "the count of a latch as an index",
     "https://github.com/OpenTSDB/opentsdb/pull/1754"

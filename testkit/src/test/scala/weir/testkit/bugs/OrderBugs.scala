@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock
 import scala.jdk.CollectionConverters.*
 import weir.testkit.bugs.KnownBug.{Program, locked, mustBe, ofThreads}
 
-/** What comes in the wrong order: elements, a close, a timer, a subscription. */
+/** Events that come in the wrong order: elements, a close, a timer, a subscription. */
 object OrderBugs:
 
   // The cleaner has a connection in its hands that another thread takes out of the pool.
@@ -35,7 +35,7 @@ object OrderBugs:
       def after() = ()
   )
 
-  // What is sent once the route is there passes what waited for the route.
+  // A message that is sent once the route is there overtakes those that waited for the route.
   private val reordered = ofThreads(
     "a message that overtakes those that wait",
     "https://github.com/open-mpi/ompi/issues/26"

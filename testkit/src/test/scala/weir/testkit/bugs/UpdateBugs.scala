@@ -257,7 +257,7 @@ object UpdateBugs:
       def after() = mustBe("loads", loads.get, 1)
   )
 
-  // What was read before the change is put into the cache after it was invalidated.
+  // The value that was read before the change is put into the cache after it was invalidated.
   private val staleEntry = ofThreads(
     "a stale value after an invalidation",
     "https://github.com/google/guava/issues/1881"

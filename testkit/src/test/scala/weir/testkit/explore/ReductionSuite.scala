@@ -16,7 +16,7 @@ class ReductionSuite extends munit.FunSuite:
   private val programs = sys.props.get("weir.explore.programs").fold(60)(_.toInt)
   private val mostOrders = 4000
 
-  /** What the fibers of a program share. */
+  /** The object that the fibers of a program share. */
   private final class Shared:
     val refs: Vector[Ref[Int]] = Vector.fill(2)(Ref.unsafe(0))
     val queue: Queue[Int] = Queue.unsafe(1)
