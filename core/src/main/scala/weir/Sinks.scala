@@ -3,6 +3,7 @@ package weir
 import java.io.{InputStream, OutputStream}
 import java.nio.file.Path
 import java.util.concurrent.CancellationException
+import java.util.concurrent.atomic.AtomicReference
 import weir.stream.{ByteOutput, QueuedInput, RotatingFiles}
 
 // The places that the elements of a stream can go to.
@@ -76,6 +77,34 @@ extension (bytes: Stream[Array[Byte]])
       val filled = bytes.evalMap(input.put).drain.attempt.flatMap(input.putEnd)
       filled.background.map(_ => input)
     }
+
+  /** Emits what `read` returns for an input with the bytes of this stream, for a library that
+    * parses or unpacks one. Each run opens an input of its own, as `toInputStream` does, and closes
+    * it at the end.
+    *
+    * **Fails** with the error of this stream as it is, whatever the library makes of it; otherwise
+    * with what `adapt` makes of the library's error. **Cancelled** while it waits for bytes.
+    * {{{
+    * val lines: Stream[String] = Stream
+    *   .fromPath(path)
+    *   .throughInputStream(input =>
+    *     Stream.fromIterator(scala.io.Source.fromInputStream(input).getLines())
+    *   )
+    * }}}
+    */
+  def throughInputStream[A](
+      read: InputStream => Stream[A],
+      adapt: PartialFunction[Throwable, Throwable] = PartialFunction.empty
+  ): Stream[A] = Stream.suspend {
+    val failure = AtomicReference[Throwable | Null](null)
+    Stream
+      .resource(bytes.onError { case error => Task(failure.set(error)) }.toInputStream)
+      .flatMap(read)
+      .adaptError { case error =>
+        val upstream = failure.get
+        if upstream ne null then upstream.nn else adapt.applyOrElse(error, identity)
+      }
+  }
 
 extension [A](stream: Stream[A])
 

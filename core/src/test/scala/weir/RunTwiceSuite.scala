@@ -180,6 +180,11 @@ class RunTwiceSuite extends RunTwice:
   row("Sinks.toInputStream")("abcd")(
     bytes.toInputStream.use(input => Task(String(input.readAllBytes(), UTF_8)))
   )
+  row("Sinks.throughInputStream")(List("abcd"))(
+    bytes
+      .throughInputStream(input => Stream.suspend(Stream(String(input.readAllBytes(), UTF_8))))
+      .toList
+  )
   row("Sinks.intoQueue")(()) {
     val queue = Queue.unsafe[Int](9)
     Stream(1, 2).intoQueue(queue) >> queue.take.replicate(2).void

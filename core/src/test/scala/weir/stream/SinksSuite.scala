@@ -157,6 +157,40 @@ class SinksSuite extends munit.ScalaCheckSuite, StreamTests:
     assertEquals(source.toInputStream.use(input => Task(input.read())).runSync(), 'a'.toInt)
     assertEquals(log.lines, List("+source", "-source"))
 
+  private def bytesOf(input: java.io.InputStream): Stream[Int] =
+    Stream.fromIterator(Iterator.continually(input.read()).takeWhile(_ >= 0))
+
+  test("throughInputStream emits what the code reads, each time from a new input"):
+    val read = blocks("ab", "", "c").throughInputStream(bytesOf)
+    for _ <- 1 to 2 do assertEquals(read.toList.runSync(), List('a', 'b', 'c').map(_.toInt))
+
+  test("throughInputStream fails with the error of the stream, not with the code's"):
+    val boom = Boom()
+    val read = (blocks("a") ++ Stream.fail(boom))
+      .throughInputStream(bytesOf, { case _ => AssertionError("adapted") })
+    assertEquals(read.take(1).toList.runSync(), List('a'.toInt))
+    assertEquals(read.toList.attempt.runSync(), Left(boom))
+
+  test("throughInputStream fails with what adapt makes of the code's error"):
+    val (first, second) = (Boom(), Boom())
+    val read = blocks("a").throughInputStream(
+      _ => Stream.fail(first),
+      { case error if error eq first => second }
+    )
+    assertEquals(read.toList.attempt.runSync(), Left(second))
+    val other = blocks("a").throughInputStream(_ => Stream.fail(first))
+    assertEquals(other.toList.attempt.runSync(), Left(first))
+
+  test("a throughInputStream that is cancelled closes the input and the stream"):
+    val log = Log()
+    val source = log.resource("source")(blocks("a") ++ Stream.never)
+    val begun = java.util.concurrent.CountDownLatch(1)
+    val read = source.throughInputStream(bytesOf).evalTap(_ => Task(begun.countDown())).drain
+    val fiber = read.start.runSync()
+    await(begun)
+    fiber.cancel.timeout(10.seconds).runSync()
+    assertEquals(log.lines, List("+source", "-source"))
+
   test("intoQueue and intoQueueNoneTerminated: the elements, and none after a success alone"):
     val boom = Boom()
     val queue = Queue.unsafe[Int](10)

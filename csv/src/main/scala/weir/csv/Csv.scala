@@ -2,11 +2,11 @@ package weir.csv
 
 import de.siegmar.fastcsv.reader.{CsvParseException, CsvReader, CsvRecord, FieldMismatchStrategy}
 import de.siegmar.fastcsv.writer.{CsvWriter, LineDelimiter}
-import java.io.{IOException, InputStream, InputStreamReader, StringWriter, UncheckedIOException}
+import java.io.{FilterReader, IOException, InputStream, InputStreamReader, PushbackReader, Reader}
+import java.io.{StringWriter, UncheckedIOException}
 import java.nio.charset.{Charset, CodingErrorAction, StandardCharsets}
 import scala.jdk.CollectionConverters.*
-import weir.Stream
-import weir.stream.ReadBlocking
+import weir.{Stream, throughInputStream}
 
 /** Comma-separated values (RFC 4180) as streams, read and written by FastCSV.
   *
@@ -78,10 +78,12 @@ object Csv:
     * bytes are not of this charset. **Cancelled** while it waits for bytes.
     */
   def rows(format: Format = Format()): Stream[Array[Byte]] => Stream[Row] = bytes =>
-    ReadBlocking(bytes, adapt)(input =>
-      Stream
-        .fromIterator(reader(input, format).iterator.asScala)
-        .map(record => Row(record.getStartingLineNumber, record.getFields.asScala.toVector))
+    bytes.throughInputStream(
+      input =>
+        Stream
+          .fromIterator(reader(input, format).iterator.asScala)
+          .map(record => Row(record.getStartingLineNumber, record.getFields.asScala.toVector)),
+      adapt
     )
 
   /** As `rows`, of a file whose first record has the names of the fields. **Fails** also if a name
@@ -156,3 +158,15 @@ object Csv:
         text.toString
       }
     }
+
+/** The text without a byte order mark at its beginning. */
+private final class WithoutMark(text: Reader) extends FilterReader(PushbackReader(text)):
+  private var begun = false
+
+  override def read(into: Array[Char], offset: Int, length: Int): Int =
+    if !begun && length > 0 then
+      begun = true
+      val pushback = in.asInstanceOf[PushbackReader]
+      val first = pushback.read()
+      if first >= 0 && first != '\uFEFF' then pushback.unread(first)
+    super.read(into, offset, length)

@@ -2,8 +2,7 @@ package weir.zstd
 
 import com.github.luben.zstd.{ZstdInputStream, ZstdOutputStream}
 import java.io.{ByteArrayOutputStream, IOException}
-import weir.{Source, Stream, Task}
-import weir.stream.ReadBlocking
+import weir.{Source, Stream, Task, throughInputStream}
 
 /** Zstandard (RFC 8878) for streams of bytes, by zstd-jni, which is native code: a program needs
   * `--enable-native-access=ALL-UNNAMED` where JDK 25 is not to warn about it.
@@ -51,10 +50,10 @@ object Zstd:
     * while it waits for bytes.
     */
   def decompress: Stream[Array[Byte]] => Stream[Array[Byte]] = bytes =>
-    ReadBlocking(
-      bytes,
+    bytes.throughInputStream(
+      input => Stream.fromSource(Task(Blocks(ZstdInputStream(input)))),
       { case error: IOException => IOException(s"Zstd: ${error.getMessage}", error) }
-    )(input => Stream.fromSource(Task(Blocks(ZstdInputStream(input)))))
+    )
 
   /** A read of the library holds its lock, so that nothing could close it meanwhile: the interrupt
     * of a cancel ends the read of `input`, and so this one.
