@@ -5,7 +5,6 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
-import weir.postgres.split.Limits
 
 /** A script as `psql -f` takes it, of any size: plain, or packed by gzip or Zstandard, which is
   * recognized by its first bytes.
@@ -18,7 +17,7 @@ import weir.postgres.split.Limits
 final class SqlScript private (
     val name: String,
     val sizeBytes: Option[Long],
-    limits: Limits,
+    limits: ScriptLimits,
     canReopen: Boolean,
     opening: () => InputStream
 ):
@@ -95,7 +94,7 @@ object SqlScript:
   private val keepBytes = 4_000_000L
 
   /** The script in a file. */
-  def file(path: Path, limits: Limits = Limits.default): SqlScript =
+  def file(path: Path, limits: ScriptLimits = ScriptLimits.default): SqlScript =
     val size = Option.when(Files.isRegularFile(path))(Files.size(path))
     new SqlScript(path.toString, size, limits, size.nonEmpty, () => FileInputStream(path.toFile))
 
@@ -105,7 +104,7 @@ object SqlScript:
     * **Cancelled** while it is read: as soon as the read returns; at once if it is a
     * `FileInputStream`, also of a pipe that gives nothing.
     */
-  def fromInputStream(name: String, limits: Limits = Limits.default)(
+  def fromInputStream(name: String, limits: ScriptLimits = ScriptLimits.default)(
       open: => InputStream
   ): SqlScript =
     val before = AtomicReference[InputStream | Null](null)
@@ -120,7 +119,7 @@ object SqlScript:
     new SqlScript(name, None, limits, canReopen = false, () => opened)
 
   /** The script on the standard input, which can be read once. */
-  def standardInput(limits: Limits = Limits.default): SqlScript =
+  def standardInput(limits: ScriptLimits = ScriptLimits.default): SqlScript =
     fromInputStream("<stdin>", limits)(FileInputStream(FileDescriptor.in))
 
   /** What the script in a file is split into: `file(path).pieces`. */

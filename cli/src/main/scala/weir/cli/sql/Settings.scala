@@ -3,8 +3,7 @@ package weir.cli.sql
 import java.nio.file.{Files, Path}
 
 import weir.cli.BadInput
-import weir.postgres.{Prefetch, Resume, SqlScript}
-import weir.postgres.split.Limits
+import weir.postgres.{Prefetch, Resume, ScriptLimits, SqlScript}
 
 /** What the options ask for, checked and complete.
   *
@@ -99,7 +98,7 @@ object Settings:
       case File(path) => path.toString
 
     def script(maxStatementBytes: Int): SqlScript =
-      val limits = Limits(maxStatementBytes)
+      val limits = ScriptLimits(maxStatementBytes)
       this match
         case StandardInput => SqlScript.standardInput(limits)
         case File(path) => SqlScript.file(path, limits)

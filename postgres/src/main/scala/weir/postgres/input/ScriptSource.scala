@@ -3,8 +3,8 @@ package weir.postgres.input
 import java.io.IOException
 import java.util.Arrays
 import weir.{Source, Task}
-import weir.postgres.split.{Limits, Splitter}
-import weir.postgres.{Piece, Position, ScriptException}
+import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
+import weir.postgres.split.Splitter
 
 /** Reads a script block by block, and splits it.
   *
@@ -15,7 +15,7 @@ import weir.postgres.{Piece, Position, ScriptException}
   */
 private[postgres] final class ScriptSource(
     name: String,
-    limits: Limits,
+    limits: ScriptLimits,
     open: () => ScriptInput,
     sum: Option[Checksum],
     recent: Option[Recent]

@@ -1,9 +1,9 @@
 package weir.postgres.split
 
-import weir.postgres.{Position, ScriptException}
+import weir.postgres.{Position, ScriptException, ScriptLimits}
 
 /** The errors about a script that cannot be split. */
-private[split] final class Complaints(script: String, limits: Limits):
+private[split] final class Complaints(script: String, limits: ScriptLimits):
 
   def apply(at: Position, problem: String, hint: Option[String] = None): Nothing =
     throw ScriptException(script, Some(at), problem, hint = hint)
@@ -25,7 +25,6 @@ private[split] final class Complaints(script: String, limits: Limits):
         s"statement exceeds ${limits.maxStatementBytes} bytes",
         Some(
           "Is a quote or a parenthesis open? If it is meant to be that long, raise " +
-            "maxStatementBytes in " +
-            "weir.postgres.split.Limits."
+            "maxStatementBytes in weir.postgres.ScriptLimits."
         )
       )

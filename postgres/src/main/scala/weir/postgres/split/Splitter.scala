@@ -1,6 +1,6 @@
 package weir.postgres.split
 
-import weir.postgres.{Piece, Position}
+import weir.postgres.{Piece, Position, ScriptLimits}
 
 /** Splits a script, block by block, into statements and the data of its copies.
   *
@@ -14,7 +14,7 @@ import weir.postgres.{Piece, Position}
   * @param script
   *   what errors call the script
   */
-final class Splitter(script: String, limits: Limits = Limits.default):
+final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default):
   import Splitter.*
 
   private val complain = Complaints(script, limits)

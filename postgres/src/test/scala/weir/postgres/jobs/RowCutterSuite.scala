@@ -2,8 +2,8 @@ package weir.postgres.jobs
 
 import scala.util.Random
 import weir.WeirSuite
-import weir.postgres.Piece
-import weir.postgres.split.{Limits, Splitter}
+import weir.postgres.{Piece, ScriptLimits}
+import weir.postgres.split.Splitter
 import weir.Tier
 
 class RowCutterSuite extends WeirSuite:
@@ -104,7 +104,7 @@ class RowCutterSuite extends WeirSuite:
     do assertEquals(chunks(body, size, Seq(cut)), plainly(body, size), s"$size $cut")
 
   test("the splitter tells how many newlines data has in which nothing is escaped"):
-    val splitter = Splitter("s.sql", Limits.default)
+    val splitter = Splitter("s.sql", ScriptLimits.default)
     val told =
       List("COPY t FROM STDIN;\n", "one\ntwo\nth", "ree\n" * 5, "a\\tb\n", "\\.\n").flatMap:
         block =>

@@ -2,6 +2,7 @@ package weir.postgres.split
 
 import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
 import weir.WeirSuite
+import weir.postgres.ScriptLimits
 import weir.postgres.split.Splits.Part
 
 /** The cases that any splitter of psql scripts must know, each with the input cut at every byte. */
@@ -308,7 +309,7 @@ class SplitCasesSuite extends WeirSuite:
   test(
     "42: a statement over the limit fails at its start, with the limit, one of the limit does not"
   ):
-    val limits = Limits(10)
+    val limits = ScriptLimits(10)
     val long = Some("s.sql:2:3: statement exceeds 10 bytes")
     for script <- List(
         "\n  SELECT 1234;",
@@ -378,7 +379,7 @@ class SplitCasesSuite extends WeirSuite:
     case Part.Copy(text, _, data, _) => utf(text) -> utf(data)
   }
 
-  private def everywhere(script: Array[Byte], limits: Limits = Limits.default)(
+  private def everywhere(script: Array[Byte], limits: ScriptLimits = ScriptLimits.default)(
       check: Splits => Unit
   ): Unit =
     val whole = Splits.whole(script, limits)

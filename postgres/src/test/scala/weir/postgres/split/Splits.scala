@@ -2,7 +2,7 @@ package weir.postgres.split
 
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable.ListBuffer
-import weir.postgres.{Piece, Position, ScriptException}
+import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
 
 /** What a script is split into, with the data of each copy put together: to be compared however the
   * script was cut.
@@ -15,20 +15,25 @@ object Splits:
     case Copy(text: String, start: Position, data: String, end: Option[Position])
 
   /** The input, cut into blocks that end at `cuts` and at its end. */
-  def of(script: Array[Byte], cuts: Iterable[Int], limits: Limits = Limits.default): Splits =
+  def of(
+      script: Array[Byte],
+      cuts: Iterable[Int],
+      limits: ScriptLimits = ScriptLimits.default
+  ): Splits =
     val blocks = (cuts.toList :+ script.length).foldLeft((0, List.empty[Array[Byte]])) {
       case ((from, done), to) => (to, script.slice(from, to) :: done)
     }
     ofBlocks(blocks._2.reverse, limits)
 
-  def whole(script: Array[Byte], limits: Limits = Limits.default): Splits = of(script, Nil, limits)
+  def whole(script: Array[Byte], limits: ScriptLimits = ScriptLimits.default): Splits =
+    of(script, Nil, limits)
 
-  def bytewise(script: Array[Byte], limits: Limits = Limits.default): Splits =
+  def bytewise(script: Array[Byte], limits: ScriptLimits = ScriptLimits.default): Splits =
     of(script, 1 until script.length, limits)
 
   def whole(script: String): Splits = whole(script.getBytes(UTF_8))
 
-  def ofBlocks(blocks: List[Array[Byte]], limits: Limits): Splits =
+  def ofBlocks(blocks: List[Array[Byte]], limits: ScriptLimits): Splits =
     val pieces = ListBuffer[Piece]()
     val splitter = Splitter("s.sql", limits)
     def drain(): Unit =
