@@ -109,3 +109,11 @@ abstract class QueueScenario(pairs: Int) extends Scenario:
     )
     threads.foreach(_.join())
     total.sum
+
+/** What does it cost to pass 10,000 values through a bounded queue, from one fiber to another? */
+class QueueOneToOne extends QueueScenario(pairs = 1)
+
+/** What does it cost when eight fibers offer 10,000 values each to a bounded queue, and eight take
+  * them?
+  */
+class QueueEightToEight extends QueueScenario(pairs = 8)

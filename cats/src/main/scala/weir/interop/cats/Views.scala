@@ -2,7 +2,7 @@ package weir.interop.cats
 
 import _root_.cats.data.State
 import _root_.cats.effect.kernel
-import weir.{Ref, Task}
+import weir.{Deferred, Ref, Task}
 
 /** A reference of Weir's as Cats Effect sees it. */
 private[cats] final class RefView[A](ref: Ref[A]) extends kernel.Ref[Task, A]:
@@ -29,3 +29,9 @@ private[cats] final class RefView[A](ref: Ref[A]) extends kernel.Ref[Task, A]:
       next => ref.modify(present => if unchanged(present) then (next, true) else (present, false))
     )
   }
+
+/** A deferred value of Weir's as Cats Effect sees it. */
+private[cats] final class DeferredView[A](deferred: Deferred[A]) extends kernel.Deferred[Task, A]:
+  def get: Task[A] = deferred.get
+  def tryGet: Task[Option[A]] = deferred.tryGet
+  def complete(value: A): Task[Boolean] = deferred.complete(value)
