@@ -3,14 +3,16 @@ package weir
 import java.util.concurrent.{ExecutionException, FutureTask}
 import scala.collection.mutable.ArrayBuffer
 
-/** Bodies of tests that mostly wait for other processes: when one is asked for, the next ones are
-  * begun too, beside it.
+/** Bodies of tests that mostly wait for other processes: as one is requested, the next ones begin
+  * too, concurrently.
   */
 final class Ahead(atOnce: Int):
   private val bodies = ArrayBuffer[FutureTask[Unit]]()
   private var begun = 0
 
-  /** Adds a body. Returns what begins it, if it has not been begun, and waits for its end. */
+  /** Adds a body. Returns a function that begins the body, if it has not begun, and waits for its
+    * end.
+    */
   def add(body: => Unit): () => Unit =
     val number = bodies.size
     bodies += FutureTask[Unit](() => body)
@@ -24,7 +26,9 @@ final class Ahead(atOnce: Int):
     try bodies(number).get()
     catch case e: ExecutionException => throw e.getCause
 
-  /** Waits for those that were begun and that no test has asked for: they leave no process. */
+  /** Waits for the bodies that have begun and that no test has requested, so that they leave no
+    * process.
+    */
   def close(): Unit =
     for body <- bodies.take(begun) if body.state == java.util.concurrent.Future.State.RUNNING do
       try body.get()

@@ -14,7 +14,7 @@ import scala.concurrent.{Await, Promise}
 import scala.concurrent.duration.*
 import weir.runtime.Scheduler
 
-/** Blocking is free: what blocks in a task holds no carrier and no platform thread. */
+/** Blocking is free: a blocked task holds no carrier and no platform thread. */
 class BlockingSuite extends WeirSuite:
 
   override def limit: FiniteDuration = 60.seconds

@@ -9,7 +9,9 @@ import weir.runtime.{Alarm, Scheduler, SystemTimers, Timers}
 
 class CacheSuite extends StreamTests:
 
-  /** Loads that wait until they are let go, and what became of them. */
+  /** Loads that wait until `finish`, with the numbers of those that have begun and that were
+    * cancelled.
+    */
   private final class Loads:
     val begun, canceled = AtomicInteger()
     val go: Deferred[Unit] = Deferred.unsafe[Unit]
@@ -279,7 +281,7 @@ class CacheSuite extends StreamTests:
   test("a caller that is cancelled while its load ends leaves the value that was loaded"):
     for _ <- 1 to 20 do
       val caller = Deferred.unsafe[Fiber[Int]]
-      // The end of the load asks for the key's hash code, and the caller is cancelled then.
+      // The end of the load calls the key's `hashCode`, and the caller is cancelled then.
       final class Key:
         @volatile var isLoaded = false
         override def hashCode: Int =

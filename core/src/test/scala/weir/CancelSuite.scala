@@ -12,7 +12,7 @@ class CancelSuite extends WeirSuite:
 
   private val endless: Iterable[Int] = View.fromIteratorProvider(() => Iterator.continually(1))
 
-  /** Starts what `body` makes of a signal, and returns once the signal was given. */
+  /** Starts the task that `body` returns for a signal, and returns once the signal was given. */
   private def startUntil[A](body: Task[Unit] => Task[A]): Fiber[A] =
     val reached = CountDownLatch(1)
     val fiber = body(Task(reached.countDown())).start.runSync()

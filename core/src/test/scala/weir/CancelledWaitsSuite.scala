@@ -2,8 +2,8 @@ package weir
 
 import scala.concurrent.duration.*
 
-/** Waits that are cancelled, and their primitive lives on. `-Dweir.stress.operations=10000000` for
-  * so many of each.
+/** Waits that are cancelled while their primitive lives on. `-Dweir.stress.operations=10000000`
+  * sets the number of waits of each kind.
   */
 class CancelledWaitsSuite extends StreamTests:
   private val waits =

@@ -126,7 +126,7 @@ private final class ClosedChannelRig(capacity: Int)
       case 2 => noted(channel.receive)(noteReceived)
       case _ => noted(Channel.select(channel.receiveClause))(done => noteReceived(done.value))
 
-  /** Nothing is sent to a closed channel, so what is left is all that there is. */
+  /** Nothing is sent to a closed channel, so the remaining values are all that there are. */
   private def close(channel: Channel[Long]): Task[Unit] = Task.uncancelable { _ =>
     channel.close.flatMap { first =>
       if first then

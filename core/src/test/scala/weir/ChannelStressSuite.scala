@@ -3,8 +3,8 @@ package weir
 import java.util.concurrent.atomic.AtomicInteger
 import scala.util.Random
 
-/** Channels that are closed while fibers wait at them, which must all end. `PrimitiveStressSuite`
-  * has what is cancelled.
+/** Channels that are closed while fibers wait at them: all waits must end. `PrimitiveStressSuite`
+  * tests waits that are cancelled.
   */
 class ChannelStressSuite extends StressTests:
 

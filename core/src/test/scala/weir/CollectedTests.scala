@@ -2,10 +2,10 @@ package weir
 
 import java.lang.ref.WeakReference
 
-/** Suites that ask what the runtime keeps alive. */
+/** Suites that check which objects the runtime keeps alive. */
 trait CollectedTests extends WeirSuite:
 
-  /** Fails unless what `references` are to is collected soon. */
+  /** Fails unless the objects of `references` are collected soon. */
   def assertCollected(what: String)(references: WeakReference[?]*): Unit =
     eventually(s"collected: $what") {
       System.gc()

@@ -120,7 +120,7 @@ private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
   */
 private final class RateLimiterRig extends ClockRig("RateLimiter"):
   private val burst =
-    1_000_000_000 // never reached again: what comes to a full bucket would be lost
+    1_000_000_000 // never reached again: permits that come to a full bucket would be lost
   private val limiter = RateLimiter.unsafe(1, 1.micro, burst)(using clocked)
   limiter.acquireN(burst).runSync()
   private val permits = AtomicLong()

@@ -2,8 +2,8 @@ package weir
 
 import java.lang.ref.{Reference, WeakReference}
 
-/** `Task.delay` makes a class of each of its calls. The code in it means what it would mean in a
-  * function.
+/** `Task.delay` makes a class of each of its calls. The code in that class means the same as it
+  * would in a function.
   */
 class DelaySuite extends WeirSuite:
   import DelaySuite.*

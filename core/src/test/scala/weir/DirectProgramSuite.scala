@@ -15,8 +15,8 @@ class DirectProgramSuite extends ScalaCheckSuite, WeirSuite:
 
   override def limit = scala.concurrent.duration.DurationInt(60).seconds
 
-  /** A failure prints its seed, and `-Dweir.direct.seed` takes it back; `-Dweir.direct.runs` asks
-    * for more.
+  /** A failure prints its seed, which `-Dweir.direct.seed` takes. `-Dweir.direct.runs` sets the
+    * number of runs.
     */
   override def scalaCheckInitialSeed =
     System.getProperty("weir.direct.seed", Tier(Seed(1).toBase64, super.scalaCheckInitialSeed)).nn
@@ -182,7 +182,7 @@ object DirectProgramSuite:
         try go(body)
         catch
           case _: Expected => go(handler)
-      // A finally is masked only while the fiber unwinds, so guarantee says more than try.
+      // A finally is masked only while the fiber unwinds, so guarantee promises more than try.
       case Finally(body, finalizer) =>
         Task.direct(go(body)).guarantee(Task.direct(world.effect(finalizer).await: Unit)).await
       case Masked(before, polled, after) =>

@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import scala.util.Try
 import scala.util.boundary
 
-/** Plain code that awaits: where it may stand, and where it may not. */
+/** Plain code that awaits, at the places where that is allowed, and at those where it is not. */
 class DirectSuite extends WeirSuite:
 
   /** Each kind of wait: none, in the run loop, off the thread, on a blocked thread, in another
@@ -131,7 +131,7 @@ class DirectSuite extends WeirSuite:
 
   private def awaitsWhatFails(task: Task[Int])(using Task.Direct): Int = task.await + 1
 
-  // ---- where it may not stand ----
+  // ---- places where it is not allowed ----
 
   private def refusal(body: => Any): String = intercept[IllegalStateException](body).getMessage
 

@@ -21,8 +21,8 @@ final class HandTimers(suite: WeirSuite) extends Timers:
   /** Returns once all fibers have ended or wait, for this clock too. */
   def still(): Unit = suite.eventually("all fibers wait")(runtime.scheduler.isQuiet)
 
-  /** Lets `time` pass, and rings what is due by then, each alarm at its own time; what they wake
-    * runs at that time.
+  /** Lets `time` pass, and rings each alarm that is due by then at its own time. The fibers that
+    * the alarms wake run at that time.
     */
   def pass(time: FiniteDuration): Unit =
     val until = nanoTime + time.toNanos

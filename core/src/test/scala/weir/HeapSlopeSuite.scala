@@ -2,10 +2,9 @@ package weir
 
 import scala.concurrent.duration.*
 
-/** Whatever goes on for long costs the heap of its beginning. PAINS row 14; the cancelled waits
-  * have a suite of their own, and so have the streams that refer to themselves.
-  *
-  * `-Dweir.stress.operations=10000000` for so many of each.
+/** A task that continues for long takes no more heap than at its beginning. PAINS row 14. Cancelled
+  * waits have a suite of their own, and so have streams that refer to themselves.
+  * `-Dweir.stress.operations=10000000` sets the number of operations of each kind.
   */
 class HeapSlopeSuite extends StreamTests:
   private val operations =

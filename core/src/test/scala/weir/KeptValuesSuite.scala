@@ -262,8 +262,8 @@ class KeptValuesSuite extends WeirSuite:
 
   private val rounds = Integer.getInteger("weir.kept.rounds", Tier(1500, 20_000)).intValue
 
-  /** Takes all of `rounds` items, each way that lets go of an empty-handed wait after a moment, and
-    * says how many have come out.
+  /** Takes all of `rounds` items by `takeOrLeave`, which gives up a wait without an item after a
+    * moment. Returns the number of items that came out.
     */
   private def drained(takeOrLeave: Task[Int] => Task[Option[Int]]): Int =
     val queue = Queue.unsafe[Int](rounds)

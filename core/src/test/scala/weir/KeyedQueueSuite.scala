@@ -33,8 +33,8 @@ class KeyedQueueSuite extends StreamTests:
   private def made(perKey: Int = 1, capacity: Int = 1000): Task[Values] =
     KeyedQueue(capacity, _._1, _ => perKey)
 
-  /** The results, and when each value began, in milliseconds; `f` is given the value and how often
-    * it has begun.
+  /** Returns the results, and the time at which each value began, in milliseconds. `f` is called
+    * with the value and the number of times that it has begun.
     */
   private def timed(values: Values, parallel: Int)(
       f: (Int, Int) => Next[(String, Int), Int]

@@ -3,7 +3,7 @@ package weir
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicInteger
 
-/** `KeyedSemaphore`: so many at once for each key. */
+/** `KeyedSemaphore`: a number of tasks at once for each key. */
 class KeyedSemaphoreSuite extends WeirSuite:
 
   test("no more than its permits run for one key, and other keys do not wait"):

@@ -4,11 +4,9 @@ import java.nio.file.{FileVisitResult, Files, Path, SimpleFileVisitor}
 import java.nio.file.attribute.BasicFileAttributes
 import scala.collection.mutable
 
-/** No line of the project is longer than 100 columns. Scalafmt sees to code alone, and not to its
-  * comments and strings, to pages or scripts.
-  *
-  * Left out: addresses; and in pages, tables and what stands in fences, such as what a program
-  * prints.
+/** No line of the project is longer than 100 columns. Scalafmt checks code alone, and not comments,
+  * strings, pages or scripts. Left out: addresses; and in pages, tables and blocks in fences, such
+  * as the output of a program.
   */
 class LineLengthSuite extends WeirSuite:
   private val most = 100

@@ -7,8 +7,9 @@ import scala.concurrent.duration.*
 /** Primitives that are used inside of polls inside of masks, by fibers that are cancelled at random
   * moments.
   *
-  * `-Dweir.stress.operations=10000000` for so many operations on each; `-Dweir.stress.seed=N` takes
-  * a printed seed back; `-Dweir.stress.only=Queue` runs those whose name begins so.
+  * `-Dweir.stress.operations=10000000` sets the number of operations on each;
+  * `-Dweir.stress.seed=N` takes a printed seed; `-Dweir.stress.only=Queue` runs those whose names
+  * begin with that.
   */
 class MaskedCancelStressSuite extends StreamTests:
   private val operations =
@@ -16,7 +17,7 @@ class MaskedCancelStressSuite extends StreamTests:
   private val seed = Tier.seed("weir.stress.seed")
   private val only = System.getProperty("weir.stress.only", "")
 
-  // So long that only what hangs takes longer.
+  // So long that only a test that hangs takes longer.
   override def limit: FiniteDuration = 60.seconds + (operations / 10).millis
 
   for make <- MaskedRigs.all; name = make().name if name.startsWith(s"masked $only") do
@@ -44,7 +45,7 @@ class MaskedCancelStressSuite extends StreamTests:
         .defer(rig.operation(id, inner))
         .flatMap { _ =>
           done.incrementAndGet()
-          if inner.nextInt(16) == 0 then Task.cede else Task.unit // where no operation ever waits
+          if inner.nextInt(16) == 0 then Task.cede else Task.unit // no operation ever waits
         }
         .forever
         .start

@@ -4,7 +4,7 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicInteger
 import weir.testkit.TestRuntime
 
-/** `memoize`: one run for all who ask. */
+/** `memoize`: one run for all callers. */
 class MemoizeSuite extends WeirSuite:
 
   private final class Counted(result: Int => Task[Int]):

@@ -44,7 +44,7 @@ class NoThreadSuite extends WeirSuite:
     within(10.seconds)(limiter.acquire.runSync())
     within(10.seconds)(limiter.acquire.runSync())
 
-  /** A clock whose alarms can be refused, as where there is no memory or no thread for them. */
+  /** A clock that can refuse alarms, as if there were no memory or no thread for them. */
   private final class Refusing extends Timers:
     private val clock = SystemTimers()
     @volatile var refuses = false

@@ -172,7 +172,7 @@ class ParallelGridSuite extends StreamTests:
         case Bad.Waits => resource.use(Task.never)
         case Bad.Blocks => resource.use(Task { Thread.sleep(3_600_000); i })
 
-  /** Runs the stream to this end, and says how it came out. */
+  /** Runs the stream to this end, and returns its outcome. */
   private def run(stream: Stream[Int], end: End)(using Runtime): Outcome[List[Int]] =
     val ends = end match
       case End.ToTheEnd => stream.toList
@@ -214,8 +214,8 @@ class ParallelGridSuite extends StreamTests:
       case Outcome.Failed(_) => false
       case Outcome.Canceled => bad == Bad.CancelsItself || end == End.Cancel
 
-  /** All behaviours of the effects and of the consumer; in the short tier one of `parts`
-    * where a `part` is given, which says from which on.
+  /** Checks all behaviours of the effects and of the consumer. In the short tier, if `part` is
+    * given, checks only every `parts`-th one, beginning with that.
     */
   private def grid(
       all: List[Int],

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.concurrent.Promise
 import scala.concurrent.duration.*
 
-/** Counts how many children are inside at once, and the most that have been. */
+/** Counts the children that are inside at once, and the largest number of them so far. */
 final class Gauge:
   private val inside, most = AtomicInteger()
 

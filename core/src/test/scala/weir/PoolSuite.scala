@@ -6,7 +6,9 @@ import scala.concurrent.duration.*
 /** `Pool`: resources that are used again. */
 class PoolSuite extends WeirSuite:
 
-  /** Numbers, which know how many of them there are. */
+  /** A resource that counts how often it was made, how many are open, and the largest number that
+    * were open.
+    */
   private final class Made:
     val made: AtomicInteger = AtomicInteger()
     val open: AtomicInteger = AtomicInteger()

@@ -4,11 +4,11 @@ import java.util.SplittableRandom
 import java.util.concurrent.ConcurrentLinkedQueue
 import scala.jdk.CollectionConverters.*
 
-/** One primitive under stress: what fibers do with it again and again, and what must hold once they
-  * have all ended.
+/** One primitive under stress: the operation that fibers repeat, and the conditions that must hold
+  * once all fibers have ended.
   *
-  * An operation may be cancelled at any point. So what it has done and what it has noted of that
-  * must be one: the operation is masked, with polls around its waits.
+  * An operation may be cancelled at any point. So its effect and its note of that must be one: the
+  * operation is masked, with polls around its waits.
   */
 abstract class PrimitiveRig(val name: String):
 
@@ -21,12 +21,12 @@ abstract class PrimitiveRig(val name: String):
   /** True if an operation that is not cancelled ends, as long as the other fibers go on. */
   def operationsEnd: Boolean = true
 
-  /** Called when all fibers have ended, which may go on later: takes out what they have left in the
-    * primitive, which is no leak.
+  /** Called when all fibers have ended, which may continue later: takes out the values that they
+    * have left in the primitive, which are no leak.
     */
   def empty()(using Runtime): Unit = ()
 
-  /** Called when all fibers have ended, after `empty`: notes what is wrong, by `wrong`. */
+  /** Called when all fibers have ended, after `empty`: notes each fault, by `wrong`. */
   def finish()(using Runtime): Unit
 
   private val errors = ConcurrentLinkedQueue[String]()

@@ -8,9 +8,9 @@ import scala.concurrent.duration.*
 /** Every primitive, used by fibers that are cancelled at random points and started anew, again and
   * again.
   *
-  * `-Dweir.stress.seconds=600` for longer, in all; `-Dweir.stress.operations=10000000` for so many
-  * operations on each primitive, however long that takes; `-Dweir.stress.seed=N` takes a printed
-  * seed back; `-Dweir.stress.only=Queue` runs those whose name begins so.
+  * `-Dweir.stress.seconds=600` sets the time, in all; `-Dweir.stress.operations=10000000` the
+  * number of operations on each primitive, however long that takes; `-Dweir.stress.seed=N` takes a
+  * printed seed; `-Dweir.stress.only=Queue` runs those whose names begin with that.
   */
 class PrimitiveStressSuite extends StreamTests:
   private val seconds = Integer.getInteger("weir.stress.seconds", Tier(6, 60)).intValue
@@ -37,7 +37,7 @@ class PrimitiveStressSuite extends StreamTests:
   /** So many bytes kept for each cancel are a leak. */
   private val leak = 8.0
 
-  // So long that only what hangs takes longer.
+  // So long that only a test that hangs takes longer.
   override def limit: FiniteDuration =
     if operations > 0 then 2.minutes + (operations / 2).millis else each * 2 + 60.seconds
 
@@ -98,7 +98,7 @@ class PrimitiveStressSuite extends StreamTests:
         yield (heapAfter - heapBefore - noise).max(0) / (after - before).toDouble
       slopes.sorted.apply(slopes.size / 2)
 
-    /** Runs once. Nothing is known then of what a cancel keeps: 0. */
+    /** Runs once. Returns 0, since one run does not show the memory that a cancel keeps. */
     def once(): Double =
       round(1)
       0
@@ -136,7 +136,7 @@ class PrimitiveStressSuite extends StreamTests:
         .flatMap { _ =>
           own.incrementAndGet()
           operated.incrementAndGet()
-          if inner.nextInt(16) == 0 then Task.cede else Task.unit // where no operation ever waits
+          if inner.nextInt(16) == 0 then Task.cede else Task.unit // no operation ever waits
         }
         .forever
       body.start.flatMap { fiber =>
@@ -163,8 +163,8 @@ class PrimitiveStressSuite extends StreamTests:
             while System.nanoTime() < until do Thread.onSpinWait()
           }
 
-    /** Until the next operation has ended, for as long as that takes: the others go on meanwhile.
-      * If this fiber is not woken, the test does not end.
+    /** Waits until the next operation has ended, for as long as that takes: the others continue
+      * meanwhile. If this fiber is not woken, the test does not end.
       */
     private def untilNext(own: AtomicLong): Task[Unit] =
       val before = own.get

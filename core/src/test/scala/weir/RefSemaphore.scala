@@ -13,8 +13,8 @@ final class RefSemaphore(permits: Long):
 
   def available: Task[Long] = state.get.map(_.free)
 
-  /** Waits in line until there are `n` permits. A cancel leaves the line, or gives back what has
-    * been granted meanwhile.
+  /** Waits in line until there are `n` permits. A cancel leaves the line, or gives back the permits
+    * that have been granted meanwhile.
     */
   def acquireN(n: Long): Task[Unit] = Task.uncancelable { poll =>
     Deferred[Unit].flatMap { granted =>
@@ -43,7 +43,7 @@ final class RefSemaphore(permits: Long):
     else state.copy(free = state.free + request.n)
   }
 
-  /** Makes the change, then grants what can be granted to the first ones in line. */
+  /** Makes the change, then grants permits to the first ones in line, as far as there are any. */
   private def serve(change: State => State): Task[Unit] = Task.uncancelable(_ =>
     state
       .modify { before =>

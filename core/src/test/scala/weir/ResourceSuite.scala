@@ -17,7 +17,8 @@ class ResourceSuite extends WeirSuite:
     def say(line: String): Task[Unit] = Task(lines.add(line)).void
     def all: List[String] = lines.asScala.toList
 
-    /** A resource that says when it is acquired, and when it is released and how that came. */
+    /** A resource that notes when it is acquired, and when it is released and with which outcome.
+      */
     def resource(name: String): Resource[String] =
       Resource.makeCase(Task.cede.andThen(say(s"+$name")).as(name))((_, outcome) =>
         Task.cede.andThen(say(s"-$name ${how(outcome)}"))
@@ -406,7 +407,7 @@ class ResourceSuite extends WeirSuite:
       val late = Resource.make(wait.andThen(Task(acquired.incrementAndGet())))(_ =>
         Task(released.incrementAndGet()).void
       )
-      // None is acquired where the limit is over before the acquiring has begun.
+      // None is acquired if the limit is over before the acquiring has begun.
       for _ <- 1 to 20 do
         late.timeout(1.milli).use(_ => Task(used.incrementAndGet())).attempt.runSync(): Unit
       assertEquals((used.get, released.get), (0, acquired.get))

@@ -13,8 +13,7 @@ import scala.concurrent.duration.*
 /** Ways into Weir and out of it. */
 class RunSuite extends WeirSuite:
 
-  /** A task that never ends by itself, what it tells when it runs, and what its finalizer counts.
-    */
+  /** A task that never ends by itself, with a signal that it runs, and a count by its finalizer. */
   private class Endless(body: Task[Unit] = Task.never):
     val running = CountDownLatch(1)
     val released = AtomicInteger()

@@ -5,8 +5,8 @@ import java.nio.file.{FileSystems, Files, Path}
 import scala.jdk.CollectionConverters.*
 
 /** Tables of descriptions, each of which is built once and run four times: twice one after the
-  * other, and twice side by side. Each run must be as the first: what belongs to a run is made by
-  * the run.
+  * other, and twice concurrently. Each run must be as the first: a run makes everything that
+  * belongs to it.
   */
 trait RunTwice extends munit.FunSuite, WeirSuite:
   private var names = Set.empty[String]
@@ -81,7 +81,8 @@ object RunTwice:
   private def nameOf(owner: Class[?]): String =
     owner.getSimpleName.takeWhile(_ != '$')
 
-  /** The objects of the API: those of the package `weir` in what `Task` is loaded from. */
+  /** The objects of the API: those of the package `weir` in the place from which `Task` is loaded.
+    */
   def objects: List[Class[?]] =
     val place = Path.of(classOf[Task[?]].getProtectionDomain.getCodeSource.getLocation.toURI)
     val name = "([A-Z]\\w*(\\$package)?\\$)\\.class".r

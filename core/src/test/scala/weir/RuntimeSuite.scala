@@ -5,7 +5,7 @@ import scala.concurrent.Await
 import scala.concurrent.duration.*
 import weir.japi.Tasks
 
-/** Which runtime a task runs on where none is given. */
+/** The runtime that a task runs on if none is given. */
 class RuntimeSuite extends WeirSuite:
 
   private val other = Runtime.make(2, 64)

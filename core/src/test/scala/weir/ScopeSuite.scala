@@ -354,7 +354,7 @@ class SupervisorSuite extends WeirSuite:
 
   test("await: its end waits for its fibers, and for those that they start, and cancels none"):
     val ended = AtomicInteger()
-    // The sleeps are what a cancel would cut short.
+    // A cancel would cut the sleeps short.
     val inner = Task.sleep(5.millis).andThen(Task(ended.incrementAndGet()))
     Supervisor(await = true)
       .use(supervisor =>

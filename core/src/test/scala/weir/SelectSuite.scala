@@ -261,7 +261,7 @@ class SelectSuite extends StreamTests:
       released.countDown()
       thread.join()
 
-  /** Waits until `select` waits for a lock, in its first look or where it takes all locks. */
+  /** Waits until `select` waits for a lock, in its first look or while it takes all locks. */
   private def isHeldUp(select: Fiber[Any], again: Boolean): Unit =
     eventually(s"it waits for a lock, in its second look: $again"):
       select match

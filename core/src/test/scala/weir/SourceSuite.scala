@@ -25,7 +25,7 @@ class SourceSuite extends StreamTests:
 
     def counts: (Int, Int) = (opened.get, closed.get)
 
-  /** A source of `next`, and how often it was closed. */
+  /** A source of `next`, with the number of times that it was closed. */
   private final class Closed[A](next: Task.Direct ?=> A | Source.End):
     val times = AtomicInteger()
     def source: Source[A] =

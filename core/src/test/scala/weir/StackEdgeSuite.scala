@@ -17,7 +17,7 @@ class StackEdgeSuite extends WeirSuite:
     Thread(null, () => result.complete(Try(body)): Unit, "small stack", 256 * 1024).start()
     result.get.get
 
-  /** `body`, so many plain calls further down. */
+  /** Runs `body`, `calls` plain calls further down. */
   private def below[A](calls: Int)(body: => A): A =
     if calls == 0 then body
     else
@@ -43,7 +43,7 @@ class StackEdgeSuite extends WeirSuite:
     def down(left: Int): Task[Int] = Task.uncancelable { poll =>
       poll(Task.direct(below(left % 3)(down(left + 1).await + 1)))
     }
-    // JDK 25.0.3 was seen to crash once where a virtual thread was mounted at the end of its stack.
+    // JDK 25.0.3 was seen to crash once as a virtual thread was mounted at the end of its stack.
     for calls <- 0 to 60 by Tier(6, 1) do
       val task = Task.direct {
         val overflows = caught(1)(below(calls)(down(calls).await))

@@ -3,7 +3,7 @@ package weir
 import scala.concurrent.duration.*
 
 /** Streams that are deep, or refer to themselves. PAINS row 14. `-Dweir.stress.operations=10000000`
-  * for so many elements of those.
+  * sets the number of elements of the second kind.
   */
 class StreamDepthSuite extends StreamTests:
   private val elements =

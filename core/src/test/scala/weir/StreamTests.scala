@@ -29,8 +29,8 @@ trait StreamTests extends WeirSuite:
     */
   def standstill()(using runtime: Runtime): Unit = eventually("quiet")(runtime.isQuiet)
 
-  /** The value that `count` stays at, if that is at least `atLeast`. A worker that waits in a
-    * stream cannot be told from one that runs: so nothing but time shows that no more comes.
+  /** Returns the value that `count` stays at, if that is at least `atLeast`. A worker that waits in
+    * a stream looks like one that runs: so nothing but time shows that no more comes.
     */
   def steady(atLeast: Int)(count: => Int): Int =
     var last = count
@@ -61,15 +61,15 @@ trait StreamTests extends WeirSuite:
   def ended(fiber: Fiber[Any]): Boolean = fiber match
     case core: weir.fiber.FiberCore => core.outcome ne null
 
-  /** A fiber that waits for the cancel of `fiber`, which has been asked for by now. */
+  /** Returns a fiber that waits for the cancel of `fiber`, which has been requested by then. */
   def canceling(fiber: Fiber[Any]): Fiber[Unit] =
     val cancel = fiber.cancel.start.runSync()
     fiber match
       case core: weir.fiber.FiberCore => eventually("asked to cancel")(core.cancelRequested)
     cancel
 
-  /** By how many bytes the heap has grown, once `work` has run, from one time to the next: the
-    * least of two, since the JVM or another thread may have grown something of its own meanwhile.
+  /** Runs `work` twice. Returns the number of bytes by which the heap has grown: the smaller one of
+    * the two, since the JVM or another thread may have grown something of its own meanwhile.
     */
   def growth(work: => Unit): Long =
     work
@@ -102,7 +102,8 @@ trait StreamTests extends WeirSuite:
       }
       assertEquals(open, Nil, s"$clue: not released in $lines")
 
-  /** `n` places: how many are taken, the most there have been, and a gate that opens when all are.
+  /** A room with `n` places: the number of taken ones, the largest number so far, and a gate that
+    * opens when all are taken.
     */
   final class Crowd(n: Int):
     private val inside, most = AtomicInteger()
@@ -129,6 +130,6 @@ trait StreamTests extends WeirSuite:
     def now: Int = inside.get
     def peak: Int = most.get
 
-  /** The elements, and how the stream has ended: what a consumer sees. */
+  /** Returns the elements, and the error if the stream has failed, as a consumer sees them. */
   def seen[A](stream: Stream[A]): Task[List[A | Throwable]] =
     stream.map[A | Throwable](identity).handleErrorWith(e => Stream.emit(e)).toList

@@ -15,7 +15,7 @@ import scala.jdk.CollectionConverters.*
 final class StressFibers(runtime: Runtime):
   private given Runtime = runtime
 
-  /** One started fiber, and what was seen of it. */
+  /** One started fiber, and the events that were seen of it. */
   final class Track(val seed: Long):
     val begun, released = AtomicInteger()
     @volatile var fiber: Fiber[Any] | Null = null
@@ -43,8 +43,8 @@ final class StressFibers(runtime: Runtime):
   private val errors = ConcurrentLinkedQueue[String]()
   private def wrong(what: String): Unit = errors.add(what): Unit
 
-  /** Runs `count` fibers with all that they start, and returns how many there were and what was
-    * wrong.
+  /** Runs `count` fibers with all that they start. Returns the number of all fibers, and the
+    * faults.
     */
   def wave(seed: Long, count: Int): (Int, List[String]) =
     val random = SplittableRandom(seed)

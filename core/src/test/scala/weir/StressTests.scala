@@ -20,7 +20,8 @@ trait StressTests extends StreamTests:
     try body(seed, time.fromNow)
     catch case e: munit.FailException => fail(s"-Dweir.stress.seed=$seed: ${e.getMessage}", e)
 
-  /** Runs all of `bodies` at once, each on a thread. Fails with what the first of them fails with.
+  /** Runs all of `bodies` at once, each on a thread. Fails with the error of the first of them that
+    * fails.
     */
   def together(bodies: Seq[() => Unit]): Unit =
     val errors = ConcurrentLinkedQueue[Throwable]()

@@ -249,7 +249,7 @@ class TaskCombinatorsSuite extends WeirSuite:
     val cancel = startCancel(fiber)
     value.complete(7).runSync(): Unit
     cancel.join.runSync(): Unit
-    assertEquals(kept.get, 7) // as with race: what a child has taken is not lost to a cancel
+    assertEquals(kept.get, 7) // as with race: a cancel loses no value of a child
     val none =
       intercept[IllegalArgumentException](Task.raceAll(List.empty[Task[Int]]).runSync(): Unit)
     assert(none.getMessage.startsWith("Task.raceAll: there was no task."), none.getMessage)

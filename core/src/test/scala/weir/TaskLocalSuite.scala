@@ -10,7 +10,7 @@ class TaskLocalSuite extends WeirSuite:
   private val local = TaskLocal.unsafe("none")
   private val cede = Task.cede.andThen(Task.sleep(1.milli))
 
-  /** Every way to a child: what it returns, the child says. */
+  /** Every operator that runs a child. It returns the value of the child. */
   private val children = List[(String, Task[String] => Task[String])](
     "start" -> (_.start.flatMap(_.joinOrFail)),
     "parTraverse" -> (child => Task.parTraverse(1 to 3)(_ => child).map(_.distinct.mkString)),

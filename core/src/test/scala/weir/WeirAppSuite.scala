@@ -130,7 +130,7 @@ class WeirAppSuite extends WeirSuite:
         assert(took < 15.seconds, s"it took $took")
 
   processTest("System.exit waits for finalizers until the deadline, and says what blocks"):
-    // The message has as long again before the process is halted, with another exit code.
+    // The message has the same time again before the process is halted, with another exit code.
     app("exit with an endless finalizer", deadline = 3.seconds): process =>
       assertEquals(ends(process), (List("running"), 5))
       assert(process.stderr().contains("of System.exit"), process.stderr())

@@ -50,7 +50,7 @@ trait WeirSuite extends munit.FunSuite:
         WeirSuite.stuck = true
         fail(s"It had not ended within $limit.\n${WeirSuite.dump()}")
 
-  /** Waits for what nothing tells of, by asking. */
+  /** Waits for a condition that no event announces, by checking it again and again. */
   def eventually(clue: => String)(condition: => Boolean): Unit =
     val deadline = 15.seconds.fromNow
     var isSo = condition
@@ -61,8 +61,8 @@ trait WeirSuite extends munit.FunSuite:
       isSo = condition
     if !isSo then fail(s"Not so after 15 s: $clue\n${WeirSuite.dump()}")
 
-  /** Nothing is queued, asleep or running. Not asked any more once a test has hung: its fibers are
-    * still there.
+  /** Waits until nothing is queued, asleep or running. Does not wait once a test has hung: its
+    * fibers are still there.
     */
   def settles(runtime: Runtime): Unit =
     val scheduler = runtime.scheduler
@@ -83,7 +83,7 @@ trait WeirSuite extends munit.FunSuite:
   def isWaiting(fiber: Fiber[Any]): Boolean = fiber match
     case core: FiberCore => core.suspendedIn ne null
 
-  /** A fiber that waits for the cancel of `fiber`, which has been asked for when this returns. */
+  /** Returns a fiber that waits for the cancel of `fiber`, which has been requested by then. */
   def startCancel(fiber: Fiber[Any]): Fiber[Unit] =
     val canceling = fiber.cancel.start.runSync()
     fiber match

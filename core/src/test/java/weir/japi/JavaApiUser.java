@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
 
-/** Each class of weir.japi as a program in Java uses it; JavaApiSuite says what comes out. */
+/** A program in Java that uses each class of weir.japi; JavaApiSuite checks the results. */
 final class JavaApiUser {
   private JavaApiUser() {}
 
@@ -71,7 +71,7 @@ final class JavaApiUser {
     return seen;
   }
 
-  /** The names of what has run, of a task that is cancelled by its future. */
+  /** Returns the names of the parts that have run, of a task that is cancelled by its future. */
   static List<Object> cancelled() throws Exception {
     List<Object> seen = new CopyOnWriteArrayList<>();
     CountDownLatch begun = new CountDownLatch(1);

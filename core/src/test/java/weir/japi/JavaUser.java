@@ -22,7 +22,7 @@ final class JavaUser {
     return Tasks.runSync(task);
   }
 
-  /** A checked exception arrives as what it is. */
+  /** A checked exception arrives unwrapped. */
   static String readOr(Path path, String otherwise) throws Exception {
     Task<String> read = Tasks.of(() -> Files.readString(path));
     try {

@@ -41,8 +41,8 @@ final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoClose
     Files.deleteIfExists(errors): Unit
 
 object AppProcess:
-  /** False where the one that runs the tests ignores the signal, as `nohup`, or a shell with its
-    * background jobs, makes a process do: its children then do as well.
+  /** Returns false if the process that runs the tests ignores the signal, as under `nohup`, or as a
+    * background job of a shell: its children then ignore it too.
     */
   def hears(signal: String): Boolean =
     val bit = 1L << (Signal(signal).getNumber - 1)

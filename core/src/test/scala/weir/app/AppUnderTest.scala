@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import weir.*
 import weir.fiber.FiberCore
 
-/** The programs that `WeirAppSuite` runs, by the name of what they do. */
+/** The programs that `WeirAppSuite` runs, by name. */
 object AppUnderTest extends WeirApp:
 
   override protected def shutdownDeadline: FiniteDuration =

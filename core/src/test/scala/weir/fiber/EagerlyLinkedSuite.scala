@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters.*
 import weir.sync.{ChannelCore, ChannelWaiter}
 import weir.{Channel, Runtime, WeirSuite}
 
-/** A JVM may call the wrong method where a class that overrides it is linked late: see the README
-  * of `fiber`.
+/** A JVM may call the wrong method if a class that overrides it is linked late: see the README of
+  * `fiber`.
   */
 class EagerlyLinkedSuite extends WeirSuite:
   override def limit = super.limit * 3

@@ -20,7 +20,7 @@ class UnhandledSuite extends WeirSuite:
 
   private def failing(error: Throwable): Task[Nothing] = Task.cede.andThen(Task.fail(error))
 
-  /** Other suites in this JVM may have left as many reports as there is room for. */
+  /** Other suites in this JVM may have left so many reports that there is no room for more. */
   override def beforeEach(context: BeforeEach): Unit =
     eventually("there is room for reports") {
       System.gc()

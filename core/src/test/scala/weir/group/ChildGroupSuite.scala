@@ -8,7 +8,7 @@ import weir.fiber.{FiberCore, Suspend, TaskFiber}
 import weir.runtime.{Job, Pause, Scheduler, SystemTimers, Tuning}
 import weir.{Runtime, Task, Tier, WeirSuite}
 
-/** When a helper says that it is demanded, and which runners a group starts. */
+/** The demand of helpers, and the runners that a group starts. */
 class ChildGroupSuite extends WeirSuite:
 
   /** Two children that are ready. At each look, `takenBetween` more seem to have been taken. */
@@ -71,8 +71,8 @@ class ChildGroupSuite extends WeirSuite:
   test("a helper is demanded at once where children have blocked, however fast the others are"):
     assertEquals(laterWith(1_000_000, spawned = true), 0)
 
-  /** Four children that are ready. During the first look whether there are more, a helper is
-    * requested, and begins.
+  /** Four children that are ready. During the first look for more children, a helper is requested,
+    * and begins.
     */
   private final class SlowLook extends ChildGroup(limit = 2):
     private val next = AtomicInteger()
@@ -128,7 +128,7 @@ class ChildGroupSuite extends WeirSuite:
     run.runSync()(using runtime): Unit
     assert(group.ran)
 
-  /** One child, which stops the group, and asks for one more runner. That is demanded before the
+  /** One child, which stops the group, and requests one more runner. That is demanded before the
     * group has ended, and begins afterwards.
     */
   private final class Stops extends ChildGroup(limit = 2):

@@ -7,8 +7,8 @@ import weir.fiber.{Suspend, TaskFiber}
 import weir.runtime.{Job, Scheduler, Tuning}
 import weir.{Runtime, Task, WeirSuite}
 
-/** A group from a call site that has lately needed no helper delays its helper request; where a
-  * child needs a helper after all, one comes.
+/** A group from a call site that has lately needed no helper delays its helper request; if a child
+  * needs a helper after all, one comes.
   */
 class DelayedRequestSuite extends WeirSuite:
 

@@ -4,9 +4,9 @@ import weir.Task
 
 /** The laws of Cats Effect's `Async`, under the names that they have there.
   *
-  * In `Task.async` the registration is plain code, where it is an effect in Cats Effect: so "async
-  * right is uncancelable sequenced pure" and its like have code in the place of that effect. Those
-  * of `asyncCheckAttempt`, `evalOn`, `executionContext` and `syncStep` are not here: the suites of
+  * In `Task.async` the registration is plain code; in Cats Effect it is an effect. So "async right
+  * is uncancelable sequenced pure" and its like have code in the place of that effect. Those of
+  * `asyncCheckAttempt`, `evalOn`, `executionContext` and `syncStep` are not here: the suites of
   * `weir-cats` have all laws, through the type class.
   */
 class AsyncLawsSuite extends LawTests:

@@ -2,11 +2,10 @@ package weir.laws
 
 import weir.{Deferred, Outcome, Ref, Task}
 
-/** Laws of what `GenConcurrent` adds to `GenSpawn`: `ref`, `deferred`, `both`, and `traverse` in
-  * parallel.
-  *
-  * Cats Effect has no laws of its own for that class, so these are ours: what its documentation
-  * says of these operations. `memoize` has no equal here: a `Cache` is a type with keys and times.
+/** Laws of the operations that `GenConcurrent` adds to `GenSpawn`: `ref`, `deferred`, `both`, and
+  * `traverse` in parallel. Cats Effect has no laws of its own for that class, so these are ours,
+  * after its documentation of these operations. `memoize` has no equal here: a `Cache` is a type
+  * with keys and times.
   */
 class ConcurrentLawsSuite extends LawTests:
 

@@ -59,7 +59,7 @@ enum LawProgram:
   case Cancelable(child: LawProgram, hook: LawProgram)
   case ThroughRef(source: LawProgram)
 
-  /** Waits for what another fiber sets. */
+  /** Waits for the value that another fiber sets. */
   case ThroughDeferred(source: LawProgram)
 
   /** With a permit that another fiber holds for so long. */

@@ -28,11 +28,11 @@ enum LawCancel:
   /** When nothing can run, and no alarm is set. */
   case AtRest
 
-/** Runs one task to its end, or to where nothing more can happen, on the calling thread alone.
+/** Runs one task to its end, or until nothing more can happen, on the calling thread alone.
   *
   * All fibers run on that thread, in slices of a few instructions, in an order that follows from
   * `seed`. The clock moves when none of them can run: so no cancel, alarm or callback ever comes at
-  * the same time as a step, and what happens depends on the program alone.
+  * the same time as a step, and the events depend on the program alone.
   */
 final class LawRuntime(seed: Long):
   private val scheduler = LawScheduler(seed)

@@ -20,8 +20,8 @@ trait LawTests extends WeirSuite:
 
   override def limit: FiniteDuration = 30.seconds + (each / 50).seconds
 
-  /** `canceled`: whether it holds also where the main fiber is cancelled from outside. `unless`: a
-    * task that must not end as cancelled by itself; samples in which it does are left out.
+  /** `canceled` is true if the law holds also if the main fiber is cancelled from outside. `unless`
+    * is a task that must not end as cancelled by itself; samples in which it does are left out.
     */
   def law(
       name: String,

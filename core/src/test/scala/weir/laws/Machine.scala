@@ -13,8 +13,8 @@ import weir.{Deferred, Outcome, Poll, Runtime, Task}
 /** Runs a program as a real task, and cancels it at a given step.
   *
   * The step that is to be cancelled requests that from another thread. It then waits until the
-  * cancel of its fiber has been requested; or, where the cancel must end the step, it blocks,
-  * sleeps or waits for ever.
+  * cancel of its fiber has been requested. Or, if the cancel must end the step, it blocks, sleeps
+  * or waits for ever.
   */
 final class Machine(cancelAt: CancelAt, runtime: Runtime):
   import Machine.*
@@ -50,7 +50,7 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
   /** Notes an event `name`. */
   def mark(name: String): Task[Unit] = Task.delay(record("", name))
 
-  /** Runs `task` masked, and marks the outcome that it returns: for laws on what goes on in another
+  /** Runs `task` masked, and marks the outcome that it returns: for laws on the events in another
     * fiber.
     */
   def alone(task: Task[Outcome[Any]]): Task[Int] =
@@ -243,8 +243,8 @@ final class Machine(cancelAt: CancelAt, runtime: Runtime):
     }
     val other = begin.andThen(over.get).guarantee(Task(record(s"$path.other", "released")))
     val first = Task(awaitLatch(begun)).andThen(inGroup(body, path, scope))
-    // Not where the cancel comes from the fiber that waits for both: it ends the other, which must
-    // not be faster.
+    // Not if the cancel comes from the fiber that waits for both: it ends the other, which must not
+    // be faster.
     val end = Task.defer {
       if !scope.isMasked && scope.place.isCancelled then Task.unit
       else over.complete(-2).void

@@ -13,8 +13,7 @@ import weir.{Mutex, Outcome, Resource, Semaphore, Task}
   */
 class MaskEndLawsSuite extends LawTests:
 
-  /** `context`: what is around the masked region, as far as that is no step that can be cancelled.
-    */
+  /** `context` is the code around the masked region, without any step that can be cancelled. */
   private def kept(name: String)(context: LawWorld => Task[Int] => Task[Any]): Unit =
     def region(w: LawWorld, pending: Task[Unit]): Task[Int] =
       Task.uncancelable(_ => pending.andThen(w.child).flatTap(_ => w.mark("masked")))

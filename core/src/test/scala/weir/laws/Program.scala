@@ -2,10 +2,9 @@ package weir.laws
 
 import org.scalacheck.{Gen, Shrink}
 
-/** A task as data. `Machine` makes a real task of it, and `Reference` defines its meaning.
-  *
-  * Each node runs at most once, so the path to it names its events. A program has one meaning only:
-  * where two fibers run at once, the end of the second depends on the first.
+/** A task as data. `Machine` makes a real task of it, and `Reference` defines its meaning. Each
+  * node runs at most once, so the path to it names its events. A program has one meaning only: if
+  * two fibers run at once, the end of the second depends on the first.
   */
 enum Program:
   case Pure, Fail, Throw, Canceled

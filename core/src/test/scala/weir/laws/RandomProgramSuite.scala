@@ -7,9 +7,8 @@ import scala.concurrent.duration.*
 import weir.{Runtime, WeirSuite}
 import weir.Tier
 
-/** Random programs do what the reference says, with a cancel at every point.
-  *
-  * `-Dweir.laws.seed=N` takes a seed back, `-Dweir.laws.programs=N` is how many programs are made.
+/** Random programs have the same effects as the reference, with a cancel at every point.
+  * `-Dweir.laws.seed=N` takes a seed, `-Dweir.laws.programs=N` sets the number of programs.
   */
 class RandomProgramSuite extends WeirSuite:
 
@@ -42,7 +41,7 @@ class RandomProgramSuite extends WeirSuite:
       .map(point => (point, difference(program, point, runtime)))
       .collectFirst { case (point, what: String) => (point, what) }
 
-  /** The smallest part of `program` that is still wrong, and what it does. */
+  /** Returns the smallest part of `program` that is still wrong, and its fault. */
   private def smallest(program: Program, at: CancelAt, what: String, runtime: Runtime): String =
     program.children.iterator
       .flatMap(part => firstDifference(part, runtime).map((part, _)))

@@ -14,10 +14,9 @@ enum CancelAt:
 final case class Seen(outcome: String, events: Map[String, List[String]])
 
 /** The meaning of a program: a plain interpreter on one thread, with no scheduler and no waiting.
-  *
-  * A cancel is checked for before each piece of the user's code but the functions of `map`, and not
-  * at the end of a mask. So, once a cancel has been requested, nothing runs but those, what is
-  * masked, and finalizers.
+  * It checks for a cancel before each piece of the user's code except the functions of `map`, and
+  * not at the end of a mask. So, once a cancel has been requested, only those functions, masked
+  * code and finalizers run.
   */
 final class Reference(cancelAt: CancelAt):
   import Reference.*
@@ -200,7 +199,7 @@ final class Reference(cancelAt: CancelAt):
       case TimeLimit(body) => group(fiber, path)(eval(body, s"$path.0", _, polls))
       case Abandon(body) => group(fiber, path)(eval(body, s"$path.0", _, polls))
       case Cancelable(body, hook) =>
-        // Its value after the hook is what the hook has made of it.
+        // After the hook, its value is the one that the hook has led to.
         group(fiber, path, keepsValue = false, hook = () => in(1, hook): Unit)(
           eval(body, s"$path.0", _, polls)
         )
@@ -262,8 +261,8 @@ final class Reference(cancelAt: CancelAt):
   private def child(parent: Fiber, path: String, propagates: Boolean): Fiber =
     Fiber(path, parent, parent.reached && propagates && parent.masks == 0)
 
-  /** A wait for `body` in another fiber, which a cancel of this fiber reaches, after the hook.
-    * `keepsValue`: the wait has the value of that fiber, also where this one is cancelled.
+  /** A wait for `body` in another fiber, which a cancel of this fiber reaches, after the hook. If
+    * `keepsValue`, the wait has the value of that fiber, even if this one is cancelled.
     */
   private def group(
       fiber: Fiber,
@@ -314,7 +313,7 @@ object Reference:
     case Result.Error(error) => s"Failed($error)"
     case Result.Canceled => "Canceled"
 
-  /** `reached`: whether a cancel of the first fiber reaches this one. */
+  /** `reached` is true if a cancel of the first fiber reaches this one. */
   private final class Fiber(val path: String, val parent: Fiber | Null, val reached: Boolean):
     var cancelRequested = false
     var masks = 0

@@ -2,17 +2,15 @@ package weir.laws
 
 import weir.{Deferred, Fiber, Outcome, Task}
 
-/** The laws of Cats Effect's `GenSpawn` and `Unique`, under the names that they have there.
-  *
-  * `Task` has no `racePair`: `LawWorld.racePair` is made of fibers and a `Deferred`. `Task` has no
-  * `unique` either: the law of `Unique` is told of a new `Deferred`, as that is what it is good
-  * for.
+/** The laws of Cats Effect's `GenSpawn` and `Unique`, under the names that they have there. `Task`
+  * has no `racePair`: `LawWorld.racePair` is made of fibers and a `Deferred`. `Task` has no
+  * `unique` either: the law of `Unique` is about a new `Deferred`, which serves the same purpose.
   *
   * In one point `Task.race` is as Cats Effect's was until 3.4: a side that cancels itself leaves
-  * the race to the other one, where since 3.5 it cancels the other one. So "race derives from
-  * racePair" is the law with that definition; the two identities of "race never non-canceled" are
-  * for sides that do not cancel themselves; and the two of "race canceled", which 3.5 has
-  * withdrawn, hold.
+  * the race to the other one. Since 3.5 of Cats Effect it cancels the other one. So "race derives
+  * from racePair" is the law with the former definition; the two identities of "race never
+  * non-canceled" are for sides that do not cancel themselves; and the two of "race canceled", which
+  * 3.5 has withdrawn, hold.
   */
 class SpawnLawsSuite extends LawTests:
 

@@ -13,16 +13,16 @@ import weir.{Fiber, Outcome, Ref, Task, Tier}
 abstract class OrdersSuite extends munit.FunSuite:
   TestRuntime.run(Task.unit) // the first use loads the agent
 
-  // In the short tier so many tests have a minute together.
+  // With this time, all of these tests take a minute together in the short tier.
   private val limits = ExploreLimits(time = OrdersSuite.time, steps = 50_000)
 
   override def munitTimeout: Duration = 2.minutes
 
-  /** A test that runs `program` in all its orders with up to two pre-emptions; or as many of them
-    * as there is time for.
+  /** Defines a test that runs `program` in all its orders with up to two pre-emptions, or in as
+    * many of them as there is time for.
     *
-    * @param inside the begins of the names of classes whose every access to what is shared is a
-    * step
+    * @param inside the begins of the names of classes whose every access to a shared object is a
+    *   step
     */
   final def orders(name: String)(inside: String*)(program: => Task[Any])(using Location): Unit =
     test(name):

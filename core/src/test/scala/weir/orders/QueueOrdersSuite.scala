@@ -3,7 +3,9 @@ package weir.orders
 import weir.orders.OrdersSuite.{Kept, together}
 import weir.{Channel, ChannelClosed, Queue, Task}
 
-/** Queues and channels in every order: what goes in comes out once, also beside a cancel. */
+/** Queues and channels in every order: each value that goes in comes out once, even if waits are
+  * cancelled.
+  */
 class QueueOrdersSuite extends OrdersSuite:
   private val inQueue = Seq("weir.Queue", "weir.sync.Guarded", "weir.fiber.WaitList")
   private val inChannel = Seq("weir.Channel", "weir.sync.", "weir.fiber.WaitList")

@@ -20,7 +20,7 @@ class StreamOrdersSuite extends OrdersSuite:
     .map("weir.stream." + _)
   private val boom = IllegalStateException("expected")
 
-  /** @param isOrdered whether the elements keep their order */
+  /** @param isOrdered true if the elements keep their order */
   private final case class Stage(
       name: String,
       isOrdered: Boolean,
@@ -50,7 +50,7 @@ class StreamOrdersSuite extends OrdersSuite:
     ordered("interruptWhen")(_.interruptWhen(Task.never))
   )
 
-  /** A source that counts how many are open. */
+  /** Returns a source that counts in `open` how many are open. */
   private def source(open: Ref[Int], end: Stream[Int] = Stream.empty): Stream[Int] =
     Stream
       .bracket(open.update(_ + 1))(_ => open.update(_ - 1))

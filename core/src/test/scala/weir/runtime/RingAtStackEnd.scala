@@ -8,7 +8,7 @@ object RingAtStackEnd:
   def main(args: Array[String]): Unit =
     val ring = Ring(2)
     if !ring.push(Nothing) || ring.poll() == null then
-      println("not even here") // links what it calls
+      println("not even here") // links the methods that it calls
     println(s"${(0 until 200).count(isWhole)} rings gave back what they took")
 
   /** Pushes as the stack gets shorter, frame by frame. `shift` moves its end within a frame. */

@@ -70,8 +70,8 @@ class RingSuite extends WeirSuite:
               case job: Numbered =>
                 seen.incrementAndGet(job.producer * each + job.number): Unit
                 left.decrementAndGet(): Unit
-                // Each consumer sees what one producer pushed in order, however many consumers
-                // there are.
+                // Each consumer sees the jobs that one producer pushed in order, however many
+                // consumers there are.
                 if job.number <= last(job.producer) then disorder.incrementAndGet(): Unit
                 last(job.producer) = job.number
               case _ => Thread.`yield`()

@@ -157,7 +157,7 @@ class SchedulerSuite extends WeirSuite:
     assertEquals(scheduler.takeSlot(second), -1)
     assert(scheduler.holdsSlot(first, 0))
 
-  /** Lets two threads come for what only one of them can have at a time, again and again. */
+  /** Lets two threads take a thing that only one of them can have at a time, again and again. */
   private def oneAtATime(take: Int => Boolean)(giveBack: Int => Boolean): Unit =
     val inside, wrong = AtomicInteger()
     val until = System.nanoTime() + stressNanos

@@ -64,9 +64,9 @@ class SpinsSuite extends WeirSuite:
     var used = 0L
     override def usedNanos(thread: Thread): Long = used
 
-  /** Looks at `thread` as if one slice ran on it all the time; how often that has been reported
-    * after each look. The looks are so far `apart`, and between two of them the thread has used a
-    * processor for that `share` of the time.
+  /** Looks at `thread` as if one slice ran on it all the time. Returns the number of reports after
+    * each look. The looks are `apart` from each other, and between two of them the thread has used
+    * a processor for that `share` of the time.
     */
   private def looks(at: Thread, share: Double = 1, listener: Counting = Counting())(
       apart: FiniteDuration*

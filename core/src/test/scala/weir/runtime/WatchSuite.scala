@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 import weir.*
 
-/** When the watch looks, and who wakes it. */
+/** The times at which the watch looks, and the threads that wake it. */
 class WatchSuite extends WeirSuite:
 
   test("the watch sleeps when no fiber runs, and is awake while one does"):
@@ -41,7 +41,7 @@ class WatchSuite extends WeirSuite:
     val seen = CountDownLatch(1)
     val blocked = Here(Thread.ofPlatform().unstarted(() => ()))
     val newcomer = Here {
-      seen.countDown() // asked for at the second look: the first one finds that it is new
+      seen.countDown() // read at the second look: the first one finds that it is new
       Thread.ofPlatform().unstarted(() => ())
     }
     var asked = 0

@@ -10,7 +10,7 @@ import weir.{CollectedTests, Runtime, Task, TaskLocal}
 /** The standby with a job that is not needed yet, and with a job for which there is no slot. */
 class WorkerSuite extends CollectedTests:
 
-  /** Says `Later` so many times, and then `last`. */
+  /** Answers `Later` as often as `later` says, and then `last`. */
   private final class Asked(later: Int, last: Int) extends Job:
     val times = AtomicInteger()
     val ran = CountDownLatch(1)
@@ -211,7 +211,7 @@ class WorkerSuite extends CollectedTests:
     val first = new Job:
       def runSlice(executionThread: ExecutionThread): Unit =
         ExecutionThread.workerHere.nn.caller =
-          CallingThread(scheduler, executionThread) // as where the stack has overflowed
+          CallingThread(scheduler, executionThread) // as after an overflow of the stack
         executionThread.handOver(second)
     scheduler.submit(first)
     val (executionThread, here) = found.get(10, TimeUnit.SECONDS)

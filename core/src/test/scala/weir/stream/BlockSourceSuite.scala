@@ -21,8 +21,8 @@ class BlockSourceSuite extends StreamTests:
     Random(size).nextBytes(bytes)
     bytes
 
-  /** An input that gives at most `most` bytes with each read, and counts how often it is opened and
-    * closed.
+  /** An input that returns at most `most` bytes for each read, and counts how often it is opened
+    * and closed.
     */
   private final class Counted(bytes: Array[Byte], most: Int):
     val opened, closed = AtomicInteger()

@@ -7,11 +7,10 @@ import scala.util.control.NoStackTrace
 import weir.fiber.TaskFiber
 import weir.trace.Functions
 
-/** Random streams that consist of streams do what a plain recursive loop over the same description
-  * does: the same elements, and the same effects, finalizers and handlers in the same order.
+/** Random streams that consist of streams do the same as a plain recursive loop over the same
+  * description: the same elements, and the same effects, finalizers and handlers in the same order.
   *
-  * `-Dweir.stress.seed=N` takes a printed seed back, `-Dweir.stress.seconds=60` runs it for a
-  * minute.
+  * `-Dweir.stress.seed=N` takes a printed seed, `-Dweir.stress.seconds=60` runs it for a minute.
   */
 class CompositeSuite extends StreamTests:
   private val seed = Tier.seed("weir.stress.seed")
@@ -19,7 +18,7 @@ class CompositeSuite extends StreamTests:
 
   override def limit: FiniteDuration = 30.seconds + seconds.seconds
 
-  // First, since random streams go on for ever where these fail.
+  // First, since random streams never end if these fail.
 
   test("a recursion that makes no element looks for a cancel in each turn"):
     for turn <- List[(=> Stream[Int]) => Stream[Int]](

@@ -12,7 +12,9 @@ import weir.testkit.TestRuntime
 class EffectsAheadSuite extends StreamTests:
   override def limit: FiniteDuration = 30.seconds
 
-  /** A form of running ahead, and how many elements it may be ahead of the one in use. */
+  /** A form of running ahead, and the largest number of elements that it may be ahead of the one in
+    * use.
+    */
   private final case class Form(name: String, most: Int, make: Stream[Int] => Stream[Int])
 
   private val forms = List(
@@ -56,8 +58,8 @@ class EffectsAheadSuite extends StreamTests:
       assertEquals(TestRuntime.run(stream.take(0).toList), Nil)
       assertEquals(launched.get, 0)
 
-  /** Stages that know from downstream how many elements they will ask for, with what take(2)
-    * comes to there.
+  /** Stages that learn from downstream how many elements it will ask for, with the number that they
+    * ask for under take(2).
     */
   private val knowing = List[(String, Int, Stream[Int] => Stream[Any])](
     ("nothing", 2, identity),

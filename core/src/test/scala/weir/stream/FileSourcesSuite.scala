@@ -51,7 +51,7 @@ class FileSourcesSuite extends StreamTests:
       val file = folder.resolve("a")
       val seen = Log()
       val fiber = Stream.watch(folder).evalTap(c => seen(s"$c")).drain.start.runSync()
-      // there is nothing that tells when the watch has begun
+      // no event tells that the watch has begun
       eventually("it watches") {
         Files.deleteIfExists(file): Unit
         write(file, "a")

@@ -3,9 +3,9 @@ package stream
 
 import scala.concurrent.duration.*
 
-/** Sends `-Delements=…` elements through each concurrent operator, and prints by how many bytes the
-  * heap has grown from the middle of them to the end, garbage left out. Arguments name the
-  * operators; all of them if there are none.
+/** Sends `-Delements=…` elements through each concurrent operator. Prints the number of bytes by
+  * which the heap has grown from the middle of them to the end, garbage left out. The arguments
+  * name the operators; all of them if there are none.
   */
 object FlatHeap:
   private val count = java.lang.Long.getLong("elements", 10_000_000L).longValue

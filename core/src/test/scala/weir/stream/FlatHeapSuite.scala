@@ -3,12 +3,10 @@ package stream
 
 import scala.concurrent.duration.*
 
-/** However many elements go through a concurrent operator, the heap does not grow: in a JVM of 64
-  * MB.
-  *
-  * The short tier sees only what keeps some hundred bytes of each element.
-  *
-  * `-Dweir.heap.elements=10000000` for so many elements through each; the long tier has that.
+/** The heap does not grow, however many elements go through a concurrent operator: in a JVM of 64
+  * MB. The short tier finds only a leak of some hundred bytes for each element.
+  * `-Dweir.heap.elements=10000000` sets the number of elements for each operator, as in the long
+  * tier.
   */
 class FlatHeapSuite extends StreamTests:
   private val elements = Tier.size("weir.heap.elements", 4_000, 10_000_000)

@@ -192,7 +192,7 @@ class FlowStressSuite extends StreamTests, StressTests:
     assertEquals(subscriber.ends.get, 0)
   }
 
-  /** A publisher on a thread of its own, which gives what is requested, and then ends. */
+  /** A publisher on a thread of its own, which signals the requested elements, and then ends. */
   private final class Threaded(count: Int, seed: Long) extends Flow.Publisher[Int]:
     val wanted = AtomicLong()
     val cancelled = AtomicInteger()

@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 class FromPublisherSuite extends StreamTests:
   private type Subscriber = Flow.Subscriber[? >: Int]
 
-  /** A publisher that does what a test says, and keeps what is requested of it. */
+  /** A publisher that a test controls, and that keeps the requests that it gets. */
   private final class Told(
       act: (Subscriber, Flow.Subscription) => Unit = (s, subscription) =>
         s.onSubscribe(subscription),

@@ -365,7 +365,7 @@ object FusedSuite:
       )
       .flatMap(make => Gen.choose(0, 4).map(make))
 
-  /** Of what kind the pull is from which a run gets its elements. */
+  /** The kind of the pull from which a run gets its elements. */
   enum From:
     case Iterator, Pull, Composite
 
@@ -379,7 +379,9 @@ object FusedSuite:
     /** The source in parts, of which some have no element. */
     def groups: List[List[Int]] = source.grouped(3).flatMap(List(Nil, _)).toList
 
-  /** A stream whose parts are collections and others, and which notes how it is closed. */
+  /** A stream whose parts are collections and others, and which notes the way in which it is
+    * closed.
+    */
   private def composite(program: Program, log: Log, closed: ListBuffer[String]): Stream[Int] =
     val note = log.value("source", program.failsAt)
     def items(of: List[Int]) = new Iterable[Int]:
@@ -422,14 +424,14 @@ object FusedSuite:
     )
   )
 
-  /** Notes how it is closed. */
+  /** Notes the way in which it is closed. */
   final class Closing(upstream: Pull, closed: ListBuffer[String]) extends Pull:
     def next(fiber: TaskFiber): Any = upstream.next(fiber)
     def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
       closed += outcome.toString
       upstream.close(fiber, outcome)
 
-  /** Notes how many elements it may be asked for at most, and has something to close. */
+  /** Notes the largest number of elements that it may be asked for, and has something to close. */
   final class Asked(upstream: Pull, said: ListBuffer[String]) extends Stage(upstream):
     private var lowest = Long.MaxValue
     private var begun = false

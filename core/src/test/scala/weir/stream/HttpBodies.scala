@@ -40,7 +40,7 @@ object HttpBodies:
     for i <- 0 until megabytes do out.write(block(i))
     out.close()
 
-  /** Answers with the sum of what has come. */
+  /** Answers with the sum of the bytes that have come. */
   private def upload(exchange: HttpExchange): Unit =
     val sum = Sum()
     val in = exchange.getRequestBody

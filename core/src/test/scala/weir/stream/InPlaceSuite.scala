@@ -5,7 +5,7 @@ import java.util.concurrent.{CountDownLatch, Executors}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.concurrent.ExecutionContext
 
-/** `parEvalMap` where the consumer runs the effects. */
+/** `parEvalMap` while the consumer runs the effects. */
 class InPlaceSuite extends InPlaceTests:
 
   test("effects that are ready run in the consumer's loop, and nothing runs ahead of it"):

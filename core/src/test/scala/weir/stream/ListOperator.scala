@@ -2,7 +2,8 @@ package weir.stream
 
 import weir.{Resource, Stream, Task}
 
-/** An operator that stays on one fiber, with a number for what it is given, and the same on a list.
+/** An operator that stays on one fiber, with a number as its argument, and the same operation on a
+  * list.
   */
 private final case class ListOperator(
     name: String,
@@ -13,7 +14,7 @@ private final case class ListOperator(
 private object ListOperator:
   private def windows(items: List[Int], size: Int, step: Int): List[Vector[Int]] =
     items.sliding(size, step).map(_.toVector).toList match
-      // A window that is not full repeats elements only where the whole list is smaller.
+      // A window that is not full repeats elements only if the whole list is smaller.
       case all if all.size > 1 && all.last.size <= math.max(0, size - step) => all.init
       case all => all
 

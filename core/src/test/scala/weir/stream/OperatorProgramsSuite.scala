@@ -10,11 +10,9 @@ import scala.concurrent.duration.*
 import weir.fiber.TaskFiber
 
 /** Random chains of all operators of one fiber, on a source that may fail at any place, with a
-  * function in the chain that may throw, for a consumer that may stop at any place.
-  *
-  * They do what the same chain does on a list; they do it in the same order, seen between each two
-  * operators, whether their runs are one loop or a chain of stages; and what was opened is closed
-  * once.
+  * function in the chain that may throw, for a consumer that may stop at any place. They do the
+  * same as the same chain on a list. They do it in the same order, seen between each two operators,
+  * whether their runs are one loop or a chain of stages. Whatever was opened is closed once.
   */
 class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
   override def limit: FiniteDuration = if Tier.isLong then 20.minutes else 60.seconds
@@ -26,10 +24,8 @@ class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
       Integer.getInteger("weir.stream.runs", Tier(150, 30_000))
     )
 
-  /** @param ends
-    *   whether a run of steps ends after the operator, as it does where a fiber is
-    * @param poison
-    *   the element after the operator at which a function throws
+  /** @param ends true if a run of steps ends after the operator, as it does at a fiber
+    * @param poison the element after the operator at which a function throws
     */
   private final case class Link(
       operator: ListOperator,
@@ -78,7 +74,9 @@ class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
 
   private val boom = Boom()
 
-  /** The result, what has passed each operator in which order, and what was opened and closed. */
+  /** The result, the elements that have passed each operator in their order, and the sources that
+    * were opened and closed.
+    */
   private final case class Seen(
       result: Either[String, Unit],
       elements: List[Int],
@@ -157,8 +155,8 @@ class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
     forAll(program) { program =>
       val first = run(program, fused)
       assertEquals(first, run(program, chained))
-      // `scan` may end before it asks for an element, and closes what it has opened all the same;
-      // a pull is also opened to look at it, and then neither pulled nor closed.
+      // `scan` may end before it asks for an element, and closes the source that it has opened
+      // nevertheless. A pull is also opened to look at it, and then neither pulled nor closed.
       for pull <- first.opened do
         assert(pull.closes == 1 || pull.closes == 0 && !pull.hasBegun, s"$first")
       assertEquals(first.closed.size, first.opened.map(_.closes).sum)

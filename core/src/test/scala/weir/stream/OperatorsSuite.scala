@@ -9,8 +9,9 @@ import org.scalacheck.rng.Seed
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
-/** The operators that stay on one fiber do what the same operation on a `List` does, also for a
-  * consumer that stops early; an error keeps its place; and what they read from is closed once.
+/** The operators that stay on one fiber do the same as the operation on a `List`, also for a
+  * consumer that stops early. An error keeps its place, and the source that they read from is
+  * closed once.
   */
 class OperatorsSuite extends StreamTests, ScalaCheckSuite:
   override def limit = 60.seconds

@@ -23,7 +23,7 @@ abstract class ProcessorTckSuite(pipe: Stream[Int] => Stream[Int]) extends TckSu
   def kit: Class[?] = classOf[IdentityFlowProcessorVerification[?]]
   def verification(): AnyRef = Verification()
 
-  /** The kit asks by `maxSupportedSubscribers` how many there may be. */
+  /** The kit calls `maxSupportedSubscribers` to find out how many there may be. */
   override def skips: Map[String, String] =
     val one = "it has one subscriber. Rule 1.11: a publisher may support several"
     Map(

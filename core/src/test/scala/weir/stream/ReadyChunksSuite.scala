@@ -1,7 +1,7 @@
 package weir
 package stream
 
-/** `chunks` and `toPull`: what another library takes elements by. */
+/** `chunks` and `toPull`, by which another library takes elements. */
 class ReadyChunksSuite extends StreamTests:
 
   test("a collection comes in groups of the limit, and no group is empty"):

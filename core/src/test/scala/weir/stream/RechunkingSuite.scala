@@ -5,8 +5,8 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 
-/** Elements are elements, however many their source makes at a time: each size counts elements, and
-  * what comes out does not depend on how they were grouped before.
+/** The number of elements that a source makes at a time changes nothing: each size counts elements,
+  * and the results do not depend on the groups in which the elements came.
   */
 class RechunkingSuite extends munit.ScalaCheckSuite, StreamTests:
 

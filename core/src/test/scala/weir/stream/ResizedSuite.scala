@@ -60,14 +60,15 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
         val fiber = run(Stream.emits(0 until 200), size, buffer)(i => effect(i).as(i)).drain.start
           .runSync()
         var finished = 0
-        // In their order, since what ends before an earlier one has its place until that has ended.
+        // In their order, since an effect that ends before an earlier one has its place until that
+        // has ended.
         def finish(n: Int): Unit =
           for _ <- 1 to n do
             eventually(s"$finished has begun")(begun.contains(finished))
             gates(finished).complete(()).runSync(): Unit
             finished += 1
             eventually(s"$finished have ended, not ${ended.get}")(ended.get == finished)
-        // A change is seen a little later: what ends before that is followed by another.
+        // A change is seen a little later: an effect that ends before that is followed by another.
         def shrinkTo(n: Int): Unit = eventually(s"$n, not ${running.get}") {
           if running.get > n then finish(1)
           Thread.sleep(2)
@@ -79,7 +80,7 @@ class ResizedSuite extends munit.ScalaCheckSuite, StreamTests:
         finish(20)
         assertEquals(steady(7)(running.get), 7)
         size.set(3).runSync()
-        assertEquals(steady(7)(running.get), 7) // what runs goes on
+        assertEquals(steady(7)(running.get), 7) // running effects continue
         shrinkTo(3)
         finish(10)
         assertEquals(steady(3)(running.get), 3)

@@ -4,7 +4,7 @@ package stream
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, Flow}
 import scala.jdk.CollectionConverters.*
 
-/** A subscriber that keeps what it is told, and requests what a test says. */
+/** A subscriber that keeps the signals that it gets, and requests as a test decides. */
 final class Signals[A](
     atFirst: Flow.Subscription => Unit = (_: Flow.Subscription) => (),
     each: (Flow.Subscription, A) => Unit = (_: Flow.Subscription, _: A) => ()

@@ -18,7 +18,7 @@ class StreamDirectSuite extends munit.ScalaCheckSuite, StreamTests:
     case 1 => Task.sleep(20.micros)
     case _ => Task.unit
 
-  // First, since others hang where these fail.
+  // First, since others hang if these fail.
 
   test("a masked emit returns once the consumer wants no more"):
     val stream = Stream.direct[Int] { emit =>

@@ -144,7 +144,9 @@ class StreamDroppedSuite extends StreamTests:
       val grown = growth(times(Tier(400, 1_000)).runSync())
       assert(grown < megabyte / 2, s"grew by $grown bytes")
 
-  /** Fails with `error` at the third, of which `thrown` tells; no cancel comes in between. */
+  /** Emits two elements and fails with `error`, after it has opened `thrown`; no cancel comes in
+    * between.
+    */
   private def failing(error: Throwable, thrown: CountDownLatch): Stream[Int] =
     Stream.emits(1 to 9).evalMap { i =>
       if i < 3 then Task.pure(i)

@@ -4,10 +4,8 @@ package stream
 import scala.concurrent.duration.*
 import scala.util.control.NoStackTrace
 
-/** Streams that go on as themselves without an element in between: each turn costs what the first
-  * did.
-  *
-  * `-Dweir.stress.operations=10000000` for so many turns of each.
+/** Streams that continue as themselves without an element in between: each turn costs the same as
+  * the first one. `-Dweir.stress.operations=10000000` sets the number of turns of each.
   */
 class StreamRecursionSuite extends StreamTests:
   private val turns =
@@ -149,7 +147,7 @@ class StreamRecursionSuite extends StreamTests:
         )
       do assertEquals(last(stage(recursion(turn, n)(_ => ()))), n)
 
-  // Each turn keeps something that is still to come: what is kept is heap, and not stack.
+  // Each turn keeps a part that is still to come, on the heap and not on the stack.
   for (name, turn) <- List[(String, Turn)](
       "bracket.flatMap(_ => go)" -> ((n, go) =>
         Stream.bracket(Task(n))(nothing).flatMap(_ => go())

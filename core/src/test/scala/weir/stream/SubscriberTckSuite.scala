@@ -9,7 +9,9 @@ import org.reactivestreams.tck.SubscriberWhiteboxVerification.{
 import org.reactivestreams.tck.flow.FlowSubscriberBlackboxVerification
 import org.reactivestreams.tck.flow.FlowSubscriberWhiteboxVerification
 
-/** The subscriber of a `Stream.fromPublisher` that runs, and what cancels that. */
+/** Returns the subscriber of a `Stream.fromPublisher` that runs, and the function that cancels
+  * that.
+  */
 private def running[A](buffer: Int)(consume: Stream[A] => Task[Any])(using
     Runtime
 ): (Flow.Subscriber[A], () => Unit) =

@@ -88,7 +88,8 @@ class SwitchMapSuite extends StreamTests:
         Pause.nanos(pauses.nextInt(10_000))
         i
       }
-    // The consumer goes on only when the next stream has begun: so what comes next is of that.
+    // The consumer continues only when the next stream has begun: so the next element is of that
+    // stream.
     val used = source.switchMap(inner).evalMap { i =>
       assertEquals(latest, i, s"-Dweir.stress.seed=$seed")
       asked(i + 1).complete(()).andThen(begun(i + 1).get)

@@ -9,11 +9,9 @@ import org.testng.SkipException
 import org.testng.annotations.{AfterClass, BeforeClass, BeforeMethod, Test as KitTest}
 
 /** Every method of a class of the kit of Reactive Streams as a test of its own, except for those
-  * that the kit skips.
-  *
-  * A test that the kit skips fails here, unless the kit has no test for that rule (its methods are
-  * then called `untested_…`), or `skips` says which rule allows it. Those are one test together,
-  * which fails where one of them is not skipped.
+  * that the kit skips. A test that the kit skips fails here, unless the kit has no test for that
+  * rule (its methods are then called `untested_…`), or `skips` names the rule that allows it. Those
+  * are one test together, which fails if one of them is not skipped.
   */
 trait TckSuite extends WeirSuite:
 
@@ -21,17 +19,17 @@ trait TckSuite extends WeirSuite:
   def verification(): AnyRef
   def kit: Class[?]
 
-  /** Why the kit skips a test, by what its name begins with. */
+  /** The reasons for which the kit skips tests, by the begins of their names. */
   def skips: Map[String, String] = Map.empty
 
   /** The runtime of the kit: fibers that the kit does not cancel stay on it. */
   given runtime: Runtime = Runtime.make(2, 64)
 
-  /** The times that the kit waits: for what should come, for what should not, and for an error. A
-    * new one for each test, since it keeps that test's errors.
+  /** The times that the kit waits: for signals that should come, for signals that should not, and
+    * for an error. A new one for each test, since it keeps that test's errors.
     *
     * Version 1.0.4 looks for an error once, after the third of them: `Receptacle.expectError`
-    * computes what is left of the first as a negative number.
+    * computes the rest of the first as a negative number.
     */
   def environment: TestEnvironment =
     TestEnvironment(Tier(2_000L, 5_000L), Tier(15L, 200L), Tier(300L, 1_000L))
@@ -66,8 +64,8 @@ trait TckSuite extends WeirSuite:
       test(method.getName):
         skippedBecause(method).foreach(message => fail(s"skipped by the kit: $message"))
     test("the kit skips what it has no test for, and what a rule makes optional, and no more"):
-      // Concurrently, since each waits for what should not come. Once more, since an optional one
-      // is skipped for an error that comes in its time.
+      // Concurrently, since each waits for a signal that should not come. Once more, since an
+      // optional one is skipped for an error that comes in its time.
       def skipped(method: Method): Option[String] =
         Iterator.continually(skippedBecause(method)).take(5).collectFirst { case Some(why) => why }
       val reasons = Task.parTraverse(toSkip)(method => Task(skipped(method))).runSync()

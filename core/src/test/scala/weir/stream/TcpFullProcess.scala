@@ -6,8 +6,8 @@ import java.net.Socket
 import scala.collection.mutable.ListBuffer
 import scala.concurrent.duration.*
 
-/** A server in a process that runs out of files while a client begins to connect. Prints what the
-  * clients were answered.
+/** A server in a process that runs out of files while a client begins to connect. Prints the
+  * answers that the clients got.
   */
 object TcpFullProcess:
 

@@ -120,7 +120,7 @@ class TcpSuite extends StreamTests:
     }
     assertEquals(addresses.runSync(), (true, true))
 
-  /** A runtime that keeps what it would print. */
+  /** A runtime that keeps its reports instead of printing them. */
   private final class Reports extends Runtime(Scheduler(2, 4), SystemTimers(), null):
     val lines: ConcurrentLinkedQueue[String] = ConcurrentLinkedQueue()
     override private[weir] def report(where: String, error: Throwable): Unit =

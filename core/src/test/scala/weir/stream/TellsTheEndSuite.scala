@@ -14,7 +14,9 @@ class TellsTheEndSuite extends StreamTests:
   /** Rounds of each form with each ending. */
   private val rounds = Tier.size("weir.ends.rounds", 100, 3000)
 
-  /** `source` through a stage, or through a sink and what reads from that; then `commit`. */
+  /** A function that runs `source` through a stage, or through a sink and a reader of that, and
+    * then `commit`.
+    */
   private type Form = (Stream[Int], Stream[Nothing]) => Stream[Int]
 
   private val forms = List[(String, Form)](

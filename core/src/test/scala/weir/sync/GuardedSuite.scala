@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import scala.jdk.CollectionConverters.*
 import weir.fiber.TaskFiber
 
-/** The lock that primitives with a line of waiters have in common, and what they do under it. */
+/** The lock that primitives with a line of waiters share, and their operations under it. */
 class GuardedSuite extends CollectedTests, StreamTests:
 
   private def idle(): TaskFiber = TaskFiber(Runtime.default, Task.unit)
@@ -39,7 +39,7 @@ class GuardedSuite extends CollectedTests, StreamTests:
     def awaitedAs: String = "a test"
     private val results = ConcurrentLinkedQueue[(Int, Boolean)]()
 
-    /** Each value, and whether it was the one to set it. */
+    /** Returns each value, with true if that is the one that was set. */
     def run(): List[(Int, Boolean)] =
       val fiber = idle()
       lock()

@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters.*
 /** Finalizers: bracket and guarantee, released exactly once whatever happens between. */
 class BracketSuite extends WeirSuite:
 
-  /** Counts what was acquired and released. */
+  /** Counts the resources that were acquired and released. */
   private class Account:
     val acquired, released = AtomicInteger()
     val acquire: Task[Int] = Task.cede.andThen(Task(acquired.incrementAndGet()))

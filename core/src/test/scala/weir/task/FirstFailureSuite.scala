@@ -68,7 +68,7 @@ class FirstFailureSuite extends WeirSuite:
       assertEquals(together(List(masked, fails)).attempt.runSync(), Left(first))
       assertEquals(first.getSuppressed.toList, List(second))
 
-  /** Ends once the fiber that runs it has been asked to end. */
+  /** Ends once the cancel of the fiber that runs it has been requested. */
   private val canceled: Task[Unit] = new weir.fiber.Suspend[Unit]:
     def begin(fiber: weir.fiber.TaskFiber): Any =
       eventually("the sibling's fiber has been asked to end")(fiber.cancelRequested)
@@ -96,6 +96,7 @@ class FirstFailureSuite extends WeirSuite:
       assertEquals(ended.get, 1_000_000)
       assert(gauge.peak <= 8, s"${gauge.peak} were begun at once")
       late - early
-    // The JVM, or what another test has left, may grow something of its own meanwhile, once.
+    // The JVM, or a fiber that another test has left, may grow something of its own meanwhile,
+    // once.
     val least = List.fill(3)(grown()).min
     assert(least < 4_000_000, s"$least bytes more")

@@ -93,7 +93,7 @@ class ParTraverseUnorderedSuite extends ParallelTests:
     Task.parTraverseUnorderedN(parallelism)(items)(f)
 
   test("values come in the order in which the children end"):
-    // A child's end is what the next one waits for, so that no child can be counted too early.
+    // Each child waits for the end of the next one, so that no child can be counted too early.
     val ended = Vector.fill(11)(scala.concurrent.Promise[Unit]())
     ended.last.success(())
     def child(i: Int) = Task

@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 
 class RetrySuite extends WeirSuite:
 
-  /** Fails as many times as there are errors, then gives the number of runs. */
+  /** Fails once with each of the errors, then returns the number of runs. */
   private final class Flaky(errors: Throwable*):
     val runs = AtomicInteger()
     val task: Task[Int] = Task.defer {

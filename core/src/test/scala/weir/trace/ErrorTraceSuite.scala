@@ -154,7 +154,7 @@ class ErrorTraceSuite extends WeirSuite:
     )
   do
     test(s"a function that throws an error which was made elsewhere is named$where"):
-      // No line of another function, or of what calls this one, may be next to its own.
+      // No line of another function, or of the caller of this one, may be next to its own.
       def thrown(task: IllegalStateException => Task[Nothing]): List[String] =
         hits.clear()
         val error = IllegalStateException("made before")
@@ -276,7 +276,7 @@ class ErrorTraceSuite extends WeirSuite:
     val error = IllegalStateException("shared")
     def fail = Task.cede.andThen(Task.fail(error)).attempt
     Task.parTraverse(1 to 5000)(_ => fail.start.flatMap(_.join)).runSync(): Unit
-    // 512, and what the last one adds.
+    // 512, and the lines that the last one adds.
     assert(error.getStackTrace.length < 640, error.getStackTrace.length.toString)
 
   // ---- error objects that are thrown again and again ----

@@ -49,7 +49,7 @@ class FiberDumpSuite extends WeirSuite:
     gate.complete(()).runSync(): Unit
     waiter.join.runSync(): Unit
 
-  /** A lock that says who holds it, as a mutex does. */
+  /** A lock that names its holder, as a mutex does. */
   private final class Held(holder: TaskFiber) extends Awaited:
     val waiting = WaitList()
     def awaitedAs: String = "a lock of the test's"

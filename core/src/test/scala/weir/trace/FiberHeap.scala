@@ -3,9 +3,9 @@ package weir.trace
 import scala.concurrent.duration.*
 import weir.*
 
-/** Prints how many bytes of heap a fiber takes that sleeps, and one that waits for a `Deferred`,
-  * each with all that belongs to it: stack, waiter, alarm, its places in the timer's heap and in
-  * the fiber registry.
+/** Prints the number of bytes of heap that a sleeping fiber takes, and one that waits for a
+  * `Deferred`, each with all that belongs to it: stack, waiter, alarm, its places in the timer's
+  * heap and in the fiber registry.
   */
 object FiberHeap:
   private val count = Integer.getInteger("fibers", 200_000).intValue

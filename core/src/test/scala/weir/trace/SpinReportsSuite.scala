@@ -15,8 +15,8 @@ class SpinReportsSuite extends WeirSuite:
 
   private val reported = ConcurrentLinkedQueue[Spin]()
 
-  /** Says that each thread has had a processor all the time, so that what computes is reported
-    * however busy the machine is.
+  /** Returns times as if each thread had had a processor all the time, so that computing code is
+    * reported however busy the machine is.
     */
   private final class RealTime extends ProcessorTime:
     override def threadUnder(thread: Thread, latest: Thread | Null): Thread | Null = thread
@@ -24,8 +24,9 @@ class SpinReportsSuite extends WeirSuite:
 
   private def spinning(body: Runtime ?=> Unit): List[Spin] = observed(RealTime())(body)
 
-  /** The spins that are reported while `body` runs on a runtime of its own, by real processor time:
-    * what should not be reported on an idle machine is not reported on a busy one either.
+  /** Returns the spins that are reported while `body` runs on a runtime of its own, by real
+    * processor time: code that should not be reported on an idle machine is not reported on a busy
+    * one either.
     */
   private def spins(body: Runtime ?=> Unit): List[Spin] = observed(ProcessorTime())(body)
 
@@ -57,7 +58,7 @@ class SpinReportsSuite extends WeirSuite:
       fiber.join.runSync(): Unit
     }
     assertEquals(found.map(_.fiber), List(name))
-    // The loop may be found in the JDK's queue, which it asks whether it has been reported.
+    // The loop may be found in the JDK's queue, in which it looks for the report.
     val own = found.head.trace.dropWhile(_.getClassName.startsWith("java."))
     assertEquals(own.head.getFileName, "SpinReportsSuite.scala")
     assert(found.head.thread.getName == "weir-worker", found.head.toString)

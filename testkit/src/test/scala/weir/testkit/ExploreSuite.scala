@@ -16,7 +16,7 @@ class ExploreSuite extends munit.FunSuite:
     assert(report.isExhaustive, report.toString)
     report
 
-  // ---- what it finds ----
+  // ---- faults that it finds ----
 
   test("a lost update of a Ref is found with one pre-emption"):
     val error = failure() {

@@ -6,7 +6,7 @@ import weir.Task
 import weir.testkit.bugs.{KnownBug, KnownBugs}
 
 /** Prints which tool finds which known bug, how soon, and how long its story is. Takes minutes, so
-  * it runs only where it is asked for: `-Dweir.explore.compare=2`, with the seconds for each.
+  * it runs only on request: `-Dweir.explore.compare=2`, with the seconds for each.
   */
 class KnownBugsComparisonSuite extends munit.FunSuite:
   override def munitTimeout: Duration = 2.hours

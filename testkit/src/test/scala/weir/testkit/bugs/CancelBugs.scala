@@ -84,8 +84,8 @@ object CancelBugs:
 
   /** A memoized `load`.
     *
-    * @param masked whether a cancel cannot come between the entry and its loading
-    * @param retried whether a load that was cancelled is forgotten
+    * @param masked true if a cancel cannot come between the entry and its loading
+    * @param retried true if a load that was cancelled is forgotten
     */
   private def memoized(load: Task[Int], masked: Boolean, retried: Boolean): Task[Task[Int]] =
     type Entry = Deferred[Outcome[Int]]
@@ -133,7 +133,8 @@ object CancelBugs:
     "https://github.com/zio/zio-cache/pull/174"
   )(correct => memoized(Task.cede.as(42), masked = correct, retried = true).flatMap(cancelThenGet))
 
-  // The queue is found open, is shut down with all who wait, and then one begins to wait.
+  // A fiber finds the queue open, the queue is shut down with all its waiters, and then the fiber
+  // begins to wait.
   private val shutDownBetween = ofTasks(
     "a take that begins to wait after the shutdown",
     "https://github.com/zio/zio/pull/1468"
@@ -155,7 +156,7 @@ object CancelBugs:
     yield ()
   }
 
-  // The one who is notified is cancelled before it goes on, and the notification is gone.
+  // The notified fiber is cancelled before it continues, and the notification is lost.
   private val lostNotification = ofTasks(
     "a notification lost with a cancelled waiter",
     "https://github.com/tokio-rs/tokio/pull/3652"
@@ -280,7 +281,7 @@ object CancelBugs:
     yield mustBe("tokens", left, 1)
   }
 
-  // The old timer has rung, and says so only after the timer was set again.
+  // The old timer has rung, and reports that only after the timer was set again.
   private val staleTimer = ofTasks(
     "a stale timer after a reset",
     "https://github.com/conr2d/eo/pull/26"

@@ -67,7 +67,7 @@ object LockBugs:
       def after() = mustBe("the value", value.get, 2)
   )
 
-  // A consumer is woken where a producer should go on: both wait for one condition.
+  // A consumer is woken in place of a producer: both wait for one condition.
   private val notifyOne = ofThreads(
     "notify instead of notifyAll",
     "https://github.com/Netflix/concurrency-limits/pull/70"
@@ -136,7 +136,7 @@ object LockBugs:
       def after() = mustBe("full", full.get, true)
   )
 
-  // The network is taken back only after the latch has told that it is there.
+  // The network is taken back only after the latch has announced that it is there.
   private val earlyLatch = ofThreads(
     "a latch that counts down too early",
     "https://github.com/powsybl/powsybl-open-rao/pull/712"

@@ -63,7 +63,7 @@ object OrderBugs:
       def after() = mustBe("the messages", sent.asScala.toList, List(1, 2))
   )
 
-  // The worker sees an empty queue, and says later that it does not run any more.
+  // The worker sees an empty queue, and announces only later that it does not run any more.
   private val forgottenTask = ofThreads(
     "a drain loop that leaves an element",
     "https://github.com/ReactiveX/RxJava/pull/1012"

@@ -35,7 +35,7 @@ object UpdateBugs:
       def after() = mustBe("created", created.get, 2)
   )
 
-  // The map is asked for the keyword, then it is put and logged.
+  // The map is searched for the keyword, which is then put and logged.
   private val checkThenPut = ofThreads(
     "a map checked, then changed",
     "https://github.com/networknt/json-schema-validator/pull/323"
@@ -235,8 +235,8 @@ object UpdateBugs:
       def after() = mustBe("idle connections", idle.size, 1)
   )
 
-  // The entry is loaded by one who has missed it before it was there, and has come too late to wait
-  // for the one who was loading it.
+  // A thread misses the entry while another one loads it, comes too late to wait for that load, and
+  // loads the entry again.
   private val loadedTwice = ofThreads(
     "a cache that loads a key twice",
     "https://github.com/maypok86/otter/issues/152"
