@@ -2,8 +2,8 @@ package weir.orders
 
 import munit.Location
 import scala.concurrent.duration.*
-import weir.testkit.{ExploreLimits, TestRuntime}
-import weir.{Fiber, Outcome, Ref, Task, Tier}
+import weir.testkit.{Disturbed, ExploreLimits, ExploreReport, TestRuntime}
+import weir.{Fiber, Outcome, Ref, Resource, Task, Tier}
 
 /** Small programs that must end well in every order of their steps.
   *
@@ -13,8 +13,13 @@ import weir.{Fiber, Outcome, Ref, Task, Tier}
 abstract class OrdersSuite extends munit.FunSuite:
   TestRuntime.run(Task.unit) // the first use loads the agent
 
-  // With this time, all of these tests take a minute together in the short tier.
-  private val limits = ExploreLimits(time = OrdersSuite.time, steps = 50_000)
+  /** The time for each program in the short tier. With it all of these suites take a minute. */
+  protected def shortMillis: Int = 120
+
+  protected final def limits: ExploreLimits = ExploreLimits(
+    time = Tier.size("weir.orders.millis", shortMillis, long = 20_000).millis,
+    steps = 50_000
+  )
 
   override def munitTimeout: Duration = 2.minutes
 
@@ -25,13 +30,26 @@ abstract class OrdersSuite extends munit.FunSuite:
     *   step
     */
   final def orders(name: String)(inside: String*)(program: => Task[Any])(using Location): Unit =
-    test(name):
-      val report = TestRuntime.explore(limits.copy(inside = inside.toList))(program)
-      if OrdersSuite.isTold then println(s"$name: $report")
+    explored(name, inside)(TestRuntime.explore(_)(program))
+
+  /** Does the same as `orders`, and cancels a task of `program` at each of its steps. */
+  final def cancels(name: String)(inside: String*)(program: Disturbed => Task[Any])(using
+      Location
+  ): Unit = explored(name, inside)(TestRuntime.cancelEverywhere(_)(program))
+
+  /** Does the same as `orders`, and has a task of `program` fail at each of its steps. */
+  final def fails(name: String)(inside: String*)(program: Disturbed => Task[Any])(using
+      Location
+  ): Unit = explored(name, inside)(TestRuntime.failEverywhere(_)(program))
+
+  private def explored(name: String, inside: Seq[String])(
+      run: ExploreLimits => ExploreReport
+  )(using Location): Unit =
+    test(name)(OrdersSuite.tell(name, run(limits.copy(inside = inside.toList))))
 
 object OrdersSuite:
-  /** The time for each program. */
-  private val time = Tier.size("weir.orders.millis", short = 200, long = 20_000).millis
+  /** Prints what was run, where that is asked for. */
+  def tell(name: String, report: Any): Unit = if isTold then println(s"$name: $report")
 
   private val isTold = Tier.isLong || sys.props.contains("weir.orders.millis")
 
@@ -43,6 +61,14 @@ object OrdersSuite:
       fibers <- Task.traverse(tasks)(_.start)
       outcomes <- Task.traverse(fibers)(_.join)
     yield outcomes.foreach(_.get)
+
+  /** Runs `task`, counts its end in `ends`, and lets a cancel end it only while it waits. */
+  def counted[A](ends: Ref[Int])(task: Task[A]): Task[A] =
+    Task.uncancelable(poll => poll(task).flatTap(_ => ends.update(_ + 1)))
+
+  /** Returns a resource that counts in `open` how many are open. */
+  def opened(open: Ref[Int]): Resource[Int] =
+    Resource.make(open.updateAndGet(_ + 1))(_ => open.update(_ - 1))
 
   /** The value of `task`, which is stored in the same step: None if `task` was cancelled before. */
   final class Kept[A] private (value: Ref[Option[A]], fiber: Fiber[Unit]):

@@ -1,7 +1,7 @@
 package weir.orders
 
 import scala.concurrent.duration.*
-import weir.orders.OrdersSuite.{Kept, together}
+import weir.orders.OrdersSuite.{Kept, opened, together}
 import weir.{
   AtomicCell,
   Cache,
@@ -14,7 +14,6 @@ import weir.{
   Pool,
   RateLimiter,
   Ref,
-  Resource,
   Signal,
   Task,
   Topic
@@ -246,14 +245,10 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(n, 2)
   }
 
-  /** Returns a resource that counts in `open` how many are open. */
-  private def counted(open: Ref[Int]): Resource[Int] =
-    Resource.make(open.updateAndGet(_ + 1))(_ => open.update(_ - 1))
-
   orders("a pool opens no more than it may, and closes them all")("weir.Pool") {
     for
       open <- Ref.of(0)
-      _ <- Pool(counted(open), maxSize = 1).use(pool =>
+      _ <- Pool(opened(open), maxSize = 1).use(pool =>
         for
           first <- pool.use(_ => open.get.map(assertEquals(_, 1))).start
           _ <- together(pool.use(_ => open.get.map(assertEquals(_, 1))), first.cancel)
@@ -266,7 +261,7 @@ class SharedOrdersSuite extends OrdersSuite:
   orders("a resource whose check is cancelled is not left open")("weir.Pool") {
     for
       open <- Ref.of(0)
-      _ <- Pool(counted(open), maxSize = 1, isHealthy = _ => Task.cede.as(true)).use(pool =>
+      _ <- Pool(opened(open), maxSize = 1, isHealthy = _ => Task.cede.as(true)).use(pool =>
         for
           _ <- pool.use(_ => Task.unit)
           second <- pool.use(_ => Task.unit).start
@@ -280,7 +275,7 @@ class SharedOrdersSuite extends OrdersSuite:
   orders("a resource that is given back to a closed pool is released")("weir.Pool") {
     for
       open <- Ref.of(0)
-      allocated <- Pool(counted(open), maxSize = 1).allocated
+      allocated <- Pool(opened(open), maxSize = 1).allocated
       (pool, close) = allocated
       _ <- together(pool.use(_ => Task.unit).attempt, close)
       left <- open.get
@@ -290,12 +285,12 @@ class SharedOrdersSuite extends OrdersSuite:
   orders("a hot swap has one resource, which is open while it is used")("weir.Hotswap") {
     for
       open <- Ref.of(0)
-      _ <- Hotswap(counted(open)).use(swap =>
+      _ <- Hotswap(opened(open)).use(swap =>
         for
           user <- swap.get
             .use(present => open.get.map(n => assert(present.isEmpty || n >= 1, n)))
             .start
-          swapper <- swap.swap(counted(open)).start
+          swapper <- swap.swap(opened(open)).start
           _ <- together(swap.clear, swapper.cancel)
           _ <- user.joinOrFail
         yield ()
