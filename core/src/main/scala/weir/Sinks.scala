@@ -78,12 +78,14 @@ extension (bytes: Stream[Array[Byte]])
       filled.background.map(_ => input)
     }
 
-  /** Emits what `read` returns for an input with the bytes of this stream, for a library that
-    * parses or unpacks one. Each run opens an input of its own, as `toInputStream` does, and closes
-    * it at the end.
+  /** Emits the elements of the stream that `read` returns for an input with the bytes of this
+    * stream. It is for a library that parses or unpacks an input. Each run opens an input of its
+    * own, as `toInputStream` does, and closes it at the end.
     *
-    * **Fails** with the error of this stream as it is, whatever the library makes of it; otherwise
-    * with what `adapt` makes of the library's error. **Cancelled** while it waits for bytes.
+    * **Fails** with the error of this stream unchanged, even if the library has changed it.
+    * Otherwise fails with the library's error, or with the result of `adapt` for that if `adapt` is
+    * defined for it. **Cancelled** while it waits for bytes: cancels this stream, and waits for its
+    * finalizers.
     * {{{
     * val lines: Stream[String] = Stream
     *   .fromPath(path)
