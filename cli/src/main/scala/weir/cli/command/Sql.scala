@@ -5,9 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
+import weir.cli.{BadInput, ByteSize, OptionValue}
 import weir.cli.sql.{ExitCode, Settings, SqlJob}
-import weir.cli.sql.input.{InputFiles, SizeText}
+import weir.cli.sql.input.InputFiles
 import weir.postgres.{Prefetch, Resume}
 
 /** `weir sql`: its options, and nothing else. */
@@ -175,11 +175,11 @@ final class Sql extends Callable[Int]:
       isResuming = isResuming || resumeAt != null,
       resumeAt = Option(resumeAt).map(place),
       jobs = OptionValue.count("--jobs", jobs, 1, 64),
-      prefetch = SizeText.countOrBytes("--prefetch", prefetch, 1024, 1_000_000_000L) match
+      prefetch = ByteSize.countOrBytes("--prefetch", prefetch, 1024, 1_000_000_000L) match
         case Left(0) => Prefetch.Off
         case Left(count) => Prefetch.Pieces(count)
         case Right(bytes) => Prefetch.Bytes(bytes),
-      maxStatementBytes = SizeText.parse("--max-statement", maxStatement, 1, 1_000_000_000L).toInt,
+      maxStatementBytes = ByteSize.parse("--max-statement", maxStatement, 1, 1_000_000_000L).toInt,
       slowest = Option(slowest).map(OptionValue.count("--slowest", _, 0, 1000)),
       isKeeping = isKeeping,
       isQuiet = isQuiet,

@@ -3,8 +3,7 @@ package weir.cli.feeds
 import java.nio.file.Path
 import scala.concurrent.duration.*
 
-import weir.cli.BadInput
-import weir.cli.feeds.input.ByteSize
+import weir.cli.{BadInput, ByteSize}
 import weir.cli.feeds.store.Retention
 
 /** What the options ask for, checked and complete.
@@ -84,4 +83,5 @@ object Settings:
       )
     text.trim
 
-  def size(option: String, text: String): Int = ByteSize.parse(option, text)
+  def size(option: String, text: String): Int =
+    ByteSize.parse(option, text, least = 1, most = 1_000_000_000L).toInt

@@ -5,8 +5,7 @@ import scala.collection.mutable
 
 import weir.Task
 import weir.cli.lab.LabOptions
-import weir.cli.sql.input.SizeText
-import weir.cli.{Foreground, Text}
+import weir.cli.{ByteSize, Foreground, Text}
 
 /** The whole of `weir load`: makes the script, has every loader load it in turn, and compares. */
 final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWriter):
@@ -23,7 +22,7 @@ final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWrit
       for
         _ <- Task(say(s"the script: ${Text.grouped(settings.rows)} rows, one COPY"))
         files <- Task.onPlatformThread(LoadFiles.of(settings.rows, settings.lab.seed))
-        _ <- Task(say(s"${files.script}, ${SizeText.show(files.bytes)}"))
+        _ <- Task(say(s"${files.script}, ${ByteSize.show(files.bytes)}"))
         _ <- LoadDatabase.resource(settings.db).use(measure(files, _))
       yield finish(files)
     Foreground.run(job) match

@@ -3,7 +3,7 @@ package weir.cli.feeds.fetch
 import java.io.InputStream
 import java.net.http.HttpResponse
 
-import weir.cli.feeds.input.ByteSize
+import weir.cli.ByteSize
 
 /** Reads the body of an answer, and never more of it than a limit.
   *

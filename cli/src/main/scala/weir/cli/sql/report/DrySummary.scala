@@ -3,8 +3,7 @@ package weir.cli.sql.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.{DurationText, Text}
-import weir.cli.sql.input.SizeText
+import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.sql.run.Counted
 
 /** What scripts hold, and how fast they were split. */
@@ -15,12 +14,12 @@ final case class DrySummary(counted: Counted, taken: FiniteDuration):
       if copies == 0 then ""
       else
         s", ${Text.count(copies, "COPY")} with ${Text.count(rows, "row")} in " +
-          s"${SizeText.show(dataBytes)}"
+          s"${ByteSize.show(dataBytes)}"
     val rate = (sizeBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
     out.println(s"${Text.count(statements, "statement")}$copied")
     out.println(
-      s"${SizeText.show(sizeBytes)} read and split in ${DurationText.show(taken)}, " +
-        s"${SizeText.show(rate)}/s; nothing was sent"
+      s"${ByteSize.show(sizeBytes)} read and split in ${DurationText.show(taken)}, " +
+        s"${ByteSize.show(rate)}/s; nothing was sent"
     )
     val kinds = kindCounts
     if kinds.nonEmpty then

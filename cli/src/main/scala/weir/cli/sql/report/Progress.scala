@@ -6,9 +6,8 @@ import scala.concurrent.duration.*
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
-import weir.cli.{DurationText, Text}
+import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.ErrorTerminal
-import weir.cli.sql.input.SizeText
 import weir.cli.sql.run.Tally
 
 /** Shows how a run gets on, for as long as it runs. */
@@ -50,11 +49,11 @@ object Progress:
   /** All of it in words: both displays say the same. */
   private[sql] def words(tally: Tally.Snapshot, elapsed: FiniteDuration): String =
     import tally.*
-    val of = totalBytes.fold("")(total => s" of ${SizeText.show(total)}")
-    val rate = SizeText.show(readBytes * 1000 / elapsed.toMillis.max(1))
+    val of = totalBytes.fold("")(total => s" of ${ByteSize.show(total)}")
+    val rate = ByteSize.show(readBytes * 1000 / elapsed.toMillis.max(1))
     val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
-    s"${SizeText.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
+    s"${ByteSize.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
       s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
 
   /** The remaining time, if the rest is as fast as the part that is done; none at the start. */

@@ -3,8 +3,7 @@ package weir.cli.sql.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.{DurationText, Text}
-import weir.cli.sql.input.SizeText
+import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.sql.run.Tally
 import weir.postgres.ApplySummary
 
@@ -53,8 +52,8 @@ final case class Summary(
     import tally.*
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
     s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")}$wrong; " +
-      s"${SizeText.show(scriptBytes)} in ${DurationText.show(taken)}, " +
-      s"${SizeText.show(bytesPerSecond)}/s"
+      s"${ByteSize.show(scriptBytes)} in ${DurationText.show(taken)}, " +
+      s"${ByteSize.show(bytesPerSecond)}/s"
 
   def bytesPerSecond: Long = (tally.scriptBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
 

@@ -95,7 +95,7 @@ class FailureWordsSuite extends FunSuite with FetchFixture:
         (
           s"${head}Content-Length: 9000000000000\r\n\r\nabc",
           Reason.TooLarge,
-          "more than 1 MB (it announces 9000000 MB)"
+          "more than 1 MB (it announces 9 TB)"
         )
       )
     do assertEquals(said(answered(bytes)), reason -> words, bytes)

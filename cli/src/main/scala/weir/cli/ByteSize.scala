@@ -1,18 +1,16 @@
-package weir.cli.sql.input
+package weir.cli
 
-import weir.cli.{BadInput, OptionValue, Text}
-
-/** Sizes of scripts: as a user writes them, and as the program shows them. */
-object SizeText:
+/** Numbers of bytes as a user writes them (`16MB`, `512 kB`) and as the program shows them. */
+object ByteSize:
   private val largest = 100_000_000_000_000L
   private val steps = Vector(1e12 -> "TB", 1e9 -> "GB", 1e6 -> "MB", 1e3 -> "kB")
   private val form = "([0-9]{1,15})(b|kb|mb|gb)".r
   private val units = Map("b" -> 1L, "kb" -> 1000L, "mb" -> 1_000_000L, "gb" -> 1_000_000_000L)
 
-  /** The number of bytes that `text` names, from `least` to `most`; `option` is what it was given
-    * to.
+  /** Returns the number of bytes that `text`, the value of `option`, says: a whole number and its
+    * unit, in any case. There is no size without a unit, since users mean different ones.
     *
-    * **Fails** with [[BadInput]] if it is none.
+    * **Fails** with [[BadInput]] if it is no size, or not from `least` to `most`.
     */
   def parse(option: String, text: String, least: Long, most: Long): Long =
     text.trim.toLowerCase.replace(" ", "") match
@@ -27,7 +25,7 @@ object SizeText:
         bytes.toLong
       case _ => throw BadInput(option, s"'$text' is not a size.", "Write it like 16MB or 512kB.")
 
-  /** A size, or a plain number from 0 to `mostItems`, on the left. */
+  /** Returns the bytes of a size, or, on the left, a plain number from 0 to `mostItems`. */
   def countOrBytes(
       option: String,
       text: String,
@@ -38,7 +36,7 @@ object SizeText:
       Left(OptionValue.count(option, text, 0, mostItems))
     else Right(parse(option, text, 1, mostBytes))
 
-  /** The size in decimal units, with three digits: `105 MB`, `1.25 GB`, `7 B`. */
+  /** Returns the size in decimal units, with three digits: `105 MB`, `1.25 GB`, `7 B`. */
   def show(bytes: Long): String =
     steps.find((unit, _) => bytes >= unit) match
       case None => s"$bytes B"
