@@ -6,8 +6,7 @@ import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.{BadInput, ByteSize, OptionValue}
-import weir.cli.sql.{ExitCode, Settings, SqlJob}
-import weir.cli.sql.input.InputFiles
+import weir.cli.sql.{ExitCode, InputFiles, Settings, SqlJob}
 import weir.postgres.{Prefetch, Resume}
 
 /** `weir sql`: its options, and nothing else. */

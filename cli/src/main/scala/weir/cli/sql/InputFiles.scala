@@ -1,4 +1,4 @@
-package weir.cli.sql.input
+package weir.cli.sql
 
 import java.nio.file.{Files, NoSuchFileException}
 

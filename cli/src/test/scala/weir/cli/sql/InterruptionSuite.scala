@@ -1,10 +1,9 @@
-package weir.cli.sql.report
+package weir.cli.sql
 
 import java.nio.file.{Files, Path}
 
 import munit.FunSuite
 
-import weir.cli.sql.Settings
 import weir.cli.sql.run.Tally
 import weir.postgres.Prefetch
 

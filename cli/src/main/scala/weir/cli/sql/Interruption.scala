@@ -1,7 +1,6 @@
-package weir.cli.sql.report
+package weir.cli.sql
 
 import weir.cli.Text
-import weir.cli.sql.Settings
 import weir.cli.sql.run.Tally
 
 /** What is left of a run that did not come to its end, and how to go on. */

@@ -1,9 +1,10 @@
-package weir.cli.sql.run
+package weir.cli.sql
 
 import java.util.concurrent.atomic.AtomicLong
 import scala.concurrent.duration.*
 
 import weir.cli.sql.report.{ErrorReport, Problem, Progress}
+import weir.cli.sql.run.Tally
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
 
 /** Counts what is applied, and prints notices and errors meanwhile. */
