@@ -30,7 +30,7 @@ class PlatformThread extends Scenario:
   @Benchmark def zio(): Long =
     Rivals.runZio(ZIO.foreach(items)(i => ZIO.attemptBlocking(i)).map(Rivals.total))
 
-  /** What not keeping threads would cost. */
+  /** Measures the cost of a new thread for each call. */
   @Benchmark def platformThreads(): Long =
     var total = 0L
     for i <- items do

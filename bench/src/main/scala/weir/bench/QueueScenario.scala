@@ -10,8 +10,8 @@ import scala.compiletime.uninitialized
 import weir.{Queue, Task}
 import zio.{Queue as ZioQueue, ZIO}
 
-/** So many producers and as many consumers of one queue; each producer offers the numbers below the
-  * size. In microseconds a run.
+/** Runs a number of producers, and as many consumers, on one queue. Each producer offers the
+  * numbers below the size. In microseconds a run.
   */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -10,7 +10,7 @@ import scala.concurrent.duration.Duration
 import scala.concurrent.{Await, Future}
 import zio.{RuntimeFlag, Unsafe, ZIO}
 
-/** How each rival is run from outside of it: as its own documentation says where throughput counts.
+/** Runs each rival from outside of it, in the way that its own documentation names for throughput.
   */
 object Rivals:
 

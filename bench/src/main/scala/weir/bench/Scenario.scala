@@ -22,7 +22,7 @@ abstract class Scenario:
   def size: Int
   def size_=(size: Int): Unit
 
-  /** What each rival returns. */
+  /** The value that each rival must return. */
   def expected: Long
 
   /** Makes what the rivals are given, from `size`. */
@@ -42,8 +42,8 @@ abstract class FormScenario(form: Form) extends TaskScenario:
 
   def prepare(): Unit = ()
 
-  /** What the system runs. To be kept in a lazy value, so that no other system starts in the JVM of
-    * the one that is measured.
+  /** Returns the code that the system runs. Keep it in a lazy value, so that no other system starts
+    * in the JVM of the measured one.
     */
   protected def runOf(system: TaskSystem): () => TaskSystem.Returned =
     system.run(form, size).get

@@ -14,7 +14,7 @@ import weir.postgres.split.Splitter
 class SplitScript extends Scenario:
   @Param(Array("1000")) var size: Int = uninitialized
 
-  /** What the script consists of. */
+  /** The content of the script. */
   @Param(Array("copyShortRows", "copyNulls", "copyLongRows", "inserts", "functions"))
   var content: String = uninitialized
 

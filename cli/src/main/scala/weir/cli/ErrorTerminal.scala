@@ -33,12 +33,13 @@ private[cli] final class ErrorTerminal(out: PrintStream) extends ProgressBarCons
 private[cli] object ErrorTerminal:
   private val usualColumns = 80
 
-  /** Whether standard input and output are a terminal, and so, most likely, standard error. */
+  /** Returns true if standard input and output are a terminal, and so, most likely, standard error.
+    */
   def isThere: Boolean =
     val console = System.console()
     console != null && console.isTerminal
 
-  /** How wide the terminal is, as `stty` says. */
+  /** Returns the width of the terminal, as `stty` says. */
   def columns(): Int =
     try
       val stty = ProcessBuilder("stty", "size").redirectInput(Redirect.INHERIT).start()

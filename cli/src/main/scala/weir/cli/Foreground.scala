@@ -26,7 +26,7 @@ object Foreground:
   /** **Fails** with the error of the task.
     *
     * @param stopTime
-    *   how long the task may take to end after a signal
+    *   the time within which the task must end after a signal
     */
   def run[A](task: Task[A], stopTime: FiniteDuration = stopTime): Ended[A] =
     val ended = CompletableFuture[Option[Outcome[A]]]()

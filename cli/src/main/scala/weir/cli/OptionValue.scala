@@ -5,7 +5,8 @@ import java.util.regex.PatternSyntaxException
 import scala.concurrent.duration.*
 import scala.util.matching.Regex
 
-/** What the texts of options mean; each **fails** with [[BadInput]] that names the option. */
+/** Parses the values of options. Each method **fails** with a [[BadInput]] that names the option.
+  */
 object OptionValue:
   /** The whole number that `text` is, from `least` to `most`. */
   def number(option: String, text: String, least: Long, most: Long): Long =

@@ -17,7 +17,7 @@ import weir.{Stream, throughInputStream}
   */
 object Csv:
 
-  /** How records are written.
+  /** The format of records.
     *
     * @param separator between the fields of a record
     * @param quote around fields with a separator, a quote or the end of a line; doubled inside

@@ -3,15 +3,16 @@ package weir.kafka
 import scala.concurrent.duration.DurationInt
 import weir.Schedule
 
-/** How often a record is tried, and what happens to one that fails each time.
+/** Says how often to try a record, and what to do with one that fails each time.
   *
   * @param max
-  *   how often its task runs at most
+  *   the largest number of times that its task runs
   * @param backOff
-  *   how long to wait between two attempts; it ends the attempts too when it says no more. A record
-  *   that waits holds up its own key, and takes no place among those that run
+  *   the wait between two attempts; when this schedule ends, so do the attempts. A record that
+  *   waits delays only the records of its own key, and does not count towards the parallelism
   * @param deadLetters
-  *   where a record goes that has failed each time. Without it the stream fails with the last error
+  *   the topic to which a record is sent that has failed each time. Without it the stream fails
+  *   with the last error
   */
 final case class Attempts[K, V](
     max: Int,

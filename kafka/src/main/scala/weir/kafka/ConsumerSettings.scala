@@ -5,40 +5,43 @@ import org.apache.kafka.clients.consumer.{ConsumerConfig, CooperativeStickyAssig
 import org.apache.kafka.common.serialization.Deserializer
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 
-/** How to read as a member of a consumer group.
+/** The settings of a consumer: a member of a consumer group.
   *
   * @param brokers
-  *   where to begin to look for the brokers: `host:port`, several with commas between
+  *   the brokers to ask first: `host:port`, separated by commas
   * @param bufferRecords
-  *   how many records of a partition may wait for the stream; then the partition is paused. A poll
-  *   that began before may bring `max.poll.records` more, which are 2,000 here
+  *   the number of records of a partition that may wait for the stream. At that number the
+  *   partition is paused. A poll that has begun before may bring `max.poll.records` more, which are
+  *   2,000 here
   * @param bufferBytes
-  *   how many bytes the records that wait may take, of all partitions of this member together, by
-  *   the average of the last polls. Each partition has an equal part: where there are many, or
-  *   records are long, fewer of each wait; here too each may have more by one poll
+  *   the number of bytes that waiting records may take, over all partitions of this member,
+  *   estimated from the average of the last polls. Each partition has an equal share. If there are
+  *   many partitions, or long records, fewer records of each wait. Each partition may exceed its
+  *   share by one poll
   * @param commitInterval
-  *   how long what is done may stay uncommitted
+  *   the longest time for which a record that is done stays uncommitted
   * @param uncommittedLimit
-  *   how many records of a partition may be done and in no commit: so many, and those in flight,
-  *   are what a kill repeats at most. Once half of them are, a commit begins; at the limit the
-  *   stream waits. With the defaults that is only where a partition has more than a million records
-  *   a second; otherwise the commitInterval decides, and a kill repeats what was done in it.
-  *   [[ExactlyOnce]] has no use for it
+  *   the number of records of a partition that may be done and not committed. A kill repeats at
+  *   most that many records and those in flight. A commit begins at half of the limit, and the
+  *   stream waits at the limit. With the defaults that happens only where a partition has more than
+  *   a million records a second; otherwise the commitInterval decides, and a kill repeats the
+  *   records that were done within it. [[ExactlyOnce]] does not use this setting
   * @param metadataLimitBytes
-  *   how long the map of what is done beyond the committed offset may be. It should be no more than
-  *   the broker's `offset.metadata.max.bytes`; where that refuses, it is shortened. What no longer
-  *   fits is repeated after a restart
+  *   the largest size of the map of records that are done beyond the committed offset. It should be
+  *   at most the broker's `offset.metadata.max.bytes`. If the broker refuses the map, it is
+  *   shortened. Records that no longer fit into it are repeated after a restart
   * @param revokeDeadline
-  *   how long a revoke waits for the records that are in flight, and for the commit of what is
-  *   done. It must be less than `max.poll.interval.ms`, within which the group waits for this
-  *   member
+  *   the longest time that a revoke waits for the records in flight, and for the commit of those
+  *   that are done. It must be less than `max.poll.interval.ms`, the time for which the group waits
+  *   for this member
   * @param connectTimeout
-  *   how long the brokers may take to say, at the start, that they have the topics
+  *   the time within which the brokers must confirm, at the start, that the topics exist
   * @param properties
-  *   more of Kafka's own, such as those for TLS and SASL. A group that has committed nothing begins
-  *   with the first record of each partition. With `auto.offset.reset=latest` it begins with those
-  *   that come once it reads; of a partition that has brought none yet nothing is committed, so a
-  *   restart skips what has come meanwhile
+  *   further properties of Kafka's client, such as those for TLS and SASL. A group that has
+  *   committed nothing begins with the first record of each partition. With
+  *   `auto.offset.reset=latest` it begins with the records that arrive after it starts to read.
+  *   Nothing is committed of a partition that has brought no record yet, so a restart skips the
+  *   records that arrived meanwhile
   */
 final case class ConsumerSettings[K, V](
     brokers: String,
@@ -108,7 +111,7 @@ object ConsumerSettings:
   )
   private val own: Iterable[String] = instead.keys
 
-  /** How many records a poll brings at most, unless the properties say. Kafka's own 500 are for
-    * programs that process them before they poll again.
+  /** The number of records that a poll brings at most, unless the properties say. Kafka's own 500
+    * are for programs that process them before they poll again.
     */
   private val pollRecords = 2000

@@ -23,7 +23,9 @@ object DeadLetters:
   /** In characters. */
   private val longest = 4000
 
-  /** What is written for a record, to write it in another way: in a transaction, for example. */
+  /** Returns the dead letter of a record, for code that writes it in another way, such as in a
+    * transaction.
+    */
   def of[K, V](
       topic: String,
       record: CommittableRecord[K, V],

@@ -5,22 +5,21 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.kafka.consumer.TransactionLoop
 import weir.{Stream, Task}
 
-/** Consumes, transforms and produces, exactly once in the output topics, for those who read them
-  * with `isolation.level=read_committed`.
-  *
-  * Records are taken in batches, and these in pieces, of about half a second at most. When the
-  * tasks of a piece have succeeded, one transaction writes what they gave, and its offsets. A
-  * process that is killed, or has lost a partition, leaves nothing of a piece behind; its tasks
-  * then run again somewhere, so what else they do, such as a call of a service, may happen twice.
+/** Consumes, transforms and produces records, exactly once in the output topics for readers with
+  * `isolation.level=read_committed`. Records are taken in batches. A batch is divided into pieces
+  * of about half a second at most. When the tasks of a piece have succeeded, one transaction writes
+  * their output and the offsets of the piece. A process that is killed, or has lost a partition,
+  * leaves nothing of a piece behind. Its tasks then run again in some process, so their other
+  * effects, such as a call of a service, may happen twice.
   *
   * @param transactionalId
   *   a name for this process, which no other may have at the same time. One that starts again under
   *   its name ends what it had left open at once; otherwise the broker does so after
   *   `transaction.timeout.ms`, which is 10 s here
   * @param batchRecords
-  *   how many records are in a transaction at most. A revoke waits for a piece of the batch
+  *   the largest number of records in a transaction. A revoke waits for a piece of the batch
   * @param batchTime
-  *   how long a batch waits for more
+  *   the time for which a batch waits for more records
   */
 final class ExactlyOnce[K, V, L, W](
     consumer: ConsumerSettings[K, V],
@@ -35,15 +34,15 @@ final class ExactlyOnce[K, V, L, W](
       s"'$transactionalId'. They must be at least 1 and 1 ms, and not empty."
   )
 
-  /** How many records of each batch were consumed, without an end.
+  /** Emits the number of records that were consumed of each batch, and does not end.
     *
     * **Waits** for records. **Cancelled**: a transaction that has begun is ended first. **Fails**
-    * with the first error of a task, whose batch is then left undone; otherwise as
-    * `KafkaConsumer.records`, and where another process has this transactional id. **Order**: what
-    * the records of one key gave is written in their order.
+    * with the first error of a task, whose batch is then left undone; as `KafkaConsumer.records`
+    * does; and if another process uses this transactional id. **Order**: the output of the records
+    * of one key is written in the order of those records.
     *
     * @param parallelism
-    *   how many tasks run at a time; those of one key one after the other
+    *   the number of tasks that run at a time; those of one key one after the other
     * @param f
     *   the records to write for a record
     */

@@ -1,6 +1,6 @@
 package weir.kafka
 
-/** How the members of a consumer group agree on who reads which partitions. */
+/** The protocol by which the members of a consumer group divide the partitions among themselves. */
 enum GroupProtocol(private[kafka] val id: String):
   /** The one that every broker speaks. Partitions that stay with their consumer are not stopped
     * (`CooperativeStickyAssignor`).

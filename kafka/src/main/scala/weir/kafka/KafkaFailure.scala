@@ -24,10 +24,10 @@ private[kafka] object KafkaFailure:
     s"Kafka at $brokers has no topic '$topic'. Create it first, or check the name."
   )
 
-  /** What to throw for an error of the client.
+  /** Returns the exception to throw for an error of the client.
     *
     * @param who
-    *   as whom it was called, such as "the group 'billing'"
+    *   the client in words, such as "the group 'billing'"
     */
   def explain(brokers: String, who: String, topics: Set[String])(error: Throwable): Throwable =
     val named = topics.toVector.sorted.map(topic => s"'$topic'").mkString(", ")

@@ -21,7 +21,7 @@ import weir.{Resource, Stream, Task}
   */
 final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String):
 
-  /** Where the record is in its topic.
+  /** Writes the record, and returns its partition and offset.
     *
     * **Waits** until the broker has acknowledged it, and where the client's memory is full
     * (`buffer.memory`). **Cancelled** while it waits: the record may be written all the same.
@@ -55,7 +55,7 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
         .prefetchN(window)
         .evalMap(_.acknowledged((a, _) => a))
 
-  /** Where the records are in their topics: a sink. As `sendEach`. */
+  /** A sink that writes records and emits their partitions and offsets, as `sendEach` does. */
   def sendAll(window: Int = 1000): Stream[ProducerRecord[K, V]] => Stream[RecordMetadata] =
     require(window >= 1, s"KafkaProducer.sendAll: the window was $window. It must be at least 1.")
     records =>

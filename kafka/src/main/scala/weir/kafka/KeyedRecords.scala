@@ -55,7 +55,8 @@ private object KeyedRecords:
       Stream.suspend {
         val permits = Semaphore.unsafe(parallelism)
         val retried = Retried(permits, attempts, f)
-        // Those that wait for a permit, or for the end of their back-off, are in the buffer.
+        // The buffer also holds the records that wait for a permit, or for the end of their
+        // back-off.
         val running = (parallelism + buffer.toLong).min(Int.MaxValue).toInt
         held.parEvalMapBy(running, buffer = 0)(keyOf)(retried(_)).unNone
       }
@@ -73,8 +74,9 @@ private object KeyedRecords:
         }
     }
 
-  /** What orders a record among others. It names the partition and not this assignment of it: where
-    * a partition comes back, its first records wait for those that still run.
+  /** Returns the key by which a record is ordered among others. It names the partition, not this
+    * assignment of it. So if a partition comes back, its first records wait for those that still
+    * run.
     */
   private[kafka] def keyOf(record: CommittableRecord[?, ?]): AnyRef = record.key match
     case null => new Object

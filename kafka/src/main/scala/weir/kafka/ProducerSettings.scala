@@ -5,14 +5,16 @@ import org.apache.kafka.clients.producer.ProducerConfig
 import org.apache.kafka.common.serialization.Serializer
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 
-/** How to write.
+/** The settings of a producer.
   *
   * @param brokers
-  *   where to begin to look for the brokers: `host:port`, several with commas between
+  *   the brokers to ask first: `host:port`, separated by commas
   * @param connectTimeout
-  *   how long the brokers may take to say where a topic is, and to make room for a record
+  *   the time within which the brokers must say where a topic is, and the time within which there
+  *   must be room for a record
   * @param properties
-  *   more of Kafka's own. By default it is idempotent and waits for all replicas (`acks=all`)
+  *   further properties of Kafka's client. By default the producer is idempotent and waits for all
+  *   replicas (`acks=all`)
   */
 final case class ProducerSettings[K, V](
     brokers: String,

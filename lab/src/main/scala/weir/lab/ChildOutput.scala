@@ -3,7 +3,7 @@ package weir.lab
 import java.io.PrintStream
 import scala.util.Try
 
-/** What a measuring JVM says on its standard output, one JSON object a line. */
+/** Writes the messages of a measuring JVM to its standard output, one JSON object a line. */
 final class ChildOutput(out: PrintStream):
   import ChildOutput.Message
 

@@ -9,7 +9,7 @@ trait Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit
 
 object Experiment:
-  /** What the arguments `key=value` say. */
+  /** The arguments `key=value`. */
   final case class Options(values: Map[String, String]):
     def text(key: String): String =
       values.getOrElse(key, throw IllegalArgumentException(s"the option $key=… is missing"))

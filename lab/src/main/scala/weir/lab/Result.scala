@@ -8,7 +8,9 @@ package weir.lab
   *   [[Result.lower]] or [[Result.higher]]
   */
 final case class Result(name: String, system: String, value: Double, unit: String, better: String):
-  /** What reports show together: the part of the name before `: `. */
+  /** Returns the group of the result, which reports show together: the part of the name before `:
+    * `.
+    */
   def group: String = name.split(": ", 2).head
 
   def toJson: ujson.Obj =

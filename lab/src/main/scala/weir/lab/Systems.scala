@@ -26,7 +26,7 @@ object Systems:
     "virtual-threads"
   )
 
-  /** Those that need Cats Effect 2, which cannot share a class path with Cats Effect 3. */
+  /** The systems that need Cats Effect 2, which cannot share a class path with Cats Effect 3. */
   val onCatsEffect2: Set[String] = Set("monix", "scalaz")
 
   /** Sorts a system that is not in `all` behind those that are. */

@@ -3,24 +3,25 @@ package weir.postgres
 import scala.concurrent.duration.*
 import weir.StreamMonitor
 
-/** How scripts are applied.
+/** The options for applying scripts.
   *
   * @param onError
-  *   what an error of a statement means for those after it. psql goes on unless it is told
-  *   otherwise; this stops.
+  *   says if the statements after an error still run. psql goes on unless it is told otherwise;
+  *   this library stops.
   * @param singleTransaction
   *   all scripts are one transaction. A script that ends a transaction is refused, at that
   *   statement.
   * @param prefetch
-  *   how much of a script may wait, split, for the server
+  *   how far the splitter may be ahead of the server
   * @param slowest
-  *   how many of the slowest statements the summary holds
+  *   the number of slowest statements in the summary
   * @param resume
   *   keep a journal in the database of what has been applied, and continue each script after that
   * @param jobs
   *   send the data of a COPY over several connections, where the statement allows it
   * @param stallAfter
-  *   how long the server may take with a statement before `ApplyListener.stalled` is called
+  *   the time after which `ApplyListener.stalled` is called for a statement that the server has not
+  *   finished
   * @param monitor
   *   observes the stretches `split`, which reads and splits scripts ahead, and `send`, which waits
   *   for the server
@@ -54,7 +55,7 @@ final case class ApplyOptions(
       "one of the two."
   )
 
-/** What an error of a statement means for those after it. */
+/** Says if the statements after an error still run. */
 enum OnError:
   /** They do not run. */
   case Stop

@@ -13,10 +13,10 @@ import scala.concurrent.duration.FiniteDuration
   * @param sizeBytes
   *   of the scripts
   * @param parallelCopies
-  *   how many COPYs went over several connections
+  *   the number of COPYs that went over several connections
   * @param singleCopies
-  *   how many went over one connection although several were allowed and there was enough data, by
-  *   the reason
+  *   the number of went that over one connection although several were allowed and there was enough
+  *   data, by the reason
   */
 final case class ApplySummary(
     statements: Long,

@@ -15,7 +15,7 @@ private[postgres] object CopyContext:
   private val Row = """[,、] ?[^\d,、:]*?(\d+)[^\d,、:]*?"""
   private val Line = s"(?s)COPY .*?$Row(?:[,、] ?\\S+ (.*?)$Value|:.*)?".r
 
-  // Where the table's name comes first: "tのCOPY、行 17、列 c", "t 복사, 17번째 줄, c 열".
+  // Matches texts with the table's name first: "tのCOPY、行 17、列 c", "t 복사, 17번째 줄, c 열".
   private val NameFirst =
     s"(?s).*? ?(?:のCOPY|복사)$Row(?:[,、] ?(?:列 (.*?)|(.*?) 열)$Value|:.*)?".r
 

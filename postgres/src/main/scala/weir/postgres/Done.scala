@@ -1,10 +1,10 @@
 package weir.postgres
 
-/** What a statement has done.
+/** The result of a statement.
   *
   * @param rows
-  *   how many rows it has selected, inserted, updated, deleted, copied; 0 if that is not what it
-  *   does
+  *   the number of rows that it has selected, inserted, updated, deleted, copied; 0 if that is not
+  *   what it does
   * @param tag
   *   the server's command tag: `INSERT 0 3`; empty if the driver does not give it
   */

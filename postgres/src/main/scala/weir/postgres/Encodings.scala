@@ -33,7 +33,7 @@ private[postgres] object Encodings:
     "JOHAB" -> "x-Johab"
   )
 
-  /** Which the JDK does not have. */
+  /** The encodings that the JDK does not have. */
   private val ours = Map("LATIN6" -> SingleByteCharset.Iso10, "LATIN8" -> SingleByteCharset.Iso14)
 
   /** The charset of a `client_encoding`; none if there is none for it. */
@@ -76,7 +76,8 @@ private[postgres] object Encodings:
       while result.isOverflow do result = decoder.decode(in, out.clear(), true)
       if result.isError then in.position() else -1
 
-  /** Whether the JDK's table lacks characters that the server knows: then only the server checks.
+  /** Returns true if the JDK's table lacks characters that the server knows: then only the server
+    * checks.
     */
   private def unsure(charset: Charset): Boolean = charset.name == "x-EUC-TW"
 

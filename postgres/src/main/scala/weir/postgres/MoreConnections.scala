@@ -6,7 +6,7 @@ import weir.postgres.jobs.ParallelCopy
 /** Allows the data of a COPY to go over several connections, each in a transaction of its own.
   *
   * @param count
-  *   how many connections, including the script's own
+  *   the number of connections, including the script's own
   * @param open
   *   opens one more connection to the same database, as the same user
   * @param chunkBytes

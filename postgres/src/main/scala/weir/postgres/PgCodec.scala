@@ -1,6 +1,6 @@
 package weir.postgres
 
-/** How a value becomes the payload of a job, and is read from it again.
+/** Writes a value as the payload of a job, and reads it back.
   *
   * @param column
   *   the type of the payload's column, which is chosen when the queue is created
@@ -10,7 +10,8 @@ final class PgCodec[A] private (
     private[postgres] val encode: A => AnyRef,
     private[postgres] val decode: AnyRef => A
 ):
-  /** A codec of the same column for another type. What `read` throws fails the job, not the queue.
+  /** Returns a codec of the same column for another type. An error that `read` throws fails the
+    * job, not the queue.
     *
     * {{{
     * val numbers: PgCodec[Int] = PgCodec.text.imap(_.toInt)(_.toString)

@@ -5,19 +5,19 @@ import java.time.Instant
 /** A job that was taken from a [[PgQueue]]: its holder may work on it until the lease ends.
   *
   * @param id
-  *   its number, which no other job of the queue ever has
+  *   its number, which is unique in the queue for ever
   * @param attempt
-  *   how often it has been begun, this time included; 1 at first
+  *   the number of times that it has been begun, including this one; 1 at first
   * @param maxAttempts
-  *   how often it may be begun
+  *   the number of times that it may be begun
   * @param runAt
   *   when it was due
   * @param lastError
-  *   what the attempt before failed with, if it has said so
+  *   the error of the attempt before, if that was reported
   * @param token
-  *   the fencing token: each take gives the job a higher one, and what is said of a job with an
-  *   older token is refused. It can be passed on to a store of yours that is to refuse the late
-  *   writes of a worker that was believed dead
+  *   the fencing token. Each take gives the job a higher one, and the queue refuses reports with an
+  *   older token. Pass it on to a store of yours that must refuse late writes of a worker that was
+  *   believed dead
   */
 final class PgJob[+A] private[postgres] (
     val id: Long,
@@ -33,10 +33,10 @@ final class PgJob[+A] private[postgres] (
   /** The payload. **Fails** with what the codec throws for it. */
   lazy val payload: A = decoded()
 
-  /** What the server knows this take of the job by. */
+  /** The job's number and token, by which the server knows this take. */
   private[postgres] def taken: (Long, Int) = (id, token)
 
-  /** Whether a failure of this attempt makes the job a dead one. */
+  /** Returns true if a failure of this attempt makes the job a dead one. */
   def isLastAttempt: Boolean = attempt >= maxAttempts
 
   override def toString: String = s"job $id (attempt $attempt of $maxAttempts)"

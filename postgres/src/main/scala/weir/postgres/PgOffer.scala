@@ -2,17 +2,18 @@ package weir.postgres
 
 import java.time.Instant
 
-/** A job that is to be put into a [[PgQueue]].
+/** A job to add to a [[PgQueue]].
   *
   * @param priority
-  *   jobs with a higher one are taken first, whatever else waits
+  *   jobs with a higher priority are taken first, even if others have waited longer
   * @param runAt
-  *   not before then; none means at once. Among jobs of a priority the one with the earlier time is
-  *   taken first. The server's clock counts
+  *   the earliest time at which it may be taken; none means at once. Among jobs of a priority, the
+  *   one with the earlier time is taken first. The server's clock counts
   * @param key
-  *   while a job with this key is in the queue, waiting or leased, no other with it is added
+  *   while a job with this key is in the queue, waiting or leased, no other job with that key is
+  *   added
   * @param maxAttempts
-  *   how often it may be begun; after that it is dead
+  *   the number of times that it may be begun; after that it is dead
   */
 final case class PgOffer[+A](
     payload: A,
@@ -27,5 +28,5 @@ final case class PgOffer[+A](
   )
 
 object PgOffer:
-  /** How often a job may be begun, if its offer does not say. */
+  /** The number of times that a job may be begun, if its offer does not say. */
   val usualAttempts = 10

@@ -7,17 +7,17 @@ import scala.concurrent.duration.*
 import weir.{Stream, Task}
 import weir.postgres.queue.{QueueAccess, QueueCalls, QueueTables, QueueWorker}
 
-/** A durable queue of jobs in a Postgres database, for any number of processes: made by
-  * `PgQueue.apply`.
+/** A durable queue of jobs in a Postgres database, for any number of processes. `PgQueue.apply`
+  * makes one.
   *
-  * A job is there from the commit of its offer until it is acknowledged, or dead. Who takes one has
-  * it for the time of a lease; if nothing is said of it by then, as when the process was killed, it
-  * is taken again. So a job is done at least once, and again only where a worker was lost or too
-  * late. A late worker is refused by the job's token.
+  * A job is in the queue from the commit of its offer until it is acknowledged or dead. A worker
+  * that takes a job has it for the time of a lease. If the lease ends without a report, as after a
+  * kill of the process, the job is taken again. So a job is done at least once, and again only if a
+  * worker was lost or too late. The job's token refuses the reports of a late worker.
   *
-  * Each method takes a connection, runs one transaction, and closes the connection: give it a pool,
-  * such as HikariCP's. A stream keeps two while it runs. Transactions of the queue's own are READ
-  * COMMITTED, whatever the default of the database.
+  * Each method opens a connection, runs one transaction, and closes the connection: use a pool,
+  * such as HikariCP's. A stream keeps two connections while it runs. The queue's own transactions
+  * are READ COMMITTED, whatever the default of the database.
   */
 final class PgQueue[A] private (
     connect: () => Connection,
@@ -100,14 +100,16 @@ final class PgQueue[A] private (
     checkLease("take", lease)
     access.transaction(calls.take(_, count, lease.toMillis, PgWorker.processName))
 
-  /** Nothing, once the job is done, and so out of the queue.
+  /** Acknowledges the job: it is done, and is removed from the queue.
     *
     * **Fails** with a `PgQueueException` of `Kind.LeaseLost` if the job is not the caller's any
     * more: its lease has ended, and another has taken it. What was done for it may be done again.
     */
   def ack(job: PgJob[A]): Task[Unit] = ackAll(Vector(job)).map(refuse(_))
 
-  /** Those of the jobs that were refused; the others are done, and out of the queue. */
+  /** Acknowledges the jobs, and returns those that were refused. The others are done, and are
+    * removed from the queue.
+    */
   def ackAll(jobs: Iterable[PgJob[A]]): Task[Vector[PgJob[A]]] =
     if jobs.isEmpty then Task.pure(Vector.empty)
     else
@@ -199,14 +201,14 @@ final class PgQueue[A] private (
 
   // ---- looking ----
 
-  /** How many jobs there are of each kind. Reads the whole table. */
+  /** Returns the number of jobs of each kind. Reads the whole table. */
   def counts: Task[PgQueue.Counts] = access.transaction(calls.counts)
 
   /** Up to `limit` dead jobs, the latest first. They stay until they are deleted or revived. */
   def dead(limit: Int): Task[Vector[PgQueue.Dead[A]]] = access.transaction(calls.dead(_, limit))
 
-  /** How many of the dead jobs with these numbers are in the queue again, as new ones, with new
-    * numbers; those whose key is there already are not.
+  /** Puts the dead jobs with these numbers back into the queue, as new jobs with new numbers, and
+    * returns how many. It leaves out a job whose key is in the queue already.
     */
   def revive(ids: Iterable[Long]): Task[Int] = access.transaction(calls.revive(_, ids.toVector))
 
@@ -261,7 +263,7 @@ object PgQueue:
   /** A job that has failed as often as it may.
     *
     * @param error
-    *   what its last attempt failed with
+    *   the error of its last attempt
     */
   final class Dead[+A] private[postgres] (
       val id: Long,

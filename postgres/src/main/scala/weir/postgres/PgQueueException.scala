@@ -1,8 +1,6 @@
 package weir.postgres
 
-/** What is wrong with a queue, in terms of queues; other errors of the server are passed on as they
-  * are.
-  */
+/** An error of a queue, in terms of queues. Other errors of the server are passed on unchanged. */
 final class PgQueueException private[postgres] (
     val kind: PgQueueException.Kind,
     message: String,

@@ -9,21 +9,23 @@ import scala.util.Try
 import weir.Task
 import weir.postgres.queue.Storable
 
-/** How a [[PgQueue]]'s stream works.
+/** The settings of a [[PgQueue]]'s stream.
   *
   * @param name
-  *   who holds a job, for people who look at the table
+  *   the name of the holder in the table of jobs, for people who read it
   * @param poll
-  *   how often to look for jobs whose notification got lost, and for leases that have ended
+  *   the time between two looks for jobs whose notification got lost, and for leases that have
+  *   ended
   * @param listens
   *   whether to hold a second connection that waits for notifications; without it jobs are found by
   *   polling alone, as behind a PgBouncer that pools transactions
   * @param pause
-  *   how long a job waits after its attempt with this number has failed
+  *   the wait of a job after its attempt with this number has failed
   * @param stop
-  *   when this task ends, no more is taken, and the stream ends once what runs has ended
+  *   when this task ends, no more jobs are taken, and the stream ends once the running jobs have
+  *   ended
   * @param listener
-  *   is told what happens to jobs and to the connection
+  *   receives the events of jobs and of the connection
   */
 final case class PgWorker(
     name: String = PgWorker.processName,
@@ -43,7 +45,7 @@ final case class PgWorker(
     )
 
 object PgWorker:
-  /** What happens to the jobs of a stream, and to its connection. */
+  /** An event of a job of a stream, or of its connection. */
   enum Event:
     /** The attempt has failed; the job waits for `pause`, or is dead. */
     case Failed(job: PgJob[Any], error: Throwable, pause: Option[FiniteDuration])

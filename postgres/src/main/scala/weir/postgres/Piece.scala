@@ -2,23 +2,22 @@ package weir.postgres
 
 import weir.postgres.split.Place
 
-/** What a script is split into: statements, and the data of `COPY … FROM STDIN` in parts of any
-  * size.
+/** A part of a script: a statement, or a part of any size of the data of a `COPY … FROM STDIN`.
   *
   * A statement with `copies` is followed by `CopyData`, as often as there is data, and by one
   * `CopyEnd`. The arrays are never changed.
   */
 sealed trait Piece:
 
-  /** Where it begins. */
+  /** The position at which it begins. */
   def start: Position
 
-  /** How many bytes of the script had been used up when this piece was complete. Never falls from
-    * piece to piece.
+  /** The number of bytes of the script that had been used up when this piece was complete. It never
+    * decreases from piece to piece.
     */
   def endOffset: Long
 
-  /** How many bytes it holds. */
+  /** Returns the number of bytes that it holds. */
   def sizeBytes: Int
 
 object Piece:
@@ -27,9 +26,9 @@ object Piece:
     * @param text
     *   its bytes as they are in the script, without the white space and the `--` comments before it
     * @param copies
-    *   whether it is a `COPY … FROM STDIN`, whose data follows
+    *   true if it is a `COPY … FROM STDIN`, whose data follows
     * @param jumps
-    *   where the text leaves out something of the script
+    *   the places where the text leaves out a part of the script
     */
   final class Statement(
       val text: Array[Byte],
@@ -66,7 +65,7 @@ object Piece:
     * the middle of a row.
     *
     * @param plainNewlines
-    *   how many newlines it holds, if it holds no backslash; -1 if it may
+    *   the number of newlines that it holds, if it holds no backslash; -1 if it may
     */
   final class CopyData(
       val bytes: Array[Byte],

@@ -3,7 +3,7 @@ package weir.postgres
 /** A place in a script.
   *
   * @param offset
-  *   how many bytes come before it; `UnknownOffset` if only the line is known
+  *   the number of bytes that come before it; `UnknownOffset` if only the line is known
   * @param line
   *   from 1
   * @param column

@@ -195,7 +195,9 @@ object PostgresUrl:
     val text = address.getHostAddress
     if text.contains(':') then s"[$text]" else text
 
-  /** What the password file says; of a socket for its folder, and else for `localhost`. */
+  /** Returns the password from the password file: for a socket, that of its folder, or else of
+    * `localhost`.
+    */
   private def passwordOf(
       host: String,
       socket: Option[Path],

@@ -3,9 +3,9 @@ package weir.postgres
 import weir.Stream
 import weir.postgres.input.ScriptSource
 
-/** How much of a script is read and split ahead of what is sent.
+/** Says how far a script is read and split ahead of the statements that are sent.
   *
-  * A script is never held in memory whole: there are the pieces that wait, one piece that is ready,
+  * A script is never whole in memory. Memory holds the pieces that wait, one piece that is ready,
   * and the block that is being split.
   */
 enum Prefetch:
@@ -18,7 +18,8 @@ enum Prefetch:
   /** Pieces of up to so many bytes together wait. */
   case Bytes(limit: Long)
 
-  /** How far the reader is ahead in bytes, except where statements are very long. */
+  /** The largest number of bytes that the reader is ahead, except where statements are very long.
+    */
   private[postgres] def mostBytes: Long = this match
     case Off => 0
     case Pieces(count) => count * ScriptSource.BlockBytes.toLong

@@ -3,20 +3,20 @@ package weir.postgres
 import java.nio.file.Path
 import scala.concurrent.duration.*
 
-/** That scripts go on where an earlier run was cut off: what has been applied is in a journal in
-  * the database.
+/** Makes scripts go on where an earlier run was interrupted. A journal in the database records what
+  * has been applied.
   *
   * @param name
-  *   of the name of a script, what the journal is to call it: the path of its file as it was given,
-  *   unless you say otherwise. It must be the same each time. By `Resume.path`, a file is also
-  *   known by where it is, however it was called.
+  *   returns the name that the journal uses for a script. By default that is the path of its file
+  *   as it was given. It must be the same each time. With `Resume.path`, a file is also recognized
+  *   by its absolute path.
   * @param at
-  *   go on at the first statement that begins there or later, whatever the journal has
+  *   goes on at the first statement that begins there or later, whatever the journal says
   * @param patience
-  *   how long to wait for another run of the script to end: a server takes a while to see that its
-  *   client was killed
+  *   the time to wait for another run of the script to end: a server takes a while to notice that
+  *   its client was killed
   * @param found
-  *   is told for each script what the journal has of it, before its first piece
+  *   receives for each script what the journal has of it, before its first piece
   */
 final case class Resume(
     name: String => String = Resume.path,
@@ -29,17 +29,17 @@ object Resume:
   /** The path as it was given, without `.` and what `..` takes back. */
   val path: String => String = script => Path.of(script).normalize.toString
 
-  /** What comes after the last `/`. */
+  /** Returns the part after the last `/`. */
   def fileName(script: String): String = script.substring(script.lastIndexOf('/') + 1)
 
-  /** What has been applied of a script before.
+  /** The part of a script that an earlier run has applied.
     *
     * @param statements
-    *   how many, each COPY with its data being one
+    *   the number of statements; a COPY with its data counts as one
     * @param bytes
-    *   where the last of them ends
+    *   the byte at which the last of them ends
     * @param place
-    *   where the last of them begins, as `line:column`
+    *   the place at which the last of them begins, as `line:column`
     * @param applied
     *   when
     */
@@ -54,7 +54,7 @@ object Resume:
   object Place:
     val end: Place = Place(Long.MaxValue, 1)
 
-    /** What `text` means; none if it is no place. */
+    /** Parses `text`; none if it is no place. */
     def parse(text: String): Option[Place] = text.split(":", -1).map(_.toLongOption) match
       case Array(Some(line)) if line >= 1 => Some(Place(line, 1))
       case Array(Some(line), Some(column)) if line >= 1 && column >= 1 => Some(Place(line, column))

@@ -20,9 +20,9 @@ final class ScriptConnection private[postgres] (
     private[postgres] val notices: ScriptConnection.Notices,
     val place: String
 ):
-  /** Whether errors are noticed while COPY data is sent. They are not if the connection was not
-    * opened by `open`, or is encrypted by an `sslfactory` that the address names: then the server's
-    * answer is read after the last row.
+  /** Returns true if errors are noticed while COPY data is sent. They are not if the connection was
+    * not opened by `open`, or is encrypted by an `sslfactory` that the address names: then the
+    * server's answer is read after the last row.
     */
   def isWatched: Boolean = watchedSocket ne null
 
@@ -30,7 +30,7 @@ final class ScriptConnection private[postgres] (
   private[postgres] def encoding: String =
     Option(driver.getQueryExecutor.getParameterStatus("client_encoding")).getOrElse("UTF8")
 
-  /** What the body of a notice or an error says. */
+  /** Reads the body of a notice or an error. */
   private[postgres] def message(body: Array[Byte]): ServerErrorMessage =
     ServerErrorMessage(String(body, Encodings.charset(encoding)))
 
@@ -47,11 +47,11 @@ final class ScriptConnection private[postgres] (
     else driver.getQueryExecutor.abort()
 
 object ScriptConnection:
-  /** A connection to the database that `database` names, as psql would open it: a `postgresql://`
+  /** Opens a connection to the database that `database` names, as psql would: a `postgresql://`
     * address with libpq's parameters, a `jdbc:postgresql:` address, words such as
-    * `host=/run/postgresql dbname=shop`, or the name of a database. What it does not say comes from
-    * libpq's environment variables, `PGHOST`, `PGTZ` and so on, and `~/.pgpass`, and is then as
-    * psql has it: a Unix domain socket, if there is one.
+    * `host=/run/postgresql dbname=shop`, or the name of a database. Missing parts come from libpq's
+    * environment variables, `PGHOST`, `PGTZ` and so on, and from `~/.pgpass`, and then from psql's
+    * defaults: a Unix domain socket, if there is one.
     *
     * **Cancelled**: stops connecting; closes the connection once it is there. **Fails** with a
     * `ServerError` whose `connectionLost` is true if the server cannot be reached or does not let

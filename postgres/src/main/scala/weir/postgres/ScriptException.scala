@@ -1,11 +1,11 @@
 package weir.postgres
 
-/** What is wrong with a script, or with what the server made of it.
+/** An error in a script, or an error of the server for it.
   *
   * @param script
   *   the name of the file, or `<stdin>`
   * @param position
-  *   where; none if it is not about a place
+  *   the place of the error; none if it has none
   * @param problem
   *   what, in one line
   * @param detail
@@ -27,8 +27,8 @@ final class ScriptException(
 
   @volatile private var before = Option.empty[ApplySummary]
 
-  /** What had been done before this error, some of which may have been rolled back; none if nothing
-    * was to be applied, as in `SqlScript.pieces`, and for errors that are passed to an
+  /** The work that was done before this error, a part of which may have been rolled back. None if
+    * nothing was to be applied, as in `SqlScript.pieces`, and for errors that are passed to an
     * `ApplyListener`.
     */
   def summary: Option[ApplySummary] = before

@@ -53,7 +53,7 @@ object Secrets:
 
   private[postgres] final case class Range(start: Int, end: Int)
 
-  /** Where the secrets are, in order, none of them within another. */
+  /** Returns the ranges of the secrets, in order. They do not overlap. */
   private[postgres] def ranges(text: String): Vector[Range] =
     val found = (named(text) ++ calls(text) ++ settings(text) ++ texts(text)).toVector
     found.filter(r => r.end > r.start).sortBy(r => (r.start, -r.end)).foldLeft(Vector.empty) {
@@ -62,8 +62,8 @@ object Secrets:
       case (before, next) => before :+ next
     }
 
-  /** What follows a name such as `PASSWORD`, with or without something between them: a literal, or
-    * an unquoted value.
+  /** Finds the value after a name such as `PASSWORD`, with or without text between them: a literal,
+    * or an unquoted value.
     */
   private def named(text: String): Iterator[Range] =
     val names = Name.matcher(text)

@@ -8,9 +8,9 @@ import org.postgresql.util.{PSQLException, ServerErrorMessage}
   * @param severity
   *   ERROR, FATAL … in the language of the server
   * @param sqlState
-  *   the five characters that programs go by
+  *   the SQLSTATE: five characters, for programs
   * @param context
-  *   where on the server: the function and its line, the line of the COPY data
+  *   the place on the server: the function and its line, the line of the COPY data
   * @param character
   *   the character of the statement that it is about, from 1
   * @param copyRow
@@ -18,7 +18,7 @@ import org.postgresql.util.{PSQLException, ServerErrorMessage}
   * @param column
   *   the name of the column that it is about
   * @param connectionLost
-  *   whether the connection cannot be used any more
+  *   true if the connection cannot be used any more
   */
 final class ServerError(
     val severity: String,

@@ -28,21 +28,21 @@ final class Session private (
   @volatile private var lost = false
   private var copy: CopyIn | Null = null
 
-  /** Whether the server is in a transaction. */
+  /** Returns true if the server is in a transaction. */
   def transaction: Transaction = executor.getTransactionState match
     case TransactionState.IDLE => Transaction.Idle
     case TransactionState.OPEN => Transaction.Open
     case TransactionState.FAILED => Transaction.Failed
 
-  /** Whether the connection cannot be used any more. */
+  /** Returns true if the connection cannot be used any more. */
   def connectionLost: Boolean = lost || executor.isClosed
 
-  /** Whether the server has agreed to a COPY, which has not ended. */
+  /** Returns true if the server has agreed to a COPY, which has not ended. */
   def isCopying: Boolean = copy ne null
 
-  /** Whether the server has reported an error in the COPY that is open. It accepts more data and
-    * discards it; `endCopy` fails with the error. Always false where `ScriptConnection.isWatched`
-    * is false.
+  /** Returns true if the server has reported an error in the COPY that is open. It accepts more
+    * data and discards it; `endCopy` fails with the error. Always false where
+    * `ScriptConnection.isWatched` is false.
     */
   def copyHasFailed: Boolean =
     val socket = connection.watchedSocket
@@ -51,14 +51,14 @@ final class Session private (
   /** The server's `client_encoding`. */
   def encoding: String = connection.encoding
 
-  /** Whether a backslash in a plain string is an ordinary character, by the session's setting of
-    * `standard_conforming_strings`, wherever that comes from.
+  /** Returns true if a backslash in a plain string is an ordinary character, by the session's
+    * setting of `standard_conforming_strings`, wherever that comes from.
     */
   def hasStandardStrings: Boolean =
     executor.getParameterStatus("standard_conforming_strings") != "off"
 
-  /** What the statement has done. It is sent unchanged, without a transaction around it. The rows
-    * that it returns are dropped as they arrive.
+  /** Executes the statement, and returns its result. The statement is sent unchanged, without a
+    * transaction around it. The rows that it returns are dropped as they arrive.
     */
   def execute(statement: Array[Byte]): Task[Done] = onServer {
     forgetLastError()
@@ -97,7 +97,7 @@ final class Session private (
       at += size
   }
 
-  /** How many rows the COPY has added. */
+  /** Ends the COPY, and returns the number of rows that it has added. */
   def endCopy: Task[Long] = onServer {
     val copies = openCopy
     try copies.endCopy()
@@ -211,7 +211,8 @@ object Session:
     connection.notices.receive = body => dispatcher.receive(connection.message(body))
     new Session(connection, dispatcher, graceMillis)
 
-  /** Whether the connection has failed, rather than a statement: it could not be read or written.
+  /** Returns true if the connection has failed, rather than a statement: it could not be read or
+    * written.
     */
   private def isBroken(error: SQLException): Boolean =
     Iterator

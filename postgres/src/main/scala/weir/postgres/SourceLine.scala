@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 final case class SourceLine(before: String, after: String)
 
 object SourceLine:
-  /** How much is read on each side of a position: more than any screen shows. */
+  /** The number of bytes that are read on each side of a position: more than any screen shows. */
   private[postgres] val reachBytes = 8192
   private val blockBytes = 1 << 16
 
@@ -26,7 +26,7 @@ object SourceLine:
   /** The line at the byte `place` of `bytes`.
     *
     * @param isCut
-    *   whether `bytes` may begin in the middle of a line
+    *   true if `bytes` may begin in the middle of a line
     */
   private[postgres] def in(bytes: Array[Byte], place: Int, isCut: Boolean): SourceLine =
     var start = place
@@ -85,5 +85,5 @@ object SourceLine:
     if end > from && bytes(end - 1) == '\r' then end -= 1
     end
 
-  /** Whether it is not the first byte of its character. */
+  /** Returns true if it is not the first byte of its character. */
   private def isInside(byte: Byte): Boolean = (byte & 0xc0) == 0x80

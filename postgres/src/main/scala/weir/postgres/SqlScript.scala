@@ -10,7 +10,7 @@ import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
   * recognized by its first bytes.
   *
   * @param name
-  *   what errors call it
+  *   the name of the script in errors
   * @param sizeBytes
   *   the size of the file, packed as it is; none if that is not known
   */
@@ -24,7 +24,7 @@ final class SqlScript private (
   @volatile private var taken = 0L
   @volatile private var recent: Recent | Null = null
 
-  /** How many bytes of the file, still packed, have been read by the latest run of `pieces`. */
+  /** The number of bytes of the compressed file that the latest run of `pieces` has read. */
   def readBytes: Long = taken
 
   /** The pieces of the script, read as they are asked for. The file is closed when the stream ends,
@@ -35,10 +35,11 @@ final class SqlScript private (
     */
   def pieces: Stream[Piece] = piecesSummed(None, 0)
 
-  /** As `pieces`; the bytes are added to `sum` before the pieces in them are emitted.
+  /** Emits the pieces, as `pieces` does. The bytes are added to `sum` before their pieces are
+    * emitted.
     *
     * @param aheadBytes
-    *   how far the reader may be ahead of what is applied
+    *   the number of bytes that the reader may be ahead of the last statement applied
     */
   private[postgres] def piecesSummed(sum: Option[Checksum], aheadBytes: Long): Stream[Piece] =
     Stream.fromSource(Task {
@@ -88,8 +89,8 @@ final class SqlScript private (
   ): Task[ApplySummary] = SqlScripts.applyTo(connection, List(this), options, listener)
 
 object SqlScript:
-  /** How much data may be between the reader and a server that refuses a row: the driver's buffer,
-    * the socket's two, the server's.
+  /** The amount of data that may be between the reader and a server that refuses a row: in the
+    * driver's buffer, the socket's two, and the server's.
     */
   private val keepBytes = 4_000_000L
 
@@ -122,5 +123,5 @@ object SqlScript:
   def standardInput(limits: ScriptLimits = ScriptLimits.default): SqlScript =
     fromInputStream("<stdin>", limits)(FileInputStream(FileDescriptor.in))
 
-  /** What the script in a file is split into: `file(path).pieces`. */
+  /** Splits the script in a file: `file(path).pieces`. */
   def pieces(path: Path): Stream[Piece] = file(path).pieces

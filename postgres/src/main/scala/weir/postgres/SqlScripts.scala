@@ -42,7 +42,7 @@ object SqlScripts:
     Deliveries(connection, sources, options, listener)
   }
 
-  /** How far the reader may be ahead of the server. */
+  /** The number of bytes that the reader may be ahead of the server. */
   private def aheadBytes(options: ApplyOptions): Long =
     options.prefetch.mostBytes + options.jobs.fold(0L)(_ => ParallelCopy.aheadBytes)
 

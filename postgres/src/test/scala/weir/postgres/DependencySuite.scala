@@ -52,7 +52,8 @@ class DependencySuite extends WeirSuite:
       .map(_.group(1))
       .toSet
 
-    /** Whether it imports a type of the other file, or is in its package and mentions one. */
+    /** Returns true if it imports a type of the other file, or is in its package and mentions one.
+      */
     def uses(other: Source): Boolean =
       if other.folder == folder then other.name != name && other.types.exists(mentions)
       else

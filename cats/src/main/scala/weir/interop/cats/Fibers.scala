@@ -16,13 +16,13 @@ private[cats] object Outcomes:
     case Outcome.Failed(error) => kernel.Outcome.Errored(error)
     case Outcome.Canceled => kernel.Outcome.Canceled()
 
-  /** What the release of a resource of Weir's is told. */
+  /** Returns the outcome that the release of a Weir resource receives. */
   def ofExit(end: kernel.Resource.ExitCase): Outcome[Any] = end match
     case kernel.Resource.ExitCase.Succeeded => Outcome.Succeeded(())
     case kernel.Resource.ExitCase.Errored(error) => Outcome.Failed(error)
     case kernel.Resource.ExitCase.Canceled => Outcome.Canceled
 
-  /** What the release of a resource of Cats Effect's is told. */
+  /** Returns the exit case that the release of a Cats Effect resource receives. */
   def toExit(outcome: Outcome[Any]): kernel.Resource.ExitCase = outcome match
     case Outcome.Succeeded(_) => kernel.Resource.ExitCase.Succeeded
     case Outcome.Failed(error) => kernel.Resource.ExitCase.Errored(error)

@@ -11,8 +11,8 @@ import weir.{Callback, Task}
 
 /** Cats Effect's `Async` for tasks.
   *
-  * What `Task` can do itself is done by `Task`, not derived. Where the two differ in meaning, this
-  * is as Cats Effect has it: `delay` is not interrupted, `race` ends with the first outcome,
+  * Operations that `Task` has are not derived but call `Task`. Where the two libraries differ in
+  * meaning, Cats Effect's applies: `delay` is not interrupted, `race` ends with the first outcome,
   * `async` without a finalizer cannot be cancelled.
   */
 private[cats] object TaskAsync extends Async[Task]:

@@ -60,7 +60,7 @@ final class BenchJob(
     )
     if missing.isEmpty then 0 else 1
 
-  /** What JMH chooses. **Fails** with [[BadInput]] that has JMH's own words. */
+  /** Returns the benchmarks that JMH chooses. **Fails** with a [[BadInput]] in JMH's own words. */
   private def benchmarks(module: JmhModule, wanted: Vector[String]): Vector[String] =
     val listed = module.list(wanted)
     val isNoMatch = listed.lines.exists(_.startsWith("No matching benchmarks"))

@@ -12,7 +12,9 @@ import weir.cli.{BadInput, OptionValue}
   *   where JMH's own results are to go, those of all modules in one file
   */
 final case class JmhArguments(forJmh: Vector[String], results: Option[Path]):
-  /** Whether JMH is only asked what there is, and whether each module has an answer of its own. */
+  /** Returns the question if JMH is only asked to list something, and none if it is to measure. The
+    * question says if each module has an answer of its own.
+    */
   def question: Option[JmhArguments.Question] =
     forJmh.flatMap(JmhArguments.questions.get).headOption
 

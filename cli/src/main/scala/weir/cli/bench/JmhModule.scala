@@ -24,7 +24,7 @@ final class JmhModule(module: LabModule):
       line => if !line.startsWith("Benchmark result is saved to") then print(line)
     )
 
-  /** What JMH prints with these arguments, and its exit code. */
+  /** Runs JMH with these arguments, passes its output to `print`, and returns its exit code. */
   def ask(arguments: Seq[String], print: String => Unit): Int = start(arguments, print)
 
   private def start(arguments: Seq[String], print: String => Unit): Int =

@@ -66,7 +66,7 @@ object BurstJob:
     * @param blocked
     *   as `fibers`, for the tasks that each block
     * @param caseTime
-    *   how long each case is warmed up and measured, if not as usual
+    *   the time for which each case is warmed up and measured, if not as usual
     */
   final case class Settings(
       systems: Vector[String],
@@ -83,11 +83,11 @@ object BurstJob:
   private val block = 10.millis
   private val deadline = 4.minutes
 
-  /** What a case is measured for. */
+  /** The time for which a case is measured. */
   private val usualCase = 1.second
 
-  /** What it is warmed up for, and the first of the growing numbers for twice as long: then the
-    * compiler is done, on every system.
+  /** The time for which a case is warmed up. The first of the growing numbers takes twice as long.
+    * After that the compiler is done, on every system.
     */
   private val usualWarmUp = 3.seconds
 
@@ -95,8 +95,9 @@ object BurstJob:
     *   as [[usualCase]] and [[usualWarmUp]], with `--quick`: longer where the JVM's compiler has
     *   more to do
     * @param rounds
-    *   how often all systems run it in turn, where one of them is compared with another that is
-    *   nearly as fast: a machine that does something else for half a minute would decide
+    *   the number of rounds in which the systems take turns, for a comparison of systems that are
+    *   nearly as fast. Without them, a machine that does something else for half a minute would
+    *   decide
     */
   private final case class Part(
       name: String,

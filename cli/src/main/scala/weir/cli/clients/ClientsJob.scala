@@ -96,9 +96,9 @@ object ClientsJob:
   /** @param port
     *   to serve there only
     * @param many
-    *   how many clients those ways are asked about that can ask about all at once
+    *   the number of clients for the ways that can ask about all of them at once
     * @param warmUp
-    *   how long a way is warmed up with few ids; with many, four times as long
+    *   the time for which a way is warmed up with few ids; with many ids, four times as long
     */
   final case class Settings(
       ways: Vector[Way],

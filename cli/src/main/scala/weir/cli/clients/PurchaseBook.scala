@@ -3,14 +3,14 @@ package weir.cli.clients
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.SplittableRandom
 
-/** What every client has bought, as the seed decides. */
+/** The purchases of every client, as the seed decides. */
 final class PurchaseBook(seed: Long):
   /** The amounts of the purchases of client `id`. */
   def cents(id: Int): Vector[Int] =
     val random = SplittableRandom(seed * PurchaseBook.spread + id)
     Vector.fill(random.nextInt(1, 6))(random.nextInt(100, 50_000))
 
-  /** What the clients 1 to `ids` have spent. */
+  /** Returns the sum that the clients 1 to `ids` have spent. */
   def total(ids: Int): Long = (1 to ids).iterator.map(cents(_).map(_.toLong).sum).sum
 
   /** The answer about client `id`. */

@@ -3,7 +3,7 @@ package weir.cli.clients
 /** A way to ask about many clients.
   *
   * @param reach
-  *   how many clients it can ask about while one answer takes its time
+  *   the number of clients that it can ask about while one answer takes its time
   */
 enum Way(val name: String, val system: String, val reach: Way.Reach):
   case OneByOne extends Way("one-by-one", "java-stream", Way.Reach.One)

@@ -135,7 +135,7 @@ final class Scale extends Callable[Int]:
     val usual = if lab.isQuick then "1" else "7"
     OptionValue.count("--minutes", Option(minutes).getOrElse(usual), 1, 24 * 60).minutes
 
-  /** Those of the numbers that this machine can run, and what must be said of the others. */
+  /** Returns the numbers of carriers that this machine can run, and messages about the others. */
   private def carrierCounts(processors: Int): (Vector[Int], Vector[String]) =
     val asked = Option(carriers).fold(usualCarriers(processors)): text =>
       text.split(",", -1).toVector.map(OptionValue.count("--carriers", _, 1, 1024)).distinct.sorted

@@ -4,7 +4,7 @@ import java.util.concurrent.Callable
 
 import picocli.CommandLine.{Command, ExitCode}
 
-/** What `weir --help` says about `weir test`, which the launcher `./weir` does by itself. */
+/** Describes `weir test` for `weir --help`. The launcher `./weir` runs the command itself. */
 @Command(
   name = "test",
   customSynopsis = Array(

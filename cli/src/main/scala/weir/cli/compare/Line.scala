@@ -3,18 +3,18 @@ package weir.cli.compare
 import weir.cli.Text
 import weir.lab.compare.{Load, Plan, Way}
 
-/** How runs look in a line: for each its letters, and at the end its time.
+/** Draws runs in a line: the letters of each run, and its time at the end.
   *
   * @param columns
-  *   no line is longer
+  *   the longest line
   * @param runs
-  *   so many runs share a line
+  *   the number of runs in a line
   */
 final class Line(columns: Int, runs: Int):
   private val room = ((columns - Line.nameWidth) / runs - Line.timeWidth - 3).max(10)
   private val cellWidth = room + 1 + Line.timeWidth
 
-  /** So many tasks make a P or a C, so that those of all tasks fit. */
+  /** The number of tasks for a P or a C, so that the letters of all tasks fit. */
   val tasksPerLetter: Int =
     val tasks = Plan.batchCount * Plan.batchSize
     math.ceil(2.0 * tasks / room).toInt

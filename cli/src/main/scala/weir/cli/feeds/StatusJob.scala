@@ -6,10 +6,10 @@ import scala.concurrent.duration.*
 import weir.cli.{DurationText, Text}
 import weir.cli.feeds.store.{Database, LeaseQuery, StoreReader}
 
-/** The whole of `weir feeds status`: who fetches what.
+/** Runs `weir feeds status`, which lists the feeds that each process fetches.
   *
   * @param limit
-  *   how many feeds of a process are listed
+  *   the number of feeds that are listed for a process
   */
 final class StatusJob(db: String, limit: Int, out: PrintWriter):
   /** The exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds. */

@@ -35,7 +35,7 @@ final class GatherJob(plan: GatherPlan, progress: GatherProgress):
 
 object GatherJob:
   /** @param isComplete
-    *   whether every JVM gave every figure that it was started for
+    *   true if every JVM gave every figure that it was started for
     */
   final case class Measured(results: Vector[Result], isComplete: Boolean):
     def table: Vector[String] = GatherTable.lines(results)

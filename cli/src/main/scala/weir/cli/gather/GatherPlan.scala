@@ -6,13 +6,15 @@ import weir.cli.lab.RivalJvm
 import weir.lab.Systems
 import weir.lab.gather.Form
 
-/** Which JVMs measure what, in which order. */
+/** The plan of measurements: the JVMs, in their order. */
 final case class GatherPlan(steps: Vector[GatherPlan.Step]):
-  /** How long it takes if every JVM starts at once. */
+  /** The time that it takes if every JVM starts at once. */
   def expected: FiniteDuration = steps.map(_.expected).foldLeft(Duration.Zero)(_ + _)
 
 object GatherPlan:
-  /** How long one form is measured: the warm-up, then the rounds of which the median counts. */
+  /** The times of the measurement of one form: the warm-up, then the rounds of which the median
+    * counts.
+    */
   final case class Timing(warmUp: FiniteDuration, round: FiniteDuration, rounds: Int):
     def total: FiniteDuration = warmUp + round * rounds
 
@@ -69,8 +71,8 @@ object GatherPlan:
   /** The size of the published benchmark comes first, and most often. */
   private val sizes = Vector(1000 -> 5, 10 -> 1, 100_000 -> 1)
 
-  /** What the JMH suite runs with. */
+  /** The flags with which the JMH suite runs. */
   private val jvmFlags = Seq("-Xmx4g", "-XX:+UseG1GC")
 
-  /** What a JVM takes to start and to end. */
+  /** The time that a JVM takes to start and to end. */
   private val start = 400.millis

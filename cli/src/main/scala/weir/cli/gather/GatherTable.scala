@@ -21,7 +21,7 @@ object GatherTable:
           name +: cells :+ lead(values)
       TerminalTable.lines("runs a second" +: systems :+ "weir / best rival", rows)
 
-  /** How many times as fast as the fastest of the others Weir is, as in `4.2x ox`. */
+  /** Returns Weir's speed as a multiple of the fastest rival's, as in `4.2x ox`. */
   private def lead(values: Map[String, Double]): String =
     val rivals = values - Systems.weir
     values.get(Systems.weir).filter(_ => rivals.nonEmpty).fold("") { weir =>

@@ -54,7 +54,7 @@ final class JobsJob(settings: JobsJob.Settings, out: PrintWriter, err: PrintWrit
     if isFine && ends.size == processes then report(system, processes, jobs, ends.asScala.toList)
     else isComplete = false
 
-  /** What was done from the moment at which the last process had warmed up counts. */
+  /** Only the jobs after the moment at which the last process had warmed up count. */
   private def report(system: String, processes: Int, jobs: Int, ends: List[JobsJob.End]): Unit =
     val name = s"jobs a second: $processes"
     val done = ends.map(_.done).sum
@@ -117,9 +117,9 @@ final class JobsJob(settings: JobsJob.Settings, out: PrintWriter, err: PrintWrit
 
 object JobsJob:
   /** @param jobs
-    *   how many jobs a system is given
+    *   the number of jobs that a system is given
     * @param warmUp
-    *   how many of them each process does before what is measured
+    *   the number of jobs that each process does before the measurement
     */
   final case class Settings(
       url: String,

@@ -133,7 +133,7 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
 
 object KafkaBenchJob:
   /** @param turns
-    *   how many JVMs each system has for a case
+    *   the number of JVMs that each system has for a case
     */
   final case class Settings(
       systems: Vector[String],
@@ -147,9 +147,9 @@ object KafkaBenchJob:
   val keys = 1000
 
   /** @param warmUps
-    *   how often a JVM reads the topic for the compiler
+    *   the number of times that a JVM reads the topic as a warm-up
     * @param rounds
-    *   how often after that, where it counts
+    *   the number of measured reads after that
     */
   final case class Case(
       name: String,
@@ -166,7 +166,7 @@ object KafkaBenchJob:
       if workMillis == 0 then KafkaBenchJob.systems.filter(_ != "parallel-consumer")
       else KafkaBenchJob.systems
 
-    /** What the calls and the keys allow. */
+    /** The highest speed that the calls and the keys allow. */
     def mostPerSecond: Double =
       val byCalls = parallelism * 1000.0 / workMillis
       val byKeys = records * 1000.0 / (math.ceil(records.toDouble / keys) * workMillis)

@@ -69,7 +69,8 @@ final class LabOptions:
       chartOf = OptionValue.regex("--chart-of", Option(chartOf).getOrElse(""))
     )
 
-  /** Those of `known` that are asked for, in their usual order; `bound` is no matter of choice.
+  /** Returns the systems of `known` that are asked for, in their usual order. `bound` cannot be
+    * chosen, and is left out.
     *
     * **Fails** with [[BadInput]] if another is named, or none.
     */

@@ -8,7 +8,7 @@ import weir.cli.ResultFile
 import weir.cli.lab.report.{HtmlReport, SvgChart}
 import weir.lab.Result
 
-/** What a command measured, and where: all that reports of any form say. */
+/** The figures of a command and the machine: the content of a report of any form. */
 final case class LabReport(
     command: String,
     commit: String,

@@ -24,7 +24,9 @@ object ResultTable:
       line <- Seq("", title) ++ lines(part)
     yield line
 
-  /** What is said as soon as a figure is there, since the table comes only at the end. */
+  /** Returns the line that is printed as soon as a figure is there, since the table comes only at
+    * the end.
+    */
   def line(result: Result): String =
     s"  ${result.system}, ${result.name}: ${number(result.value)} ${result.unit}"
 

@@ -28,11 +28,11 @@ final case class RivalJvm(
     deadline: FiniteDuration = 5.minutes,
     prefix: Seq[String] = Nil
 ):
-  /** Whether it went well: it ended with exit code 0 and reported no failure. Otherwise one line on
-    * `err` says why, and there are figures missing.
+  /** Runs the JVM, and returns true if it ended with exit code 0 and reported no failure. Otherwise
+    * figures are missing, and a line on `err` says why.
     *
-    * What it prints that is no message goes to `err`. **Waits** for its end; `onMessage` is called
-    * on this thread.
+    * Output that is no message goes to `err`. **Waits** for its end; `onMessage` is called on this
+    * thread.
     */
   def run(err: PrintWriter)(onMessage: Message => Unit): Boolean =
     val process = Children.start(ProcessBuilder(command*))
@@ -70,7 +70,7 @@ final case class RivalJvm(
   private def module: LabModule =
     if Systems.onCatsEffect2(system) then LabModule.benchCe2 else LabModule.bench
 
-  /** What the failures among the messages say. */
+  /** Returns the texts of the failures among the messages. */
   private def messages(
       process: Process,
       err: PrintWriter,

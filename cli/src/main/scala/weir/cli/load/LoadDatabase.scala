@@ -25,7 +25,7 @@ final class LoadDatabase(val url: String, connection: Connection):
       result.getLong(1)
     finally statement.close()
 
-  /** How long the server's own COPY takes, over a connection of its own, as the others have one. */
+  /** Measures the server's own COPY, over a connection of its own, as the others have one. */
   def copyFrom(data: Path): Task[FiniteDuration] =
     ScriptConnection
       .open(url)

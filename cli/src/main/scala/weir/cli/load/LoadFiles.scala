@@ -21,7 +21,7 @@ object LoadFiles:
 
   private val largestValue = 1L << 33
 
-  /** Those of this size and seed: made now, unless they are there already. */
+  /** Returns the files of this size and seed. They are made now, unless they exist already. */
   def of(rows: Long, seed: Long): LoadFiles =
     val folder = Path.of(sys.props("java.io.tmpdir"), "weir-load")
     val _ = Files.createDirectories(folder)
@@ -63,7 +63,7 @@ object LoadFiles:
       out.write(line, at, line.length - at)
       id += 1
 
-  /** Writes `number` so that it ends before `end`. Where it begins. */
+  /** Writes `number` so that it ends before `end`, and returns the place at which it begins. */
   private def digits(line: Array[Byte], end: Int, number: Long): Int =
     var at = end
     var left = number

@@ -4,7 +4,7 @@ import weir.cli.Text
 import weir.cli.lab.TerminalTable
 import weir.lab.Result
 
-/** What the rounds have measured, as a table and as results. */
+/** The measurements of the rounds, as a table and as results. */
 final class LoadTable(files: LoadFiles, rounds: Map[String, Vector[Loader.Took]]):
 
   private def runs(system: String): Vector[Double] = rounds(system).map(_.run.toNanos / 1e9).sorted

@@ -23,7 +23,7 @@ enum Loader(val system: String):
   case Weir(name: String, options: Seq[String]) extends Loader(name)
 
 object Loader:
-  /** How long it took.
+  /** The time that a load took.
     *
     * @param run
     *   without the start of a JVM, from the first byte that is read

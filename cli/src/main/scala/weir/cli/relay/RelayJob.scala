@@ -95,7 +95,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
       StringDeserializer(),
       StringDeserializer(),
       protocol,
-      // What a relay that was killed had is done by the others after ten seconds, not after 45.
+      // The other relays take over the tasks of a killed one after ten seconds, not after 45.
       properties = Option
         .when(protocol == GroupProtocol.Classic)("session.timeout.ms" -> "10000")
         .toMap,
@@ -182,7 +182,7 @@ object RelayJob:
   /** @param brokers
     *   none for a broker of the program's own
     * @param tasks
-    *   how many to write there first
+    *   the number of tasks to write there first
     */
   final case class Settings(
       brokers: Option[String],

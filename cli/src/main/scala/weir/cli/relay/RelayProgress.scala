@@ -10,10 +10,10 @@ private[relay] object RelayProgress:
   private val onTerminal = 200.millis
   private val elsewhere = 2.seconds
 
-  /** `work`, until `isOver` has ended, or without an end where it follows.
+  /** Runs `work` until `isOver` has ended, or without an end if `follows` is true.
     *
     * @param line
-    *   what to show
+    *   the text to show
     */
   def beside(work: Stream[Any], line: => String, isOver: Task[Any], follows: Boolean): Task[Unit] =
     val until = if follows then isOver.forever else isOver

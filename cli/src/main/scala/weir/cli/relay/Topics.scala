@@ -15,11 +15,11 @@ import org.apache.kafka.common.errors.{
 
 import weir.cli.BadInput
 
-/** What the relay asks the brokers about topics and groups. Each call **waits** for them, and
-  * **fails** with [[BadInput]] where they do not answer.
+/** Asks the brokers about topics and groups. Each call **waits** for them, and **fails** with a
+  * [[BadInput]] if they do not answer.
   *
   * @param isAwaited
-  *   true if to ask again after so long without an answer
+  *   returns true if the call should ask again after that time without an answer
   */
 final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => false)
     extends AutoCloseable:
@@ -56,7 +56,7 @@ final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => 
       case _: UnknownTopicOrPartitionException =>
         throw BadInput(option, s"there is no topic '$name' at $brokers.", "Create it first.")
 
-  /** Those that have a leader. */
+  /** Returns the partitions that have a leader. */
   private def partitionsOf(name: String): Seq[TopicPartition] =
     val described = answer(admin.describeTopics(java.util.List.of(name)).allTopicNames.get)
     described
@@ -75,7 +75,7 @@ final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => 
     val found = answer(admin.listOffsets(asked.asJava).all.get).asScala
     found.map((partition, at) => partition -> at.offset).toMap
 
-  /** How many records the group has left below these offsets. */
+  /** Returns the number of records that the group has left below these offsets. */
   def left(group: String, ends: Map[TopicPartition, Long]): Long =
     val committed =
       answer(admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata.get).asScala

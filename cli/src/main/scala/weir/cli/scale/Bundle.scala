@@ -130,8 +130,8 @@ private[cli] object Bundle:
     val names = found.map(jar => s"${jar.getFileName}\n").mkString
     Files.writeString(to.resolve("classpath"), names): Unit
 
-  /** Those jars of a class path that are in [[jars]], each once: the modules of this build may be
-    * there twice, with different names. A jar of tests is none of them.
+  /** Returns the jars of a class path that are in [[jars]], each once, since the modules of this
+    * build may be there twice, with different names. It leaves out jars of tests.
     */
   private[scale] def needed(classPath: String): Vector[Path] =
     val all = classPath.split(File.pathSeparatorChar).toVector.map(Path.of(_))

@@ -27,7 +27,7 @@ private[cli] final case class Processors(order: Vector[Int], pin: Option[String]
         "of them than it has carriers."
 
 private[cli] object Processors:
-  /** Those of this machine. */
+  /** Returns the processors of this machine. */
   def here(): Processors =
     val most = Runtime.getRuntime.availableProcessors
     val allowed = text(Path.of("/proc/self/status")).flatMap(allowedOf).getOrElse(Vector.empty)

@@ -100,13 +100,13 @@ private[cli] final class ScaleJob(settings: ScaleJob.Settings, out: PrintWriter,
 
 private[cli] object ScaleJob:
   /** @param carriers
-    *   those to measure with, which this machine has
+    *   the numbers of carriers to measure with, all within this machine's processors
     * @param time
-    *   how long the run may take
+    *   the longest time that the run may take
     * @param isCounting
-    *   whether Weir counts lost races and the like, which costs speed
+    *   true if Weir counts lost races and the like, which costs speed
     * @param notes
-    *   what is said before the run and in its report
+    *   the notes before the run and in its report
     */
   final case class Settings(
       systems: Vector[String],

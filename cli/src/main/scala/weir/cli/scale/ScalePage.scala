@@ -10,7 +10,7 @@ private[cli] object ScalePage:
     HtmlReport.page("scale", facts(report), reading +: ScaleTables.about(report), cards(report))
 
   /** @param isDrawn
-    *   whether the row with that id is to be in the picture
+    *   true if the row with that id is to be in the picture
     */
   def svg(report: ScaleReport, isDrawn: String => Boolean): String =
     val about = facts(report).map((name, value) => s"$name $value").mkString(", ")

@@ -6,16 +6,16 @@ import scala.util.Try
 import weir.lab.Result
 import weir.lab.scale.{ScaleCount, ScalePlan, ScaleRow}
 
-/** The figures of a run of `weir scale` so far, and those that it was to measure.
+/** The figures of a run of `weir scale` so far, and the plan of the run.
   *
   * @param notes
-  *   what a reader must know of the machine, a sentence each
+  *   the facts that a reader must know about the machine, a sentence each
   * @param planned
-  *   every JVM that the run was to start, most important first
+  *   every JVM that the run planned to start, most important first
   * @param problems
-  *   why figures are missing, a line each
+  *   the reasons for missing figures, a line each
   * @param hasEnded
-  *   whether the run ended by itself; if not, it goes on or was cut off
+  *   true if the run ended by itself; if not, it goes on or was cut off
   */
 private[cli] final case class ScaleReport(
     commit: String,
@@ -36,7 +36,7 @@ private[cli] final case class ScaleReport(
     results.filter(_.unit == ScaleReport.speedUnit).flatMap(ScaleReport.keyed).toMap
 
   /** The counts of `row` on `system`, in the order of [[ScaleCount]]: the value for each number of
-    * carriers. Those that are zero everywhere are left out.
+    * carriers. Counts that are zero everywhere are left out.
     */
   def counts(row: ScaleRow, system: String): Vector[(ScaleCount, Map[Int, Double])] =
     val own = results.filter(_.system == system)

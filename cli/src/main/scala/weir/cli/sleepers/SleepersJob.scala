@@ -52,13 +52,13 @@ final class SleepersJob(settings: SleepersJob.Settings, out: PrintWriter, err: P
 
 object SleepersJob:
   /** @param asleep
-    *   how many fibers are measured in memory
+    *   the number of fibers that are measured in memory
     * @param wake
-    *   how many are measured when they wake
+    *   the number of fibers that are measured when they wake
     * @param shortest
-    *   the least that one of these sleeps
+    *   the shortest sleep of one of these
     * @param longest
-    *   the most that one of these sleeps
+    *   the longest sleep of one of these
     */
   final case class Settings(
       systems: Vector[String],

@@ -24,7 +24,9 @@ final class EmbeddedServer private (
 ):
   val user = "postgres"
 
-  /** What `psql` and `--db` take for its database `database`, whatever psql's variables say. */
+  /** Returns the address of its database `database` for `psql` and `--db`. Variables of psql do not
+    * change it.
+    */
   def url(database: String): String =
     s"postgresql:///$database?host=$folder&port=$port&user=$user"
 
@@ -56,7 +58,7 @@ final class EmbeddedServer private (
     val _ = Files.deleteIfExists(errors)
 
 object EmbeddedServer:
-  /** What is given as the database in order to get one. */
+  /** The value of `--db` that starts an embedded server. */
   val name = "embedded"
 
   /** A server that takes connections, with an empty database `postgres`.
@@ -72,7 +74,7 @@ object EmbeddedServer:
   private def listening(port: Option[Int]): Resource[EmbeddedServer] =
     Resource.make(Task(start(port)))(server => Task(server.close())).evalTap(_.ready)
 
-  /** Where `./weir` unpacks it when it is first asked for. */
+  /** The folder into which `./weir` unpacks it when it is first needed. */
   private def home: Path =
     sys.props.get("weir.embedded").map(Path.of(_)).filter(Files.isDirectory(_)).getOrElse {
       throw BadInput(

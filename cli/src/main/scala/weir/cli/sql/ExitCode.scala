@@ -1,6 +1,6 @@
 package weir.cli.sql
 
-/** What `weir sql` ends with: psql's exit codes. */
+/** The exit codes of `weir sql`, which are psql's. */
 object ExitCode:
   final val done = 0
 

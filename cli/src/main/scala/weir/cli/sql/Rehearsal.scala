@@ -17,7 +17,7 @@ import weir.{Resource, Task}
   * "Message Formats".
   */
 object Rehearsal:
-  /** Whether this run is one, which only the launcher says. */
+  /** Returns true if this run is one, which only the launcher says. */
   def isOne: Boolean = sys.props.contains("weir.rehearsal")
 
   /** The URL of a server in this process. */

@@ -32,7 +32,7 @@ final class StackJob(settings: StackJob.Settings, out: PrintWriter, err: PrintWr
       case Foreground.Ended.Done(code) => code
       case Foreground.Ended.Stopped(code, _) => code
 
-  /** Where the part `skunk` is not asked for, none is started. */
+  /** No server is started if the part `skunk` is not asked for. */
   private def server: Resource[Option[EmbeddedServer]] =
     if settings.parts.contains("skunk") then EmbeddedServer.overTcp.map(Some(_))
     else Resource.pure(None)
@@ -79,9 +79,9 @@ final class StackJob(settings: StackJob.Settings, out: PrintWriter, err: PrintWr
 
 object StackJob:
   /** @param only
-    *   what the name of a row must contain
+    *   the text that the name of a row must contain
     * @param rounds
-    *   how often each part is run on each effect
+    *   the number of times that each part is run on each effect
     */
   final case class Settings(
       systems: Vector[String],

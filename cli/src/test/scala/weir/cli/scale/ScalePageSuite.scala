@@ -46,7 +46,7 @@ class ScalePageSuite extends FunSuite with TempFolder:
       val points = ScalePage.cards(SampleScale.whole).flatMap(_.lines).map(_.points.size).sum
       assertEquals(tab.evaluate(drawnPoints).num.toInt, points)
 
-  /** How many points the lines have, without the ideal ones. */
+  /** The number of points that the lines have, without the ideal ones. */
   private val drawnPoints =
     """[...document.querySelectorAll('.chart')].reduce((sum, place) =>
       |  sum + echarts.getInstanceByDom(place).getOption().series

@@ -16,7 +16,7 @@ trait SqlFixture extends TempFolder, Eventually:
 
   final case class Result(code: Int, out: String, err: String)
 
-  /** Whether the suite changes its server, and so has one of its own. */
+  /** Returns true if the suite changes its server, and so has one of its own. */
   protected def changesServer: Boolean = false
 
   private lazy val own = EmbeddedServer.resource.allocated.runSync()

@@ -22,7 +22,7 @@ final class UnixProxy(folder: Path, afterBytes: Long)(act: UnixProxy => Unit) ex
   private val name = ".s.PGSQL.5432"
   private val acted = AtomicBoolean()
 
-  /** How many bytes the server has been sent. */
+  /** The number of bytes that the server has been sent. */
   val sentBytes: AtomicLong = AtomicLong()
 
   listening.bind(UnixDomainSocketAddress.of(own.resolve(name))): Unit

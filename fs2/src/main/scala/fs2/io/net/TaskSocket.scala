@@ -25,8 +25,9 @@ private[net] final class TaskSocket(socket: BlockingSocket) extends Socket[Task]
   /** Grows while reads fill it: a connection that is idle needs little, a large body many bytes. */
   private var buffer = new Array[Byte](TaskSocket.firstBuffer)
 
-  /** What has been read and not been asked for: a protocol that asks for five bytes, and then for
-    * as many as these say, costs one call of the system for what has come, not two a message.
+  /** The bytes that have been read and not been asked for. So a protocol that asks for five bytes,
+    * and then for as many as these say, costs one system call for all that has come, and not two
+    * for each message.
     */
   private var start, end = 0
 
@@ -117,5 +118,5 @@ private[net] object TaskSocket:
   private inline val firstBuffer = 8192
   private inline val defaultRead = 8192
 
-  /** What the JDK reads at once, at most. */
+  /** The largest number of bytes that the JDK reads at once. */
   private inline val largestBuffer = 131072

@@ -16,7 +16,7 @@ import weir.kafka.consumer.OffsetTracker.Progress
   * @param before
   *   what an earlier owner has committed
   * @param uncommittedLimit
-  *   how many records may be done and in no commit
+  *   the number of records that may be done and in no commit
   */
 private[kafka] final class Assignment(
     val partition: TopicPartition,
@@ -33,13 +33,14 @@ private[kafka] final class Assignment(
   /** False once another consumer may have the partition. Written by the poll thread. */
   @volatile private var owned = true
 
-  /** How many records were in chunks that have been handed out. Written by the reader. */
+  /** The number of records that were in chunks that have been handed out. Written by the reader. */
   @volatile private var handed = 0L
 
   /** Of how many records the work has begun. Written by who starts them. */
   @volatile private var started = 0L
 
-  /** How many are done and in no commit that succeeded. Written under this lock. */
+  /** The number of records that are done and in no commit that succeeded. Written under this lock.
+    */
   @volatile private var uncommitted = 0L
 
   /** Written by the poll thread, `paused` last; it pairs with `handed`: see `hasRoom`. */
@@ -53,18 +54,18 @@ private[kafka] final class Assignment(
   before.foreach(commit => leaderEpochs.add(commit.offset, commit.leaderEpoch))
   private var doneCount = 0L
 
-  /** Those that are started and not done, and wait in an operator for their turn. */
+  /** The records that are started and not done, and wait in an operator, as for a permit. */
   private val heldBack = HashSet[JLong]()
 
-  /** How many of those that are done are covered by a commit. Of two commits that end in another
-    * order than they began, the one that covers more counts.
+  /** The number of done records that a commit covers. If two commits end in another order than they
+    * began, the one that covers more counts.
     */
   private var doneCommitted = 0L
 
   // poll thread only
   private var delivered = 0L
 
-  /** What a record of the last poll takes, on average. */
+  /** The average size of the records of the last poll. */
   private var recordBytes = Assignment.objectBytes
   private var committed: Progress | Null = null
 
@@ -72,11 +73,12 @@ private[kafka] final class Assignment(
 
   // ---- the reader, and who starts records ----
 
-  /** Whether the next record may be worked on; it is in flight then. **Waits** while too many
-    * records are done and not committed.
+  /** Returns true if the next record may be worked on; it is in flight then. **Waits** while too
+    * many records are done and not committed.
     *
-    * The record counts before `isOpen` is read again; the poll thread writes `isOpen` before it
-    * reads the count. So it is either not started, or waited for.
+    * A start first adds the record to the count and then reads `isOpen` again. The poll thread
+    * first writes `isOpen` and then reads the count. So the record is either not started, or the
+    * poll thread waits for it.
     */
   def tryStart(): Boolean =
     if uncommitted >= uncommittedLimit then awaitCommit()
@@ -101,15 +103,15 @@ private[kafka] final class Assignment(
   /** Of a paused partition: whether enough has been handed out. */
   def hasRoom: Boolean = buffered <= resumeAt
 
-  /** How many records are in chunks that were delivered and have not been handed out. The reader
-    * may see too few, but never once `paused` is set.
+  /** Returns the number of records that are in chunks that were delivered and have not been handed
+    * out. The reader may see too few, but never once `paused` is set.
     */
   def buffered: Long = deliveredCount - handed
 
   /** A copy of `delivered` for the reader. */
   @volatile private var deliveredCount = 0L
 
-  /** Whether no more records are started. */
+  /** Returns true if no more records are started. */
   def isClosed: Boolean = !isOpen
 
   // ---- any fiber ----
@@ -119,8 +121,8 @@ private[kafka] final class Assignment(
     synchronized(if tracker.isUndone(offset) then heldBack.add(offset): Unit)
     if !isOpen then poller.unpark()
 
-  /** Whether the record that was held back may be worked on; it is in flight again then. Otherwise
-    * it is for the next owner.
+  /** Returns true if the record that was held back may be worked on; it is in flight again then.
+    * Otherwise it is for the next owner.
     *
     * The poll thread writes `isOpen` before it takes this lock to count.
     */
@@ -147,7 +149,7 @@ private[kafka] final class Assignment(
 
   private def halfOfLimit: Long = math.max(1, uncommittedLimit / 2)
 
-  /** Whether a commit is due since many records are done. */
+  /** Returns true if a commit is due since many records are done. */
   def wantsCommit: Boolean = uncommitted >= halfOfLimit
 
   // ---- the poll thread ----
@@ -160,12 +162,12 @@ private[kafka] final class Assignment(
 
   def resume(): Unit = paused = false
 
-  /** How many records may wait, so that their bytes are not many either. */
+  /** Returns the number of records that may wait, so that their bytes are not many either. */
   def mostBuffered(records: Int, bytes: Int): Long =
     math.max(1, math.min(records.toLong, bytes / recordBytes))
 
-  /** Those of `records` that are to be handed out, or null: the offsets have gone back, so that
-    * this assignment says nothing about them.
+  /** Returns the elements of `records` to hand out. Returns null if the offsets have gone back:
+    * this assignment knows nothing of such records.
     */
   def deliver[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] | Null =
     recordBytes = averageBytes(records)
@@ -222,7 +224,7 @@ private[kafka] final class Assignment(
   /** Nothing before it is undone; -1 where nothing is known. */
   def prefixEnd: Long = synchronized(tracker.prefixEnd)
 
-  /** What is to be committed, if that is not what was committed last. */
+  /** Returns the offset and metadata to commit; none if they were committed last. */
   def toCommit(limitBytes: Int): Option[Assignment.ToCommit] = synchronized {
     tracker.progress(limitBytes) match
       case Some(progress) if progress != committed =>
@@ -247,7 +249,8 @@ private[kafka] object Assignment:
   /** About what the objects of a record take, apart from its key and its value. */
   private val objectBytes = 200L
 
-  /** @param done how many of the records that are done it covers */
+  /** @param done the number of done records that it covers
+    */
   final case class ToCommit(
       assignment: Assignment,
       progress: Progress,
@@ -255,7 +258,8 @@ private[kafka] object Assignment:
       done: Long
   )
 
-/** What fibers ask of the poll thread; all of it may be asked by any thread, and waits for nothing.
+/** The requests of fibers to the poll thread. Any thread may call its methods, and none of them
+  * waits.
   */
 private[kafka] trait Poller:
   /** Ends a wait for records, so that it looks for what is due. */

@@ -36,7 +36,7 @@ private[kafka] object Chunk:
 /** The records of the chunks in a queue, but for those of partitions that have been taken away.
   *
   * @param startsThem
-  *   whether a record that is handed out is in flight; otherwise whoever works on it starts it
+  *   true if a record that is handed out is in flight; otherwise whoever works on it starts it
   */
 private[kafka] final class Chunks[K, V](queue: FairQueue[Chunk[K, V]], startsThem: Boolean = true)
     extends Source[CommittableRecord[K, V]]:

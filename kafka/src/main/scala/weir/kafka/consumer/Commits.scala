@@ -21,14 +21,14 @@ import org.apache.kafka.common.errors.{
 }
 import scala.jdk.CollectionConverters.*
 
-/** The commits of a poll thread, which alone calls this, and when they are due; and what was
-  * committed before.
+/** Commits the offsets of a poll thread when that is due, and reads the offsets committed before.
+  * Only the poll thread calls it.
   *
-  * A commit that fails because the group has changed, or the broker is away, changes nothing: what
-  * it said is said again by the next one, a moment later, or by nobody, if the partition is lost.
+  * A commit that fails because the group has changed, or the broker is away, changes nothing. The
+  * next commit, a moment later, says the same; if the partition is lost, none does.
   *
   * @param interval
-  *   how long what is done may stay uncommitted where no reader waits for a commit
+  *   the longest time for which done records stay uncommitted while no reader waits for a commit
   */
 private[kafka] final class Commits(
     consumer: Consumer[?, ?],
@@ -58,9 +58,9 @@ private[kafka] final class Commits(
   /** For how long the one that is under way has been so. */
   def age: Duration = Duration.ofNanos(System.nanoTime() - begunNanos)
 
-  /** Whether the interval is over, or a reader waits for a commit, or may have to soon. It is asked
-    * again and again, so it makes no difference whether the last one has failed, or did not cover
-    * enough.
+  /** Returns true if the interval is over, or a reader waits for a commit, or may have to soon. It
+    * is asked again and again, so it makes no difference whether the last one has failed, or did
+    * not cover enough.
     */
   private def isDue(assignments: Collection[Assignment]): Boolean =
     val now = System.nanoTime()
@@ -88,7 +88,7 @@ private[kafka] final class Commits(
               else failure = error
           )
         catch
-          // Where the coordinator is not known, it is looked for, which a wake-up ends.
+          // If the coordinator is not known, the client looks for it. A wake-up ends that.
           case _: WakeupException =>
             underWay = false
             beginAgainAfter(Duration.ZERO)
@@ -135,7 +135,9 @@ private[kafka] final class Commits(
       if stopNanos == -1 then stopNanos = System.nanoTime() + Commits.stopTime.toNanos
       if stopNanos - deadline < 0 then stopNanos else deadline
 
-  /** What was committed of the partitions; none if the brokers do not say it within `time`. */
+  /** Returns the committed offsets of the partitions; none if the brokers do not answer within
+    * `time`.
+    */
   def committed(
       partitions: Collection[TopicPartition],
       time: Duration
@@ -176,7 +178,7 @@ private[kafka] final class Commits(
     }
     offsets
 
-  /** Whether work can go on after it. */
+  /** Returns true if the error is temporary, so that work can go on. */
   private def isPassing(error: Exception): Boolean = error match
     case _: OffsetMetadataTooLarge =>
       shorten()
@@ -188,10 +190,12 @@ private[kafka] final class Commits(
   private def shorten(): Unit = metadataLimit = if metadataLimit > 64 then metadataLimit / 2 else 0
 
 private[kafka] object Commits:
-  /** How long commits may take from a stop on. */
+  /** The longest time that commits may take after a stop. */
   val stopTime: Duration = Duration.ofSeconds(3)
 
-  /** How long one try may take: what a wake-up has ended may stay in the client's queue as long. */
+  /** The longest time that one try may take. A request that a wake-up has ended may stay in the
+    * client's queue as long.
+    */
   private val tryTime: Duration = Duration.ofSeconds(3)
 
   /** After a commit that failed. A broker that is away is not asked all the time. */
@@ -203,7 +207,7 @@ private[kafka] object Commits:
   def most(one: Duration, other: Duration): Duration =
     if one.compareTo(other) < 0 then other else one
 
-  /** Whether the group refuses since this member is not what it was: its turn has passed. */
+  /** Returns true if the group refuses because this member belongs to an earlier generation. */
   def isOfGroup(error: Throwable): Boolean = error match
     case _: (CommitFailedException | RebalanceInProgressException | StaleMemberEpochException |
           FencedMemberEpochException | IllegalGenerationException | UnknownMemberIdException) =>

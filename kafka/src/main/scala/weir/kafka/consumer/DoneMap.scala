@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream
 import java.util.Base64
 import scala.util.Try
 
-/** Which offsets beyond a committed one are done: all from `from` up to `until`, but for those of
+/** The offsets that are done beyond a committed one: all from `from` up to `until`, except those of
   * `undone`.
   *
   * It travels in the metadata of the commit, as text:
@@ -16,7 +16,7 @@ import scala.util.Try
   * earlier: the one that says more is taken, and what is beyond it counts as undone.
   *
   * @param from
-  *   the committed offset. Of what comes before it the map says nothing
+  *   the committed offset. The map says nothing about the offsets before it
   * @param undone
   *   ranges, without their ends, ascending
   */

@@ -3,19 +3,19 @@ package weir.kafka.consumer
 import java.util.concurrent.locks.ReentrantLock
 import java.util.{ArrayDeque, LinkedHashMap, List as JList}
 
-/** What the poll thread gives to a stream: elements, then the end or an error. The poll thread
-  * never waits; what it gives is bounded by pausing partitions.
+/** The queue from the poll thread to a stream: elements, then the end or an error. The poll thread
+  * never waits: it bounds the queue by pausing partitions.
   *
   * Elements of one lane come in their order, those of several lanes in turns. A fetch has some
-  * thousand records of one partition, and only then those of the next: one after the other, all
-  * that a stream looks at would have the few keys of one partition.
+  * thousand records of one partition, and only then those of the next. Without the turns, all
+  * records that a stream looks at would have the few keys of one partition.
   */
 private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
   private val lock = ReentrantLock()
   private val changed = lock.newCondition()
 
   // guarded by lock
-  /** Those with elements, the one whose turn is next first. */
+  /** The lanes that have elements; the next one comes first. */
   private val lanes = LinkedHashMap[Any, ArrayDeque[A]]()
   private var isEnded = false
   private var error: Throwable | Null = null

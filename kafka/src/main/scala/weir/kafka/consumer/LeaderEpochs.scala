@@ -13,7 +13,7 @@ import java.util.{Optional, TreeMap}
   * Not safe for several threads: `Assignment` guards it.
   */
 private[kafka] final class LeaderEpochs:
-  /** Where each of them begins. */
+  /** The offset at which each epoch begins. */
   private val begins = TreeMap[JLong, Optional[Integer]]()
 
   /** In the order of the offsets. */

@@ -3,11 +3,11 @@ package weir.kafka.consumer
 import java.lang.Long as JLong
 import java.util.TreeMap
 
-/** Which records of a partition are not done yet, and so what may be committed.
+/** Tracks the records of a partition that are not done, to find the offset that may be committed.
   *
-  * It keeps a bit for each undone offset, in pages of 1,024 offsets, and no page without one: so
-  * what it keeps grows with the records that are undone, not with how far they are apart. Offsets
-  * that do not exist (compacted ones, the marks of transactions) are as good as done.
+  * It keeps a bit for each undone offset, in pages of 1,024 offsets, and no empty page. So its size
+  * grows with the number of undone records, not with the distance between them. Offsets that do not
+  * exist (compacted ones, the marks of transactions) are as good as done.
   *
   *   - **Invariant**: every offset below `position` has been added, was done before, or does not
   *     exist. So the first undone offset, or else `position`, is the end of the contiguous prefix
@@ -91,7 +91,9 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
     val first = pages.firstEntry
     if first == null then position else first.getValue.firstFrom(0)
 
-  /** What to commit, its map in at most `limitBytes`; none where nothing is known yet. */
+  /** Returns the offset and map to commit, the map in at most `limitBytes`; none if nothing is
+    * known yet.
+    */
   def progress(limitBytes: Int): Option[Progress] =
     val prefix = prefixEnd
     if prefix < 0 then None
@@ -138,7 +140,7 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
       pageFor(at).setRange(at, count)
       at += count
 
-  /** What an earlier owner had not done, and is not there any more. */
+  /** Clears a range that an earlier owner had not done and that does not exist any more. */
   private def clearRange(from: Long, until: Long): Unit =
     var at = undoneFrom(math.max(from, 0))
     while at < until do
@@ -150,7 +152,7 @@ private[kafka] object OffsetTracker:
   private val pageSize = 1L << pageBits
   private val wordsInPage = 1 << (pageBits - 6)
 
-  /** What is committed: an offset, and the map of what is done beyond it.
+  /** The content of a commit: an offset, and the map of the records that are done beyond it.
     *
     * @param isWhole
     *   false if the map had to be cut, so that a restart repeats some of what is done

@@ -35,7 +35,7 @@ private[kafka] final class PollLoop[K, V](
   @volatile private var isStopping = false
   @volatile private var metadata: ConsumerGroupMetadata | Null = null
 
-  /** Whether somebody has asked for a turn since the last one began. */
+  /** True if a wake-up was requested since the last iteration began. */
   private val isWoken = AtomicBoolean()
 
   // poll thread only
@@ -159,7 +159,7 @@ private[kafka] final class PollLoop[K, V](
     add(assignment.partition, None)
 
   private def add(partition: TopicPartition, before: Option[OffsetAndMetadata]): Assignment =
-    // Where transactions commit, no commit of this thread would ever end the wait for one.
+    // If transactions commit, no commit of this thread would ever end the wait for one.
     val limit = if options.commits then options.uncommittedLimit.toLong else Long.MaxValue
     val assignment = Assignment(partition, before, limit, this)
     owned.put(partition, assignment)
@@ -257,16 +257,17 @@ private[kafka] final class PollLoop[K, V](
       case later: Throwable => if error != null && later != error then error.addSuppressed(later)
 
 /** @param pollTime
-  *   how long a poll waits for records
+  *   the time for which a poll waits for records
   * @param revokeDeadline
-  *   how long a revoke waits for what is in flight and for the commit after it
+  *   the time for which a revoke waits for the records in flight and for the commit after them
   * @param commitTime
-  *   how long a commit may take where streams wait for it, and at least where a revoke does
+  *   the longest time for a commit that streams wait for, and the shortest limit for one that a
+  *   revoke waits for
   * @param callbackReadTime
-  *   how long a new assignment waits for what was committed; then that is asked for beside the
-  *   polls
+  *   the time for which a new assignment waits for its committed offset; after that, the loop asks
+  *   for it beside the polls
   * @param readTime
-  *   how long such a question may take
+  *   the longest time for such a request
   */
 private[kafka] final case class PollOptions(
     topics: Set[String],
@@ -288,11 +289,11 @@ private[kafka] final case class PollOptions(
   val callbackReadTime: Duration = Duration.ofSeconds(1)
   val readTime: Duration = Duration.ofSeconds(10)
 
-/** Where a poll thread puts what it gets. Its methods are called by that thread. */
+/** The target of the chunks that a poll thread reads. Only that thread calls its methods. */
 private[kafka] trait ChunkTarget[K, V]:
   def added(assignment: Assignment): Unit
 
-  /** What one poll has brought. */
+  /** Adds the chunks of one poll. */
   def offer(chunks: JList[Chunk[K, V]]): Unit
 
   /** No more chunks of it come. */

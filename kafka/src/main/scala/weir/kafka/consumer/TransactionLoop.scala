@@ -37,13 +37,13 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   def records: Stream[CommittableRecord[K, V]] =
     Stream.fromSource(Task.delay(Chunks(queue, startsThem = false)))
 
-  /** How many records are in a transaction: so many that it costs little beside the tasks, and so
-    * few that a revoke, which waits for it, need not wait long.
+  /** The number of records in a transaction: so many that it costs little beside the tasks, and so
+    * few that a revoke, which waits for it, does not wait long.
     */
   private var pieceSize = 0
 
-  /** How many records of the batch were consumed. Only the records of a piece are in flight: those
-    * of partitions that are revoked meanwhile are not started.
+  /** Consumes the batch, and returns the number of its records that were consumed. Only the records
+    * of a piece are in flight. Records of partitions that are revoked meanwhile are not started.
     */
   def consume(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
@@ -64,7 +64,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
     consumed
   }
 
-  /** What the tasks of the records give, each once. */
+  /** Runs the task of each record once, and returns their output. */
   private def outputs(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Task[Vector[Output[K, V, L, W]]] =
@@ -75,7 +75,9 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
       )
       .toVector
 
-  /** How many records were consumed: those whose partitions this member still has. */
+  /** Commits the output, and returns the number of records that were consumed: those whose
+    * partitions this member still has.
+    */
   private def commit(outputs: Vector[Output[K, V, L, W]]): Task[Int] = Task.uninterruptible {
     var consumed = -1
     while consumed < 0 do

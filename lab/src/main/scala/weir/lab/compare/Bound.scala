@@ -2,7 +2,9 @@ package weir.lab.compare
 
 import scala.collection.mutable
 
-/** How long a way takes if nothing costs time but the delays of the plan, in nanoseconds. */
+/** Computes the time, in nanoseconds, that a way takes if nothing but the delays of the plan costs
+  * time.
+  */
 object Bound:
   /** Each batch alone: it is produced, all of it is consumed, and only then the next is produced.
     */
@@ -37,7 +39,7 @@ object Bound:
     private val toProduce = plan.shares(producers).map(_.iterator)
     private val batchSize = plan.tasks(0).size
 
-    /** How many tasks a producer has that have not found a place yet. */
+    /** The number of tasks that a producer has that have not found a place yet. */
     private val unplaced = new Array[Int](producers)
     private var waiting = 0
     private var begun = 0

@@ -1,9 +1,9 @@
 package weir.lab.compare
 
-/** What has been produced and consumed so far in one run of a way.
+/** The course of one run of a way: the tasks that have been produced and consumed so far.
   *
   * @param tasksPerLetter
-  *   so many tasks make a letter of `letters`
+  *   the number of tasks for a letter of `letters`
   */
 final class Course(plan: Plan, tasksPerLetter: Int):
   private val tasks = plan.consumeNanos.size
@@ -34,10 +34,10 @@ final class Course(plan: Plan, tasksPerLetter: Int):
   /** A P for every so many tasks produced and a C for every so many consumed, as they came. */
   def letters: String = synchronized(shown.toString)
 
-  /** How far it got. */
+  /** Describes how far the run has got. */
   def progress: String = synchronized(s"$produced of $tasks tasks produced, $consumed consumed")
 
-  /** What is wrong with a run that has ended; nothing if each task was consumed exactly once, and
+  /** Returns the mistake of a run that has ended; none if each task was consumed exactly once, and
     * never more of them at a time than the plan allows.
     */
   def mistake: Option[String] = synchronized:

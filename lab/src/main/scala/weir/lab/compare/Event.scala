@@ -2,7 +2,7 @@ package weir.lab.compare
 
 import weir.lab.compare.SideBySide.Place
 
-/** What a measuring JVM says between its results. */
+/** A message of a measuring JVM between its results. */
 enum Event:
   /** These loads start now. */
   case Begins(loads: Seq[Load])

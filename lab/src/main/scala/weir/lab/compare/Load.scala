@@ -1,6 +1,6 @@
 package weir.lab.compare
 
-/** How long it takes to produce a batch of tasks and to consume a task. */
+/** The times that it takes to produce a batch of tasks and to consume a task. */
 enum Load(
     val name: String,
     val produceMillis: Int,

@@ -2,7 +2,7 @@ package weir.lab.compare
 
 import java.util.SplittableRandom
 
-/** What there is to do: tasks in batches, and how long each of them takes.
+/** The work of a run: tasks in batches, and the time of each.
   *
   * It is the same for every way and every system, also in another JVM, since it is made from
   * nothing but its parameters.
@@ -10,12 +10,12 @@ import java.util.SplittableRandom
   * @param produceNanos
   *   for each batch
   * @param consumeNanos
-  *   the first one is for the task that is consumed first, and so on; so it does not matter to any
-  *   way in which order the tasks come
+  *   the first time is for the task that is consumed first, and so on. So the order of the tasks
+  *   makes no difference to any way
   * @param parallelism
-  *   at most so many tasks are consumed at a time
+  *   the largest number of tasks that are consumed at a time
   * @param capacity
-  *   so many tasks fit into a queue or a buffer between producers and consumers
+  *   the number of tasks that fit into a queue or a buffer between producers and consumers
   */
 final case class Plan(
     produceNanos: Vector[Long],
@@ -46,7 +46,7 @@ object Plan:
   val batchCount = 10
   val batchSize = 100
 
-  /** As many as a batch has tasks, as in the source. */
+  /** The number of tasks in a batch, as in the source. */
   val usualParallelism = 100
 
   /** Two batches, as in the source. */

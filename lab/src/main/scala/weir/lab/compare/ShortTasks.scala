@@ -19,7 +19,7 @@ final class ShortTasks(val count: Int, times: WorkTimes, val consumers: Int, see
   /** The time of all tasks, divided by the number of consumers. */
   def idealMillis: Double = workNanos.iterator.map(_.toLong).sum / 1e6 / consumers
 
-  /** How often each task was consumed, in one run. */
+  /** Counts how often each task was consumed in one run. */
   final class Run:
     // Consumers that wrote to the same line would take it from each other with every task.
     private val stripes = Array.fill(ShortTasks.stripes)(new Array[Byte](count))

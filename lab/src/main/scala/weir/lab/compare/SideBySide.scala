@@ -77,7 +77,7 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
         val _ = caller.shutdownNow() // interrupts the call, if it still runs
 
 object SideBySide:
-  /** Where a figure belongs in the table. */
+  /** The place of a figure in the table. */
   final case class Place(load: Load, way: Way, system: String):
     /** The name of the case, as results have it. */
     def name: String = s"${load.name}: ${way.name}"

@@ -28,7 +28,7 @@ enum Way(val name: String):
     */
   case Hang extends Way("hang")
 
-  /** What the way is compared with: the rival that has it. */
+  /** Returns the rival that has this way, for comparison. */
   def rival: String = this match
     case Stream | Prefetch | ParallelStream => "fs2"
     case _ => "cats-effect"

@@ -2,10 +2,11 @@ package weir.lab.compare
 
 import java.util.random.RandomGenerator
 
-/** How long tasks compute: from the least to the most, evenly spread, but for a few long ones.
+/** The computing times of tasks: evenly spread from the least to the most, except for a few long
+  * ones.
   *
   * @param longPercent
-  *   so many of a hundred take `longNanos`
+  *   the number of tasks in a hundred that take `longNanos`
   */
 final case class WorkTimes(leastNanos: Int, mostNanos: Int, longPercent: Int, longNanos: Int):
   def next(random: RandomGenerator): Int =

@@ -3,9 +3,9 @@ package weir.lab.gather
 /** A way to run a list of tasks, from Monix's published benchmark of a task type's speed.
   *
   * @param systems
-  *   those that have the form. Only where a task is a value that has not started can one run a list
-  *   of ready tasks in order; elsewhere that is a plain loop. Cats Effect, Ox and Future have no
-  *   form that takes results as they come.
+  *   the systems that have the form. A list of ready tasks can be run in order only if a task is a
+  *   value that has not started; in other systems that is a plain loop. Cats Effect, Ox and Future
+  *   have no form that takes results as they come.
   */
 enum Form(val label: String, val systems: Set[String]):
   case SequenceReady extends Form("sequence ready", Having.taskValues)
@@ -25,7 +25,9 @@ object Form:
       .find(_.label == label)
       .getOrElse(throw IllegalArgumentException(s"there is no form '$label'"))
 
-/** Which systems have what; not in `Form`'s companion, whose cases come before its other values. */
+/** The systems of each form. They are not in `Form`'s companion, whose cases come before its other
+  * values.
+  */
 private object Having:
   val taskValues = Set("weir", "cats-effect", "zio", "monix", "scalaz")
   val everyone = taskValues ++ Set("future", "ox", "virtual-threads")

@@ -39,7 +39,7 @@ final class GatherExperiment(systems: Seq[TaskSystem]) extends Experiment:
   private final class Measured(val name: String, runs: CheckedRuns, failed: Throwable => Unit):
     val rates = mutable.Buffer.empty[Double]
 
-    /** Whether it went well. */
+    /** Returns true if it went well. */
     def turn(time: FiniteDuration): Boolean =
       try
         rates += runs.rate(time)

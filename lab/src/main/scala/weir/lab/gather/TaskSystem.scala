@@ -1,9 +1,9 @@
 package weir.lab.gather
 
-/** What one system runs for each [[Form]]: the JMH suite and `weir gather` call the same code.
+/** The code of one system for each [[Form]]. The JMH suite and `weir gather` call the same code.
   *
   * The tasks are made beforehand, each is a thunk that returns 1, and a run hands over the list of
-  * results that the system makes. What is equal work in each:
+  * results that the system makes. The work of each system is equal in this sense:
   *
   *   - **ready**: the thunk runs at once, wherever the task is run. In Future, Ox and bare virtual
   *     threads whatever is gathered is started first, so there it is the same work as forked.
@@ -21,8 +21,8 @@ package weir.lab.gather
 trait TaskSystem:
   def name: String
 
-  /** What runs `size` tasks, and returns their results or the sum of them; none if the system has
-    * no such form.
+  /** Returns a function that runs `size` tasks and returns their results or their sum; none if the
+    * system has no such form.
     */
   def run(form: Form, size: Int): Option[() => TaskSystem.Returned]
 

@@ -12,7 +12,7 @@ enum ScaleCount(val title: String, val unit: String, val operations: Int = 1000)
   /** The processor time of all threads of the JVM, its collector and compiler included. */
   case ProcessorTime extends ScaleCount("processor time an operation", "ns/op", 1)
 
-  /** How often a thread of the operating system has waited, so that another one had to wake it. */
+  /** The number of times that an OS thread has waited, so that another one had to wake it. */
   case Waits extends ScaleCount("waits of OS threads", "waits/1000 ops")
 
   /** Compare-and-sets that failed because another thread was first. Weir's own, as those below. */

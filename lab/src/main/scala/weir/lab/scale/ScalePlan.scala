@@ -2,7 +2,7 @@ package weir.lab.scale
 
 import weir.lab.{Result, Systems}
 
-/** What the command `scale` and its measuring JVMs agree on.
+/** The protocol between the command `scale` and its measuring JVMs.
   *
   * A JVM is started as `scale SYSTEM row=ID,ID carriers=N warm=MILLIS round=MILLIS rounds=K`, with
   * `flags(N)`. It warms up all rows by turns, each for `warm`, and then measures one after the

@@ -1,16 +1,16 @@
 package weir.lab.scale
 
-/** A program of which operations a second are measured as carriers are added.
+/** A program whose operations a second are measured with more and more carriers.
   *
   * @param id
   *   the name in options and results
   * @param operation
-  *   what is counted, of which a run makes many
+  *   the operation that is counted; a run makes many
   * @param spreads
-  *   whether the work can be spread over all carriers. If not, all of it goes through one object,
-  *   or one fiber, so that the best to expect is that nothing gets slower.
+  *   true if the work can be spread over all carriers. If not, all of it goes through one object,
+  *   or one fiber, and the best possible result is that nothing gets slower.
   * @param systems
-  *   those that have a natural form of it
+  *   the systems that have a natural form of it
   */
 enum ScaleRow(
     val id: String,
@@ -203,10 +203,13 @@ object ScaleRow:
         )
       )
 
-/** Which systems have what; not in `ScaleRow`'s companion, whose cases come before its values. */
+/** The systems of each row. They are not in `ScaleRow`'s companion, whose cases come before its
+  * values.
+  */
 private object Has:
-  /** Those in which a fiber may wait for another one in the middle of its code. A ForkJoinPool has
-    * tasks, which may join others, and timers; but no queue, lock or yield without a thread.
+  /** The systems in which a fiber may wait for another one in the middle of its code. A
+    * ForkJoinPool has tasks, which may join others, and timers. It has no queue, lock or yield that
+    * keeps no thread.
     */
   val fibers = Set("weir", "virtual-threads", "cats-effect", "zio")
   val forks = fibers + "fork-join"

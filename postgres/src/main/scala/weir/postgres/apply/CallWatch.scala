@@ -22,7 +22,7 @@ private[postgres] final class CallWatch(after: FiniteDuration, stalled: FiniteDu
   /** @param told
     *   the call that was reported last
     * @param next
-    *   how long that call may take before it is reported again
+    *   the time after which that call is reported again
     */
   private def watch(told: Long, next: FiniteDuration): Task[Nothing] =
     Task.sleep(after / 10).flatMap { _ =>

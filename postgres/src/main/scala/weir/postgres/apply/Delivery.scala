@@ -3,8 +3,8 @@ package weir.postgres.apply
 import weir.Task
 import weir.postgres.{Done, Piece, Session}
 
-/** What is done with the pieces of a script: sent as they are, sent over several connections, or
-  * recorded in a journal. `Applying` calls one method at a time, in the order of the script.
+/** Delivers the pieces of a script to the server: unchanged, over several connections, or with a
+  * record in a journal. `Applying` calls one method at a time, in the order of the script.
   *
   * Each method **fails** with a `ServerError`, which is about the given piece, or with a
   * `ScriptException` that has its position already. `None`: applied by an earlier run, skipped.
@@ -24,7 +24,7 @@ private[postgres] trait Delivery:
   def beginCopy(piece: Piece.Statement): Task[Boolean]
   def copyData(piece: Piece.CopyData): Task[Unit]
 
-  /** Whether the server has reported an error in the open COPY; `endCopy` fails with it. */
+  /** Returns true if the server has reported an error in the open COPY; `endCopy` fails with it. */
   def copyHasFailed: Boolean
 
   /** The end of the data, or an early end after an error of the server; `copyData` is not called

@@ -11,7 +11,7 @@ import weir.postgres.protocol.{Lane, SessionWatch}
 private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, copies: ParallelCopy)
     extends Delivery:
 
-  /** Whether the open transaction was begun for this COPY alone, and ends with it. */
+  /** True if the open transaction was begun for this COPY alone, and ends with it. */
   private var own = false
 
   def begin(script: String): Task[Unit] = Task.direct(session.begin())

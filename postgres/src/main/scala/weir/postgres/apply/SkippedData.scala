@@ -52,7 +52,7 @@ private[postgres] final class SkippedData(copy: Piece.Statement):
       .find()
 
 private object SkippedData:
-  /** What quotes a value of CSV. A quote that is doubled closes and opens the value again. */
+  /** The quote and the escape of CSV. A doubled quote closes and opens the value again. */
   private final class Quoting(val quote: Byte, val escape: Byte)
 
   private object Quoting:

@@ -2,7 +2,7 @@ package weir.postgres.apply
 
 import weir.postgres.split.Tokens
 
-/** Whether a statement ends the transaction that it is in, by its first words. */
+/** Decides by the first words of a statement if it ends its transaction. */
 private[postgres] object TransactionEnd:
 
   /** The words that end it, or null. */

@@ -12,7 +12,7 @@ private[input] final class PackedInput(raw: InputStream, report: Long => Unit) e
 
   report(0)
 
-  /** Whether the file begins with `mark`. Waits for as many bytes. */
+  /** Returns true if the file begins with `mark`. Waits for as many bytes. */
   def beginsWith(mark: Int*): Boolean =
     var ended = false
     while firstLength < mark.length && !ended do

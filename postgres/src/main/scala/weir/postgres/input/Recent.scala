@@ -16,7 +16,7 @@ import weir.postgres.{Position, SourceLine}
   *     reads.
   *
   * @param keepBytes
-  *   how many bytes are kept at least, if as many were read
+  *   the number of bytes that are kept at least, if as many were read
   */
 private[postgres] final class Recent(keepBytes: Long):
   import Recent.Block

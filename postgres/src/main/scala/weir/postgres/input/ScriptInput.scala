@@ -19,7 +19,7 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
   private var unpacked: InputStream | Null = null
   private var packing: String | Null = null
 
-  /** Whether a read may wait for long; an interrupt ends it on a platform thread. */
+  /** Returns true if a read may wait for long; an interrupt ends it on a platform thread. */
   def mayWait: Boolean = waiting.nonEmpty
 
   /** The format it is packed in. None before the first `read`. */

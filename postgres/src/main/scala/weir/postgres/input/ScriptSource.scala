@@ -97,5 +97,5 @@ private[postgres] object ScriptSource:
   /** Passing a block between fibers and to the server costs the same for any size. */
   final val BlockBytes = 256 * 1024
 
-  /** What a pipe holds, so that more is never read at once. */
+  /** The capacity of a pipe. A read never gets more at once. */
   private final val PipeBytes = 64 * 1024

@@ -10,7 +10,7 @@ import weir.postgres.protocol.Lane
   */
 private[postgres] trait CopyTarget:
   /** @param own
-    *   whether the transaction was begun for this COPY alone, and not by the script
+    *   true if the transaction was begun for this COPY alone, and not by the script
     */
   def begin(statement: Piece.Statement, own: Boolean)(using Task.Direct): Unit
   def data(piece: Piece.CopyData)(using Task.Direct): Unit

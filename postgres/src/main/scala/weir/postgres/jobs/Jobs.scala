@@ -20,10 +20,12 @@ private[postgres] final class Jobs private (
   private var cut = 0L
   private var running: Fiber[Any] | Null = null
 
-  /** How many COPYs went over several connections. */
+  /** Returns the number of COPYs that went over several connections. */
   def parallel: Long = cut
 
-  /** How many COPYs had enough data for several connections but went over one, by the reason. */
+  /** Returns the number of COPYs that had enough data for several connections but went over one, by
+    * the reason.
+    */
   def single: Map[String, Long] = one.toMap
 
   /** True if the statement allows its data to be cut. */

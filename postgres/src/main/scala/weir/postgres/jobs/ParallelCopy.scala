@@ -16,7 +16,7 @@ import weir.postgres.protocol.{Lane, SessionWatch}
   * folder has the protocol.
   *
   * @param chunkBytes
-  *   how long a chunk is at least, by the number of connections
+  *   the minimum length of a chunk, by the number of connections
   */
 private[postgres] final class ParallelCopy(
     main: Lane,
@@ -109,8 +109,8 @@ private[postgres] object ParallelCopy:
   def chunkBytes(connections: Int): Long =
     math.max(256 << 10, math.min(1 << 20, (2 << 20) / connections)).toLong
 
-  /** How many slices of blocks wait for each connection: about a chunk from a pipe, whose blocks
-    * have 64 KB.
+  /** The number of slices of blocks that wait for each connection: about a chunk from a pipe, whose
+    * blocks have 64 KB.
     */
   private def waiting(connections: Int): Int = math.max(8, 32 / connections)
 

@@ -2,7 +2,7 @@ package weir.postgres.jobs
 
 import weir.postgres.split.WordScan
 
-/** Where the rows of a COPY body in text format end: it cuts the body into chunks of whole rows.
+/** Cuts the body of a COPY in text format into chunks of whole rows.
   *
   * A chunk ends at the first row end at or after `chunkBytes`. That depends on the bytes of the
   * body alone, not on how they arrive, so the same body is always cut at the same places. A row
@@ -23,10 +23,10 @@ final class RowCutter(chunkBytes: Long):
   private var inChunk = 0L
   private var ended = true
 
-  /** How many rows of the chunk have ended. */
+  /** The number of rows of the chunk that have ended. */
   var rows: Long = 0
 
-  /** Whether the bytes that `next` has found end the chunk. */
+  /** Returns true if the bytes that `next` has found end the chunk. */
   def chunkEnded: Boolean = ended
 
   /** Announces that the bytes up to the `until` of the next call hold no backslash and this many

@@ -3,10 +3,10 @@ package weir.postgres.journal
 import java.nio.file.Path
 import weir.postgres.Resume
 
-/** How the journal finds the row of a script.
+/** Finds the row of a script in the journal.
   *
   * @param name
-  *   what a new row is called
+  *   the name of a new row
   * @param place
   *   the absolute path of the file, which each run writes into its row: it identifies a file that
   *   is given by another path
@@ -24,8 +24,8 @@ private[postgres] final case class ScriptKey(
   /** The token of a run, followed by the place. */
   def token(random: String): String = random + place.fold("")(" " + _)
 
-  /** Which of the rows, names with the tokens of their last runs, is that of the script; none if it
-    * has none.
+  /** Returns the name of the script's row among `rows`, which are names with the tokens of their
+    * last runs; none if the script has no row.
     *
     * A row of a former version has no place. A file of its name may be another one, which the
     * checksum detects.

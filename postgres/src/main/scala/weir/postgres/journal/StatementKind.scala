@@ -19,7 +19,7 @@ private[postgres] enum StatementKind:
   /** Several statements in one, joined by `\;`, of which some begin or end a transaction. */
   case Joined
 
-  /** Whether it must not get a transaction of its own. */
+  /** Returns true if it must not get a transaction of its own. */
   def controls: Boolean = this != Plain
 
 private[postgres] object StatementKind:

@@ -21,7 +21,7 @@ private[postgres] final class DriverCall(connection: ScriptConnection, graceMill
   private val state = AtomicReference(State.Waiting)
   private val ended = CountDownLatch(1)
 
-  /** What `call` returns. */
+  /** Runs `call`, and returns its result. */
   def run[A](call: => A): A =
     if !state.compareAndSet(State.Waiting, State.Running) then
       throw java.util.concurrent.CancellationException("It was cancelled before it began.")

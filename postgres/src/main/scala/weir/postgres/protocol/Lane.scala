@@ -16,12 +16,11 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
   def transaction: Session.Transaction = session.transaction
   def isLost: Boolean = session.connectionLost
 
-  /** What the statement of the script has done. */
+  /** Executes a statement of the script, and returns its result. */
   def execute(statement: Piece.Statement): Task[Done] = session.execute(statement.text)
 
-  /** Nothing, once the server has executed these statements, which are not the script's, in one
-    * round trip. It executes none after the first that fails. **Fails** with an error without a
-    * position.
+  /** Executes these statements, which are not the script's, in one round trip. The server executes
+    * none after the first that fails. **Fails** with an error without a position.
     */
   def run(sql: String): Task[Unit] = session
     .run(sql)

@@ -20,7 +20,7 @@ private[postgres] final class NoticeDispatcher(tellUser: ServerNotice => Unit):
   // owner only: the session's thread
   private var listenerFailure: Throwable | Null = null
 
-  /** Whether the session's thread reads the socket, rather than the watch of a COPY. */
+  /** True if the session's thread reads the socket, rather than the watch of a COPY. */
   @volatile var isLive = false
 
   def receive(said: => ServerErrorMessage): Unit =

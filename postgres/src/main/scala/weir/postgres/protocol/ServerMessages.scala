@@ -4,7 +4,7 @@ package weir.postgres.protocol
   * the driver.
   *
   * A message is one byte that says which it is, four bytes of length (which count themselves), and
-  * a body. What is done with them:
+  * a body. Each kind is handled as follows:
   *
   *   - NoticeResponse goes to `notice` and never to the driver, which would keep each in memory.
   *   - ErrorResponse is passed on, and kept in `lastError`: it may be the server's last message
@@ -32,17 +32,17 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
   /** The body of the last ErrorResponse. */
   @volatile var lastError: Array[Byte] | Null = null
 
-  /** Whether an error has arrived since the server has agreed to a COPY: it discards further data.
+  /** True if an error has arrived since the server has agreed to a COPY: it discards further data.
     */
   @volatile var copyFailed = false
 
-  /** Whether rows are dropped before the driver. */
+  /** True if rows are dropped before the driver. */
   var dropsRows = false
 
-  /** Whether the server has agreed to a COPY and has not sent its ReadyForQuery yet. */
+  /** Returns true if the server has agreed to a COPY and has not sent its ReadyForQuery yet. */
   def copyIsOpen: Boolean = open
 
-  /** Whether the bytes are encrypted and cannot be read here. */
+  /** Returns true if the bytes are encrypted and cannot be read here. */
   def isOpaque: Boolean = framing == Framing.Opaque
 
   /** The next byte is the server's answer to an SSLRequest or GSSENCRequest. */

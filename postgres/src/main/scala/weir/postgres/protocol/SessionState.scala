@@ -4,14 +4,14 @@ import weir.Task
 import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
-/** What a script has changed of its session: settings, which another session can be given, and
-  * things that end with the session.
+/** The changes that a script has made to its session: settings, which can be restored in another
+  * session, and things that end with the session.
   *
   * @param settings
   *   names and values, in the order in which they must be set
   * @param bound
-  *   what cannot be given to another session: temporary tables, prepared statements, cursors,
-  *   advisory locks, LISTEN
+  *   the things that cannot be restored in another session: temporary tables, prepared statements,
+  *   cursors, advisory locks, LISTEN
   */
 private[postgres] final case class SessionState(
     settings: Vector[(String, String)],
@@ -45,7 +45,7 @@ private[postgres] object SessionState:
     */
   val ownLockClass = 1464158546 // "WEIR"
 
-  /** What the session of `lane` has now.
+  /** Reads the state of the session of `lane`.
     *
     * @param named
     *   settings with a dot in their name that the script has set: the server lists no such setting

@@ -12,13 +12,13 @@ private[postgres] final class SessionWatch(lane: Lane):
   private var known = SessionState.empty
   private var named = Set.empty[String]
 
-  /** Whether a statement since the last query may have changed the state. */
+  /** True if a statement since the last query may have changed the state. */
   private var stale = true
 
-  /** Whether a statement of the open transaction may have changed the state. */
+  /** True if a statement of the open transaction may have changed the state. */
   private var touched = false
 
-  /** Whether the state that the server reports within the transaction will also hold after it. */
+  /** True if the state that the server reports within the transaction will also hold after it. */
   private var certain = true
 
   def state: SessionState = known
@@ -39,7 +39,7 @@ private[postgres] final class SessionWatch(lane: Lane):
     stale = true
     look()
 
-  /** Whether the session has a value for this setting already. */
+  /** Returns true if the session has a value for this setting already. */
   def has(name: String)(using Task.Direct): Boolean =
     val value = s"pg_catalog.current_setting(${Lane.literal(name)}, true)"
     lane.rows(s"SELECT coalesce($value, '') <> ''").await == Vector(Vector("t"))

@@ -83,9 +83,9 @@ private[postgres] final class UnixStreams(path: Path):
       finally lock.unlock()
 
 private[postgres] object UnixStreams:
-  /** How much the driver collects before it writes: its `maxSendBufferSize`. */
+  /** The number of bytes that the driver collects before it writes: its `maxSendBufferSize`. */
   val BufferBytes: Int = 64 << 10
 
-  /** How much the socket buffers, so that each wait is for many bytes. */
+  /** The size of the socket's buffer: large, so that each wait is for many bytes. */
   val SocketBytes: Int = 256 << 10
   private val ReadBytes = 16 << 10

@@ -49,10 +49,9 @@ private[postgres] object WatchedSocketFactory:
   /** A connection that is being opened: over TCP, or to the socket file at `unix`.
     *
     * @param timeoutMillis
-    *   how long each of its sockets may take until the server has accepted the session; 0 for no
-    *   limit
+    *   the time within which the server must accept the session on each socket; 0 for no limit
     * @param addresses
-    *   where to connect to instead of looking up the name of a host with this port
+    *   the addresses to use for a host with this port, instead of a look-up of its name
     */
   final class Opening(
       unix: Option[Path],
@@ -81,7 +80,8 @@ private[postgres] object WatchedSocketFactory:
       if !opened then limit(socket)
       made(socket)
 
-    /** Whether the server of the last attempt has accepted the connection and not answered in time.
+    /** Returns true if the server of the last attempt has accepted the connection and not answered
+      * in time.
       */
     def hasTimedOut: Boolean = timedOut
 

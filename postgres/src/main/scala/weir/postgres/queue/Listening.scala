@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit
 import org.postgresql.PGConnection
 import weir.Task
 
-/** Waits for notifications of a queue, on a connection of its own. What gets lost meanwhile, or
-  * while there is no connection, is found by polling.
+/** Waits for notifications of a queue, on a connection of its own. Polling finds the jobs whose
+  * notifications get lost, as while there is no connection.
   */
 private[queue] object Listening:
   private val attentive = TimeUnit.SECONDS.toMillis(20).toInt

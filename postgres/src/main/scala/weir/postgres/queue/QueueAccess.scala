@@ -15,10 +15,10 @@ private[postgres] final class QueueAccess(
 ):
   @volatile private var isChecked = false
 
-  /** What `body` returns for a connection, in a transaction of its own.
+  /** Runs `body` with a connection, in a transaction of its own.
     *
-    * A cancel waits for it: a statement takes milliseconds, and a server that does not answer is
-    * given up.
+    * A cancel waits for it: a statement takes milliseconds, and a call to a server that does not
+    * answer is given up.
     */
   def transaction[R](body: Connection => R): Task[R] = Task.uninterruptible {
     translated {
@@ -36,7 +36,7 @@ private[postgres] final class QueueAccess(
     }
   }
 
-  /** What `body` returns for the caller's connection, in the caller's transaction. */
+  /** Runs `body` with the caller's connection, in the caller's transaction. */
   def within[R](connection: Connection)(body: => R): Task[R] = Task.uninterruptible {
     translated {
       check(connection)

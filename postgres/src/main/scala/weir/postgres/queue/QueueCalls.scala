@@ -76,8 +76,8 @@ private[postgres] final class QueueCalls[A](
 
   private val takeFirstSql = takeSql("")
 
-  /** Up to `count` jobs, first those that go first. What has no attempt left was lost with its last
-    * worker, and is buried in this transaction instead.
+  /** Takes up to `count` jobs, in their order. A job without an attempt left was lost with its last
+    * worker. It is moved to the dead jobs in this transaction instead.
     */
   def take(connection: Connection, count: Int, lease: Long, worker: String): Vector[PgJob[A]] =
     val (spent, live) = takeWithSpent(connection, count, lease, worker).partition(isSpent)
@@ -269,7 +269,7 @@ private[postgres] final class QueueCalls[A](
 
   private val presentSql = s"SELECT id FROM ${tables.jobs} WHERE id = ANY (?::bigint[])"
 
-  /** Those of the jobs that are in the queue, whoever holds them. */
+  /** Returns the jobs that are in the queue, whoever holds them. */
   def present(connection: Connection, jobs: Vector[PgJob[Any]]): Set[Long] =
     Jdbc
       .query(connection, settings + presentSql)(
@@ -307,7 +307,9 @@ private[postgres] final class QueueCalls[A](
        |)
        |SELECT id, (SELECT pg_notify('${tables.channel}', '')::text) FROM added""".stripMargin
 
-  /** How many are in the queue again. A new number keeps what was said of the old job away. */
+  /** Puts dead jobs back into the queue, and returns how many. A new number keeps late reports
+    * about the old job away.
+    */
   def revive(connection: Connection, ids: Vector[Long]): Int =
     Jdbc
       .query(connection, isolation + reviveSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ())
@@ -340,11 +342,11 @@ private[postgres] object QueueCalls:
   /** An attempt that failed. */
   final case class Failure(job: PgJob[Any], delayMillis: Long, error: String)
 
-  /** Whether it was begun as often as it may be: it is to be buried. */
+  /** Returns true if the job has no attempt left, and so must be moved to the dead jobs. */
   def isSpent(job: PgJob[Any]): Boolean = job.attempt > job.maxAttempts
 
-  /** Whether a take may begin at the job: its time goes to the server as it came from there. What
-    * is before the Gregorian calendar does not, nor does infinity.
+  /** Returns true if a take may begin at the job: the time of the job can be sent to the server
+    * unchanged. Times before the Gregorian calendar cannot, nor can infinity.
     */
   def isPlace(job: PgJob[Any]): Boolean =
     job.runAt.isAfter(firstPlace) && job.runAt.isBefore(lastPlace)

@@ -22,7 +22,7 @@ private[postgres] final class QueueTables(
   val jobs: String = s"$schema.$queue"
   val dead: String = s"$schema.${queue}_dead"
 
-  /** What `NOTIFY` says when jobs were added. */
+  /** The channel of the `NOTIFY` that is sent when jobs were added. */
   val channel: String = s"${schema}_$queue"
 
   val payload: String = column.sql
@@ -72,7 +72,7 @@ private[postgres] object QueueTables:
   /** Raised when a table changes. */
   val version = 1
 
-  /** What the comment of the table says before the version. */
+  /** The text before the version in the comment of the table. */
   val mark = "weir queue, version "
 
   private val name = "[a-z_][a-z0-9_]{0,39}".r

@@ -22,7 +22,7 @@ private[split] object ByteClass:
 
   def of(byte: Byte): Int = table(byte & 0xff)
 
-  /** Whether an identifier may continue with `byte`. */
+  /** Returns true if an identifier may continue with `byte`. */
   def continuesWord(byte: Byte): Boolean =
     val is = of(byte)
     is == Letter || is == Digit || is == Dollar

@@ -8,7 +8,7 @@ import java.util.regex.Pattern
   */
 private[postgres] object Refused:
 
-  /** What is wrong with a statement that begins with SET, if something is. */
+  /** Returns the problem of a statement that begins with SET, if it has one. */
   def problem(statement: Array[Byte]): Option[String] =
     val text = comments.matcher(String(statement, ISO_8859_1)).replaceAll(" ")
     val matched = setting.matcher(text)
@@ -19,7 +19,7 @@ private[postgres] object Refused:
         Option.when(isFalse(value))(s"standard_conforming_strings = $value is not supported")
       else encoding(value)
 
-  /** What is wrong with this `client_encoding`, if something is. */
+  /** Returns the problem of this `client_encoding`, if it has one. */
   def encoding(name: String): Option[String] =
     Option.when(trailing(name.toLowerCase.filter(_.isLetterOrDigit)))(
       s"client_encoding $name is not supported: a byte of a character may be a backslash in it"

@@ -46,7 +46,7 @@ private[postgres] object SqlLiteral:
 
   private def isEscape(char: Char) = char == 'e' || char == 'E'
 
-  /** How many single quotes there are. */
+  /** Returns the number of single quotes that follow one another. */
   private def run(text: String, from: Int): Int =
     var at = from
     while at < text.length && text.charAt(at) == '\'' do at += 1

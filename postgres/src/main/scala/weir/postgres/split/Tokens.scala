@@ -8,7 +8,7 @@ package weir.postgres.split
 private[postgres] final class Tokens(text: Array[Byte]):
   private var at = 0
 
-  /** Where the token begins that `next` has found, and where it ends. */
+  /** The beginning and the end of the token that `next` has found. */
   var from = 0
   var until = 0
 

@@ -24,8 +24,9 @@ private[postgres] object WordScan:
     val differing = word ^ pattern
     ~(((differing & Sevens) + Sevens) | differing | Sevens)
 
-  /** How many bytes `matches` has marked. A multiplication adds them up: `Long.bitCount` is one
-    * instruction only for the better compiler, without which `weir sql` runs.
+  /** Returns the number of bytes that `matches` has marked. A multiplication adds them up:
+    * `Long.bitCount` is one instruction only for the better compiler, without which `weir sql`
+    * runs.
     */
   def count(marks: Long): Int = (((marks >>> 7) * Ones) >>> 56).toInt
 
@@ -40,7 +41,9 @@ private[postgres] object WordScan:
       i += 1
     sum
 
-  /** How many characters begin there: all bytes but those that continue one in UTF-8, 10xxxxxx. */
+  /** Returns the number of characters that begin in the range: all bytes but those that continue a
+    * character in UTF-8, 10xxxxxx.
+    */
   def characters(bytes: Array[Byte], from: Int, to: Int): Int =
     var continuing = 0
     var i = from

@@ -15,10 +15,10 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
 
   val port: Int = listening.getLocalPort
 
-  /** How many connections have come. */
+  /** The number of connections that have come. */
   val accepted: AtomicInteger = AtomicInteger()
 
-  /** How many bytes the server has been sent. */
+  /** The number of bytes that were sent to the server. */
   val sentBytes: AtomicLong = AtomicLong()
 
   Thread.ofPlatform().daemon().name("proxy").start { () =>
@@ -35,7 +35,7 @@ final class CutProxy(serverPort: Int) extends AutoCloseable:
     sockets.forEach(_.close())
     sockets.clear()
 
-  /** Whether it holds back bytes, because it is paused. */
+  /** True if it holds back bytes, because it is paused. */
   @volatile var keepsBytes = false
 
   /** Takes no more bytes from either side, without closing anything. */

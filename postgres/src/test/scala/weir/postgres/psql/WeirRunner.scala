@@ -12,7 +12,8 @@ import weir.postgres.*
   * @param resumes
   *   keeps a journal in the database
   * @param jobs
-  *   how many connections take the data of a COPY, in chunks that are short enough for small data
+  *   the number of connections that take the data of a COPY, in chunks that are short enough for
+  *   small data
   */
 final class WeirRunner(
     server: LoggedServer,

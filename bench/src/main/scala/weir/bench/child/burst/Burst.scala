@@ -82,7 +82,7 @@ object Burst extends Experiment:
       report(name, Harness.median(times))
       reportHeap(name)(run)
 
-    /** What `once` returns, for so long, and a few times at least. */
+    /** Runs `once` for `millis`, at least a few times, and returns its results. */
     private def rounds(millis: Long)(once: => Double): Vector[Double] =
       val results = Vector.newBuilder[Double]
       val start = System.nanoTime()

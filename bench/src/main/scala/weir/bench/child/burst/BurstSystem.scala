@@ -2,7 +2,8 @@ package weir.bench.child.burst
 
 import java.util.UUID
 
-/** What each system does in a burst; every method returns how many calls it has made. */
+/** The calls of one system in a burst. Every method returns the number of calls that it has made.
+  */
 trait BurstSystem:
   /** `fibers` fibers, each of which runs an effect to its end `calls` times, from inside an effect.
     */
@@ -28,7 +29,7 @@ object BurstSystem:
     Thread.sleep(millis)
     1
 
-/** What the inner effect does; its result counts as one call. */
+/** The inner effect; its result counts as one call. */
 enum Inner(val name: String, val yields: Boolean):
   /** Next to nothing, so that what is measured is the nesting. */
   case Ready extends Inner("nested runSync", false)
@@ -36,7 +37,9 @@ enum Inner(val name: String, val yields: Boolean):
   /** The same, after it has let others run, so that it cannot end on the spot. */
   case Yielding extends Inner("nested runSync, yielding", true)
 
-  /** What the published source does. The JDK's secure random numbers have a lock that all share. */
+  /** The effect of the published source. The JDK's secure random numbers have a lock that all
+    * threads share.
+    */
   case Uuid extends Inner("nested runSync, UUID", false)
 
   def work(): Long = if this == Uuid && UUID.randomUUID().version != 4 then 0 else 1

@@ -2,7 +2,7 @@ package weir.bench.child.burst
 
 import java.util.concurrent.locks.LockSupport
 
-/** How much heap something needs, without the garbage that it leaves. */
+/** Measures the live heap that something needs, without its garbage. */
 private[burst] object LiveHeap:
   /** The most bytes that were alive when, early in `run`, the heap was collected a few times. More
     * often, or without a pause, hundreds of threads would have no chance to take turns. A `run`

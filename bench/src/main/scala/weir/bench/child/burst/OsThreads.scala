@@ -3,7 +3,7 @@ package weir.bench.child.burst
 import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path}
 
-/** How many threads of the operating system this process has. */
+/** Counts the OS threads of this process. */
 private[burst] object OsThreads:
   private val tasks = Path.of("/proc/self/task")
   private val isLinux = Files.isDirectory(tasks)

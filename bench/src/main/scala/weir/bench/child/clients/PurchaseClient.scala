@@ -4,13 +4,13 @@ import java.net.URI
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.util.concurrent.{CompletionStage, Executors}
 
-/** Asks the purchase service what one client has bought; every way uses the same one.
+/** Asks the purchase service for the purchases of one client. Every way uses the same one.
   *
   * Over HTTP/2, all requests share one connection. 10,000 at once over HTTP/1.1 would be 10,000
   * connections, whose buffers alone do not fit into the 256 MB that the ways get.
   *
   * @param delayMillis
-  *   how long the service takes to answer; none means what it was started with
+  *   the time that the service takes to answer; none means the time with which it was started
   */
 final class PurchaseClient private (
     http: HttpClient,

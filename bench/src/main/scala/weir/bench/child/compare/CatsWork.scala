@@ -7,9 +7,7 @@ import fs2.Stream
 
 import weir.lab.compare.{Course, Plan}
 
-/** What every way does with batches and tasks on Cats Effect: it produces and consumes them, which
-  * is waiting.
-  */
+/** The work of every way on Cats Effect: it produces batches and consumes tasks, by waiting. */
 final class CatsWork(plan: Plan, course: Course):
   val parallelism: Int = plan.parallelism
   val capacity: Int = plan.capacity

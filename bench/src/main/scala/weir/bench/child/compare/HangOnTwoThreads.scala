@@ -29,8 +29,8 @@ object HangOnTwoThreads:
       .drain
     (Vector.fill(consumers)(consumer) :+ producer).parSequence_
 
-  /** As many threads as the pool had, whatever the machine has; new for each run, since a run that
-    * hangs keeps them.
+  /** Makes a runtime with as many threads as the pool had, whatever the machine has. Each run gets
+    * a new one, since a run that hangs keeps its threads.
     */
   def runtime(): IORuntime =
     val (pool, _, shutDown) = IORuntime.createWorkStealingComputeThreadPool(threads = 2)

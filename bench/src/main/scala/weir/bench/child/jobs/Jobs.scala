@@ -13,8 +13,8 @@ import weir.lab.{ChildOutput, Experiment}
   *     first of them are the warm-up: what is measured begins at the moment `warmUp` of them are
   *     done.
   *
-  * The time that a process reports is that of the clock of the machine, so that the parent can put
-  * those of several together.
+  * A process reports times of the machine's clock, so that the parent can combine those of several
+  * processes.
   */
 object Jobs extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =

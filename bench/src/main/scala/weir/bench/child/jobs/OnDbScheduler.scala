@@ -37,7 +37,9 @@ object OnDbScheduler extends JobSystem:
         |  ON scheduled_tasks (priority desc, execution_time asc)""".stripMargin
     )
 
-  /** What `scheduler.schedule` inserts, with Java's serialization of a `String`, all at once. */
+  /** Inserts all at once the rows that `scheduler.schedule` inserts, with Java's serialization of a
+    * `String`.
+    */
   def fill(url: String, count: Int): Unit = JobSystem.withConnection(url): connection =>
     val bytes = java.io.ByteArrayOutputStream()
     val serializer = java.io.ObjectOutputStream(bytes)

@@ -4,11 +4,13 @@ import weir.lab.scale.ScaleCount
 
 /** Counts while a row is measured, without a cost to it. */
 private[scale] trait Counters:
-  /** The values from the start of the JVM on. What is not counted here is missing. */
+  /** Returns the values since the start of the JVM. Counts that this object does not have are
+    * missing.
+    */
   def read(): Map[ScaleCount, Long]
 
 private[scale] object Counters:
-  /** Those of the process, and those of the system. */
+  /** Returns the counters of the process and of the system. */
   def of(system: String): Counters =
     if system == "weir" then () => ProcessCounters.read() ++ WeirCounters.read()
     else ProcessCounters

@@ -22,7 +22,7 @@ private[scale] final class MeasuredRow(
   private val counters = Counters.of(name)
   private var reported = false
 
-  /** Whether its speed or its failure has been reported. */
+  /** Returns true if its speed or its failure has been reported. */
   def isReported: Boolean = reported
 
   /** Runs it for about `time`. Not if most of that would be spent in waiting. */

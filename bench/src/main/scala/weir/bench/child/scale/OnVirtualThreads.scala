@@ -62,7 +62,7 @@ private[scale] object OnVirtualThreads extends ScaleSystem:
     val thunks = load.items.map(i => () => f(i)).toVector
     () => inOne(Rivals.threadEach(thunks))
 
-  /** What `body` returns on a virtual thread. */
+  /** Runs `body` on a virtual thread, and returns its result. */
   private def inOne(body: => Long): Long =
     var result = 0L
     Thread.startVirtualThread(() => result = body).join()

@@ -7,7 +7,7 @@ import java.nio.file.{Files, Path}
 import com.sun.management.OperatingSystemMXBean
 import weir.lab.scale.ScaleCount
 
-/** What the operating system counts for this process. */
+/** Reads the counts of the operating system for this process. */
 private[scale] object ProcessCounters extends Counters:
   private val tasks = Path.of("/proc/self/task")
   private val isLinux = Files.isDirectory(tasks)
@@ -19,7 +19,7 @@ private[scale] object ProcessCounters extends Counters:
       case _ => Map.empty
     if isLinux then time + (ScaleCount.Waits -> waits()) else time
 
-  /** The sum over all threads that there are. Those of a thread that has ended are lost, as the
+  /** Returns the sum over all live threads. The counts of a thread that has ended are lost: the
     * kernel forgets them.
     */
   private def waits(): Long = tasks.toFile.list().iterator.map(waitsOf).sum

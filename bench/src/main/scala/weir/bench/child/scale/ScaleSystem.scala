@@ -1,8 +1,10 @@
 package weir.bench.child.scale
 
-/** How one system does what the rows say. */
+/** Runs the programs of the rows on one system. */
 trait ScaleSystem:
-  /** What runs `load` once and returns `load.expected`; none if the system lacks the row. */
+  /** Returns a function that runs `load` once and returns `load.expected`; none if the system lacks
+    * the row.
+    */
   def run(load: Load): Option[() => Long]
 
 object ScaleSystem:

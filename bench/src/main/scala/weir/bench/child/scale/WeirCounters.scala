@@ -3,7 +3,9 @@ package weir.bench.child.scale
 import weir.Runtime
 import weir.lab.scale.ScaleCount
 
-/** What Weir counts itself: nothing, unless the JVM was started with `ScalePlan.countingFlag`. */
+/** Reads Weir's own counts. There are none unless the JVM was started with
+  * `ScalePlan.countingFlag`.
+  */
 private[scale] object WeirCounters extends Counters:
   private val events: Vector[(ScaleCount, String => Boolean)] = Vector(
     ScaleCount.ContendedCas -> (_.startsWith("lost CAS")),

@@ -8,7 +8,7 @@ import zio.{Duration as ZioDuration, ZIO}
 import weir.Task
 import weir.bench.Rivals
 
-/** How each system starts fibers that sleep, each as its documentation says. */
+/** Starts fibers that sleep on one system, in the way that its documentation shows. */
 private[sleepers] trait SleepSystem:
   /** Starts fibers that each call `begin` with their number, sleep for as many nanoseconds as it
     * returns, and call `end`. Returns when all are started.

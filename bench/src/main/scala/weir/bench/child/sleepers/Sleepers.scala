@@ -34,10 +34,9 @@ object Sleepers extends Experiment:
     (liveHeap() - before).toDouble / fibers
 
   /** @param lateNanos
-    *   how long each fiber woke after it should have, sorted; of one that is asleep, how long ago
-    *   it should have
+    *   how late each fiber woke, sorted; for a fiber that is still asleep, how late it is so far
     * @param asleep
-    *   how many have not woken until the run was given up
+    *   the number of fibers that had not woken when the run was given up
     */
   private final class Woken(lateNanos: Array[Long], val asleep: Int):
     /** 99 of 100 fibers woke no later than that after they should have; or later, where some are

@@ -6,7 +6,7 @@ import cats.effect.implicits.*
 import cats.syntax.all.*
 import java.util.concurrent.Executors
 
-/** What Cats Effect's own type classes and primitives cost, without a library on them. */
+/** Measures Cats Effect's own type classes and primitives, without a library on them. */
 private[stack] object EffectRows:
   def apply[F[_]](using F: Async[F]): List[Row[F]] =
     List(

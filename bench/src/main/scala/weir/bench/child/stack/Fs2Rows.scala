@@ -3,7 +3,7 @@ package weir.bench.child.stack
 import cats.effect.kernel.Async
 import fs2.Stream
 
-/** What fs2 costs where it runs effects. */
+/** Measures fs2 where it runs effects. */
 private[stack] object Fs2Rows:
   def apply[F[_]](using F: Async[F]): List[Row[F]] = List(
     sum("fs2 evalMap", 10_000)(_.evalMap(n => F.delay(n))),

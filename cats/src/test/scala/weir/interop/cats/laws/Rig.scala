@@ -7,22 +7,22 @@ import org.scalacheck.{Arbitrary, Cogen, Gen}
 import scala.concurrent.ExecutionContext
 import scala.concurrent.duration.*
 
-/** What laws need of an effect: programs of it, and how they end. */
+/** Generates programs of an effect for the laws, and runs them to see how they end. */
 trait Rig[F[_]]:
   given effect: Async[F]
 
-  /** How `task` ends, or `Succeeded(None)` if it never does. It is followed by one more step, which
-    * notices a cancel that is pending at its end, as in Cats Effect's own runs.
+  /** Returns the outcome of `task`, or `Succeeded(None)` if it never ends. One more step follows
+    * it, to notice a cancel that is pending at its end, as in Cats Effect's own runs.
     */
   def run[A](task: F[A]): Outcome[Option, Throwable, A]
 
   /** Contexts for `evalOn`. */
   def contexts: Gen[ExecutionContext]
 
-  /** How long programs sleep. */
+  /** The lengths of sleeps in programs. */
   def durations: Gen[FiniteDuration]
 
-  /** How much later than it should a program may go on. */
+  /** The time by which a program may go on later than it should. */
   def lateness: FiniteDuration
 
   def isMadeOf[A](task: F[A]): F[A] =
@@ -30,7 +30,7 @@ trait Rig[F[_]]:
 
   given eqEffect[A](using Eq[A]): Eq[F[A]] = Eq.instance((x, y) => Rig.same(run(x), run(y)))
 
-  /** What functions of a program depend on: how it ends. */
+  /** Functions of a program depend on how it ends. */
   protected def fingerprint[A: Cogen]: Cogen[F[A]] =
     OutcomeGenerators.cogenOutcome[Option, Throwable, A].contramap(run(_))
 

@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 import weir.{Stream, Task}
 import weir.lab.compare.{Course, Plan}
 
-/** What every way does with batches and tasks: it produces and consumes them, which is waiting. */
+/** The work of every way: it produces batches and consumes tasks, by waiting. */
 final class Work(plan: Plan, course: Course):
   val parallelism: Int = plan.parallelism
   val capacity: Int = plan.capacity

@@ -26,9 +26,9 @@ import org.mozilla.universalchardet.UniversalDetector
   * @param encoding
   *   the name of the encoding that it was in
   * @param wasWronglyNamed
-  *   whether the first label was wrong, or some bytes mean nothing
+  *   true if the first label was wrong, or some bytes mean nothing
   * @param isGuess
-  *   whether no label says that it is in this encoding, and the bytes do not either
+  *   true if no label says that it is in this encoding, and the bytes do not either
   */
 private[feeds] final case class DecodedText(
     text: String,
@@ -80,7 +80,9 @@ private[feeds] object DecodedText:
       case declaration(name) => Some(name)
       case _ => None
 
-  /** How the text of `bytes`, which have no mark, is chosen among what they are said to be. */
+  /** Chooses the encoding of `bytes`, which have no byte order mark, among those that are named for
+    * them.
+    */
   private final class Choice(bytes: Array[Byte], names: Vector[String]):
     private val labels = names.map(Encoding.of)
     private val known = labels.flatten.distinct
@@ -122,7 +124,7 @@ private[feeds] object DecodedText:
       val bad = text.count(_ == '\uFFFD')
       Option.when(text.count(_ > 127) > 3 * bad)(as(encoding, text, isWhole = false))
 
-    /** Where a label is not known, or names an encoding of several bytes, windows-1252 is no guess,
+    /** If a label is not known, or names an encoding of several bytes, windows-1252 is no guess,
       * but the lack of one.
       */
     private def guessed: Option[DecodedText] =
@@ -151,7 +153,8 @@ private[feeds] object DecodedText:
 
   private def windows: Encoding = Encoding.of("windows-1252").get
 
-  /** So many bytes that are valid UTF-8, two letters of Chinese, are hardly ever anything else. */
+  /** This many bytes of valid UTF-8, two letters of Chinese, are hardly ever in another encoding.
+    */
   private val plenty = 6
 
   /** Begins each change of letters in ISO-2022-JP, whose bytes are all ASCII. No XML has it. */

@@ -8,7 +8,7 @@ import scala.util.Try
 /** Decodes the bytes of one encoding of the WHATWG Encoding Standard, as browsers do.
   *
   * @param name
-  *   as the standard has it
+  *   its name in the standard
   */
 private[feeds] sealed abstract class Encoding(val name: String):
   /** The text of `bytes`, with U+FFFD for those that mean nothing. */
@@ -17,8 +17,8 @@ private[feeds] sealed abstract class Encoding(val name: String):
   /** The text of `bytes`; none if some of them mean nothing. */
   def strictly(bytes: Array[Byte]): Option[String]
 
-  /** Whether each byte is a character. Nearly all bytes mean something in such an encoding, so that
-    * they decode shows nothing.
+  /** Returns true if each byte is a character. Nearly all bytes mean something in such an encoding,
+    * so that they decode shows nothing.
     */
   def isOneByte: Boolean
 
@@ -73,7 +73,7 @@ private[feeds] object Encoding:
   /** An encoding of one byte for a character.
     *
     * @param upper
-    *   what the bytes from 0x80 on mean, U+FFFD for nothing
+    *   the characters of the bytes from 0x80 on; U+FFFD for a byte without a meaning
     */
   final class OneByte(name: String, upper: String) extends Encoding(name):
     require(upper.length == 128, s"$name: ${upper.length} characters for the bytes from 0x80 on")
@@ -90,8 +90,8 @@ private[feeds] object Encoding:
     def isOneByte: Boolean = true
 
   object OneByte:
-    /** What `charset` decodes, but for `changes`. Of what the JDK has no meaning for, browsers take
-      * 0x80 to 0x9F for control characters.
+    /** Returns an encoding that decodes as `charset`, except for `changes`. Among the bytes for
+      * which the JDK has no meaning, browsers decode 0x80 to 0x9F as control characters.
       */
     def of(name: String, charset: Charset, changes: (Int, Char)*): OneByte =
       val upper = (0x80 to 0xff).map: byte =>

@@ -6,9 +6,9 @@ import weir.cli.feeds.encoding.Encoding.{OfCharset, OneByte}
 
 /** The labels of encodings: the table of the WHATWG Encoding Standard, in its order.
   *
-  * Where browsers decode more than a label says, so does the JDK's charset here: `gb2312` is
-  * GB 18030, `shift_jis` has the characters of Windows, `euc-kr` all of Hangul, `big5` those of
-  * Hong Kong.
+  * If browsers decode more than a label says, the JDK's charset here does too: `gb2312` is GB
+  * 18030, `shift_jis` has the characters of Windows, `euc-kr` all of Hangul, `big5` those of Hong
+  * Kong.
   */
 private[feeds] object EncodingLabels:
   /** By label in lower case. None for those that no text of a feed can be in: encodings that
@@ -113,7 +113,7 @@ private[feeds] object EncodingLabels:
   /** The JDK decodes 0xA3A0 as a character for private use. */
   private def fullWidthSpace = Map('\ue5e5' -> '\u3000')
 
-  /** What the characters of JIS are in Windows. */
+  /** The characters of JIS that Windows has in another way. */
   private def windowsSigns = Map(
     '\u2014' -> '\u2015',
     '\u301c' -> '\uff5e',

@@ -68,6 +68,6 @@ private[fetch] object AddressGuard:
   /** An address on the way of a fetch.
     *
     * @param mayBePrivate
-    *   whether the user gave it, or it was reached within the user's own networks
+    *   true if the user gave it, or it was reached within the user's own networks
     */
   final case class Hop(url: FeedUrl, mayBePrivate: Boolean)

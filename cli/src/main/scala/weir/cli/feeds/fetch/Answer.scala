@@ -13,11 +13,12 @@ enum Answer:
     * @param url
     *   the address that the body came from: the last one on the way
     * @param charset
-    *   what the `Content-Type` names
+    *   the charset that `Content-Type` names
     * @param freshFor
-    *   how long the server says that nothing will change, at most a day; none if it does not say so
+    *   the time for which the server says that nothing will change, at most a day; none if it does
+    *   not say
     * @param movedTo
-    *   where the feed lives now, if every redirect on the way was permanent
+    *   the new address of the feed, if every redirect on the way was permanent
     * @param trusted
     *   the addresses on the way that may be private, as those that the user gave
     */
@@ -45,6 +46,6 @@ enum Answer:
 
 object Answer:
   extension (document: Document)
-    /** Where it came from, as that which names further addresses. */
+    /** The address that it came from, as the place that names further addresses. */
     private[fetch] def hop: AddressGuard.Hop =
       AddressGuard.Hop(document.url, mayBePrivate = document.trusted(document.url))

@@ -3,7 +3,7 @@ package weir.cli.feeds.fetch
 import java.util.SplittableRandom
 import scala.concurrent.duration.*
 
-/** How long to wait before a failed fetch is tried again.
+/** Computes the wait before a failed fetch is tried again.
   *
   * Exponential with full jitter: a wait is drawn evenly from zero to a ceiling that doubles with
   * each try, so that feeds that failed together do not come back together. After the AWS article on

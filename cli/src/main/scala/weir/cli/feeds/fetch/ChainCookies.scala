@@ -27,7 +27,7 @@ private[fetch] final case class ChainCookies(cookies: Vector[ChainCookies.Cookie
 private[fetch] object ChainCookies:
   val none: ChainCookies = ChainCookies(Vector.empty)
 
-  /** What RFC 6265, section 6.1, asks for at least: cookies for a domain, and bytes for a cookie.
+  /** The least that RFC 6265, section 6.1, asks for: cookies for a domain, and bytes for a cookie.
     */
   private val most = 50
   private val longest = 4096

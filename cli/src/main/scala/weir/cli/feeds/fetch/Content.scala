@@ -13,7 +13,7 @@ import java.nio.file.{Files, StandardOpenOption}
   */
 final class Content private (memory: Array[Byte], file: Option[FileChannel], val size: Long)
     extends AutoCloseable:
-  /** All of them. Those of a file are read anew each time. */
+  /** Returns all bytes. The bytes of a file are read anew each time. */
   def bytes: Array[Byte] =
     file.fold(memory): channel =>
       val all = ByteBuffer.allocate(size.toInt)

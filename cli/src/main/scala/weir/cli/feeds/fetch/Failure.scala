@@ -23,7 +23,7 @@ object Failure:
 
   def abandon(reason: Reason, detail: String): Nothing = throw Abandoned(Failure(reason, detail))
 
-  /** What `error`, thrown by an exchange, means. */
+  /** Returns the failure for `error`, which an exchange threw. */
   def of(error: Throwable): Failure =
     val chain = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(10).toVector
     chain

@@ -11,7 +11,9 @@ import scala.util.matching.Regex
 
 /** Says in words of HTTP what an exception of the JDK's client means. */
 private[fetch] object FailureWords:
-  /** What a chain of causes means, outermost first: by the innermost that says something. */
+  /** Returns the failure for a chain of causes, outermost first. The innermost cause with a known
+    * meaning decides.
+    */
   def of(chain: Vector[Throwable]): Failure =
     val all = chain.map(messageOf).mkString("; ")
     val (reason, detail) = chain.reverseIterator

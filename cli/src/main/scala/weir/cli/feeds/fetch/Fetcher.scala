@@ -26,7 +26,7 @@ import weir.cli.feeds.store.DueFeed
   * @param timeout
   *   for what servers take for the whole exchange: connecting, redirects and the body
   * @param allowsPrivate
-  *   whether a server may name private addresses
+  *   true if a server may name private addresses
   * @param resolve
   *   the addresses of a host name, as DNS has them now
   * @param pace
@@ -64,8 +64,8 @@ final class Fetcher(
       )
       .build()
 
-  /** What the exchange came to: a failure of the network or the server is an [[Answer]], not an
-    * error. The caller has begun the first request with `pace`.
+  /** Fetches the feed. A failure of the network or the server is an [[Answer]], not an error. The
+    * caller must have begun the first request with `pace`.
     *
     * **Waits** at most `timeout` for servers, and for pauses on the way. **Cancelled**: the
     * connection is closed.
@@ -90,7 +90,7 @@ final class Fetcher(
           case (way, None) =>
             pace.begin(feed.url.host).flatMap(_ => follow(feed, way, Patience(timeout)))
 
-  /** What `body` comes to, whose failure is an answer. The guard holds its names until then. */
+  /** Runs `body`, and turns its failure into an answer. The guard holds its names until then. */
   private def answered(body: AddressGuard => Task[Answer]): Task[Answer] =
     Task
       .defer:
@@ -218,18 +218,18 @@ final class Fetcher(
 object Fetcher:
   private val connectTimeout = 10.seconds
 
-  /** Where those who run a server can read about the program. */
+  /** The page where operators of servers can read about the program. */
   val homepage = "https://github.com/weir-scala/weir"
 
-  /** What the program calls itself, unless the user has another name for it. */
+  /** The name that the program sends, unless the user gives another one. */
   val userAgent: String =
     val version = Option(classOf[Fetcher].getPackage.getImplementationVersion)
     s"weir-feeds/${version.getOrElse("0")} (+$homepage)"
 
   private val charsetParameter = "(?i).*;\\s*charset\\s*=\\s*[\"']?\\s*([A-Za-z0-9._:+-]+).*".r
 
-  /** Whether what comes with `status` may be the feed: 204 and 205 have no body, 206 has a part of
-    * it. For the others that mean success, such as 203 of a proxy, the parser decides.
+  /** Returns true if what comes with `status` may be the feed: 204 and 205 have no body, 206 has a
+    * part of it. For the others that mean success, such as 203 of a proxy, the parser decides.
     */
   private def hasWholeBody(status: Int): Boolean =
     status >= 200 && status < 300 && !Set(204, 205, 206)(status)
@@ -239,7 +239,7 @@ object Fetcher:
       case charsetParameter(name) => Some(name)
       case _ => None
 
-  /** Whether the whole host is asked too much, and not a single address wrong. */
+  /** Returns true if the whole host is asked too much, and not a single address wrong. */
   private def isBusy(status: Int): Boolean = status == 429 || status == 503
 
   /** That a feed is gone is believed of its own server, and of one to which that has moved it for

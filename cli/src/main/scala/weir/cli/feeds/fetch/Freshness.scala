@@ -6,7 +6,7 @@ import java.util.Locale
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
-/** How long an answer holds good by its own headers, after RFC 9111 for a cache that is not shared.
+/** Computes for how long an answer is fresh by its own headers, after RFC 9111 for a private cache.
   */
 private[fetch] object Freshness:
   /** A feed is looked at once a day, whatever its server says. */
@@ -38,7 +38,9 @@ private[fetch] object Freshness:
         val date = header(headers, "Date").flatMap(HttpDate.parse(_, now)).getOrElse(now)
         Duration.between(date, expires).toSeconds
 
-  /** How many seconds ago a cache on the way had the answer from its server. */
+  /** Returns the age of the answer in seconds, as a cache on the way says: the time since its
+    * server sent it.
+    */
   private def age(headers: HttpHeaders): Long = header(headers, "Age").flatMap(number).getOrElse(0)
 
   private def number(text: String): Option[Long] =

@@ -6,12 +6,12 @@ import scala.concurrent.duration.*
 import weir.Task
 import weir.cli.DurationText
 
-/** Limits the time that a server takes for the requests of one fetch, without the time that this
-  * process is late.
+/** Limits the time that a server takes for the requests of one fetch. Delays of this process do not
+  * count.
   *
-  * The time is counted in short sleeps. Where the processors are busy, or the process was stopped,
-  * a sleep ends late, and counts for no more than was asked for: what the server sent meanwhile has
-  * waited for us. Time between the requests does not count.
+  * The time is counted in short sleeps. If the processors are busy, or the process was stopped, a
+  * sleep ends late, but counts only for the requested time, since the server may have sent its
+  * answer meanwhile. Time between the requests does not count.
   */
 private[fetch] final class Patience(limit: FiniteDuration):
   private val step = (limit / 50) max Patience.shortest min Patience.longest
@@ -19,7 +19,7 @@ private[fetch] final class Patience(limit: FiniteDuration):
   /** Used by one request after the other. */
   private var left = limit
 
-  /** What `task` returns.
+  /** Runs `task` within the limit.
     *
     * **Fails** with a `TimeoutException` when the time is over; then `task` has been cancelled, and
     * its finalizers have run.

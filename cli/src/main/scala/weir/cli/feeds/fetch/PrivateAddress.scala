@@ -4,8 +4,8 @@ import java.net.{Inet4Address, InetAddress}
 
 /** Distinguishes addresses of the user's own machines and networks from public ones. */
 private[fetch] object PrivateAddress:
-  /** What `address` is, if it is not public. An IPv4 address within an IPv6 address counts as
-    * itself.
+  /** Returns the name of the range of `address`, if it is not public. An IPv4 address within an
+    * IPv6 address counts as itself.
     */
   def rangeOf(address: InetAddress): Option[String] =
     address match

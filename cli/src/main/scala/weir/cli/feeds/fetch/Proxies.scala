@@ -55,7 +55,7 @@ object Proxies:
       yield scheme -> server(name, value)
     Proxies(servers.toMap, NoProxy.of(variable("no_proxy").fold("")(_._2)))
 
-  /** Where curl looks for a proxy whose address has no port. */
+  /** The port that curl uses for a proxy whose address has none. */
   private val usualPort = 1080
 
   private val form = "(?i)(?:([a-z0-9+.-]+)://)?(\\[[^\\]/]*\\]|[^:/?#]+)(?::([0-9]{1,5}))?/?".r
@@ -82,8 +82,8 @@ object Proxies:
 
 /** The hosts that `no_proxy` names. */
 final class NoProxy private (names: Vector[String]):
-  /** Whether `host`, a name or the literal of an address, is named, or a domain that it is in, or a
-    * range of addresses.
+  /** Returns true if `host`, a name or the literal of an address, is named, or a domain that it is
+    * in, or a range of addresses.
     */
   def has(host: String): Boolean =
     names.exists: name =>
@@ -100,7 +100,7 @@ object NoProxy:
         .filter(_.nonEmpty)
     )
 
-  /** Whether `range` is like `10.0.0.0/8` and `host` an address in it. */
+  /** Returns true if `range` is like `10.0.0.0/8` and `host` an address in it. */
   private def isInRange(host: String, range: String): Boolean =
     val inside =
       for

@@ -1,11 +1,11 @@
 package weir.cli.feeds.fetch
 
-/** How the check of a feed can end: the rows of the table of outcomes, in its order.
+/** The ways in which the check of a feed can end: the rows of the table of outcomes, in its order.
   *
   * @param isFailure
-  *   whether the feed counts as failed, and is left alone for longer each time
+  *   true if the feed counts as failed, and is left alone for longer each time
   * @param mayRecover
-  *   whether trying again within the same run can help
+  *   true if trying again within the same run can help
   */
 enum Reason(val text: String, val isFailure: Boolean = true, val mayRecover: Boolean = false):
   case Fetched extends Reason("fetched", isFailure = false)

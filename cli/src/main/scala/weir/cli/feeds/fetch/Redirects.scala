@@ -12,7 +12,7 @@ import weir.cli.feeds.input.FeedUrl
   * and a permanent move from a temporary one.
   *
   * @param asked
-  *   what was asked for so far: each address with the cookies that were sent there
+  *   the requests so far: each address with the cookies that were sent there
   * @param hop
   *   the last of them
   * @param trusted
@@ -31,9 +31,9 @@ private[fetch] final case class Redirects(
   /** The value of `Cookie` for the request of `current`. */
   def cookie: Option[String] = asked.last._2
 
-  /** Where the feed lives now, if it may be believed: every hop said "for good" (301, 308), none
-    * led from https to http, and the body is there for those who bring no cookie. That the body is
-    * a feed is for the caller to see, since a provider's login page also comes by a redirect.
+  /** Returns the new address of the feed, if the move can be believed: every redirect was permanent
+    * (301, 308), none led from https to http, and the body needs no cookie. The caller must check
+    * that the body is a feed, since a provider's login page also comes by a redirect.
     */
   def movedTo: Option[FeedUrl] =
     val leftHttps = asked.head._1.isHttps && asked.exists(!_._1.isHttps)
@@ -78,7 +78,9 @@ private[fetch] object Redirects:
   private val permanent = Set(301, 308)
   private val always = permanent ++ Set(302, 303, 307)
 
-  /** Whether the answer leads elsewhere: 300 (several to choose from) only if it names a choice. */
+  /** Returns true if the answer leads elsewhere: 300 (several to choose from) only if it names a
+    * choice.
+    */
   def isRedirect(status: Int, location: Option[String]): Boolean =
     always(status) || (status == 300 && location.nonEmpty)
 

@@ -8,7 +8,7 @@ object RetryAfter:
   /** A server that asks for more is asked again after a day all the same. */
   val longest: FiniteDuration = 1.day
 
-  /** How long to wait, from `now`; none if `text` says neither seconds nor a date. */
+  /** Returns the wait from `now`; none if `text` is neither a number of seconds nor a date. */
   def parse(text: String, now: Instant): Option[FiniteDuration] =
     val trimmed = text.trim
     if trimmed.matches("[0-9]{1,9}") then Some(trimmed.toLong.seconds min longest)

@@ -2,10 +2,10 @@ package weir.cli.feeds.fetch
 
 import java.net.{Inet6Address, InetAddress, URI, UnknownHostException}
 
-/** What the client is asked to connect to, for one request.
+/** The target of one request of the client.
   *
   * The client refuses a host that is no name by RFC 952, such as `my_feeds.example`, though DNS has
-  * it. Such a host is asked for by its address, and named in the header `Host`.
+  * it. For such a host, the request goes to its address, and the header `Host` names it.
   */
 private[fetch] final case class Target(uri: URI, hostHeader: Option[String])
 

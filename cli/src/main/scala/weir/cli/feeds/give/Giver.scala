@@ -16,7 +16,7 @@ final class Giver(outbox: Outbox, receiver: Receiver, option: String, err: Print
   private var failed = Set.empty[Long]
   @volatile private var hasFailedOnce = false
 
-  /** Whether an item could not be given. */
+  /** Returns true if an item could not be given. */
   def hasFailed: Boolean = hasFailedOnce
 
   /** `pass`, and then done when all items are given that can be. One that cannot be given stays for
@@ -77,5 +77,5 @@ object Giver:
   private val pause = 300.millis
   private val pageSize = 100
 
-  /** How many failures of a pass are told one by one. */
+  /** The number of failures of a pass that are reported one by one. */
   private val toldFailures = 3

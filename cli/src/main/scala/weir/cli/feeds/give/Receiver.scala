@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import weir.{Command, Stream, Task}
 
-/** What new items are given to. */
+/** The receiver of new items. */
 trait Receiver:
   /** Why the item in `line`, a JSON object with a line feed, could not be given; none if it was. */
   def give(line: String): Task[Option[String]]

@@ -2,7 +2,7 @@ package weir.cli.feeds.input
 
 import weir.cli.BadInput
 
-/** What files of a user list: the feeds, each address once, and what could not be used, by its
+/** The content of a user's files: the feeds, each address once, and the problems, each with its
   * place.
   */
 final case class FeedList(feeds: Vector[NewFeed], problems: Vector[BadInput]):

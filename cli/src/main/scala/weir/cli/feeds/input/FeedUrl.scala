@@ -20,8 +20,8 @@ final case class FeedUrl private (text: String):
 
   def isHttps: Boolean = text.startsWith("https:")
 
-  /** Whether a login for this address may be sent to `other`: it is at the same host and port, and
-    * not less secure. A usual port of http and that of https are the same.
+  /** Returns true if a login for this address may be sent to `other`: it is at the same host and
+    * port, and not less secure. A usual port of http and that of https are the same.
     */
   def sharesLoginWith(other: FeedUrl): Boolean = host == other.host && (other.isHttps || !isHttps)
 
@@ -53,7 +53,7 @@ object FeedUrl:
   /** An address that was in normal form when it was stored. */
   private[feeds] def stored(text: String): FeedUrl = new FeedUrl(text)
 
-  /** What every message about a wrong address advises. */
+  /** The advice of every message about a wrong address. */
   val hint = "Write it like https://example.org/feed.xml."
 
   private val feedBefore = "(?i)feeds?:(?://)?(https?:.*)".r

@@ -18,7 +18,7 @@ private[input] object InputText:
     try Some(encoding.newDecoder.decode(ByteBuffer.wrap(bytes)).toString.stripPrefix("\uFEFF"))
     catch case _: CharacterCodingException => None
 
-  /** What the first bytes say, which for UTF-16 may also be the first `<`. */
+  /** Returns the charset that the first bytes show; for UTF-16 the first `<` also shows it. */
   def marked(bytes: Array[Byte]): Option[Charset] =
     marks.collectFirst:
       case (mark, encoding) if bytes.take(mark.size).map(_ & 0xff).sameElements(mark) => encoding

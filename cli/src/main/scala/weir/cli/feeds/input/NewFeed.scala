@@ -2,13 +2,13 @@ package weir.cli.feeds.input
 
 import scala.concurrent.duration.*
 
-/** A feed that is to be added to the database.
+/** A feed to add to the database.
   *
   * @param expected
-  *   how long fetching it is thought to take, until a fetch has shown it. Feeds are fetched longest
-  *   first, so that no long one begins when all else is done.
+  *   the time that fetching it is assumed to take, until a fetch has shown it. Feeds are fetched
+  *   longest first, so that no long one begins when all else is done.
   * @param login
-  *   what the user gave with the address
+  *   the login that the user gave with the address
   */
 final case class NewFeed(
     url: FeedUrl,
@@ -18,7 +18,7 @@ final case class NewFeed(
 )
 
 object NewFeed:
-  /** What is assumed of a feed that nothing is known about. */
+  /** The time assumed for a feed that nothing is known about. */
   val usual: FiniteDuration = 1.second
 
   /** The feed that a user means by `text`, or what is wrong with it. A title that repeats the

@@ -14,7 +14,7 @@ private[input] final case class UrlParts(
     path: String,
     query: Option[String]
 ):
-  /** What `reference` means on the page with this address; by RFC 3986, section 5.2.2. */
+  /** Resolves `reference` against this address, after RFC 3986, section 5.2.2. */
   def resolve(reference: UrlParts): UrlParts =
     if reference.scheme.nonEmpty then reference
     else if reference.authority.nonEmpty then reference.copy(scheme = scheme)

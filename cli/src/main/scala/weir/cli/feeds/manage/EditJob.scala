@@ -33,7 +33,7 @@ object EditJob:
     case Enable extends Edit("enable", "enabled")
     case Disable extends Edit("disable", "disabled")
 
-    /** Whether the feed with the number `id` was not so before. */
+    /** Returns true if the feed with the number `id` was not so before. */
     private[EditJob] def apply(edits: FeedEdits, id: Long): Boolean = this match
       case Remove => edits.remove(id)
       case Enable => edits.enable(id)

@@ -80,7 +80,7 @@ private object FeedLines:
   private val timeWidth = 16
   private val numberWidth = 8
 
-  /** Where the title begins. */
+  /** The column at which the title begins. */
   private val titleAt = stateWidth + 2 * (timeWidth + 2) + 2 * (numberWidth + 2) + 2
 
   /** On a narrower terminal the line wraps: less of a title would say nothing. */

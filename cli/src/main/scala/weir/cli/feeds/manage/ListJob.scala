@@ -31,7 +31,7 @@ object ListJob:
   /** @param sort
     *   none means by title, and with `isFailing` the longest failing first
     * @param columns
-    *   how wide the terminal is, if the output is one
+    *   the width of the terminal, if the output is one
     */
   final case class Settings(
       db: String,

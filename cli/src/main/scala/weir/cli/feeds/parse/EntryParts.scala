@@ -25,7 +25,7 @@ private[parse] object EntryParts:
       .distinct
       .toVector
 
-  /** The files, each once. How long the entry plays is how long each of them does. */
+  /** Returns the files, each once. Each gets the playing time of the entry. */
   def enclosures(node: Node): Vector[Enclosure] =
     val duration = node.named("itunes:duration").flatMap(child => seconds(child.text)).nextOption()
     val ofRss = node.named("enclosure").flatMap(enclosure(_, "url", duration))

@@ -146,7 +146,7 @@ private[parse] object FeedDate:
   private val region = """^[(\[]?([A-Za-z]+(?:/[A-Za-z_]+)+).*""".r
   private val letters = """^\(?([A-Za-z]{1,5})\b.*""".r
 
-  /** What `text`, which follows a time, says about its zone; UTC if it says nothing. */
+  /** Returns the zone that `text`, which follows a time, names; UTC if it names none. */
   private def offsetAt(moment: LocalDateTime, text: String): Option[ZoneOffset] =
     text.trim match
       case numeric(sign, hours, minutes) =>

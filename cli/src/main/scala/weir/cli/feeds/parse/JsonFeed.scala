@@ -11,7 +11,7 @@ import weir.cli.feeds.store.{Enclosure, FeedAbout, Item, ItemName}
 private[parse] final case class JsonFeed(head: FeedHead, items: Vector[Item])
 
 private[parse] object JsonFeed:
-  /** Whether `text` is JSON rather than XML. */
+  /** Returns true if `text` is JSON rather than XML. */
   def isJson(text: String): Boolean = text.stripLeading.startsWith("{")
 
   /** The feed in `text`; or what is wrong, if it is not JSON or no feed. */
@@ -64,7 +64,7 @@ private[parse] object JsonFeed:
   private val numericId = """("id"\s*:\s*)(\d{16,})(?=\s*[,}])""".r
 
   /** @param authors
-    *   those of the feed, which items have unless they have their own
+    *   the authors of the feed, for items without authors of their own
     */
   private def item(
       json: ujson.Value,

@@ -9,7 +9,7 @@ import org.jsoup.Jsoup
 import org.jsoup.nodes.{Document, Entities}
 import org.jsoup.parser.Tag
 
-/** What the text of an element means: HTML in RSS, and in Atom what its `type` and `mode` say. */
+/** Interprets the text of an element: as HTML in RSS, and in Atom as its `type` and `mode` say. */
 private[parse] object Markup:
   /** The element's content as HTML, with absolute links; none if it is empty. */
   def html(node: Node): Option[String] =
@@ -78,10 +78,10 @@ private[parse] object Markup:
   private val tag = """</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>""".r
   private val entity = """&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,31}\d{0,2});""".r
 
-  /** Whether `text`, of which nothing says so, is HTML: it has a tag of HTML, or an entity.
+  /** Returns true if `text`, of which nothing says so, is HTML: it has a tag of HTML, or an entity.
     *
     * @param isTitle
-    *   whether only tags count that a title may have: `List<Object>` is no HTML
+    *   true if only tags count that a title may have: `List<Object>` is no HTML
     */
   private def hasMarkup(text: String, isTitle: Boolean): Boolean =
     (text.contains('&') && entity.findFirstIn(text).nonEmpty) ||

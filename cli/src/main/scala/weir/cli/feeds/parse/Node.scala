@@ -20,7 +20,7 @@ private[parse] final class Node(
 ):
   private val content = mutable.ArrayBuffer.empty[Node | String]
 
-  /** Whether its end was there, too, and not only the end of the document. */
+  /** True if its end was there, too, and not only the end of the document. */
   var isWhole = true
 
   private[parse] def add(part: Node | String): Unit = content += part
@@ -110,7 +110,7 @@ private[parse] object Node:
       val around: Open | Null
   )
 
-  /** Whether an element of this name is an entry of a feed. */
+  /** Returns true if an element of this name is an entry of a feed. */
   def isEntry(name: String): Boolean = name == "item" || name == "entry"
 
   private[parse] def lower(text: String): String = text.toLowerCase(Locale.ROOT)

@@ -8,10 +8,10 @@ import weir.cli.feeds.fetch.{Failure, Reason}
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.Item
 
-/** What a document turned out to be, if it could be read.
+/** A parsed document.
   *
-  * A document is taken for what it looks like, whatever the server calls it: JSON, XML, or a page
-  * of HTML. XML is read strictly, and only if it is not well-formed leniently.
+  * The content of a document decides its kind, not the type that the server names: JSON, XML, or a
+  * page of HTML. XML is read strictly. If it is not well-formed, it is read leniently.
   */
 enum ParsedFeed:
   /** A feed.
@@ -32,12 +32,12 @@ enum ParsedFeed:
   case Page(feed: FeedUrl)
 
 object ParsedFeed:
-  /** What the bytes mean.
+  /** Parses the bytes of a document.
     *
     * @param charset
-    *   what the server named
+    *   the charset that the server named
     * @param url
-    *   where they come from: relative links are resolved against it
+    *   the address of the document; relative links are resolved against it
     */
   def parse(
       bytes: Array[Byte],

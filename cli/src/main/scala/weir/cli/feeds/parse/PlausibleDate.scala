@@ -2,13 +2,13 @@ package weir.cli.feeds.parse
 
 import java.time.{Duration, Instant}
 
-/** Which dates an entry can have been published at. */
+/** The range of plausible publication dates of an entry. */
 object PlausibleDate:
   /** The year 1900, in milliseconds since 1970: archives give old works the date they appeared at.
     */
   val earliest: Long = Instant.parse("1900-01-01T00:00:00Z").toEpochMilli
 
-  /** How far after today a date may be: what is announced for the next year. */
+  /** The longest time that a date may be in the future: entries are announced for the next year. */
   val aheadMillis: Long = Duration.ofDays(366).toMillis
 
   /** `time` if something can have been published then. The first second of 1970 is what programs

@@ -47,8 +47,8 @@ private[parse] object Vocabulary:
   /** From prefixes to namespaces. */
   type Scope = Map[String, Namespace]
 
-  /** What a prefix is bound to, and the prefix that its elements get: looked up once, where it is
-    * bound.
+  /** The namespace of a prefix, and the prefix that its elements get. It is looked up once, at the
+    * declaration of the prefix.
     */
   final case class Namespace(uri: String, usualPrefix: String)
 
@@ -60,7 +60,7 @@ private[parse] object Vocabulary:
     "xml" -> Namespace("http://www.w3.org/XML/1998/namespace", "xml")
   )
 
-  /** What a feed begins with. */
+  /** The elements with which a feed begins. */
   val roots: Set[String] = Set("rss", "feed", "channel")
 
   /** Prefixes of RSS and Atom that are used without being bound. */

@@ -6,10 +6,10 @@ import scalatags.Text.tags2
 import weir.cli.Text
 import weir.cli.feeds.store.{ListedFeed, Stages}
 
-/** What pages show of feeds.
+/** The parts of pages that show feeds.
   *
   * @param staleMillis
-  *   how long after a check a feed is due again, if nothing holds it off for longer
+  *   the time after a check at which a feed is due again, if no hold-off is longer
   */
 private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
   def title(feed: ListedFeed): String = ItemLines.titleOr(feed.title, feed.url)
@@ -34,7 +34,7 @@ private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
       )
     )
 
-  /** How busy the stages of a `weir feeds --stages` are, or were. */
+  /** Shows how busy the stages of a `weir feeds --stages` are, or were. */
   def stages(found: Option[Stages]): Frag = found match
     case None => p(cls := "none", "No weir feeds --stages has run on this database.")
     case Some(stages) =>

@@ -72,7 +72,7 @@ object ItemLines:
   /** On a narrower terminal the line wraps: less of it would say nothing. */
   private val leastRoom = 30
 
-  /** What the item is called: by its title, else by how its text begins, else by its address. */
+  /** Returns the name of the item: its title, or the beginning of its text, or its address. */
   private[reader] def title(item: ListedItem): String =
     val opening = item.opening.map: html =>
       PlainText.cut(PlainText.line(Jsoup.parseBodyFragment(html).text), openingColumns)

@@ -7,7 +7,7 @@ import scalatags.Text.tags2
 
 import weir.cli.feeds.store.ListedItem
 
-/** What pages show of items. */
+/** The parts of pages that show items. */
 private[reader] final class ItemParts(times: LocalTime):
   def title(item: ListedItem): String = ItemLines.title(item)
 

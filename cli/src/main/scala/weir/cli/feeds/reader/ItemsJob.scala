@@ -51,11 +51,11 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
 
 object ItemsJob:
   /** @param feed
-    *   the address of the only feed that is meant
+    *   the address of the only feed to list; none for all
     * @param limit
     *   none for all items
     * @param columns
-    *   how wide the terminal is, if the output is one
+    *   the width of the terminal, if the output is one
     */
   final case class Settings(
       db: String,

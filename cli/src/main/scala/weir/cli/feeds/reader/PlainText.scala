@@ -27,7 +27,7 @@ object PlainText:
         (end._1 + Character.charCount(code), end._2 + CharWidth.of(code))
       text.take(ends.takeWhile(_._2 < columns).last._1).stripTrailing + "…"
 
-  /** How many columns of a terminal the text takes. */
+  /** Returns the number of columns that the text takes on a terminal. */
   def width(text: String): Int = text.codePoints.map(CharWidth.of).sum
 
   private val zeroWidthNonJoiner = 0x200c

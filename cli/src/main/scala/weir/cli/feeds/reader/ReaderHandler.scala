@@ -12,7 +12,7 @@ import org.eclipse.jetty.http.{HttpHeader, HttpMethod}
 import org.eclipse.jetty.server.{Handler, Request, Response}
 import org.eclipse.jetty.util.Callback
 
-/** What every request and every answer must be like, whatever page is asked for.
+/** Checks every request, and gives every answer its headers, for all pages:
   *
   *   - Only GET and HEAD: nothing can be changed through the reader.
   *   - Only names of this machine in `Host`. A page of a stranger can give its own name the address
@@ -38,7 +38,7 @@ private[reader] final class ReaderHandler(pages: ReaderPages, port: Int) extends
     send(reply, response, callback)
     true
 
-  /** Whether the one `Host` of the request names this machine and this port. */
+  /** Returns true if the one `Host` of the request names this machine and this port. */
   private def isToUs(request: Request): Boolean =
     request.getHeaders.getValuesList(HttpHeader.HOST).asScala.toList match
       case List(host) => hosts(host.toLowerCase(Locale.ROOT))

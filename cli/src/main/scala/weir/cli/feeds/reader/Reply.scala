@@ -2,7 +2,7 @@ package weir.cli.feeds.reader
 
 import org.eclipse.jetty.http.HttpHeader
 
-/** What a request is answered with, but for the headers that all answers have. */
+/** The answer to a request, without the headers that all answers have. */
 private[reader] final case class Reply(
     status: Int,
     contentType: String,

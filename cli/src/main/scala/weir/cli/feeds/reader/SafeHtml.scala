@@ -13,14 +13,14 @@ import org.jsoup.safety.{Cleaner, Safelist}
   * Only [[SafeHtml.of]] makes one, so a page can hold no other HTML of a stranger.
   *
   * @param isPlain
-  *   whether it has no element at all, so that its line breaks are all the form that it has
+  *   true if it has no element at all, so that its line breaks are all the form that it has
   */
 final class SafeHtml private (val html: String, val isPlain: Boolean)
 
 object SafeHtml:
-  /** What jsoup leaves of `html`, with links made absolute by `base`, the address it came from.
+  /** Sanitizes `html` by jsoup, and makes links absolute by `base`, the address it came from.
     *
-    * What a page would load by itself (pictures, sound, films, other pages) is a link to it:
+    * Content that a page would load by itself (pictures, sound, films, other pages) becomes a link:
     * loading it would show its server who reads what and when.
     */
   def of(html: String, base: String): SafeHtml =

@@ -33,7 +33,7 @@ final class ServeJob(settings: ServeJob.Settings, out: PrintWriter):
 
 object ServeJob:
   /** @param staleMillis
-    *   what `weir feeds` is given as `--stale`
+    *   the value of the option `--stale` of `weir feeds`
     */
   final case class Settings(db: String, port: Int, staleMillis: Long):
     /** The database without a password. */

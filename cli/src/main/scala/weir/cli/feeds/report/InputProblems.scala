@@ -7,7 +7,7 @@ import weir.cli.feeds.input.FeedList
 
 /** Reports which entries of the user's lists of feeds cannot be used. */
 object InputProblems:
-  /** As many as fit on a screen with what follows. */
+  /** The number of problems that fit on a screen together with the lines after them. */
   private val mostLines = 20
 
   /** Prints the problems of `listed`, one a line.

@@ -7,14 +7,14 @@ import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.parse.ParsedFeed
 import weir.cli.feeds.store.{Check, DueFeed}
 
-/** What an answer means for the feed. */
+/** The outcome of a check: the meaning of an answer for the feed. */
 private[run] enum CheckOutcome:
-  /** The check ends so.
+  /** The end of the check.
     *
     * @param detail
     *   more about the reason, to be stored
     * @param holdOff
-    *   how long to leave the feed alone, if it did not fail
+    *   the time for which not to fetch the feed, if it did not fail
     * @param host
     *   the host that the document came from
     * @param trusted
@@ -36,7 +36,7 @@ private[run] enum CheckOutcome:
   /** There is a page, and the feed that it names is to be fetched in its place.
     *
     * @param isBelieved
-    *   whether the way to the page may be remembered
+    *   true if the way to the page may be remembered
     */
   case Elsewhere(page: FeedUrl, feed: FeedUrl, isBelieved: Boolean)
 
@@ -66,7 +66,7 @@ private[run] object CheckOutcome:
               case None => end
 
   private def read(document: Answer.Document, parsed: ParsedFeed.Feed): End =
-    // What was cut off is asked for again, and not taken for known.
+    // Cut off documents are asked for again, and do not count as known.
     val isWhole = parsed.reason != Reason.Truncated
     val head = parsed.head
     val found = Check.Found(
@@ -102,8 +102,8 @@ private[run] object CheckOutcome:
       .filter(url => url.isHttps || !document.url.isHttps)
       .filter(_ => isBelieved(feed, document))
 
-  /** What `answer`, that of the feed that `page` names, means for the feed that was to be found at
-    * `page`. A page behind a page is not followed.
+  /** Returns the outcome for the feed at `page`, from the answer of the feed that the page names. A
+    * page behind a page is not followed.
     */
   def behind(page: Elsewhere, feed: DueFeed, answer: Answer): End =
     val said = s"${page.page.text} is a page; it names ${page.feed.text}"
@@ -131,8 +131,8 @@ private[run] object CheckOutcome:
       renewed = None
     )
 
-  /** What `answer`, that of the address which the feed has announced, means. One that sends the
-    * feed back to where it was is not believed.
+  /** Returns the outcome of `answer`, the answer of the address that the feed has announced. An
+    * answer that sends the feed back to its old address is not believed.
     */
   def at(announced: Announced, named: DueFeed, answer: Answer): End =
     def moved(end: End) = end.copy(movedTo = end.movedTo.orElse(Some(announced.feed)))

@@ -4,11 +4,11 @@ import scala.concurrent.duration.*
 
 import weir.cli.feeds.fetch.{Failure, Reason}
 
-/** How long to leave a feed alone after a check, beyond what `--stale` asks for.
+/** Computes for how long not to fetch a feed after a check, beyond the time of `--stale`.
   *
-  * **After a failure**: the first failure counts as any check, so that a feed that was down for a
-  * moment is not missed for long; each further one doubles the pause, up to a week. A server that
-  * asks for a pause gets it. A feed that is gone (410) is left alone for a month.
+  * **After a failure**: the first failure has the pause of any check, so that a feed that was down
+  * for a moment is fetched again soon. Each further failure doubles the pause, up to a week. A
+  * server that asks for a pause gets it. A feed that is gone (410) is not fetched for a month.
   *
   * **After a success**: as long as the server or the feed says that nothing changes, up to a day.
   */

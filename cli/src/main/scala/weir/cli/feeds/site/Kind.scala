@@ -1,9 +1,10 @@
 package weir.cli.feeds.site
 
-/** How a feed of the local site behaves: the good ones, and the faults that real feeds have.
+/** The behaviours of feeds of the local site: good feeds, and the faults that real feeds have.
   *
   * @param share
-  *   how many of 500 feeds behave so; there is at least one of each that is not asked for apart
+  *   the number of feeds among 500 that behave so. A site has at least one of each kind that has a
+  *   share
   */
 enum Kind(val share: Int):
   case Plain extends Kind(0)

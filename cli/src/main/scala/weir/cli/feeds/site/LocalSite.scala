@@ -22,7 +22,8 @@ final class LocalSite private (
     handler: SiteHandler,
     port: Int
 ) extends AutoCloseable:
-  /** Where `logical` really is: this process for the site's name, the same address for all others.
+  /** Returns the real address of `logical`: this process for the site's name, and the same address
+    * for all others.
     */
   def address(logical: URI): URI =
     if logical.getAuthority != LocalSite.host then logical
@@ -30,16 +31,16 @@ final class LocalSite private (
       val query = Option(logical.getRawQuery).fold("")("?" + _)
       URI.create(s"http://127.0.0.1:$port${logical.getRawPath}$query")
 
-  /** How long, by plan, the answers took that the feed at `url` has given so far. */
+  /** Returns the planned time of all answers that the feed at `url` has given so far. */
   def plannedMillis(url: FeedUrl): Long =
     url.text match
       case LocalSite.numbered(id) => handler.plannedMillis(id.toInt)
       case _ => 0
 
-  /** How often the target of an external entity was requested. */
+  /** Returns how often the target of an external entity was requested. */
   def secretsOpened: Int = handler.secretsOpened.get
 
-  /** How many bodies without end are being sent at this moment. */
+  /** Returns the number of endless bodies that are being sent now. */
   def openBodies: Gauge = handler.openBodies
 
   def close(): Unit = server.stop()

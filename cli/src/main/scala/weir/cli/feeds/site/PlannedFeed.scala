@@ -7,10 +7,10 @@ import weir.cli.feeds.fetch.Backoff
 /** One feed of the local site, as its plan has it.
   *
   * @param latencyMillis
-  *   how long the server lets pass before it answers a request for it; where there are redirects on
-  *   the way, each hop takes its part of it
+  *   the time that the server waits before it answers a request for it. If there are redirects on
+  *   the way, each hop takes its part of that time
   * @param errors
-  *   how many requests are refused before one is answered, if it recovers at all
+  *   the number of requests that are refused before one is answered, if it recovers at all
   */
 final case class PlannedFeed(
     id: Int,
@@ -25,7 +25,7 @@ final case class PlannedFeed(
   /** The path that is handed out, and so the one in the database. */
   def path: String = s"/feeds/$id.xml"
 
-  /** How many requests it takes to get to the end of one try. */
+  /** Returns the number of requests that it takes to get to the end of one try. */
   def hops: Int =
     kind match
       case Kind.MovedForNow | Kind.MovedForGood => 2
@@ -34,7 +34,7 @@ final case class PlannedFeed(
 
   def hopMillis: Long = latencyMillis / hops
 
-  /** How long a check is to be expected to take, back-off included. */
+  /** Returns the expected time of a check, including back-off. */
   def expected(timeout: FiniteDuration, retries: Int, base: FiniteDuration): FiniteDuration =
     val once = latencyMillis.millis min timeout
     kind match
@@ -50,5 +50,5 @@ final case class PlannedFeed(
     waits.foldLeft(once * (again + 1L))(_ + _)
 
 object PlannedFeed:
-  /** What a busy feed asks for. */
+  /** The pause that a busy feed asks for. */
   val retryAfter: FiniteDuration = 1.second

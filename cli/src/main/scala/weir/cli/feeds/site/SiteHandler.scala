@@ -18,13 +18,13 @@ private[site] final class SiteHandler(plan: SitePlan) extends Handler.Abstract:
   private val requests = AtomicIntegerArray(plan.feeds.size + 1)
   private val planned = AtomicLongArray(plan.feeds.size + 1)
 
-  /** How often the target of an external entity was requested. */
+  /** The number of requests for the target of an external entity. */
   val secretsOpened = AtomicInteger()
 
-  /** How many bodies without end are being sent at this moment. */
+  /** The number of endless bodies that are being sent now. */
   val openBodies = Gauge()
 
-  /** How long, by plan, the answers took that feed `id` has given so far. */
+  /** Returns the planned time of all answers that feed `id` has given so far. */
   def plannedMillis(id: Int): Long = planned.get(id)
 
   override def handle(request: Request, response: Response, callback: Callback): Boolean =

@@ -2,7 +2,7 @@ package weir.cli.feeds.site
 
 import java.util.SplittableRandom
 
-/** Which feeds the local site has and how each behaves: a seed gives the same site every time. */
+/** The feeds of the local site and their behaviour. A seed gives the same site every time. */
 final case class SitePlan(seed: Long, feeds: Vector[PlannedFeed])
 
 object SitePlan:

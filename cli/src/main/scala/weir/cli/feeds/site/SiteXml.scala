@@ -40,11 +40,11 @@ private[site] object SiteXml:
     packed.close()
     out.toByteArray
 
-  /** What a body without end, or a huge one, begins with and goes on with. */
+  /** The beginning of an endless or huge body, and the part that is repeated. */
   def opening: Array[Byte] = """<?xml version="1.0"?><rss version="2.0"><channel>""".getBytes(UTF_8)
   val filler: Array[Byte] = ("<item><title>and so on</title></item>" * 800).getBytes(UTF_8)
 
-  /** What a program prints in place of the feed when it fails. */
+  /** The output of a program that fails instead of printing the feed. */
   private val brokenScript =
     """<?xml version="1.0"?>
       |<br /><b>Fatal error</b>: Allowed memory size exhausted in /srv/feed.php on line 12<br />

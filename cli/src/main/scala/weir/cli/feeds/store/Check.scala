@@ -2,23 +2,23 @@ package weir.cli.feeds.store
 
 import weir.cli.feeds.input.FeedUrl
 
-/** What one check of a feed found out: all of it is stored in one transaction, or none.
+/** The findings of one check of a feed. They are stored in one transaction, all or none.
   *
   * @param detail
-  *   more about the outcome: what went wrong, or what was put up with
+  *   more about the outcome: the error, or the fault that was tolerated
   * @param holdOffMillis
-  *   how long to leave the feed alone, if that is longer than `--stale`
+  *   the time for which not to fetch the feed, if that is longer than `--stale`
   * @param isGone
-  *   whether the server has said that the feed is gone for good
+  *   true if the server has said that the feed is gone for good
   * @param movedTo
   *   the new address, if the old one may be replaced for good
   * @param livesAt
-  *   the address of the feed that a page led to; it replaces the page's, if nothing was ever found
-  *   under that but the page
+  *   the address of the feed that a page led to. It replaces the page's address, if only the page
+  *   was ever found there
   * @param found
-  *   what the feed said, if it said anything new; else its title and items stay
+  *   the content of the feed, if it is new; otherwise its title and items stay
   * @param renewed
-  *   the validators that came with an answer that nothing is new; those that did not come stay
+  *   the validators that came with an answer that nothing is new; missing ones stay
   * @param trusted
   *   the addresses on the way that may be private, as those that the user gave
   */
@@ -38,12 +38,12 @@ final case class Check(
     trusted: Set[FeedUrl] = Set.empty
 )
 
-/** What a check has stored.
+/** The numbers of items that a check has stored.
   *
   * @param fresh
-  *   how many items are new
+  *   the number of items that are new
   * @param changed
-  *   how many say something else than before
+  *   the number of items whose content has changed
   */
 final case class Recorded(fresh: Int, changed: Int)
 

@@ -5,7 +5,8 @@ import java.sql.{Connection, SQLException}
 import weir.cli.BadInput
 import weir.postgres.Secrets
 
-/** Where feeds are kept: what differs between SQLite and Postgres. All queries are the same text.
+/** A database of feeds: the differences between SQLite and Postgres. All queries have the same
+  * text.
   */
 trait Database:
   /** The place as messages name it; never with a password. */
@@ -45,7 +46,7 @@ trait Database:
     */
   def connectForReading(): Connection
 
-  /** Whether a connection for reading shows the database as it was when it was made. */
+  /** Returns true if a connection for reading shows the database as it was when it was made. */
   def isSnapshot: Boolean = false
 
   /** The database's own time, in milliseconds since 1970, as an expression. */
@@ -54,7 +55,7 @@ trait Database:
   /** The host and port of an address in normal form, as an expression. */
   def hostOf(url: String): String
 
-  /** Whether several connections may write at the same time. */
+  /** Returns true if several connections may write at the same time. */
   def hasManyWriters: Boolean
 
   /** Keeps other transactions that ask for the same `name` waiting until this one ends. */

@@ -5,7 +5,7 @@ import weir.cli.feeds.input.{FeedUrl, Login}
 /** A feed that is to be checked, with what the last check left.
   *
   * @param isGiven
-  *   whether the user gave the address, so that it may be private
+  *   true if the user gave the address, so that it may be private
   * @param login
   *   for this address alone
   */

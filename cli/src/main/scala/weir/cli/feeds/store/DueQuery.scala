@@ -4,13 +4,14 @@ import java.sql.Connection
 
 import weir.cli.feeds.input.{FeedUrl, Login}
 
-/** Which feeds are due: never checked, or last checked at least `staleMillis` (and the feed's own
-  * hold-off) before `asOfMillis`; but none that skips the hour or the day of that.
+/** Selects the feeds that are due: never checked, or last checked at least `staleMillis` (and the
+  * feed's own hold-off) before `asOfMillis`. Feeds that skip the hour or the day of that moment are
+  * not due.
   *
   * `asOfMillis` is the moment the run began, so a feed that the run has checked is not due again in
   * it.
   *
-  * A check that lies in the future is of a clock that was wrong, and makes its feed due.
+  * A check in the future was dated by a wrong clock, and makes its feed due.
   */
 final case class DueQuery(
     asOfMillis: Long,
@@ -19,7 +20,9 @@ final case class DueQuery(
 ):
   import DueQuery.*
 
-  /** How many feeds are due, and how long checking them one by one is expected to take. */
+  /** Returns the number of feeds that are due, and how long checking them one by one is expected to
+    * take.
+    */
   def amount(connection: Connection): Amount =
     Sql
       .query(
@@ -35,8 +38,8 @@ final case class DueQuery(
   /** Machines that share a database may differ by so much. */
   private def latestCheck: Long = nowMillis() + skewMillis
 
-  /** When the next feed falls due, of those that are not disabled. Those that skip this hour are
-    * looked at again in the next, and those of a host that is held when that ends.
+  /** Returns the time at which the next feed that is not disabled falls due. Feeds that skip this
+    * hour count as due in the next hour, and feeds of a held host at the end of the hold.
     */
   private[store] def nextAtMillis(connection: Connection, database: Database): Option[Long] =
     val nextHour = SkippedTimes.nextHour(asOfMillis)

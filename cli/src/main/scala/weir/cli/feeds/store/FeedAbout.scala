@@ -1,13 +1,13 @@
 package weir.cli.feeds.store
 
-/** What a feed says of itself, for its readers.
+/** A feed's description of itself, for its readers.
   *
   * @param home
   *   the address of the page that it is the feed of
   * @param language
   *   as the feed has it, usually like `en-GB`
   * @param picture
-  *   the address of one that stands for the feed
+  *   the address of a picture for the feed
   */
 final case class FeedAbout(
     title: Option[String],

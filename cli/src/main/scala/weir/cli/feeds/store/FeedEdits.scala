@@ -4,10 +4,10 @@ import java.sql.Connection
 
 import weir.cli.feeds.input.FeedUrl
 
-/** What users change of the feeds that are there, each change in a transaction of its own.
+/** Changes feeds on behalf of users, each change in a transaction of its own.
   *
-  * A check locks the lease of its feed before the feed. So do these: none waits for the other in a
-  * circle.
+  * A check locks the lease of its feed before the feed. These changes do the same, so no deadlock
+  * is possible.
   */
 final class FeedEdits(store: FeedStore):
   /** Removes the feed with its items, if it is still there. A process that is fetching it stores
@@ -15,7 +15,9 @@ final class FeedEdits(store: FeedStore):
     */
   def remove(id: Long): Boolean = store.writing(FeedEdits.delete(_, id))
 
-  /** Whether the feed was not disabled yet. A check that is under way is stored; it is its last. */
+  /** Returns true if the feed was not disabled yet. A check that is under way is stored; it is its
+    * last.
+    */
   def disable(id: Long): Boolean = store.writing: connection =>
     1 == Sql.update(connection, "UPDATE feed SET disabled = ? WHERE id = ? AND disabled <> ?")(
       FeedState.Disabled.number,
@@ -23,11 +25,13 @@ final class FeedEdits(store: FeedStore):
       FeedState.Disabled.number
     )
 
-  /** Whether the feed was disabled, or gone; it is due at once then. */
+  /** Returns true if the feed was disabled, or gone; it is due at once then. */
   def enable(id: Long): Boolean = store.writing: connection =>
     1 == Sql.update(connection, s"$startAgain WHERE id = ? AND disabled <> ?")(active, id, active)
 
-  /** How many of the feeds at `urls` were disabled, or gone; they are due at once now. */
+  /** Enables the feeds at `urls`, which are then due at once, and returns how many of them were
+    * disabled or gone.
+    */
   def enableAt(urls: Iterable[FeedUrl]): Int = store.writing: connection =>
     at(connection, urls, Vector(FeedState.Gone, FeedState.Disabled))
       .map(feed => Sql.update(connection, s"$startAgain WHERE id = ?")(active, feed.id))

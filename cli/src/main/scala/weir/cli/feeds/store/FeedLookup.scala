@@ -51,8 +51,8 @@ object FeedLookup:
   private def bare(url: String): String =
     url.replaceFirst("^https?://(?:www\\.)?", "").stripSuffix("/")
 
-  /** How many characters must be put in, left out or replaced to make one text of the other
-    * (Levenshtein); some number beyond `most` if it is more than that.
+  /** Returns the number of characters that must be put in, left out or replaced to make one text of
+    * the other (Levenshtein); some number beyond `most` if it is more than that.
     */
   private def distance(left: String, right: String, most: Int): Int =
     if math.abs(left.length - right.length) > most then most + 1

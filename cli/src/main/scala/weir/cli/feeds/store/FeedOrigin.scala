@@ -4,8 +4,8 @@ import java.sql.Connection
 
 import weir.cli.BadInput
 
-/** Whose feeds a database has. It never has both: a demo's invented items among one's own would be
-  * hard to tell apart.
+/** The origin of the feeds in a database: the demo, or the user. A database never has both, since a
+  * demo's invented items would be hard to tell from the user's own.
   */
 enum FeedOrigin(private val fact: String):
   case User extends FeedOrigin("user")

@@ -2,7 +2,7 @@ package weir.cli.feeds.store
 
 import java.sql.{Connection, ResultSet}
 
-/** Which feeds are meant, and in which order: see [[FeedQuery.Show]].
+/** Selects feeds, in the order of a [[FeedQuery.Show]].
   *
   * A page is found by its number: all feeds are sorted for it, which takes some milliseconds for
   * ten thousand of them.
@@ -23,18 +23,18 @@ object FeedQuery:
   enum Show(val condition: String, val order: String):
     case All extends Show("1 = 1", "lower(coalesce(title, url)), id")
 
-    /** Those whose last check failed, the longest failing first. */
+    /** The feeds whose last check failed, the longest failing first. */
     case Failing
         extends Show(
           s"failures > 0 AND disabled <> ${FeedState.Disabled.number}",
           "disabled, failures DESC, lower(coalesce(title, url)), id"
         )
 
-    /** Those that have been checked, the latest check first. */
+    /** The feeds that have been checked, the latest check first. */
     case Latest extends Show("checked_at IS NOT NULL", "checked_at DESC, id")
     case Unchecked extends Show("checked_at IS NULL", "lower(coalesce(title, url)), id")
 
-    /** How many feeds there are of this kind. */
+    /** Returns the number of feeds of this kind. */
     def count(connection: Connection): Long =
       Sql.query(connection, s"SELECT count(*) FROM feed WHERE $condition")()(_.getLong(1)).head
 
@@ -74,10 +74,10 @@ object FeedQuery:
       items = row.getLong(12)
     )
 
-/** A feed as lists show it: what its last check came to, and how many items it has.
+/** A feed as lists show it, with the outcome of its last check and the number of its items.
   *
   * @param detail
-  *   what went wrong, or what was put up with
+  *   the error, or the fault that was tolerated
   */
 final case class ListedFeed(
     id: Long,
@@ -93,7 +93,7 @@ final case class ListedFeed(
     home: Option[String],
     items: Long
 ):
-  /** Whether its last check failed; see [[FeedQuery.Show.Failing]]. */
+  /** Returns true if its last check failed; see [[FeedQuery.Show.Failing]]. */
   def isFailing: Boolean = failures > 0 && state != FeedState.Disabled
 
   /** When it is due, in milliseconds since 1970: 0 before its first check, none if it is disabled.

@@ -1,6 +1,6 @@
 package weir.cli.feeds.store
 
-/** Whether a feed is to be checked.
+/** Says if a feed is to be checked.
   *
   * @param number
   *   its number in the column `disabled`

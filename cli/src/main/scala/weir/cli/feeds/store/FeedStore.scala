@@ -26,11 +26,11 @@ final class FeedStore private (
 
   def name: String = database.name
 
-  /** How many feeds there are, those included that are not checked any more. */
+  /** Returns the number of feeds, including those that are not checked any more. */
   def size(): Long =
     reading(connection => Sql.query(connection, "SELECT count(*) FROM feed")()(_.getLong(1)).head)
 
-  /** Whose feeds the database has; none before the first was added. */
+  /** Returns the origin of the database's feeds; none before the first feed was added. */
   def origin: Option[FeedOrigin] = reading(FeedOrigin.of)
 
   def amount(due: DueQuery): DueQuery.Amount = reading(due.amount)
@@ -42,8 +42,8 @@ final class FeedStore private (
   def cursor(due: DueQuery, half: Int, pageSize: Int): DueCursor =
     DueCursor(database, Line(database, outages, None), due, half, pageSize)
 
-  /** How many of `feeds` were new: those with an address that is known, or was before the feed
-    * moved, get the login that is given with it, and are else left as they are.
+  /** Adds `feeds`, and returns the number of new ones. A feed whose address is known, or was its
+    * address before it moved, gets the login that is given with it, and is not changed otherwise.
     *
     * **Fails** with [[weir.cli.BadInput]], and adds none, if the database is the demo's.
     */
@@ -109,10 +109,10 @@ final class FeedStore private (
       case _: SQLException if check.movedTo.nonEmpty || check.livesAt.nonEmpty =>
         attempt(check.copy(movedTo = None, livesAt = None))
 
-  /** What this process fetches from now on, for others to see.
+  /** Returns the leases of this process, which other processes can see.
     *
     * @param life
-    *   for how long a process that was killed keeps its feeds from others
+    *   the time for which a killed process keeps its feeds from others
     */
   def lease(life: FiniteDuration, process: WorkerProcess = WorkerProcess.current): Leases =
     val leases = Leases(this, database, life.toMillis, process)
@@ -120,7 +120,7 @@ final class FeedStore private (
     leases.renew()
     leases
 
-  /** Where new items wait to be given by the run that has `leases`. */
+  /** Returns the outbox in which new items wait to be given by the run that has `leases`. */
   def outbox(leases: Leases): Outbox = Outbox(this, database, leases.worker)
 
   def sweep(retention: Retention): RetentionSweep = RetentionSweep(this, database, retention)
@@ -180,7 +180,7 @@ final class FeedStore private (
       )
       ItemRows.record(connection, id, atMillis, said.items, fillsOutbox)
 
-  /** Whether no check has found a feed yet, as far as the last check and the items show. */
+  /** Returns true if no check has found a feed yet, as far as the last check and the items show. */
   private def wasNeverRead(connection: Connection, id: Long): Boolean =
     Sql
       .query(

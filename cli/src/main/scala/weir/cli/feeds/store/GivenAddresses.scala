@@ -4,7 +4,7 @@ import java.sql.Connection
 
 import weir.cli.feeds.input.{FeedUrl, Login, NewFeed}
 
-/** Which addresses of feeds the user gave, and the logins that came with them. */
+/** Stores the addresses of feeds that the user gave, and the logins that came with them. */
 private[store] object GivenAddresses:
   /** Notes that the user gives these addresses; the feeds are in the table by now. */
   def record(connection: Connection, feeds: Iterable[NewFeed]): Unit =

@@ -13,7 +13,7 @@ private[store] final class HostHolds(database: Database):
 
   private val now = database.now
 
-  /** How long `host` is still held; none if it is not. */
+  /** Returns the time for which `host` is still held; none if it is not. */
   def left(connection: Connection, host: String): Option[FiniteDuration] =
     row(connection, host).flatMap(_.left)
 

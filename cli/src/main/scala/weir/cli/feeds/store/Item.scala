@@ -3,8 +3,8 @@ package weir.cli.feeds.store
 /** One entry of a feed.
   *
   * @param guid
-  *   what the feed names it by; see [[ItemName]]. Several entries of one feed may have the same,
-  *   see [[ItemMatches]]
+  *   the name that the feed gives it; see [[ItemName]]. Several entries of one feed may have the
+  *   same name, see [[ItemMatches]]
   * @param url
   *   an absolute address
   * @param title
@@ -12,11 +12,11 @@ package weir.cli.feeds.store
   * @param publishedAt
   *   milliseconds since 1970; none if the feed gives no date, or none that can be true
   * @param summary
-  *   HTML as the feed has it: never to be shown unsanitized
+  *   HTML as the feed has it. Never show it unsanitized
   * @param content
-  *   the full text as HTML, where the feed has one beside the summary or in its place
+  *   the full text as HTML, if the feed has one beside the summary or in its place
   * @param authors
-  *   their names, or addresses of mail for want of one
+  *   their names, or mail addresses if they have no name
   */
 final case class Item(
     guid: String,
@@ -37,7 +37,7 @@ final case class Item(
   * @param length
   *   in bytes
   * @param seconds
-  *   how long it plays
+  *   its playing time
   */
 final case class Enclosure(
     url: String,

@@ -1,13 +1,13 @@
 package weir.cli.feeds.store
 
-/** Which entries of a feed are stored already, though feeds name their entries badly.
+/** Finds the entries of a feed that are stored already, though feeds name their entries badly.
   *
   * Guids should be unique and often are not: some feeds give all their entries one guid, or one
-  * link and no guid. So entries of one guid are distinguished by their link, those of one link by
-  * their title, then by their text and their date; and of entries that are equal in all of that
-  * there are as many as the feed has. A criterion is used only if the one before it leaves a doubt:
-  * where the feed, or the database, has several of the same. An entry that is alone with its guid
-  * on both sides is the same entry, however it was edited.
+  * link and no guid. So entries of one guid are distinguished by their link, and entries of one
+  * link by their title, then by their text and their date. Entries that are equal in all of that
+  * are kept as often as the feed has them. A criterion is used only if the one before it leaves a
+  * doubt, because the feed or the database has several equal entries. An entry that is alone with
+  * its guid on both sides is the same entry, however it was edited.
   */
 private[store] object ItemMatches:
   /** Each of `found`, the entries of one document in its order, with the one of `stored` that it
@@ -21,10 +21,10 @@ private[store] object ItemMatches:
       .sortBy { case ((_, position), _) => position }
       .map { case ((item, _), known) => (item, known) }
 
-  /** Whether so many cannot be told apart by what they have in common. */
+  /** Returns true if so many cannot be told apart by what they have in common. */
   private def areDoubtful(found: Int, stored: Int): Boolean = found > 1 || stored > 1
 
-  /** How two entries are compared: by this of the found one, and that of the stored one. */
+  /** A comparison of two entries, by a value of the found one and a value of the stored one. */
   private final case class Level(found: Item => String, stored: StoredItem => String)
 
   private val levels: List[Level] = List(

@@ -2,7 +2,7 @@ package weir.cli.feeds.store
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** What an entry of a feed is known by: its guid; without one its link; without both its text.
+/** The name of an entry of a feed: its guid; without one, its link; without both, its text.
   *
   * At most [[ItemName.limitBytes]] long, because an index of Postgres takes no more than 2,700
   * bytes: a longer one is cut, with the digest of the whole at its end.

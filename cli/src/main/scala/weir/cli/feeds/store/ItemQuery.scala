@@ -2,11 +2,11 @@ package weir.cli.feeds.store
 
 import java.sql.{Connection, ResultSet}
 
-/** Which items are meant: those of one feed or of all, first seen at or after `sinceMillis`.
+/** Selects the items of one feed or of all, first seen at or after `sinceMillis`.
   *
-  * They come newest first, by the dates that their feeds give, but none counts as newer than the
-  * moment when it was first seen: a publisher cannot choose that, and so cannot keep items on top.
-  * Of those with one date the last seen come first; items of one check come as their feed has them.
+  * They come newest first, by the dates that their feeds give. But no item counts as newer than the
+  * moment when it was first seen, so a publisher cannot keep items on top. Of items with one date
+  * the last seen come first. Items of one check come in the order of their feed.
   */
 final case class ItemQuery(feedId: Option[Long] = None, sinceMillis: Option[Long] = None):
   import ItemQuery.*
@@ -35,7 +35,7 @@ final case class ItemQuery(feedId: Option[Long] = None, sinceMillis: Option[Long
     )((conditions.flatMap(_._2) :+ limit)*)(listed)
 
 object ItemQuery:
-  /** Where a page ends and the next begins.
+  /** The place at which a page ends and the next begins.
     *
     * @param at
     *   see [[ListedItem.newestAt]]
@@ -44,7 +44,7 @@ object ItemQuery:
 
   private val newest = Schema.newestAt
 
-  /** What an item and its feed say, beyond what lists show.
+  /** The details of an item and its feed that lists do not show.
     *
     * @param summary
     *   the short text, in HTML as the feed gave it
@@ -143,7 +143,9 @@ final case class ListedItem(
     changedAt: Option[Long],
     opening: Option[String]
 ):
-  /** What it is sorted by: its date, if that is not later than when it was first seen. */
+  /** The time by which it is sorted: its date, or the time at which it was first seen if that is
+    * earlier.
+    */
   def newestAt: Long = publishedAt.fold(firstSeenAt)(_ min firstSeenAt)
 
   def place: ItemQuery.Place = ItemQuery.Place(newestAt, firstSeenAt, id)

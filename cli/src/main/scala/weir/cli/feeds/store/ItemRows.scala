@@ -8,11 +8,10 @@ import java.sql.Connection
   * meanwhile.
   */
 private[store] object ItemRows:
-  /** Adds the items that are new, and updates those that say something else than before.
-    * Those that were removed stay so.
+  /** Adds the new items, and updates those that have changed. Removed items stay removed.
     *
     * @param fillsOutbox
-    *   true if those that are new are to be given
+    *   true if new items go to the outbox
     */
   def record(
       connection: Connection,

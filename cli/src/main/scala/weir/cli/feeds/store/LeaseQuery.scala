@@ -3,7 +3,7 @@ package weir.cli.feeds.store
 import java.sql.Connection
 import scala.concurrent.duration.FiniteDuration
 
-/** Who fetches what; see [[Leases]]. */
+/** Reads the feeds that each process fetches; see [[Leases]]. */
 final class LeaseQuery(database: Database):
   import LeaseQuery.*
 
@@ -41,9 +41,9 @@ final class LeaseQuery(database: Database):
 
 object LeaseQuery:
   /** @param sinceMillis
-    *   how long it has run
+    *   the time for which it has run
     * @param leftMillis
-    *   when its feeds are free if it says no more; below 0 if it is gone
+    *   the time until its feeds are free if it gives no further sign of life; below 0 if it is gone
     */
   final case class Worker(
       id: Long,
@@ -55,6 +55,6 @@ object LeaseQuery:
     def isAlive: Boolean = leftMillis > 0
 
   /** @param sinceMillis
-    *   how long its process has had it
+    *   the time for which its process has had it
     */
   final case class Feed(url: String, sinceMillis: Long)

@@ -4,7 +4,7 @@ import java.sql.{Connection, SQLException}
 import java.util.concurrent.{ConcurrentHashMap, ThreadLocalRandom}
 import scala.concurrent.duration.*
 
-/** What this process is fetching, in the database, where the other processes see it.
+/** Records in the database which feeds this process fetches, for the other processes.
   *
   *   - **A worker** is one run of one process. Its row says until when it can be believed to live,
   *     by the database's clock; it renews that, so its feeds need no renewal of their own.
@@ -19,7 +19,7 @@ import scala.concurrent.duration.*
   *     number is no longer that of a process.
   *
   * @param lifeMillis
-  *   for how long a worker is believed after it has said that it lives
+  *   the time for which a worker counts as alive after its last sign of life
   */
 final class Leases private[store] (
     store: FeedStore,
@@ -32,8 +32,8 @@ final class Leases private[store] (
   /** The number of this run. */
   val worker: Long = ThreadLocalRandom.current().nextLong(1, Long.MaxValue)
   private val now = database.now
-  // Where there are many writers, takes need not wait for checks that are being stored, nor the
-  // sign of life for anything.
+  // With many writers, takes need not wait for checks that are being stored, and the sign of life
+  // waits for nothing.
   private val line = if database.hasManyWriters then store.another() else store
   private val pulse = if database.hasManyWriters then store.another() else store
   private val holds = HostHolds(database)
@@ -52,14 +52,15 @@ final class Leases private[store] (
          |ON CONFLICT (id) DO UPDATE SET until_ms = excluded.until_ms""".stripMargin
     )(worker, process.name, process.machine, process.pid, lifeMillis)
 
-  /** How many other processes are believed to live. */
+  /** Returns the number of other processes that are believed to be alive. */
   def others(): Int = line.reading: connection =>
     Sql.query(connection, s"SELECT count(*) FROM ($living AND id <> ?) o")(worker)(_.getInt(1)).head
 
-  /** Asks for the feed, and for a turn of its host.
+  /** Asks for the lease of the feed, and for a permit of its host.
     *
     * @param perHost
-    *   how many turns the host has, over all processes; none if that is not limited here
+    *   the number of permits that the host has, over all processes; none if that is not limited
+    *   here
     */
   def take(feed: DueFeed, due: DueQuery, perHost: Option[Int]): Answer =
     perHost
@@ -83,7 +84,8 @@ final class Leases private[store] (
     if result == Answer.Leased then sweepSometimes()
     result
 
-  /** How long `host` is still held, as far as this process knows without asking. */
+  /** Returns the time for which `host` is still held, as far as this process knows without a query.
+    */
   def knownHold(host: String): Option[FiniteDuration] =
     Option(heldUntilNanos.get(host)).flatMap: until =>
       val left = (until - System.nanoTime()).nanos
@@ -92,7 +94,7 @@ final class Leases private[store] (
         heldUntilNanos.remove(host, until): Unit
         None
 
-  /** How long `host` is still held. */
+  /** Returns the time for which `host` is still held. */
   def hold(host: String): Option[FiniteDuration] =
     knownHold(host).orElse:
       val left = line.reading(holds.left(_, host))
@@ -110,7 +112,7 @@ final class Leases private[store] (
   private def note(host: String, left: FiniteDuration): Unit =
     heldUntilNanos.put(host, System.nanoTime() + left.toNanos): Unit
 
-  /** Whether the lease is there now. All that must be so is in the statement. */
+  /** Returns true if the lease was inserted. The statement itself checks all conditions. */
   private def insert(
       connection: Connection,
       feed: DueFeed,
@@ -142,7 +144,7 @@ final class Leases private[store] (
          |  OR lease.worker_id NOT IN ($living)""".stripMargin
     )(Seq(worker, host, feed.id) ++ due.values ++ Seq(worker) ++ more*)
 
-  /** Why the feed could not be taken; none if there was no turn of its host. */
+  /** Why the feed could not be taken; none if there was no free permit of its host. */
   private def whyNot(connection: Connection, feed: DueFeed, due: DueQuery): Option[Answer] =
     Sql
       .query(
@@ -156,7 +158,7 @@ final class Leases private[store] (
       .headOption
       .getOrElse(Some(Answer.Done))
 
-  /** Gives the turn of the feed's host to others, and keeps the feed. */
+  /** Gives the permit of the feed's host to others, and keeps the feed. */
   def rest(feed: DueFeed): Unit = line.reading: connection =>
     val _ = Sql.update(
       connection,
@@ -178,7 +180,7 @@ final class Leases private[store] (
       if isOurs then answeredBy.foreach(holds.answered(connection, _))
       isOurs
 
-  /** Whether the feed was this process's. */
+  /** Returns true if this process had the lease of the feed. */
   private def remove(connection: Connection, feedId: Long): Boolean =
     Sql.update(connection, "DELETE FROM lease WHERE feed_id = ? AND worker_id = ?")(
       feedId,
@@ -237,7 +239,7 @@ object Leases:
     /** Another process has it. */
     case Leased
 
-    /** Nobody has it, but all turns of its host are taken. */
+    /** No process has the lease, but all permits of the host are taken. */
     case HostBusy
 
     /** Its host has asked for a pause, which lasts for `left`. */

@@ -148,11 +148,11 @@ private object Postgres:
   /** The four letters `Weir`: any number will do that no other program is likely to lock. */
   val lockKey = 0x57656972
 
-  /** Whether it may be used, if it is there: otherwise its tables seem not to be. */
+  /** True if it may be used, if it is there: otherwise its tables seem not to be. */
   val hasSchema: String =
     s"SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = '$schema'"
 
-  /** Whether the table exists with both columns, so that reading it cannot fail. */
+  /** True if the table exists with both columns, so that reading it cannot fail. */
   val hasMeta: String =
     s"""SELECT count(*) = 2 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
        |JOIN pg_namespace n ON n.oid = c.relnamespace

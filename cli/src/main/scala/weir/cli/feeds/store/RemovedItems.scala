@@ -2,9 +2,7 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-/** What is remembered of items that were removed: as long as their feeds list them, they are not
-  * new.
-  */
+/** Remembers items that were removed: as long as their feeds list them, they are not new. */
 private[store] object RemovedItems:
   /** For how long after a feed has listed an item last it is remembered. A feed may leave an item
     * out for a while.

@@ -5,8 +5,8 @@ import scala.concurrent.duration.FiniteDuration
 
 import weir.cli.DurationText
 
-/** Which items are kept: those first seen at most `age` ago, and of each feed the newest `perFeed`.
-  * None means no such limit.
+/** Says which items to keep: those first seen at most `age` ago, and the newest `perFeed` of each
+  * feed. None means no limit.
   */
 final case class Retention(age: Option[FiniteDuration], perFeed: Option[Int]):
   def keepsAll: Boolean = age.isEmpty && perFeed.isEmpty
@@ -44,7 +44,7 @@ final class RetentionSweep(store: FeedStore, database: Database, retention: Rete
       s"SELECT id FROM item WHERE first_seen_at < ? AND $isGiven ORDER BY id LIMIT $atOnce"
     )(before)(_.getLong(1))
 
-  /** Those of one feed. */
+  /** Returns the items of one feed that are too many. */
   private def tooMany(connection: Connection, limit: Int): Vector[Long] =
     val feeds = Sql.query(
       connection,

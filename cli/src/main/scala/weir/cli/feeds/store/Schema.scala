@@ -25,7 +25,7 @@ private[store] object Schema:
     */
   val version = 8
 
-  /** What the `meta` table says in the row `application`. */
+  /** The value of the row `application` in the `meta` table. */
   val application = "weir feeds"
 
   def create(connection: Connection, key: String): Unit =
@@ -86,8 +86,8 @@ private[store] object Schema:
       |  feed_id BIGINT NOT NULL REFERENCES feed (id)
       |)""".stripMargin
 
-  /** What users gave with addresses. It is a table of its own, so that whoever may read the feeds
-    * need not read it.
+  /** The logins that users gave with addresses. They have a table of their own, so that readers of
+    * the feeds need no right to read them.
     */
   val logins: String =
     """CREATE TABLE IF NOT EXISTS login (
@@ -96,7 +96,7 @@ private[store] object Schema:
       |  password TEXT NOT NULL
       |)""".stripMargin
 
-  /** What the processes that share a database tell each other; see [[Leases]]. */
+  /** The tables by which processes share a database; see [[Leases]]. */
   val sharing: List[String] = List(
     """CREATE TABLE IF NOT EXISTS worker (
       |  id BIGINT PRIMARY KEY,
@@ -115,9 +115,7 @@ private[store] object Schema:
     "CREATE INDEX IF NOT EXISTS lease_host ON lease (host)"
   )
 
-  /** What remains of items that were removed, see [[RetentionSweep]]; and the items that are to be
-    * given, see [[Outbox]].
-    */
+  /** The tables of removed items, see [[RetentionSweep]], and of items to give, see [[Outbox]]. */
   val leaving: List[String] = List(
     """CREATE TABLE IF NOT EXISTS removed_item (
       |  feed_id BIGINT NOT NULL REFERENCES feed (id),

@@ -5,7 +5,7 @@ import java.time.{DayOfWeek, Instant, ZoneOffset}
 /** The hours of a day and the days of a week, in UTC, in which a feed asks not to be fetched.
   *
   * @param bits
-  *   as the database has them: one for each hour, from midnight on, then one for each day, from
+  *   the bits in the database: one for each hour, from midnight on, then one for each day, from
   *   Monday on
   */
 final case class SkippedTimes(bits: Long):

@@ -215,7 +215,7 @@ object Sqlite:
   /** The database in the file at `path`, whether it exists or not.
     *
     * @param busyLimitMillis
-    *   how long another program may keep it locked before that is an outage
+    *   the time for which another program may keep it locked before that counts as an outage
     */
   def at(path: String, busyLimitMillis: Long = usualBusyLimitMillis): Database =
     try

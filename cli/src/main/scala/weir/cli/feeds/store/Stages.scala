@@ -2,7 +2,7 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-/** What a `weir feeds --stages` has written last of the stages of its pipe: a table of text. */
+/** The table of stages, as text, that a `weir feeds --stages` has written last. */
 final case class Stages(atMillis: Long, table: String)
 
 object Stages:

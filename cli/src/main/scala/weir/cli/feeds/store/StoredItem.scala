@@ -2,15 +2,14 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-/** What is compared of an item that is stored; an absent value is the empty string.
+/** The values of a stored item that are compared; an absent value is the empty string.
   *
   * @param textDigest
-  *   reads the texts and gives their [[TextDigest]]: they may be megabytes, and are seldom looked
-  *   at
+  *   reads the texts and returns their [[TextDigest]]: they may be megabytes, and are seldom needed
   * @param digest
   *   its [[ItemDigest]]; none if an older weir stored it
   * @param isRemoved
-  *   true if no more is left of it than what is here; see [[RetentionSweep]]
+  *   true if only these values are left of it; see [[RetentionSweep]]
   */
 private[store] final case class StoredItem(
     guid: String,

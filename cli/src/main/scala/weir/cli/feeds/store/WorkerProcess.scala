@@ -18,7 +18,7 @@ object WorkerProcess:
     val host = Try(InetAddress.getLocalHost.getHostName).getOrElse("localhost")
     WorkerProcess(s"$host/$pid", machine(host), pid)
 
-  /** Whether there is a process of this number on this machine. */
+  /** Returns true if there is a process of this number on this machine. */
   def isAlive(pid: Long): Boolean = ProcessHandle.of(pid).map(_.isAlive).orElse(false)
 
   /** Two containers may have one name; the kernel's names for the boot and for the space of numbers

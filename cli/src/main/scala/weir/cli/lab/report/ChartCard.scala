@@ -7,9 +7,9 @@ import weir.lab.{Result, Systems}
 /** One chart of a report: the cases of a group in one unit, a block of bars for each.
   *
   * @param margin
-  *   how much better Weir is than the best rival; empty if there is no rival
+  *   Weir's advantage over the best rival, in words; empty if there is no rival
   * @param isLog
-  *   whether the length of a bar is the logarithm of its value
+  *   true if the length of a bar is the logarithm of its value
   */
 final case class ChartCard(
     title: String,
@@ -21,10 +21,10 @@ final case class ChartCard(
 ) extends ReportCard:
   def marginOver: String = "the best rival"
 
-  /** What the figures are. */
+  /** The unit of the figures, and which ones are better. */
   def meaning: String = s"$unit, $better is better"
 
-  /** What the lengths of the bars are. */
+  /** The meaning of the bars' lengths. */
   def scale: String =
     meaning + (if isLog then "; logarithmic, a line for each factor of ten" else "")
 
@@ -55,7 +55,7 @@ object ChartCard:
   /** @param text
     *   the value with its unit
     * @param ratio
-    *   how it compares with Weir, or Weir with the bound, in a few characters
+    *   its ratio to Weir, or Weir's ratio to the bound, in a few characters
     */
   final case class Bar(
       name: String,
@@ -75,7 +75,7 @@ object ChartCard:
         "isBehindWeir" -> isBehindWeir
       )
 
-  /** Where values span more than this, short bars could not be distinguished. */
+  /** If values span more than this, short bars could not be distinguished. */
   private val widestLinear = 30.0
 
   /** A card for each group and unit, in the order in which they first appear. */
@@ -167,7 +167,9 @@ object ChartCard:
     val least = values.filter(_ > 0).minOption.getOrElse(1.0)
     if isLog then least / math.pow(span(values), 0.2).max(2) else 0
 
-/** How many times better one figure is than another, in the sense of their unit. */
+/** The ratio of two figures: how many times better one is than the other, in the sense of their
+  * unit.
+  */
 private[report] object Ratio:
   /** Above 1 if `first` is better; none if that cannot be said in times. */
   def of(first: Result, second: Result): Option[Double] =

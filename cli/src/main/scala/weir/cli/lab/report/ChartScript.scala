@@ -16,7 +16,7 @@ private[report] object ChartScript:
 
   lazy val style: String = text("page.css")
 
-  /** What the page's script reads. */
+  /** Returns the data for the page's script. */
   def json(cards: Seq[ReportCard]): ujson.Value = ujson.Arr.from(cards.map(_.drawing))
 
   private def text(name: String): String =

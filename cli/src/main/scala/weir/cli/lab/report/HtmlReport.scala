@@ -26,9 +26,9 @@ object HtmlReport:
     DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm 'UTC'").withZone(ZoneOffset.UTC).format(at)
 
   /** @param facts
-    *   what stands below the title, in pairs of a name and a value
+    *   the facts below the title: pairs of a name and a value
     * @param notes
-    *   how the charts are read, a paragraph each
+    *   the paragraphs that explain the charts
     */
   def page(
       command: String,

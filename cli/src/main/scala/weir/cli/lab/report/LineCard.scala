@@ -5,7 +5,7 @@ package weir.cli.lab.report
   * Both axes are logarithmic, with a line for each factor of two.
   *
   * @param counts
-  *   what else is in the table, below the lines
+  *   the further counts in the table, below the lines
   * @param ideal
   *   the speed-up that is the best to expect of the most carriers
   */

@@ -4,18 +4,18 @@ package weir.cli.lab.report
 private[cli] trait ReportCard:
   def title: String
 
-  /** What the figures are. */
+  /** The unit of the figures, and which ones are better. */
   def meaning: String
 
-  /** What the chart shows of them. */
+  /** The meaning of the chart's lengths or lines. */
   def scale: String
 
-  /** How much better Weir is than [[marginOver]]; empty if there is no rival. */
+  /** Weir's advantage over [[marginOver]], in words; empty if there is no rival. */
   def margin: String
 
   def marginOver: String
 
-  /** What the script draws. */
+  /** The data that the script draws. */
   def drawing: ujson.Obj
 
   def table: ReportCard.Table

@@ -2,7 +2,7 @@ package weir.cli.sql.report
 
 import java.lang.Character.UnicodeScript
 
-/** How many columns of a terminal a character takes. */
+/** Computes the number of columns that a character takes on a terminal. */
 object CharWidth:
   /** 0 for what joins the character before it, 2 for what is drawn wide, as in East Asia and emoji,
     * else 1.

@@ -5,7 +5,9 @@ object CopyField:
   private val separators = Vector('\t', ',', '|', ';')
   private val cutMark = "..."
 
-  /** Where the field begins; none if no field is `value`, or if several are. */
+  /** Returns the place at which the field `value` begins; none if no field, or more than one, has
+    * that value.
+    */
   def indexOf(row: String, value: String): Option[Int] =
     separators.iterator
       .map(separator => matching(row, value, separator))

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.sql.run.Counted
 
-/** What scripts hold, and how fast they were split. */
+/** The summary of scripts that were split and not applied. */
 final case class DrySummary(counted: Counted, taken: FiniteDuration):
   def print(out: PrintWriter): Unit =
     import counted.*

@@ -4,7 +4,7 @@ package weir.cli.sql.report
   * caret.
   *
   * @param caret
-  *   how many columns come before the place of the error
+  *   the number of columns that come before the place of the error
   */
 final case class Excerpt(line: String, caret: Int):
   def caretLine: String = " " * caret + "^"
@@ -13,7 +13,7 @@ object Excerpt:
   private val cut = Cell("…", 1)
   private val tabColumns = 8
 
-  /** What takes its columns together. */
+  /** A cell: characters that take their columns together. */
   private final case class Cell(text: String, columns: Int)
 
   /** @param before
@@ -21,7 +21,7 @@ object Excerpt:
     * @param after
     *   the rest of the line, or the beginning of that
     * @param columns
-    *   how many there are, at least 20
+    *   the number of columns, at least 20
     */
   def of(before: String, after: String, columns: Int): Excerpt =
     val left = cells(before, 0)
@@ -48,7 +48,7 @@ object Excerpt:
       found += cell
     found.result()
 
-  /** As many of the first cells as fit, with a mark if that is not all. */
+  /** Returns the first cells that fit, with a mark if more follow. */
   private def first(cells: Vector[Cell], columns: Int): Vector[Cell] =
     if width(cells) <= columns then cells else fitting(cells, columns - cut.columns) :+ cut
 

@@ -2,12 +2,12 @@ package weir.cli.sql.report
 
 import weir.postgres.{Position, ScriptException, ServerError, ServerNotice}
 
-/** What is wrong with a script, as it is shown to the user.
+/** An error in a script, as it is shown to the user.
   *
   * @param severity
   *   ERROR, or what the server calls it in its language
   * @param context
-  *   where on the server
+  *   the place on the server
   * @param copied
   *   the value of COPY data that the server quotes
   */

@@ -3,7 +3,7 @@ package weir.cli.sql.report
 import weir.cli.Text
 import weir.postgres.Resume
 
-/** What a journal has of a script. */
+/** Tells the user what a journal has of a script. */
 object Resumption:
   /** @param at
     *   where the user wants to go on, if not behind that

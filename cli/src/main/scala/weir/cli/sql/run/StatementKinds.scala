@@ -38,7 +38,7 @@ object StatementKinds:
   private enum Word:
     case Verb(counter: Counter)
 
-    /** What it does is said by the next words. */
+    /** The next words say what it does. */
     case OnObject(counters: mutable.Map[String, Counter])
 
   private object Word:

@@ -91,7 +91,7 @@ class BrowserSuite extends FunSuite:
     tab.evaluate(frames): Unit
     assert(tab.evaluate(widthOf).num < wide)
 
-  /** How many bars there are that can be seen, or have no length since their value is 0. */
+  /** The number of bars that can be seen, or have no length since their value is 0. */
   private val drawnBars =
     """[...document.querySelectorAll('.chart')].reduce((sum, place) =>
       |  sum + echarts.getInstanceByDom(place).getOption().series
