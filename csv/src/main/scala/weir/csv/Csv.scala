@@ -55,7 +55,8 @@ object Csv:
       val fields: Vector[String],
       header: Map[String, Int]
   ):
-    /** The field of this name. **Fails** with a `NoSuchElementException` if there is none. */
+    /** Returns the field of this name. **Fails** with a `NoSuchElementException` if there is none.
+      */
     def apply(name: String): String = get(name).getOrElse(
       throw java.util.NoSuchElementException(
         s"Csv: there is no field '$name' in line $line. The header has " +
@@ -63,19 +64,19 @@ object Csv:
       )
     )
 
-    /** The field of this name, if there is one. */
+    /** Returns the field of this name, if there is one. */
     def get(name: String): Option[String] = header.get(name).map(fields)
 
-    /** The fields by their names. */
+    /** Returns the fields by their names. */
     def toMap: Map[String, String] = header.map((name, index) => (name, fields(index)))
 
     override def toString: String = s"NamedRow($line, ${fields.mkString(", ")})"
 
-  /** The records of bytes, which may be cut anywhere. Lines without a character are left out.
+  /** Parses bytes, which may be cut anywhere, into records. Empty lines are left out.
     *
     * The parser blocks a fiber of its own. **Fails**, after the records before it, with an
-    * `IOException` that names the line: where a quote is not closed, a field is too long, or the
-    * bytes are not of this charset. **Cancelled** while it waits for bytes.
+    * `IOException` that names the line: if a quote is not closed, a field is too long, or the bytes
+    * are not valid in this charset. **Cancelled** while it waits for bytes.
     */
   def rows(format: Format = Format()): Stream[Array[Byte]] => Stream[Row] = bytes =>
     bytes.throughInputStream(
@@ -86,8 +87,8 @@ object Csv:
       adapt
     )
 
-  /** As `rows`, of a file whose first record has the names of the fields. **Fails** also if a name
-    * is there twice, and where a record has more or fewer fields than names.
+  /** Parses as `rows` does, a file whose first record has the names of the fields. **Fails** also
+    * if a name occurs twice, or if a record has more or fewer fields than names.
     */
   def named(format: Format = Format()): Stream[Array[Byte]] => Stream[NamedRow] = bytes =>
     rows(format)(bytes)
@@ -139,7 +140,7 @@ object Csv:
       .distinct
       .mkString("Csv: ", ": ", "")
 
-  /** The text of records, each with the end of its line, `\r\n`. Fields are quoted where they must
+  /** Formats records as text, each with the end of its line, `\r `. Fields are quoted if they must
     * be.
     */
   def write(format: Format = Format()): Stream[Iterable[String]] => Stream[String] = records =>

@@ -18,10 +18,11 @@ import weir.{Stream, Text}
   */
 object JsonLines:
 
-  /** The values of the lines of UTF-8, which may be cut anywhere. Blank lines are left out.
+  /** Parses a value from each line of UTF-8 bytes, which may be cut anywhere. Blank lines are left
+    * out.
     *
-    * **Fails**, after the values before it, with an `IOException` that names the line: where it is
-    * no value of this type, or longer than `longestLine` characters.
+    * **Fails**, after the values before it, with an `IOException` that names the line: if it is no
+    * value of this type, or longer than `longestLine` characters.
     */
   def decode[A](longestLine: Int = 16 * 1024 * 1024)(using
       codec: JsonValueCodec[A]
@@ -41,8 +42,8 @@ object JsonLines:
         val problem = error.getMessage.nn.linesIterator.next().stripSuffix(", buf:")
         throw IOException(s"JsonLines: line $number: $problem", error)
 
-  /** The bytes of the values, each with the end of its line, `\n`. **Fails** with what the codec
-    * throws.
+  /** Writes values as bytes, each with the end of its line, ` `. **Fails** with the error of the
+    * codec.
     */
   def encode[A](using codec: JsonValueCodec[A]): Stream[A] => Stream[Array[Byte]] =
     _.map { value =>

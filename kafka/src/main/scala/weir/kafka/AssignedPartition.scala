@@ -6,8 +6,8 @@ import weir.Stream
 /** A partition that was assigned to this consumer.
   *
   * @param records
-  *   its records, to be run once. It ends when the partition is revoked or lost; a revoke then
-  *   waits until what it has given is done.
+  *   its records; run this stream once. It ends when the partition is revoked or lost. A revoke
+  *   waits until the records that it has emitted are done.
   */
 final class AssignedPartition[K, V] private[kafka] (
     val topicPartition: TopicPartition,

@@ -22,9 +22,9 @@ final case class Attempts[K, V](
   require(max >= 1, s"Attempts: max was $max. It must be at least 1. For no limit: Int.MaxValue.")
 
 object Attempts:
-  /** From 100 ms on, doubled each time, up to 30 s, and a random part less. */
+  /** Waits 100 ms at first, twice as long each time, up to 30 s, less a random part. */
   val backOff: Schedule[Throwable] =
     Schedule.exponential(100.millis).capped(30.seconds).jittered(0.2)
 
-  /** Each record is tried once; an error is the error of the stream. */
+  /** Tries each record once: an error fails the stream. */
   def once[K, V]: Attempts[K, V] = Attempts(1)

@@ -6,10 +6,10 @@ import org.apache.kafka.common.header.Headers
 import weir.Task
 import weir.kafka.consumer.Assignment
 
-/** A record that a consumer group has read, and that is committed once it is `done`.
+/** A record that a consumer group has read. It is committed once it is `done`.
   *
-  * A record that is never done is read again by whoever has its partition next; those that are done
-  * are not, also behind it: see [[KafkaConsumer]].
+  * A record that is never done is read again by the next owner of its partition. Records that are
+  * done are not read again, even if they come after one that is not: see [[KafkaConsumer]].
   */
 final class CommittableRecord[+K, +V] private[kafka] (
     consumed: ConsumerRecord[? <: K, ? <: V],
@@ -27,12 +27,11 @@ final class CommittableRecord[+K, +V] private[kafka] (
 
   def topicPartition: TopicPartition = assignment.partition
 
-  /** The record as the Kafka client has it. */
+  /** Returns the record of the Kafka client. */
   def record: ConsumerRecord[? <: K, ? <: V] = consumed
 
-  /** Says that the record has been processed. It is committed soon after, with all others that are
-    * done. Of a partition that was revoked or lost it changes nothing: the new owner reads the
-    * record again.
+  /** Marks the record as processed. It is committed soon after, with all others that are done. If
+    * its partition was revoked or lost, this has no effect: the new owner reads the record again.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").evalTap(r => bill(r.value).andThen(r.done))

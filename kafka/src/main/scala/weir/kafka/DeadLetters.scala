@@ -6,13 +6,13 @@ import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.header.internals.RecordHeaders
 import weir.Task
 
-/** A topic for records that have failed too often. They keep their key, value and headers; the
-  * headers `weir.dead.…` say whence they are, and why: `topic`, `partition`, `offset`, `timestamp`,
-  * `attempts`, `error.class`, `error.message` and `error.trace`.
+/** A topic for records that have failed too often. They keep their key, value and headers. The
+  * headers `weir.dead.…` have their origin and the error: `topic`, `partition`, `offset`,
+  * `timestamp`, `attempts`, `error.class`, `error.message` and `error.trace`.
   */
 final class DeadLetters[K, V](producer: KafkaProducer[K, V], topic: String):
 
-  /** Has written the record to the topic. **Waits** for the broker's acknowledgement. */
+  /** Writes the record to the topic. **Waits** for the broker's acknowledgement. */
   private[kafka] def send(
       record: CommittableRecord[K, V],
       error: Throwable,

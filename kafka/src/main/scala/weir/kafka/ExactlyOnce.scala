@@ -13,9 +13,9 @@ import weir.{Stream, Task}
   * effects, such as a call of a service, may happen twice.
   *
   * @param transactionalId
-  *   a name for this process, which no other may have at the same time. One that starts again under
-  *   its name ends what it had left open at once; otherwise the broker does so after
-  *   `transaction.timeout.ms`, which is 10 s here
+  *   a name for this process, which no other process may have at the same time. If a process starts
+  *   again with its name, it ends a transaction that it had left open at once. Otherwise the broker
+  *   ends it after `transaction.timeout.ms`, which is 10 s here
   * @param batchRecords
   *   the largest number of records in a transaction. A revoke waits for a piece of the batch
   * @param batchTime

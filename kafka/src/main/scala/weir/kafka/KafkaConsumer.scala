@@ -3,13 +3,13 @@ package weir.kafka
 import weir.Stream
 import weir.kafka.consumer.{Consumption, PartitionStreams}
 
-/** Reads topics as a member of a consumer group, whose members share the partitions.
+/** Reads topics as a member of a consumer group. The members share the partitions.
   *
-  * A thread of its own polls, whatever the streams do: a stream that takes its time has its
-  * partitions paused, and never falls out of the group. **At least once**: what is committed is
-  * what is done (`CommittableRecord.done`, or an operator such as `parEvalMapByKey` that says so by
-  * itself), also beyond a record that is not. After a kill, those are repeated that were in flight,
-  * or were done since the last commit.
+  * A separate thread polls. If a stream is slow, its partitions are paused, and the member stays in
+  * the group. **At least once**: a record is committed once it is done, even if it comes after one
+  * that is not. `CommittableRecord.done` marks it as done, and so do operators such as
+  * `parEvalMapByKey`. After a kill, the records in flight and those done since the last commit are
+  * repeated.
   *
   * {{{
   * val settings = ConsumerSettings("localhost:9092", StringDeserializer(), StringDeserializer())
@@ -20,16 +20,17 @@ import weir.kafka.consumer.{Consumption, PartitionStreams}
   */
 final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
 
-  /** The records of the partitions that this member of the group gets, without an end.
+  /** Emits the records of the partitions that this member of the group gets, and does not end.
     *
-    * A revoke hands out no more records of the partition and waits, up to
-    * `ConsumerSettings.revokeDeadline`, for those that are in flight: handed out, and not done (of
-    * those that `parEvalMapByKey` has taken, the ones whose task runs). Then it commits.
+    * A revoke hands out no more records of the partition. It waits, up to
+    * `ConsumerSettings.revokeDeadline`, for the records in flight, which were handed out and are
+    * not done. (Of the records that `parEvalMapByKey` has taken, only those whose task runs are in
+    * flight.) Then it commits.
     *
-    * **Waits** for records. **Cancelled** at once; what is done is committed then, for which it
-    * waits up to six seconds where the broker is away. **Fails** with [[KafkaFailure]], within
-    * `ConsumerSettings.connectTimeout`, where no broker answers, a topic is not there, or the
-    * broker refuses the credentials or the group. A broker that goes away later is waited for.
+    * **Waits** for records. **Cancelled** at once. Records that are done are committed then; if the
+    * broker is away, that takes up to six seconds. **Fails** with a [[KafkaFailure]], within
+    * `ConsumerSettings.connectTimeout`, if no broker answers, a topic does not exist, or the broker
+    * refuses the credentials or the group. If a broker goes away later, the stream waits for it.
     * **Order**: that of each partition.
     *
     * {{{
@@ -39,11 +40,11 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
   def records(topics: Set[String], group: String): Stream[CommittableRecord[K, V]] =
     Stream.fromSource(Consumption.merged(settings, topics, group))
 
-  /** A stream for each partition that is assigned to this member of the group, as they come,
-    * without an end. They are to be run at the same time, as by `parJoinUnbounded`.
+  /** Emits a stream for each partition that this member of the group gets, and does not end. Run
+    * these streams at the same time, as by `parJoinUnbounded`.
     *
-    * A partition whose stream is slow, or is not run, is paused and holds up no other. When it is
-    * revoked, its stream ends. Otherwise as `records`.
+    * If the stream of a partition is slow, or is not run, the partition is paused and delays no
+    * other. When it is revoked, its stream ends. Otherwise as `records`.
     *
     * {{{
     * consumer

@@ -15,7 +15,7 @@ import org.apache.kafka.common.errors.{
   UnsupportedVersionException
 }
 
-/** Kafka cannot be used in this way: what happened, the rule, and what to do. */
+/** An error of the use of Kafka. The message says what happened, the rule, and what to do. */
 final class KafkaFailure(message: String, cause: Throwable | Null = null)
     extends RuntimeException(message, cause)
 

@@ -11,8 +11,8 @@ import org.apache.kafka.clients.producer.{
 }
 import weir.{Resource, Stream, Task}
 
-/** Writes records to topics. Kafka's client sends those together that come close together; so many
-  * fibers may send, or a stream with many on their way (`sendEach`).
+/** Writes records to topics. Kafka's client batches records that come close together. So let many
+  * fibers send, or use a stream with many records in flight (`sendEach`).
   *
   * {{{
   * val settings = ProducerSettings("localhost:9092", StringSerializer(), StringSerializer())
@@ -23,9 +23,9 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
 
   /** Writes the record, and returns its partition and offset.
     *
-    * **Waits** until the broker has acknowledged it, and where the client's memory is full
-    * (`buffer.memory`). **Cancelled** while it waits: the record may be written all the same.
-    * **Fails** with [[KafkaFailure]] where the topic is not there, or no broker answers within
+    * **Waits** until the broker has acknowledged it, and while the client's memory is full
+    * (`buffer.memory`). **Cancelled** while it waits: the record may still be written. **Fails**
+    * with a [[KafkaFailure]] if the topic does not exist, or if no broker answers within
     * `ProducerSettings.connectTimeout`; with the client's error otherwise. **Order**: the sends of
     * one fiber, to one partition, in their order.
     *
@@ -36,12 +36,12 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
   def send(record: ProducerRecord[K, V]): Task[RecordMetadata] =
     Task.defer(begin((), record).acknowledged((_, metadata) => metadata))
 
-  /** The same elements, each once its record has been written, with up to `window` records on their
-    * way.
+  /** Emits the same elements, each once its record has been written, with up to `window` records in
+    * flight.
     *
-    * **Fails** as `send`, with the first error, in the place of its element; later records may be
-    * written all the same. **Order**: kept, and that in which the records of a partition are
-    * written.
+    * **Fails** as `send`, with the first error, in the place of its element; later records may
+    * still be written. **Order**: that of the elements; the records of a partition are written in
+    * this order too.
     *
     * {{{
     * orders.through(producer.sendEach(1000)(o => ProducerRecord("orders", o.id, o.text)))
@@ -64,7 +64,7 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
         .prefetchN(window)
         .evalMap(_.acknowledged((_, metadata) => metadata))
 
-  /** Blocks where the client has no room, or does not know the topic yet. */
+  /** Blocks if the client has no room, or does not know the topic yet. */
   private def begin[A](of: A, record: ProducerRecord[K, V]): KafkaProducer.Pending[A] =
     val pending = KafkaProducer.Pending(of, failure(record.topic))
     try client.send(record, pending): Unit
@@ -77,8 +77,8 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
 object KafkaProducer:
   private val closeTime = JDuration.ofSeconds(10)
 
-  /** A producer; in the end it sends what is left. **Fails** with [[KafkaFailure]] where the
-    * settings cannot be used.
+  /** Opens a producer. Its release sends the records that are left. **Fails** with a
+    * [[KafkaFailure]] if the settings cannot be used.
     */
   def resource[K, V](settings: ProducerSettings[K, V]): Resource[KafkaProducer[K, V]] =
     Resource
@@ -94,7 +94,7 @@ object KafkaProducer:
       case error: Exception =>
         throw KafkaFailure.explain(settings.brokers, "this producer", Set.empty)(error)
 
-  /** A record on its way. The client's thread says how it ended; one fiber waits for that.
+  /** A record in flight. The client's thread completes it; one fiber waits for that.
     *
     * {{{
     * state:  null --waits--> the waiter --ended, which resumes it

@@ -6,18 +6,18 @@ import weir.{Semaphore, Stream, Task}
 
 extension [K, V](records: Stream[CommittableRecord[K, V]])
 
-  /** The values of the tasks that `f` makes of the records, at most `parallelism` running at a
-    * time, and one at a time for each key of a partition. Once its task has succeeded, a record is
-    * done: what is to happen with the value before that belongs into the task. Records without a
-    * key are in no order.
+  /** Runs the task that `f` makes of each record, and emits its value. At most `parallelism` tasks
+    * run at a time, and one at a time for each key of a partition. A record is done once its task
+    * has succeeded, so put everything that must happen before into the task. Records without a key
+    * are in no order.
     *
-    * A record that fails is tried again as `attempts` says, then goes to its dead letters, and has
-    * no value here. Up to `buffer` records more are taken, which wait for their key or their next
-    * attempt.
+    * A record that fails is tried again as `attempts` says. Then it goes to the dead letters, and
+    * the stream has no value for it. Up to `buffer` more records are taken, which wait for their
+    * key or their next attempt.
     *
     * **Fails** with the first error, which cancels the other tasks; their records are not done.
     * **Order**: for each key, that of the records; otherwise that in which the tasks end. A key
-    * that is slow, or fails, holds up no other, until `buffer` of its records wait.
+    * that is slow, or fails, delays no other key, until `buffer` of its records wait.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").parEvalMapByKey(256)(order => bill(order.value))
@@ -61,8 +61,8 @@ private object KeyedRecords:
         held.parEvalMapBy(running, buffer = 0)(keyOf)(retried(_)).unNone
       }
 
-  /** The value of `task`, after which the record is done; none if its partition has gone before its
-    * turn.
+  /** Runs `task`, and marks the record as done. Returns none if the partition has gone before the
+    * record could begin.
     */
   private def ifBegun[B](record: CommittableRecord[?, ?])(task: => Task[B]): Task[Option[B]] =
     Task.defer {
@@ -85,7 +85,8 @@ private object KeyedRecords:
 
   private final case class PartitionKey(partition: TopicPartition, key: Any)
 
-  /** A record's task, as often as it is to be tried. Only while it runs it has a permit. */
+  /** Runs a record's task up to the number of attempts. It holds a permit only while the task runs.
+    */
   private final class Retried[K, V, B](
       permits: Semaphore,
       attempts: Attempts[K, V],
@@ -95,7 +96,9 @@ private object KeyedRecords:
       if attempts.max == Int.MaxValue then attempts.backOff
       else attempts.backOff.times(attempts.max - 1L)
 
-    /** None for a dead letter, and for one whose partition has gone before its turn. */
+    /** Returns none for a dead letter, and for a record whose partition has gone before it could
+      * begin.
+      */
     def apply(record: CommittableRecord[K, V]): Task[Option[B]] = Task.defer {
       var tried = 0
       // It is held back but while it runs: see `begin`.

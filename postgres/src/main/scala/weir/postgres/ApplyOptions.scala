@@ -9,16 +9,17 @@ import weir.StreamMonitor
   *   says if the statements after an error still run. psql goes on unless it is told otherwise;
   *   this library stops.
   * @param singleTransaction
-  *   all scripts are one transaction. A script that ends a transaction is refused, at that
+  *   makes all scripts one transaction. A script that ends a transaction is refused, at that
   *   statement.
   * @param prefetch
   *   how far the splitter may be ahead of the server
   * @param slowest
   *   the number of slowest statements in the summary
   * @param resume
-  *   keep a journal in the database of what has been applied, and continue each script after that
+  *   keeps a journal of the applied statements in the database, and continues each script after
+  *   them
   * @param jobs
-  *   send the data of a COPY over several connections, where the statement allows it
+  *   sends the data of a COPY over several connections, if the statement allows it
   * @param stallAfter
   *   the time after which `ApplyListener.stalled` is called for a statement that the server has not
   *   finished
@@ -57,8 +58,10 @@ final case class ApplyOptions(
 
 /** Says if the statements after an error still run. */
 enum OnError:
-  /** They do not run. */
+  /** The next statements do not run. */
   case Stop
 
-  /** They run. A connection that was lost, and a script that cannot be split, still end it all. */
+  /** The next statements run. But a lost connection, or a script that cannot be split, ends the
+    * run.
+    */
   case Continue

@@ -5,18 +5,18 @@ import scala.concurrent.duration.FiniteDuration
 /** The result of applying scripts.
   *
   * @param statements
-  *   that have run without an error, each COPY with its data being one
+  *   the number of statements that have run without an error; a COPY with its data counts as one
   * @param rows
-  *   that they have selected, inserted, updated, deleted, copied
+  *   the number of rows that they have selected, inserted, updated, deleted or copied
   * @param errors
-  *   that `OnError.Continue` went on after
+  *   the number of errors after which `OnError.Continue` went on
   * @param sizeBytes
-  *   of the scripts
+  *   the size of the scripts
   * @param parallelCopies
   *   the number of COPYs that went over several connections
   * @param singleCopies
-  *   the number of went that over one connection although several were allowed and there was enough
-  *   data, by the reason
+  *   the number of COPYs that went over one connection although several were allowed and there was
+  *   enough data, by the reason
   */
 final case class ApplySummary(
     statements: Long,
@@ -29,10 +29,10 @@ final case class ApplySummary(
     singleCopies: Map[String, Long] = Map.empty
 )
 
-/** One of the statements that took longest.
+/** One of the slowest statements.
   *
   * @param firstLine
-  *   of the statement, at most 200 characters, without what is secret in it
+  *   the first line of the statement, at most 200 characters, without secrets
   */
 final case class SlowStatement(
     script: String,

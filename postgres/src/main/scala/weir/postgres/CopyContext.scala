@@ -9,8 +9,8 @@ package weir.postgres
 private[postgres] final case class CopyContext(row: Long, column: Option[String])
 
 private[postgres] object CopyContext:
-  // A column's value is quoted, in one of many ways; where it is null, some words without a quote
-  // stand for it.
+  // A column's value is quoted, in one of many ways. If it is null, some words without a quote take
+  // its place.
   private val Value = """ ?: ?(?:["«»„“「].*|[^"«»„“「:]*)"""
   private val Row = """[,、] ?[^\d,、:]*?(\d+)[^\d,、:]*?"""
   private val Line = s"(?s)COPY .*?$Row(?:[,、] ?\\S+ (.*?)$Value|:.*)?".r
@@ -19,8 +19,8 @@ private[postgres] object CopyContext:
   private val NameFirst =
     s"(?s).*? ?(?:のCOPY|복사)$Row(?:[,、] ?(?:列 (.*?)|(.*?) 열)$Value|:.*)?".r
 
-  /** Of the lines of a context the last such one: what stands before it is about code that ran for
-    * the row.
+  /** Finds the last such line of a context: the lines before it are about code that ran for the
+    * row.
     */
   def of(context: String | Null): Option[CopyContext] =
     if context eq null then None

@@ -36,7 +36,7 @@ private[postgres] object Encodings:
   /** The encodings that the JDK does not have. */
   private val ours = Map("LATIN6" -> SingleByteCharset.Iso10, "LATIN8" -> SingleByteCharset.Iso14)
 
-  /** The charset of a `client_encoding`; none if there is none for it. */
+  /** Returns the charset of a `client_encoding`; none if there is none for it. */
   def find(encoding: String): Option[Charset] =
     val name = encoding.toUpperCase(java.util.Locale.ROOT)
     def jdk = name match
@@ -47,11 +47,12 @@ private[postgres] object Encodings:
       case _ => None
     ours.get(name).orElse(jdk.filter(Charset.isSupported).map(Charset.forName))
 
-  /** As `find`; ASCII if there is none, so that a message shows every other character as `\uFFFD`.
+  /** Returns the charset as `find` does; ASCII if there is none, so that a message shows every
+    * other character as `\uFFFD`.
     */
   def charset(encoding: String): Charset = find(encoding).getOrElse(StandardCharsets.US_ASCII)
 
-  /** Why a session's `client_encoding` cannot be used; none if it can. */
+  /** Returns the reason why a session's `client_encoding` cannot be used; none if it can. */
   def problem(encoding: String): Option[String] =
     Refused
       .encoding(encoding)
@@ -61,7 +62,7 @@ private[postgres] object Encodings:
         )
       )
 
-  /** The index of the first byte that is not valid in `charset`; -1 if there is none. */
+  /** Returns the index of the first byte that is not valid in `charset`; -1 if there is none. */
   def firstInvalid(text: Array[Byte], charset: Charset): Int =
     val ascii = asciiLength(text)
     if ascii == text.length || unsure(charset) then -1

@@ -27,17 +27,17 @@ object PgCodec:
     case Text extends Column("text")
     case Jsonb extends Column("jsonb")
 
-  /** Bytes as they are, in a `bytea`. */
+  /** Stores bytes unchanged, in a `bytea`. */
   val bytes: PgCodec[Array[Byte]] =
     new PgCodec(Column.Bytes, identity, _.asInstanceOf[Array[Byte]])
 
-  /** Text in a `text`. An offer whose text has U+0000, or half of a surrogate pair, **fails**:
-    * Postgres cannot store it.
+  /** Stores text in a `text`. **Fails** when a job is offered whose text has U+0000 or half of a
+    * surrogate pair: Postgres cannot store it.
     */
   val text: PgCodec[String] = new PgCodec(Column.Text, identity, _.asInstanceOf[String])
 
-  /** JSON as text, in a `jsonb`, which SQL can look into. Postgres drops what is not part of the
-    * value: spaces, the order of keys. **Fails** when a job is offered whose text is no JSON, or
-    * has U+0000, also as an escape, or half of a surrogate pair.
+  /** Stores JSON, given as text, in a `jsonb`, which SQL can query. Postgres drops spaces and the
+    * order of keys. **Fails** when a job is offered whose text is no JSON, or has U+0000, also as
+    * an escape, or half of a surrogate pair.
     */
   val jsonb: PgCodec[String] = new PgCodec(Column.Jsonb, identity, _.asInstanceOf[String])

@@ -11,7 +11,7 @@ import java.time.Instant
   * @param maxAttempts
   *   the number of times that it may be begun
   * @param runAt
-  *   when it was due
+  *   the time at which it was due
   * @param lastError
   *   the error of the attempt before, if that was reported
   * @param token
@@ -30,7 +30,7 @@ final class PgJob[+A] private[postgres] (
     val token: Int,
     decoded: () => A
 ):
-  /** The payload. **Fails** with what the codec throws for it. */
+  /** Returns the payload. **Fails** with the error of the codec. */
   lazy val payload: A = decoded()
 
   /** The job's number and token, by which the server knows this take. */

@@ -30,13 +30,13 @@ final class PgQueue[A] private (
 
   // ---- the tables ----
 
-  /** The statements that `create` runs, for those who create tables by other means. The schema must
-    * be there.
+  /** Returns the statements that `create` runs, for those who create tables by other means. The
+    * schema must exist.
     */
   def ddl: String = tables.create
 
-  /** Nothing, once the queue's tables are there: the schema and two tables, made if there are none.
-    * Several processes may do so at once.
+  /** Creates the queue's schema and its two tables, if they do not exist. Several processes may do
+    * so at once.
     *
     * **Fails** with a [[PgQueueException]] if the user may not create them, or if they are of
     * another version.
@@ -45,20 +45,20 @@ final class PgQueue[A] private (
 
   // ---- offering ----
 
-  /** The number of the new job; none if there is one with its key.
+  /** Adds a job, and returns its number; none if the queue has a job with its key.
     *
-    * **Fails** with a [[PgQueueException]], as all methods do, if the tables are not there or may
+    * **Fails** with a [[PgQueueException]], as all methods do, if the tables do not exist or may
     * not be used; with one of `Kind.NotStorable`, before the server is asked, if the payload or the
     * key is text that Postgres cannot store; with a `SQLException` for other errors, such as an
-    * outage: only a `stream` waits for the end of one.
+    * outage. Only a `stream` waits for the end of an outage.
     * {{{
     * val added: Task[Option[Long]] = queue.offer(PgOffer("hello", key = Some("greet")))
     * }}}
     */
   def offer(job: PgOffer[A]): Task[Option[Long]] = offerAll(Vector(job)).map(_.head)
 
-  /** The numbers of the new jobs, in the order of `jobs`; none for those whose key is in the queue.
-    * All are added in one transaction, by one statement.
+  /** Adds jobs in one transaction, by one statement. Returns their numbers, in the order of `jobs`;
+    * none for each job whose key is in the queue.
     */
   def offerAll(jobs: Iterable[PgOffer[A]]): Task[Vector[Option[Long]]] =
     if jobs.isEmpty then Task.pure(Vector.empty)
@@ -68,8 +68,8 @@ final class PgQueue[A] private (
         access.transaction(calls.offer(_, storable))
       }
 
-  /** As `offerAll`, in the transaction that is open on `connection`: the jobs are there when that
-    * is committed, and never if it is rolled back.
+  /** Adds jobs as `offerAll` does, in the open transaction of `connection`: the jobs are added if
+    * and only if that is committed.
     * {{{
     * def order(connection: Connection, item: String): Task[Unit] =
     *   Task(insertOrder(connection, item)) >>
@@ -87,13 +87,13 @@ final class PgQueue[A] private (
 
   // ---- taking, one by one; see also stream ----
 
-  /** Up to `count` jobs that are due, which are the caller's for the time of `lease`. Does not
-    * wait: there may be none.
+  /** Takes up to `count` due jobs, which the caller holds for the time of `lease`. Does not wait:
+    * the result may be empty.
     *
-    * **Order**: those with a higher priority first, then those that were due first.
+    * **Order**: jobs with a higher priority first, then those that were due first.
     *
-    * **Cancelled**: what was taken may be lost to the caller, and can be taken again when its lease
-    * has ended.
+    * **Cancelled**: jobs that were taken may be lost to the caller, and can be taken again when
+    * their leases have ended.
     */
   def take(count: Int, lease: FiniteDuration): Task[Vector[PgJob[A]]] =
     require(count >= 1, s"PgQueue.take: count was $count. It must be at least 1.")
@@ -102,8 +102,8 @@ final class PgQueue[A] private (
 
   /** Acknowledges the job: it is done, and is removed from the queue.
     *
-    * **Fails** with a `PgQueueException` of `Kind.LeaseLost` if the job is not the caller's any
-    * more: its lease has ended, and another has taken it. What was done for it may be done again.
+    * **Fails** with a `PgQueueException` of `Kind.LeaseLost` if the caller no longer holds the job:
+    * its lease has ended, and another worker has taken it. Its work may then be done again.
     */
   def ack(job: PgJob[A]): Task[Unit] = ackAll(Vector(job)).map(refuse(_))
 
@@ -116,16 +116,17 @@ final class PgQueue[A] private (
       val all = jobs.toVector
       access.transaction(calls.ack(_, all)).map(done => all.filterNot(job => done(job.taken)))
 
-  /** As `ack`, in the transaction that is open on `connection`. If the job's effects are in the
-    * same transaction they happen exactly once: roll it back where this fails.
+  /** Acknowledges the job as `ack` does, in the open transaction of `connection`. If the job's
+    * effects are in the same transaction, they happen exactly once: roll it back if this fails.
     */
   def ackWithin(connection: Connection)(job: PgJob[A]): Task[Unit] =
     access
       .within(connection)(callsWithin.ack(connection, Vector(job)))
       .map(done => refuse(if done.isEmpty then Vector(job) else Vector.empty))
 
-  /** True if the job can be taken again after `delay`; false if this was its last attempt, and it
-    * is dead now. `error` says why, for the next attempt and for people.
+  /** Reports that the attempt has failed. Returns true if the job can be taken again after `delay`,
+    * and false if this was its last attempt, so that it is dead now. `error` is the reason, for the
+    * next attempt and for people.
     *
     * **Fails** as `ack`.
     */
@@ -137,14 +138,15 @@ final class PgQueue[A] private (
         case Some(isDead) => !isDead
         case None => throw leaseLost(job))
 
-  /** Nothing, once the job is in the queue as if it had not been taken: the attempt does not count.
+  /** Gives the job back to the queue, as if it had not been taken: the attempt does not count.
     *
     * **Fails** as `ack`.
     */
   def giveBack(job: PgJob[A]): Task[Unit] =
     access.transaction(calls.giveBack(_, Vector(job))).map(done => refuse(missing(job, done)))
 
-  /** Nothing, once the job is the caller's for the time of `lease` from now on. **Fails** as `ack`.
+  /** Extends the lease: the caller holds the job for the time of `lease` from now on. **Fails** as
+    * `ack`.
     */
   def extend(job: PgJob[A], lease: FiniteDuration): Task[Unit] =
     checkLease("extend", lease)
@@ -154,27 +156,26 @@ final class PgQueue[A] private (
 
   // ---- a worker ----
 
-  /** Runs `work` for the jobs of the queue, as they come, and emits its results once their jobs are
-    * acknowledged. At most `parallelism` run; twice as many may be taken ahead, or wait for their
-    * acknowledgement, or for the consumer of the stream. It does not end by itself. Each run of the
-    * stream is a worker of its own.
+  /** Runs `work` for the jobs of the queue, as they come, and emits each result once its job is
+    * acknowledged. At most `parallelism` jobs run. Twice as many may be taken ahead, or wait for
+    * their acknowledgement or for the consumer of the stream. The stream does not end by itself.
+    * Each run of the stream is a worker of its own.
     *
-    *   - **While a job runs** its lease is renewed, each time a third of it has passed. If it is
-    *     lost all the same, as when the server could not be reached for so long, the job is
-    *     cancelled.
+    *   - **While a job runs** its lease is renewed, each time a third of it has passed. If the
+    *     lease is lost, as when the server could not be reached for so long, the job is cancelled.
     *   - **A job that fails** is tried again after `worker.pause`, and is dead after its last
     *     attempt. The stream goes on.
-    *   - **The end**: when the stream is cancelled or its consumer wants no more, the jobs that run
-    *     are cancelled and given back, so that others take them at once; what was done is
-    *     acknowledged. `worker.stop` ends it without breaking off what runs.
+    *   - **The end**: if the stream is cancelled or its consumer wants no more, running jobs are
+    *     cancelled and given back, so that others take them at once, and jobs that were done are
+    *     acknowledged. `worker.stop` ends the stream without cancelling running jobs.
     *   - **An outage**: the stream opens a lost connection again, and waits for a server that takes
-    *     no writes, for as long as it takes; what runs goes on.
+    *     no writes, without a limit. Running jobs go on.
     *   - **A killed process**: its jobs are taken by others when their leases have ended.
     *
-    * **Order**: jobs begin in the order of `take`. While more wait than it has room for, it looks
-    * each 100 ms for what goes before them: a job of a higher priority that is offered then may
-    * begin so much later. Results come in the order in which the jobs end. **Fails** if the first
-    * connection cannot be opened, and with what the server refuses.
+    * **Order**: jobs begin in the order of `take`. While more jobs wait than it has room for, it
+    * looks every 100 ms for jobs that go before them. So a job of a higher priority may begin up to
+    * 100 ms late. Results come in the order in which the jobs end. **Fails** if the first
+    * connection cannot be opened, and with errors of the server that do not pass.
     * {{{
     * val sent: Stream[Unit] =
     *   queue.stream(parallelism = 100, lease = 30.seconds)(job => send(job.payload))
@@ -204,7 +205,9 @@ final class PgQueue[A] private (
   /** Returns the number of jobs of each kind. Reads the whole table. */
   def counts: Task[PgQueue.Counts] = access.transaction(calls.counts)
 
-  /** Up to `limit` dead jobs, the latest first. They stay until they are deleted or revived. */
+  /** Returns up to `limit` dead jobs, the latest first. They stay until they are deleted or
+    * revived.
+    */
   def dead(limit: Int): Task[Vector[PgQueue.Dead[A]]] = access.transaction(calls.dead(_, limit))
 
   /** Puts the dead jobs with these numbers back into the queue, as new jobs with new numbers, and
@@ -236,8 +239,8 @@ final class PgQueue[A] private (
 object PgQueue:
   private val shortestLease = 100.millis
 
-  /** A queue by the name of `queue`, whose tables are in `schema`. Nothing is done yet: the tables
-    * are made by `create`.
+  /** Returns a queue with the name `queue`, whose tables are in `schema`. It does not access the
+    * database: `create` makes the tables.
     *
     * @param connect
     *   opens a connection of pgjdbc, or takes one out of a pool; it is closed after use
@@ -254,13 +257,13 @@ object PgQueue:
     new PgQueue(connect, QueueTables(schema, queue, codec.column), codec)
 
   /** @param ready
-    *   that could be taken now
+    *   the number of jobs that could be taken now
     * @param delayed
-    *   that wait for their time
+    *   the number of jobs that wait for their time
     */
   final case class Counts(ready: Long, leased: Long, delayed: Long, dead: Long)
 
-  /** A job that has failed as often as it may.
+  /** A job whose last attempt has failed.
     *
     * @param error
     *   the error of its last attempt

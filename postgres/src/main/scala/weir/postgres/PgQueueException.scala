@@ -9,7 +9,7 @@ final class PgQueueException private[postgres] (
 
 object PgQueueException:
   enum Kind:
-    /** The queue's tables are not there. */
+    /** The queue's tables do not exist. */
     case NoTable
 
     /** The tables are those of another version, or of another program. */
@@ -26,5 +26,5 @@ object PgQueueException:
       */
     case NotStorable
 
-    /** The lease of a job has ended, and somebody else has taken it, or it is done. */
+    /** The lease of a job has ended, and another worker has taken the job, or it is done. */
     case LeaseLost

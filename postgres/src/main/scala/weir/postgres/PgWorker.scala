@@ -17,8 +17,8 @@ import weir.postgres.queue.Storable
   *   the time between two looks for jobs whose notification got lost, and for leases that have
   *   ended
   * @param listens
-  *   whether to hold a second connection that waits for notifications; without it jobs are found by
-  *   polling alone, as behind a PgBouncer that pools transactions
+  *   true to hold a second connection that waits for notifications. Without it, only polling finds
+  *   jobs, which is necessary behind a PgBouncer that pools transactions
   * @param pause
   *   the wait of a job after its attempt with this number has failed
   * @param stop
@@ -50,8 +50,8 @@ object PgWorker:
     /** The attempt has failed; the job waits for `pause`, or is dead. */
     case Failed(job: PgJob[Any], error: Throwable, pause: Option[FiniteDuration])
 
-    /** Its lease has ended before the job had: somebody else may have it now. It was cancelled, or
-      * its result was refused.
+    /** The lease has ended before the job: another worker may have it now. The job was cancelled,
+      * or its result was refused.
       */
     case LeaseLost(job: PgJob[Any])
 
@@ -69,8 +69,8 @@ object PgWorker:
     val host = Try(InetAddress.getLocalHost.getHostName).getOrElse("localhost")
     s"$host/${ProcessHandle.current().pid()}"
 
-  /** About 1, 2, 4, 8 seconds and so on, an hour at most; random, so that jobs that failed together
-    * do not come back together.
+  /** Returns about 1, 2, 4, 8 seconds and so on, at most an hour. The wait is random, so that jobs
+    * that failed together do not come back together.
     */
   def backOff(attempt: Int): FiniteDuration =
     val longest = (1000L << (attempt - 1).max(0).min(12)).min(3_600_000L)

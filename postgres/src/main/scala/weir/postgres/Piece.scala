@@ -4,8 +4,8 @@ import weir.postgres.split.Place
 
 /** A part of a script: a statement, or a part of any size of the data of a `COPY … FROM STDIN`.
   *
-  * A statement with `copies` is followed by `CopyData`, as often as there is data, and by one
-  * `CopyEnd`. The arrays are never changed.
+  * A statement with `copies` is followed by any number of `CopyData`, and by one `CopyEnd`. The
+  * arrays are never changed.
   */
 sealed trait Piece:
 
@@ -24,7 +24,7 @@ object Piece:
   /** One statement, without the semicolon that ends it.
     *
     * @param text
-    *   its bytes as they are in the script, without the white space and the `--` comments before it
+    *   its bytes, unchanged, without the white space and the `--` comments before it
     * @param copies
     *   true if it is a `COPY … FROM STDIN`, whose data follows
     * @param jumps
@@ -39,8 +39,9 @@ object Piece:
   ) extends Piece:
     def sizeBytes: Int = text.length
 
-    /** The position in the script of a character of the text, counted from 1 in characters as in
-      * the server's error positions. One past the end is the place after the last character.
+    /** Returns the position in the script of a character of the text. Characters are counted from
+      * 1, as in the server's error positions. One past the end is the place after the last
+      * character.
       */
     def positionOf(character: Int): Position =
       var index = 0
@@ -50,7 +51,7 @@ object Piece:
         if left > 0 then index += 1
       positionOfByte(index)
 
-    /** The position in the script of the byte of the text with this index, from 0. */
+    /** Returns the position in the script of the byte of the text with this index, from 0. */
     def positionOfByte(index: Int): Position =
       val jump = jumps.filter(_.textIndex <= index).lastOption.getOrElse(Jump(0, start))
       val place = Place.at(jump.to)

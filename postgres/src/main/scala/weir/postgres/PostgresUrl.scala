@@ -8,13 +8,13 @@ import weir.postgres.split.Refused
 /** The address of a database and the user, as the driver wants them.
   *
   * @param jdbc
-  *   for the driver, without user and password if they were not in it
+  *   the address for the driver, without user and password if they were not in it
   * @param socketFile
-  *   of the Unix domain socket, if it is not TCP
+  *   the file of the Unix domain socket; none for TCP
   * @param properties
-  *   more for the driver
+  *   further properties for the driver
   * @param settings
-  *   that the session begins with
+  *   the settings with which the session begins
   * @param addresses
   *   the addresses of a host with this port, so that its name is not looked up
   */
@@ -43,7 +43,7 @@ final class PostgresUrl private[postgres] (
       case None => where
 
 object PostgresUrl:
-  /** The address that `text` and libpq's variables in `environment` give together. See
+  /** Returns the address that `text` and libpq's variables in `environment` give together. See
     * `ScriptConnection.open`.
     *
     * **Fails** with an `IllegalArgumentException`, which shows no password.
@@ -123,8 +123,8 @@ object PostgresUrl:
       s"there are ${named.size} hosts and ${numbers.size} addresses of hosts. Give an address " +
         "for each host."
     )
-    // As libpq: the address is where to connect to, and the name is what certificates and passwords
-    // are looked up by.
+    // As in libpq: the address is the one to connect to, and the name identifies certificates and
+    // passwords.
     val hosts = (if numbers.isEmpty then List("") else numbers.map(_.fold("")(bracketed)))
       .zipAll(named, "", "")
       .map((number, name) => if name.isEmpty then number else name)
@@ -216,8 +216,8 @@ object PostgresUrl:
     require(valid || text.isEmpty, s"the port was $text. It must be a number from 1 to 65535.")
     if text.isEmpty then "5432" else text
 
-  /** As libpq: a host that begins with `/` is a folder of sockets, and without a host it is the
-    * usual one, if there is a socket.
+  /** As in libpq: a host that begins with `/` is a folder of sockets. Without a host it is the
+    * usual folder, if it has a socket.
     */
   private def socketFile(host: String, port: String): Option[Path] =
     val name = s".s.PGSQL.$port"

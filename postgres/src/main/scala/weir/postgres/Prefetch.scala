@@ -9,13 +9,13 @@ import weir.postgres.input.ScriptSource
   * and the block that is being split.
   */
 enum Prefetch:
-  /** Nothing: a piece is read once the one before it has been sent. */
+  /** Reads nothing ahead: a piece is read once the one before it has been sent. */
   case Off
 
-  /** Up to so many pieces wait, of up to 256 KB of data or one statement each. */
+  /** Up to this number of pieces wait. Each is one statement, or up to 256 KB of data. */
   case Pieces(count: Int)
 
-  /** Pieces of up to so many bytes together wait. */
+  /** Pieces of up to this number of bytes wait. */
   case Bytes(limit: Long)
 
   /** The largest number of bytes that the reader is ahead, except where statements are very long.
@@ -25,7 +25,7 @@ enum Prefetch:
     case Pieces(count) => count * ScriptSource.BlockBytes.toLong
     case Bytes(limit) => limit
 
-  /** `pieces`, read ahead. */
+  /** Reads `pieces` ahead. */
   private[postgres] def of(pieces: Stream[Piece]): Stream[Piece] = this match
     case Off => pieces
     case Pieces(count) => pieces.prefetchN(count)

@@ -26,7 +26,7 @@ final case class Resume(
 )
 
 object Resume:
-  /** The path as it was given, without `.` and what `..` takes back. */
+  /** Returns the path as it was given, with `.` and `..` resolved. */
   val path: String => String = script => Path.of(script).normalize.toString
 
   /** Returns the part after the last `/`. */
@@ -47,7 +47,7 @@ object Resume:
 
   /** A place in a script, as a user gives it: `120`, `120:1`, or `end`. */
   final case class Place(line: Long, column: Long):
-    /** That a statement which begins there comes before it. */
+    /** Returns true if a statement that begins there comes before this place. */
     private[postgres] def isAfter(line: Long, column: Long): Boolean =
       line < this.line || (line == this.line && column < this.column)
 

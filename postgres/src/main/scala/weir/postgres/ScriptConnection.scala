@@ -6,7 +6,7 @@ import org.postgresql.util.ServerErrorMessage
 import weir.{Resource, Task}
 import weir.postgres.protocol.{Connecting, WatchedSocket}
 
-/** A connection that scripts can be sent over. One fiber at a time uses it.
+/** A connection for scripts. Only one fiber at a time may use it.
   *
   * @param jdbc
   *   the driver's connection; between scripts it may be used for anything else
@@ -54,15 +54,15 @@ object ScriptConnection:
     * defaults: a Unix domain socket, if there is one.
     *
     * **Cancelled**: stops connecting; closes the connection once it is there. **Fails** with a
-    * `ServerError` whose `connectionLost` is true if the server cannot be reached or does not let
-    * one in, and with an `IllegalArgumentException` if the address cannot be understood. No message
-    * holds a password.
+    * `ServerError` whose `connectionLost` is true if the server cannot be reached or refuses the
+    * login, and with an `IllegalArgumentException` if the address is not valid. No message holds a
+    * password.
     */
   def open(database: String): Resource[ScriptConnection] =
     Resource.eval(Task(PostgresUrl.parse(database, sys.env))).flatMap(Connecting.resource)
 
-  /** A driver's connection that the caller has opened, and closes. It may be wrapped, as the
-    * connections of a pool are.
+  /** Uses a driver's connection that the caller has opened, and that the caller closes. It may be
+    * wrapped, as the connections of a pool are.
     *
     * **Fails** with a `java.sql.SQLException` if it is none of pgjdbc's.
     */

@@ -7,9 +7,9 @@ package weir.postgres
   * @param position
   *   the place of the error; none if it has none
   * @param problem
-  *   what, in one line
+  *   the error, in one line
   * @param detail
-  *   more, if the server said more
+  *   details, if the server sent any
   * @param hint
   *   what to do, if that is known
   */

@@ -1,6 +1,6 @@
 package weir.postgres
 
-/** How much is collected of a script while it is split.
+/** The limits of the memory that splitting a script needs.
   *
   * @param maxStatementBytes
   *   the longest statement. The data of a COPY is never collected, so its rows may be of any

@@ -5,8 +5,8 @@ import weir.postgres.split.SqlLiteral
 
 /** Hides probable secrets in SQL, in addresses of databases and in messages of servers.
   *
-  * It goes by the words before a value, so the statement need not be whole or valid: the value of
-  * `PASSWORD '…'` and of any other name that suggests a secret; the password in an address or in
+  * It looks at the words before a value, so the statement need not be complete or valid: the value
+  * of `PASSWORD '…'` and of any other name that suggests a secret; the password in an address or in
   * the parameters of a connection; the values of settings with a dot in their name; the arguments
   * of functions that take keys. It hides too much rather than too little. A secret without such a
   * word before it, as in the list of an INSERT, is not recognized.
@@ -15,12 +15,14 @@ object Secrets:
   /** Replaces a secret. */
   val Mask = "***"
 
-  /** `text` with `***` for each secret. */
+  /** Returns `text` with `***` in place of each secret. */
   def mask(text: String): String =
     val hidden = ranges(text)
     if hidden.isEmpty then text else cut(text, hidden, 0, text.length)
 
-  /** `text` from `from` to `until`, with `***` for each of the ranges, which are in order. */
+  /** Returns `text` from `from` to `until`, with `***` in place of each of the ranges, which are in
+    * order.
+    */
   private[postgres] def cut(text: String, hidden: Vector[Range], from: Int, until: Int): String =
     val out = StringBuilder()
     var at = from
@@ -31,7 +33,8 @@ object Secrets:
     if at < until then out.append(text.substring(at, until))
     out.toString
 
-  /** `text`, a message about a statement with these secrets, without them, however it quotes them.
+  /** Returns `text`, a message about a statement with these secrets, without the secrets, however
+    * it quotes them.
     */
   private[postgres] def mask(text: String, values: Set[String]): String =
     values.toVector.sortBy(-_.length).foldLeft(mask(text)) { (text, value) =>
@@ -43,7 +46,9 @@ object Secrets:
         )
     }
 
-  /** The secrets in a statement, as they are written there and as the server may quote them. */
+  /** Returns the secrets in a statement, as they are written there and as the server may quote
+    * them.
+    */
   private[postgres] def values(text: String): Set[String] =
     ranges(text).iterator
       .map(range => text.substring(range.start, range.end))
@@ -78,8 +83,8 @@ object Secrets:
       else Nil
     }
 
-  /** The string at `from`, and those that follow it directly, which is no SQL: one of them was
-    * meant.
+  /** Returns the string at `from` with the strings that follow it directly. That is no valid SQL,
+    * so any of them may be the secret.
     */
   private def strings(text: String, from: Int): Vector[SqlLiteral] =
     Iterator

@@ -34,7 +34,7 @@ final class ServerError(
     cause: Throwable | Null
 ) extends RuntimeException(s"$severity: $problem", cause):
 
-  /** This error without secrets, which include every one of `values`. */
+  /** Returns this error without secrets, among them all of `values`. */
   private[postgres] def hiding(values: Set[String]): ServerError =
     def hide(text: String) = Secrets.mask(text, values)
     val texts = problem :: List(detail, hint, context).flatten
@@ -56,7 +56,7 @@ final class ServerError(
         SQLException(hide(problem), sqlState)
       )
 
-  /** This error, with the server's address in its detail. */
+  /** Returns this error with the server's address in its detail. */
   private def by(place: String): ServerError = ServerError(
     severity,
     sqlState,
@@ -72,8 +72,8 @@ final class ServerError(
   )
 
 object ServerError:
-  /** The error that the driver has thrown, with the server's last message where that is known: the
-    * driver cannot decode it in every encoding, and does not have it if the connection broke.
+  /** Returns the error that the driver has thrown, with the server's last message if that is known:
+    * the driver cannot decode it in every encoding, and does not have it if the connection broke.
     */
   private[postgres] def of(
       error: SQLException,
@@ -106,11 +106,11 @@ object ServerError:
       error
     )
 
-  /** The server of `place`, the database and its server, cannot be reached or refuses the
-    * connection.
+  /** Returns the error for a server that cannot be reached or refuses the connection. `place` names
+    * the database and its server.
     *
     * @param reason
-    *   why, instead of what the driver says
+    *   the reason, in place of the driver's message
     */
   private[postgres] def notConnected(
       place: String,

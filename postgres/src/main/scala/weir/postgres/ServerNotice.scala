@@ -6,7 +6,7 @@ package weir.postgres
   * @param severity
   *   WARNING, NOTICE, INFO … in the language of the server
   * @param context
-  *   where on the server: a function and its line
+  *   the place on the server: a function and its line
   */
 final case class ServerNotice(
     severity: String,

@@ -8,8 +8,8 @@ import scala.concurrent.duration.*
 import weir.Task
 import weir.postgres.protocol.{DriverCall, NoticeDispatcher, SimpleQuery}
 
-/** One connection, to which statements and COPY data are sent one after the other. It makes no
-  * decisions after errors: `SqlScript.applyTo` does.
+/** One connection, to which statements and COPY data are sent one after the other. It does not
+  * decide what follows an error: `SqlScript.applyTo` does.
   *
   * **Cancelled**: each of these tasks asks the server to cancel, and waits until it has answered,
   * so that the connection can be used again; the connection is closed if the server does not answer

@@ -27,11 +27,13 @@ private[net] class BlockingServerSocket extends JavaServerSocket:
   override def close(): Unit = ()
   final def release(): Unit = super.close()
 
-  /** Waits for the next connection, which becomes that of `socket`. */
+  /** Waits for the next connection, and gives it to `socket`. */
   def acceptInto(socket: BlockingSocket): Unit = implAccept(socket)
 
 private[net] object BlockingSocket:
-  /** `body`, with the errors of closed channels, which are what libraries over fs2 look for. */
+  /** Runs `body`, and translates errors into those of closed channels, which libraries over fs2
+    * expect.
+    */
   inline def errors[A](inline isClosed: Boolean)(inline body: A): A =
     if isClosed then throw ClosedChannelException()
     try body

@@ -4,11 +4,11 @@ import _root_.fs2.{Chunk, Stream as Fs2Stream}
 import weir.{Stream, Task}
 
 extension [A](stream: Stream[A])
-  /** The same elements as a stream of fs2's. What is there already crosses as one chunk
-    * (`Stream.chunks`); nothing is made ahead. It runs on the fiber that pulls.
+  /** Converts this stream into a stream of fs2's. Elements that exist already cross as one chunk
+    * (`Stream.chunks`), and nothing is made ahead. It runs on the fiber that pulls.
     *
-    * **Cancelled**, or not consumed to the end: the finalizers of this stream run once, told how
-    * the use has ended. **Fails** as this stream does.
+    * **Cancelled**, or not consumed to the end: the finalizers of this stream run once, with the
+    * outcome of the use. **Fails** as this stream does.
     * {{{
     * val stored: Task[Unit] = Stream.linesOf(path).toFs2.through(pipeOfFs2).compile.drain
     * }}}
@@ -23,9 +23,9 @@ extension [A](stream: Stream[A])
       )
 
 extension [A](stream: Fs2Stream[Task, A])
-  /** The same elements as a stream of Weir's. A chunk crosses as one message. fs2's stream runs on
-    * a fiber of its own, in turns with the consumer: it begins with the first element that is asked
-    * for, and pulls no chunk ahead.
+  /** Converts this stream into a stream of Weir's. A chunk crosses as one message. fs2's stream
+    * runs on a fiber of its own, in turns with the consumer: it begins when the first element is
+    * asked for, and pulls no chunk ahead.
     *
     * **Cancelled**: cancels that fiber and waits for its finalizers. Not consumed to the end: ends
     * fs2's stream as a success. **Fails** as fs2's stream does; an error downstream is the error

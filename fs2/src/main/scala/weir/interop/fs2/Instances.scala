@@ -10,8 +10,9 @@ import scala.annotation.nowarn
 import weir.Task
 import weir.interop.cats.given
 
-/** TCP connections that block the fiber's worker, which costs nothing else: http4s, skunk and all
-  * that asks for a `Network` run on it. TLS, UDP and Unix sockets are fs2's own, over this `Task`.
+/** TCP connections that block the fiber's worker, and hold nothing else. http4s, skunk and other
+  * libraries that need a `Network` run on it. TLS, UDP and Unix sockets are fs2's own, over this
+  * `Task`.
   *
   * A read that is cancelled takes nothing, and the socket can be read again, as with `IO`.
   */

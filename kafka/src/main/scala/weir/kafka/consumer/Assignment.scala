@@ -36,7 +36,7 @@ private[kafka] final class Assignment(
   /** The number of records that were in chunks that have been handed out. Written by the reader. */
   @volatile private var handed = 0L
 
-  /** Of how many records the work has begun. Written by who starts them. */
+  /** The number of records that were started. Written by the fiber that starts them. */
   @volatile private var started = 0L
 
   /** The number of records that are done and in no commit that succeeded. Written under this lock.
@@ -100,7 +100,7 @@ private[kafka] final class Assignment(
     handed += records
     if paused && hasRoom then poller.wake()
 
-  /** Of a paused partition: whether enough has been handed out. */
+  /** Returns true if a paused partition has handed out enough to be resumed. */
   def hasRoom: Boolean = buffered <= resumeAt
 
   /** Returns the number of records that are in chunks that were delivered and have not been handed
@@ -162,7 +162,7 @@ private[kafka] final class Assignment(
 
   def resume(): Unit = paused = false
 
-  /** Returns the number of records that may wait, so that their bytes are not many either. */
+  /** Returns the number of records that may wait, so that their bytes stay within the limit too. */
   def mostBuffered(records: Int, bytes: Int): Long =
     math.max(1, math.min(records.toLong, bytes / recordBytes))
 
@@ -202,13 +202,13 @@ private[kafka] final class Assignment(
     records.forEach(record => if tracker.add(record.offset) then chosen.add(record): Unit)
     chosen
 
-  /** To the consumer's position after all that was delivered. */
+  /** Moves to the consumer's position after all delivered records. */
   def moveTo(next: OffsetAndMetadata): Unit = synchronized {
     tracker.moveTo(next.offset)
     leaderEpochs.add(next.offset, next.leaderEpoch)
   }
 
-  /** From now on no more is started. */
+  /** Ends the starting of records. */
   def close(): Unit =
     isOpen = false
     synchronized(notifyAll())

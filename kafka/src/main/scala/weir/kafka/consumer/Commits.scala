@@ -44,31 +44,31 @@ private[kafka] final class Commits(
   private var underWay = false
   private var begunNanos = 0L
 
-  /** When the next one is due by the interval. */
+  /** The time at which the next commit is due by the interval. */
   private var nextNanos = System.nanoTime() + interval.toNanos
 
-  /** None begins earlier: the last one has failed. */
+  /** The time before which no commit begins, since the last one has failed. */
   private var notBeforeNanos = System.nanoTime()
 
-  /** When all waiting is over, once this stops; -1 before. */
+  /** The end of all waiting after a stop; -1 before. */
   private var stopNanos = -1L
 
   def isUnderWay: Boolean = underWay
 
-  /** For how long the one that is under way has been so. */
+  /** Returns the time for which the present commit has been under way. */
   def age: Duration = Duration.ofNanos(System.nanoTime() - begunNanos)
 
-  /** Returns true if the interval is over, or a reader waits for a commit, or may have to soon. It
-    * is asked again and again, so it makes no difference whether the last one has failed, or did
-    * not cover enough.
+  /** Returns true if the interval is over, or a reader waits for a commit, or may have to soon. The
+    * loop asks again and again, so it makes no difference if the last commit has failed or did not
+    * cover enough.
     */
   private def isDue(assignments: Collection[Assignment]): Boolean =
     val now = System.nanoTime()
     now - notBeforeNanos >= 0 &&
     (now - nextNanos >= 0 || assignments.asScala.exists(_.wantsCommit))
 
-  /** Sends what is to be committed; a later poll hears how that went. **Fails** with the error of
-    * an earlier one that no later one could put right.
+  /** Sends a commit; a later poll gets its result. **Fails** with the error of an earlier commit,
+    * if no later one could succeed.
     */
   def beginIfDue(assignments: Collection[Assignment]): Unit =
     if failure != null then throw failure

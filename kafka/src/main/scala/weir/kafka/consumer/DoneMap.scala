@@ -12,8 +12,8 @@ import scala.util.Try
   * weir1r BASE64   lengths of runs, as variable-length numbers: undone, done, undone, done …
   * weir1b BASE64   a bit for each offset, 1 if it is done
   * }}}
-  * from the committed offset on. The shorter one is taken. Where neither fits, the map ends
-  * earlier: the one that says more is taken, and what is beyond it counts as undone.
+  * from the committed offset on. The shorter one is taken. If neither fits, the map ends earlier:
+  * the one that covers more is taken, and offsets beyond it count as undone.
   *
   * @param from
   *   the committed offset. The map says nothing about the offsets before it
@@ -31,8 +31,8 @@ private[kafka] object DoneMap:
   /** More undone offsets than any commit of this has: the text is somebody else's. */
   private val mostUndone = 1L << 20
 
-  /** The map of what is done from `from` to `until`, in at most `limitBytes`; the text is empty
-    * where not even the first run fits.
+  /** Encodes the map from `from` to `until` in at most `limitBytes`. The text is empty if not even
+    * the first run fits.
     *
     * @param undoneFrom
     *   the first undone offset from an offset on, or `Long.MaxValue`
@@ -52,7 +52,7 @@ private[kafka] object DoneMap:
       else runs + base64.encodeToString(runBytes)
     Encoded(text, reached >= until)
 
-  /** The bytes, and up to where they say what is done. */
+  /** Returns the bytes, and the offset up to which they cover. */
   private def encodeRuns(
       from: Long,
       until: Long,
@@ -94,7 +94,8 @@ private[kafka] object DoneMap:
     for index <- (end - from).toInt until bytes.length * 8 do clear(index)
     (bytes, end)
 
-  /** None where the text is not of this form: another program's, or none at all. */
+  /** Decodes the text; none if it does not have this form, since it is another program's or empty.
+    */
   def decode(from: Long, text: String): Option[DoneMap] =
     def bytes = Base64.getDecoder.decode(text.substring(runs.length))
     if text.startsWith(runs) then Try(decodeRuns(from, bytes)).toOption.flatten

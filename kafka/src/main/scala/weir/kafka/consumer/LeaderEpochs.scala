@@ -3,8 +3,8 @@ package weir.kafka.consumer
 import java.lang.Long as JLong
 import java.util.{Optional, TreeMap}
 
-/** Of which leader epoch the offsets of a partition are. A commit says that of its offset, so that
-  * the next owner's client finds out whether the broker has lost what comes before it (KIP-320).
+/** The leader epochs of the offsets of a partition. A commit has the epoch of its offset, so that
+  * the next owner's client finds out if the broker has lost records before it (KIP-320).
   *
   * It is the epoch of the record that is read next, where that is known, and not of the one before:
   * between the two there may be a gap that the leader's epoch begins in, which would look as if
@@ -21,7 +21,7 @@ private[kafka] final class LeaderEpochs:
     val last = begins.lastEntry
     if last == null || last.getValue != epoch then begins.put(offset, epoch): Unit
 
-  /** That of the offset. No lower one is asked for later. */
+  /** Returns the epoch of the offset. No lower offset may be asked for later. */
   def of(offset: Long): Optional[Integer] =
     val found = begins.floorEntry(offset)
     if found == null then Optional.empty
