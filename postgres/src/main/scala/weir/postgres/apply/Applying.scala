@@ -14,7 +14,7 @@ private[postgres] final class Applying(
 ):
   import Applying.*
 
-  private val tally = Tally(options.slowest)
+  private val counts = SummaryCounts(options.slowest)
   @volatile private var script = ""
   @volatile private var current: Piece.Statement | Null = null
   private var copy: Copy | Null = null
@@ -51,7 +51,7 @@ private[postgres] final class Applying(
       calls.begin()
       finish(inTransaction)
       calls.end()
-      tally.summary
+      counts.summary
     }
     calls
       .during(applied)
@@ -60,8 +60,8 @@ private[postgres] final class Applying(
         case _ => undo(inTransaction)
       }
       .adaptError {
-        case error: ServerError => unplaced(error).after(tally.summary)
-        case error: ScriptException => error.after(tally.summary)
+        case error: ServerError => unplaced(error).after(counts.summary)
+        case error: ScriptException => error.after(counts.summary)
       }
   }
 
@@ -77,7 +77,7 @@ private[postgres] final class Applying(
       used = piece.endOffset
       listener.usedUp(name, used)
     delivery.end.await
-    tally.addBytes(used)
+    counts.addBytes(used)
 
   private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
     case statement: Piece.Statement =>
@@ -134,7 +134,7 @@ private[postgres] final class Applying(
   private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
     if done.nonEmpty then
       val nanos = System.nanoTime() - begunNanos
-      tally.add(script, statement, done.get, nanos)
+      counts.add(script, statement, done.get, nanos)
       listener.statementDone(script, statement, done.get, nanos)
 
   /** Runs `body`, and decides what its error means. The data of a failed COPY is skipped: it is
@@ -155,7 +155,7 @@ private[postgres] final class Applying(
   private def failed(error: ScriptException, connectionLost: Boolean): Unit =
     if options.onError == OnError.Stop || connectionLost then throw error
     if copy ne null then copy.nn.refused = true
-    tally.addError()
+    counts.addError()
     listener.failed(error)
 
   private def refuseTransactionEnd(statement: Piece.Statement): Unit =

@@ -34,7 +34,7 @@ private[postgres] final class Journal(
     * weir's, and if the script may be one that the journal has from another folder, unless the user
     * has given the place to go on at.
     */
-  def open(patience: FiniteDuration, isTold: Boolean = false): Task[Option[Entry]] = Task.direct {
+  def open(patience: FiniteDuration, isTold: Boolean = false): Task[Option[JournalEntry]] = Task.direct {
     lane.run(Journal.create).await
     refuseForeign(lane.rows(Journal.version).await)
     refuseDamaged(lane.rows(Journal.columns).await)
@@ -43,9 +43,9 @@ private[postgres] final class Journal(
     if found.isEmpty && !isTold then refuseMoved()
     found.flatMap { name =>
       key = literal(name)
-      val columns = Entry.columns.mkString(", ")
+      val columns = JournalEntry.columns.mkString(", ")
       val rows = lane.rows(s"SELECT $columns FROM weir_sql.journal WHERE script = $key").await
-      rows.headOption.map(row => intact(name)(Entry.of(row)))
+      rows.headOption.map(row => intact(name)(JournalEntry.of(row)))
     }
   }
 
@@ -69,7 +69,7 @@ private[postgres] final class Journal(
       for
         row <- lane.rows(sql).await
         first <- intact(row(0))(sumOfFirst(row(2).toLong))
-        if java.util.Arrays.equals(first, Entry.sum(row(3)))
+        if java.util.Arrays.equals(first, JournalEntry.sum(row(3)))
       do throw moved(row(0), row(1))
 
   private def moved(other: String, pieces: String) = refused(
@@ -151,7 +151,7 @@ private[postgres] final class Journal(
     * rows of parts are deleted too: if the row was deleted by hand, they would be taken for parts
     * of this run.
     */
-  def takeOver(before: Option[Entry]): Task[Unit] =
+  def takeOver(before: Option[JournalEntry]): Task[Unit] =
     val sql = before match
       case None =>
         s"$forgettingParts; INSERT INTO weir_sql.journal (script, run) VALUES ($key, " +

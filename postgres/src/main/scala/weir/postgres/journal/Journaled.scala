@@ -30,7 +30,7 @@ private[postgres] final class Journaled(
   import Session.Transaction.*
   private val lane = journal.lane
   private val skipping = Skipping(journal.script, checksum, go)
-  private var entry: Option[Entry] = None
+  private var entry: Option[JournalEntry] = None
 
   /** Whether the caller has begun one transaction for all scripts: then one record at the end of
     * each is enough.
@@ -55,7 +55,7 @@ private[postgres] final class Journaled(
   private var own = false
 
   /** Returns the script's row, before the first piece. */
-  def begin()(using Task.Direct): Option[Entry] =
+  def begin()(using Task.Direct): Option[JournalEntry] =
     single = lane.transaction != Idle
     entry = journal.open(patience, isTold = go.nonEmpty).await
     skipping.begin(entry)

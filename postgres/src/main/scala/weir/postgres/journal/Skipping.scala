@@ -12,7 +12,7 @@ private[postgres] final class Skipping(
     checksum: Checksum,
     go: Option[Resume.Place]
 ):
-  private var entry: Option[Entry] = None
+  private var entry: Option[JournalEntry] = None
   private var skips = true
 
   /** The statement that may or may not have been applied. */
@@ -24,7 +24,7 @@ private[postgres] final class Skipping(
 
   def cipher: Option[SettingCipher] = key.map(SettingCipher(_))
 
-  def begin(entry: Option[Entry]): Unit = this.entry = entry
+  def begin(entry: Option[JournalEntry]): Unit = this.entry = entry
 
   /** True if this statement, the one after `pieces` pieces, is skipped.
     *
@@ -40,7 +40,7 @@ private[postgres] final class Skipping(
   /** True if the statement is in doubt and must not run. The next statement then completes the
     * message with its position.
     */
-  private def mustStop(entry: Entry, statement: Piece.Statement): Boolean =
+  private def mustStop(entry: JournalEntry, statement: Piece.Statement): Boolean =
     val before = uncertain
     if before ne null then throw notKnown(before, statement.start.toString)
     if entry.uncertain.nonEmpty && !StatementKind.mayRepeat(statement) then
@@ -88,7 +88,7 @@ private[postgres] final class Skipping(
     }
     expected = None
 
-  private def changed(entry: Entry) = refused(
+  private def changed(entry: JournalEntry) = refused(
     s"has changed up to the statement at ${entry.place}, which was applied on ${entry.applied} " +
       s"(${entry.pieces} statements, ${entry.bytes} bytes)"
   )
@@ -118,7 +118,7 @@ private[postgres] final class Skipping(
     )
   )
 
-  private def bound(entry: Entry, statement: Piece.Statement) = ScriptException(
+  private def bound(entry: JournalEntry, statement: Piece.Statement) = ScriptException(
     script,
     Some(statement.start),
     "the script cannot go on here in a new session: the one that has ended had what statements " +
@@ -131,7 +131,7 @@ private[postgres] final class Skipping(
     )
   )
 
-  private def unknownSettings(entry: Entry, statement: Piece.Statement) = ScriptException(
+  private def unknownSettings(entry: JournalEntry, statement: Piece.Statement) = ScriptException(
     script,
     Some(statement.start),
     "the settings of the session are not known: a run was killed just after the COMMIT at " +

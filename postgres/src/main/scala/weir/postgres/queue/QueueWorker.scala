@@ -12,7 +12,7 @@ import weir.postgres.{PgJob, PgWorker}
 /** Takes jobs, runs them, and reports what became of them: one run of `PgQueue.stream`.
   *
   * At the end, in this order: nothing more is taken; the fibers of the jobs are cancelled, and have
-  * ended; the pump reports what is done and gives back the rest; the connections are closed.
+  * ended; the loop reports what is done and gives back the rest; the connections are closed.
   */
 private[postgres] final class QueueWorker[A, B] private (
     calls: QueueCalls[A],
@@ -24,7 +24,7 @@ private[postgres] final class QueueWorker[A, B] private (
     meaning: Throwable => Throwable,
     work: PgJob[A] => Task[B]
 ):
-  private val desk = Desk[A](parallelism, settings.poll.toNanos)
+  private val state = WorkerState[A](parallelism, settings.poll.toNanos)
 
   /** The results of the jobs that are done, as they are acknowledged. */
   private def results: Stream[B] =
@@ -32,7 +32,7 @@ private[postgres] final class QueueWorker[A, B] private (
       .resource(open)
       .flatMap(_.stream)
       .map { result =>
-        desk.read()
+        state.read()
         result.asInstanceOf[B]
       }
 
@@ -40,17 +40,17 @@ private[postgres] final class QueueWorker[A, B] private (
     for
       first <- Resource.eval(Task.uninterruptible(connect()))
       out <- Resource.eval(Channel.unbounded[Any])
-      pumping <- Resource.make(Task(AtomicReference(Option.empty[Fiber[Unit]])))(endPump)
+      running <- Resource.make(Task(AtomicReference(Option.empty[Fiber[Unit]])))(endLoop)
       jobs <- Supervisor()
-      pump = Pump(calls, connect, desk, settings, lease.toMillis, start(jobs), cancel, emit(out))
+      loop = ExchangeLoop(calls, connect, state, settings, lease.toMillis, start(jobs), cancel, emit(out))
       _ <- Resource.eval(
-        pump.run(first).guaranteeCase(endOf(out)).start.map(f => pumping.set(Some(f)))
+        loop.run(first).guaranteeCase(endOf(out)).start.map(f => running.set(Some(f)))
       )
-      _ <- Resource.make(Task.unit)(_ => Task(desk.stop()))
-      _ <- (settings.stop >> Task(desk.stop())).background
+      _ <- Resource.make(Task.unit)(_ => Task(state.stop()))
+      _ <- (settings.stop >> Task(state.stop())).background
       _ <-
         if settings.listens then
-          Listening.forever(connect, channel, () => desk.wake()).background.map(_ => ())
+          Listening.forever(connect, channel, () => state.wake()).background.map(_ => ())
         else Resource.pure(())
     yield out
 
@@ -60,47 +60,47 @@ private[postgres] final class QueueWorker[A, B] private (
     case Outcome.Canceled =>
       out.closeWithError(CancellationException("PgQueue.stream: its worker was cancelled.")).void
 
-  /** The pump gives up by itself if the server cannot be reached; this is the net below that. */
-  private def endPump(pumping: AtomicReference[Option[Fiber[Unit]]]): Task[Unit] =
-    Task(desk.close()) >>
-      pumping.get.fold(Task.unit)(fiber => fiber.join.timeoutTo(15.seconds, fiber.cancel).void)
+  /** The loop gives up by itself if the server cannot be reached; this is the net below that. */
+  private def endLoop(running: AtomicReference[Option[Fiber[Unit]]]): Task[Unit] =
+    Task(state.close()) >>
+      running.get.fold(Task.unit)(fiber => fiber.join.timeoutTo(15.seconds, fiber.cancel).void)
 
-  private def start(jobs: Supervisor)(holdings: Vector[Holding[A]]): Task[Unit] =
-    Task.foreach(holdings)(holding =>
+  private def start(jobs: Supervisor)(leasedJobs: Vector[LeasedJob[A]]): Task[Unit] =
+    Task.foreach(leasedJobs)(leased =>
       jobs
-        .supervise(run(jobs, holding))
+        .supervise(run(jobs, leased))
         .flatMap { fiber =>
-          holding.fiber = Some(fiber)
+          leased.fiber = Some(fiber)
           // The lease may have been lost before there was a fiber to cancel.
-          if holding.isLost then fiber.cancel.startDaemon.void else Task.unit
+          if leased.isLost then fiber.cancel.startDaemon.void else Task.unit
         }
         .recover {
           case _: IllegalStateException => // the supervisor has ended, so none begins
-            desk.ended(Report.GivenBack(holding)): Unit
+            state.ended(Report.GivenBack(leased)): Unit
         }
     )
 
-  private def run(jobs: Supervisor, holding: Holding[A]): Task[Unit] =
+  private def run(jobs: Supervisor, leased: LeasedJob[A]): Task[Unit] =
     Task
-      .defer(work(holding.job))
+      .defer(work(leased.job))
       .guaranteeCase(outcome =>
         Task
-          .delay(desk.ended(report(holding, outcome)))
+          .delay(state.ended(report(leased, outcome)))
           .flatMap(next => if next.isEmpty then Task.unit else start(jobs)(next))
       )
       .void
 
-  private def report(holding: Holding[A], outcome: Outcome[Any]): Report[A] = outcome match
-    case Outcome.Succeeded(result) => Report.Done(holding, result)
-    case Outcome.Failed(error) => Report.Failed(holding, error, pause(holding.job.attempt))
-    case Outcome.Canceled => Report.GivenBack(holding)
+  private def report(leased: LeasedJob[A], outcome: Outcome[Any]): Report[A] = outcome match
+    case Outcome.Succeeded(result) => Report.Done(leased, result)
+    case Outcome.Failed(error) => Report.Failed(leased, error, pause(leased.job.attempt))
+    case Outcome.Canceled => Report.GivenBack(leased)
 
   private def pause(attempt: Int): FiniteDuration =
     try settings.pause(attempt).max(Duration.Zero)
     catch case NonFatal(_) => PgWorker.backOff(attempt)
 
-  private def cancel(holdings: Vector[Holding[A]]): Task[Unit] =
-    Task.foreach(holdings.flatMap(_.fiber))(_.cancel.startDaemon)
+  private def cancel(leasedJobs: Vector[LeasedJob[A]]): Task[Unit] =
+    Task.foreach(leasedJobs.flatMap(_.fiber))(_.cancel.startDaemon)
 
   private def emit(out: Channel[Any])(results: Vector[Any]): Task[Unit] =
     Task.foreach(results)(out.send)

@@ -8,14 +8,14 @@ import weir.postgres.{Piece, Position}
   * Each state takes bytes for as long as it lasts and never looks ahead, so the input may end after
   * any byte.
   */
-private[split] final class Lexer(complain: Complaints):
+private[split] final class Lexer(errors: ScriptErrors):
   import LexerState.*
 
   private val text = StatementText()
-  private val heads = Heads()
+  private val classifier = StatementClassifier()
   private val word = Word()
   private val dollar = DollarQuote()
-  private val command = MetaCommand(complain)
+  private val command = MetaCommand(errors)
 
   private var run: Run = Run(Position.start)
   private var state = Between
@@ -51,7 +51,7 @@ private[split] final class Lexer(complain: Complaints):
     if !isEnded then
       if state == InWord then word.cut(bytes, end)
       text.pause(end)
-      if text.isBegun then complain.checkLength(text.length(end), text.start)
+      if text.isBegun then errors.checkLength(text.length(end), text.start)
     isEnded
 
   /** True if the statement that has ended is more than comments. */
@@ -60,13 +60,13 @@ private[split] final class Lexer(complain: Complaints):
   /** The statement that has ended. Called once, before reading on. */
   def take(endOffset: Long): Piece.Statement =
     val at = if isEnded then run.index - 1 else run.index
-    if heads.isCopy && isJoined then
-      complain(
+    if classifier.isCopy && isJoined then
+      errors.fail(
         text.start,
         "COPY … FROM STDIN is joined with other statements by \\;",
         Some("Write ; instead, so that each is sent by itself.")
       )
-    val statement = text.statement(at, heads.isCopy, endOffset)
+    val statement = text.statement(at, classifier.isCopy, endOffset)
     text.abandon()
     statement
 
@@ -93,8 +93,8 @@ private[split] final class Lexer(complain: Complaints):
       if parentheses > 0 then
         openAt = parenthesisAt
         unended("unclosed \"(\"")
-      if heads.inBody then
-        openAt = heads.bodyAt
+      if classifier.inBody then
+        openAt = classifier.bodyAt
         unended("unclosed BEGIN ATOMIC")
       endPart(at)
     text.isBegun
@@ -144,7 +144,7 @@ private[split] final class Lexer(complain: Complaints):
 
   private def begin(at: Int): Unit =
     text.begin(run, at)
-    heads.begin()
+    classifier.begin()
     hasToken = false
     parentheses = 0
     isJoined = false
@@ -179,8 +179,8 @@ private[split] final class Lexer(complain: Complaints):
           token()
           if parentheses > 0 then parentheses -= 1
         case ByteClass.Semicolon =>
-          heads.other()
-          if parentheses == 0 && !heads.inBody then next = endStatement(i)
+          classifier.other()
+          if parentheses == 0 && !classifier.inBody then next = endStatement(i)
         case ByteClass.Backslash => next = beginCommand(i)
         case ByteClass.Nul => nul(i)
       i += 1
@@ -189,7 +189,7 @@ private[split] final class Lexer(complain: Complaints):
 
   private def token(): Unit =
     hasToken = true
-    heads.other()
+    classifier.other()
 
   private def open(next: Int, at: Int): Int =
     token()
@@ -203,11 +203,11 @@ private[split] final class Lexer(complain: Complaints):
 
   /** Checks what ends at a `;`, a `\;` or the end of the script. */
   private def endPart(at: Int): Unit =
-    complain.checkLength(text.length(at), text.start)
-    if heads.isSet then
+    errors.checkLength(text.length(at), text.start)
+    if classifier.isSet then
       val bytes = text.bytes(at)
       val part = java.util.Arrays.copyOfRange(bytes, partAt, bytes.length)
-      Refused.problem(part).foreach(complain(position(partAt, at), _, Some(Refused.hint)))
+      Refused.problem(part).foreach(errors.fail(position(partAt, at), _, Some(Refused.hint)))
 
   private def beginWord(at: Int): Int =
     hasToken = true
@@ -220,7 +220,7 @@ private[split] final class Lexer(complain: Complaints):
     while i < end && ByteClass.continuesWord(bytes(i)) do i += 1
     if i == end then i
     else if bytes(i) == '\'' && word.isE(bytes, i) then
-      heads.other()
+      classifier.other()
       openAt = wordAt
       to(InEscape, i + 1)
     else
@@ -228,7 +228,7 @@ private[split] final class Lexer(complain: Complaints):
       to(Plain, i)
 
   private def endWord(bytes: Array[Byte], at: Int): Unit =
-    if heads.wantsWords then heads.word(word.keyword(bytes, at), wordAt, parentheses > 0)
+    if classifier.wantsWords then classifier.word(word.keyword(bytes, at), wordAt, parentheses > 0)
 
   private def inString(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
@@ -343,7 +343,7 @@ private[split] final class Lexer(complain: Complaints):
     i
 
   private def beginCommand(at: Int): Int =
-    if text.isBegun then complain.checkLength(text.length(at), text.start)
+    if text.isBegun then errors.checkLength(text.length(at), text.start)
     command.begin(run.position(at))
     text.pause(at)
     to(Backslash, at + 1)
@@ -354,7 +354,7 @@ private[split] final class Lexer(complain: Complaints):
     else
       if !text.isBegun then begin(i)
       else text.resume(run, i)
-      if bytes(i) == ';' && parentheses == 0 && !heads.inBody then join(i)
+      if bytes(i) == ';' && parentheses == 0 && !classifier.inBody then join(i)
       if bytes(i) == ':' then token()
       to(Plain, i + 1)
 
@@ -362,7 +362,7 @@ private[split] final class Lexer(complain: Complaints):
     endPart(at)
     isJoined = true
     partAt = text.length(at) + 1
-    if !heads.isCopy then heads.begin()
+    if !classifier.isCopy then classifier.begin()
 
   /** A meta-command takes the rest of its line, which is in no text. */
   private def meta(bytes: Array[Byte], i: Int): Int =
@@ -380,11 +380,11 @@ private[split] final class Lexer(complain: Complaints):
     index
 
   private def nul(at: Int): Nothing =
-    if text.isBegun then complain.checkLength(text.length(at), text.start)
-    complain.nul(run.position(at))
+    if text.isBegun then errors.checkLength(text.length(at), text.start)
+    errors.nul(run.position(at))
 
   /** What began at `openAt` has no end. */
-  private def unended(problem: String): Nothing = complain(position(openAt, run.index), problem)
+  private def unended(problem: String): Nothing = errors.fail(position(openAt, run.index), problem)
 
   /** The position of a byte of the text, which ends before `at`. */
   private def position(textIndex: Int, at: Int): Position =

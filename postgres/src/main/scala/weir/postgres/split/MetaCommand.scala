@@ -7,7 +7,7 @@ import weir.postgres.Position
   * nothing to a program that runs no meta-commands at all, and are skipped; all others are refused
   * by name.
   */
-private[split] final class MetaCommand(complain: Complaints):
+private[split] final class MetaCommand(errors: ScriptErrors):
   private val line = new Array[Byte](MetaCommand.LineBytes)
   private var length = 0
   private var start = Position.start
@@ -27,7 +27,7 @@ private[split] final class MetaCommand(complain: Complaints):
     val name = text.takeWhile(c => !c.isWhitespace && c != '\\')
     val rest = text.drop(name.length).trim
     if name == "." then
-      complain(
+      errors.fail(
         start,
         "end-of-copy marker outside COPY data",
         Some(
@@ -36,13 +36,13 @@ private[split] final class MetaCommand(complain: Complaints):
         )
       )
     if name != "restrict" && name != "unrestrict" then
-      complain(
+      errors.fail(
         start,
         s"meta-command \\$name is not supported",
         Some("Only \\restrict and \\unrestrict are, which are skipped. psql runs the others.")
       )
     if length > line.length || !rest.matches("[A-Za-z0-9]+") then
-      complain(
+      errors.fail(
         start,
         s"\\$name wants one word of letters and digits after it, and nothing more on its line",
         Some("What comes after it would not be run.")

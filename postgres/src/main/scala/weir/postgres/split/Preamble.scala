@@ -5,7 +5,7 @@ import weir.postgres.Position
 /** The first bytes of a script, which may say that it is none: an archive of pg_dump, or UTF-16 or
   * UTF-32.
   */
-private[split] final class Preamble(complain: Complaints):
+private[split] final class Preamble(errors: ScriptErrors):
   private val bytes = new Array[Byte](Preamble.most)
   private var length = 0
 
@@ -48,7 +48,7 @@ private[split] final class Preamble(complain: Complaints):
     mark.length <= length && mark.indices.forall(i => bytes(i) == mark.charAt(i).toByte)
 
   private def refuse(problem: String, hint: String): Nothing =
-    complain(Position.start, problem, Some(hint))
+    errors.fail(Position.start, problem, Some(hint))
 
 private[split] object Preamble:
   private final val most = 5

@@ -5,7 +5,7 @@ import weir.postgres.Position
 /** The rest of the line of a `COPY … FROM STDIN` after its semicolon. It runs after the data, which
   * begins on the next line.
   */
-private[split] final class RestOfLine(complain: Complaints):
+private[split] final class RestOfLine(errors: ScriptErrors):
   private var bytes = Array.emptyByteArray
   private var length = 0
   private var start = Position.start
@@ -22,7 +22,7 @@ private[split] final class RestOfLine(complain: Complaints):
     val complete = to < run.end
     if complete then to += 1
     val count = to - run.index
-    complain.checkLength(length + count, start)
+    errors.checkLength(length + count, start)
     if length + count > bytes.length then
       bytes = java.util.Arrays.copyOf(bytes, math.max(length + count, bytes.length * 2))
     System.arraycopy(run.bytes, run.index, bytes, length, count)

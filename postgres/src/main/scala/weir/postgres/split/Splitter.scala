@@ -17,11 +17,11 @@ import weir.postgres.{Piece, Position, ScriptLimits}
 final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default):
   import Splitter.*
 
-  private val complain = Complaints(script, limits)
-  private val preamble = Preamble(complain)
-  private val lexer = Lexer(complain)
+  private val errors = ScriptErrors(script, limits)
+  private val preamble = Preamble(errors)
+  private val lexer = Lexer(errors)
   private val copy = CopyScan()
-  private val restOfLine = RestOfLine(complain)
+  private val restOfLine = RestOfLine(errors)
 
   private val file = Run(Position.start)
   private var aside: Run | Null =
@@ -120,7 +120,7 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
     if data ne null then data
     else if copy.isEnded then endData()
     else
-      complain(
+      errors.fail(
         copyStart,
         "COPY data not ended by \\.",
         Some("The copy is cancelled. Is the script cut off?")

@@ -6,7 +6,7 @@ import scala.concurrent.duration.DurationLong
 import weir.postgres.{ApplySummary, Done, Piece, Secrets, SlowStatement}
 
 /** Counts what has been done, for the summary. */
-private[postgres] final class Tally(slowest: Int):
+private[postgres] final class SummaryCounts(slowest: Int):
   private val begunNanos = System.nanoTime()
   private var statements = 0L
   private var rows = 0L

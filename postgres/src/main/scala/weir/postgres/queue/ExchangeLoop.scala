@@ -23,17 +23,17 @@ import weir.postgres.PgWorker.Event
   * @param emit
   *   gives results to the consumer
   */
-private[queue] final class Pump[A](
+private[queue] final class ExchangeLoop[A](
     calls: QueueCalls[A],
     connect: () => Connection,
-    desk: Desk[A],
+    state: WorkerState[A],
     worker: PgWorker,
     lease: Long,
-    start: Vector[Holding[A]] => Task[Unit],
-    cancel: Vector[Holding[A]] => Task[Unit],
+    start: Vector[LeasedJob[A]] => Task[Unit],
+    cancel: Vector[LeasedJob[A]] => Task[Unit],
     emit: Vector[Any] => Task[Unit]
 ):
-  import Pump.*
+  import ExchangeLoop.*
 
   /** How long the server may take to answer before a lease is in danger. */
   private val patience = (lease / 3).max(shortestPatience).min(longestPatience)
@@ -51,7 +51,7 @@ private[queue] final class Pump[A](
   private var promotedAt = System.nanoTime() - promoteEvery
   private var takeFrom = Option.empty[PgJob[A]]
 
-  /** Done when the desk has been closed or stopped, and all is reported.
+  /** Done when the state has been closed or stopped, and all is reported.
     *
     * **Fails** with what the server refuses, if trying again would not help.
     */
@@ -66,7 +66,7 @@ private[queue] final class Pump[A](
         dropExpired.await
         connection match
           case Some(current) =>
-            val plan = desk.next()
+            val plan = state.next()
             mayBeCommitted = false
             try
               exchange(current, plan).await
@@ -74,18 +74,18 @@ private[queue] final class Pump[A](
               if retry > firstRetry then tell(Event.Reconnected)
               retry = firstRetry
             catch
-              case error: SQLException if Outage.isOne(error) =>
+              case error: SQLException if TransientErrors.includes(error) =>
                 foundNone = true // what is thought of the queue may be wrong
-                if mayBeCommitted then plan.reports.foreach(_.holding.isDoubted = true)
-                desk.putBack(plan.reports)
+                if mayBeCommitted then plan.reports.foreach(_.leased.isDoubted = true)
+                state.putBack(plan.reports)
                 if retry == firstRetry then tell(Event.Disconnected(error))
-                if !Outage.leavesConnection(error) then
+                if !TransientErrors.keepConnection(error) then
                   discard(current)
                   connection = None
-                desk.pause(retry)
+                state.pause(retry)
                 retry = (retry * 2).min(longestWait)
           case None =>
-            if desk.isClosing then
+            if state.isClosing then
               val since = closingSince.getOrElse(System.nanoTime())
               closingSince = Some(since)
               isDone = System.nanoTime() - since > farewell
@@ -95,8 +95,8 @@ private[queue] final class Pump[A](
                 connection = Some(fresh)
                 prepare(fresh)
             catch
-              case error: SQLException if Outage.isOne(error) =>
-                desk.pause(retry)
+              case error: SQLException if TransientErrors.includes(error) =>
+                state.pause(retry)
                 retry = (retry * 2).min(longestWait)
     finally connection.foreach(restore)
 
@@ -128,49 +128,49 @@ private[queue] final class Pump[A](
     catch case NonFatal(_) => ()
 
   /** Jobs whose lease nobody could renew: another worker may have them. */
-  private def dropExpired: Task[Unit] = drop(desk.expired(System.nanoTime()))
+  private def dropExpired: Task[Unit] = drop(state.expired(System.nanoTime()))
 
-  private def drop(holdings: Vector[Holding[A]]): Task[Unit] =
-    val lost = desk.lost(holdings)
-    lost.foreach(holding => tell(Event.LeaseLost(holding.job)))
+  private def drop(leasedJobs: Vector[LeasedJob[A]]): Task[Unit] =
+    val lost = state.lost(leasedJobs)
+    lost.foreach(leased => tell(Event.LeaseLost(leased.job)))
     if lost.isEmpty then Task.unit else cancel(lost)
 
-  private def exchange(connection: Connection, plan: Desk.Plan[A]): Task[Unit] =
+  private def exchange(connection: Connection, plan: WorkerState.Plan[A]): Task[Unit] =
     val now = System.nanoTime()
     val done = plan.reports.collect { case report: Report.Done[A] => report }
     val failed = plan.reports.collect { case report: Report.Failed[A] => report }
     val returned = plan.reports.collect { case report: Report.GivenBack[A] => report }
-    val renewing = desk.toRenew(now)
+    val renewing = state.toRenew(now)
     val isPlain = done.size == plan.reports.size && done.nonEmpty && renewing.isEmpty &&
       plan.want > 0 && !mayPromote(now)
     val answer =
       if isPlain then ackAndTake(connection, plan, done)
       else inSteps(connection, plan, done, failed, returned, renewing)
-    for holding <- renewing if answer.renewed(holding.job.taken) do
-      holding.endsNanos = now + 3 * third
-    if renewing.nonEmpty then desk.renewAgain(now + third)
-    failed.foreach(report => tellFailed(report, answer.nacked.get(report.holding.job.taken)))
-    val (kept, refused) = done.partition(report => answer.acked(report.holding.job.taken))
-    refused.foreach(report => tell(Event.LeaseLost(report.holding.job)))
-    val taken = answer.taken.jobs.map(Holding(_, now + 3 * third))
-    if plan.want > 0 then desk.lookAgain(answer.taken.againNanos)
-    desk.exchanged(kept.size)
-    val begun = desk.took(taken, now + third)
-    drop(renewing.filter(holding => !answer.renewed(holding.job.taken)))
+    for leased <- renewing if answer.renewed(leased.job.taken) do
+      leased.endsNanos = now + 3 * third
+    if renewing.nonEmpty then state.renewAgain(now + third)
+    failed.foreach(report => tellFailed(report, answer.nacked.get(report.leased.job.taken)))
+    val (kept, refused) = done.partition(report => answer.acked(report.leased.job.taken))
+    refused.foreach(report => tell(Event.LeaseLost(report.leased.job)))
+    val taken = answer.taken.jobs.map(LeasedJob(_, now + 3 * third))
+    if plan.want > 0 then state.lookAgain(answer.taken.againNanos)
+    state.exchanged(kept.size)
+    val begun = state.took(taken, now + third)
+    drop(renewing.filter(leased => !answer.renewed(leased.job.taken)))
       .andThen(if begun.isEmpty then Task.unit else start(begun))
       .andThen(if kept.isEmpty then Task.unit else emit(kept.map(_.result)))
 
   /** What most exchanges of a busy worker are, in one round trip. */
   private def ackAndTake(
       connection: Connection,
-      plan: Desk.Plan[A],
+      plan: WorkerState.Plan[A],
       done: Vector[Report.Done[A]]
   ): Answer[A] =
     val from = takeFrom
     mayBeCommitted = true
     val (acked, all) = orRolledBack {
       Jdbc.committed(connection)(
-        calls.ackAndTake(connection, done.map(_.holding.job), from, plan.want, lease, worker.name)
+        calls.ackAndTake(connection, done.map(_.leased.job), from, plan.want, lease, worker.name)
       )
     }
     takeFrom = nextFrom(all)
@@ -190,17 +190,17 @@ private[queue] final class Pump[A](
 
   private def inSteps(
       connection: Connection,
-      plan: Desk.Plan[A],
+      plan: WorkerState.Plan[A],
       done: Vector[Report.Done[A]],
       failed: Vector[Report.Failed[A]],
       returned: Vector[Report.GivenBack[A]],
-      renewing: Vector[Holding[A]]
+      renewing: Vector[LeasedJob[A]]
   ): Answer[A] =
     def within: Answer[A] =
       val calls = inOneTransaction
       val acked =
         if done.isEmpty then Set.empty[(Long, Int)]
-        else calls().ack(connection, done.map(_.holding.job))
+        else calls().ack(connection, done.map(_.leased.job))
       val missing = missingOf(done, acked)
       val nacked =
         if failed.isEmpty then Map.empty[(Long, Int), Boolean]
@@ -209,10 +209,10 @@ private[queue] final class Pump[A](
             connection,
             failed.map(report =>
               val error = Storable.error(report.error)
-              QueueCalls.Failure(report.holding.job, report.pause.toMillis, error)
+              QueueCalls.Failure(report.leased.job, report.pause.toMillis, error)
             )
           )
-      if returned.nonEmpty then calls().giveBack(connection, returned.map(_.holding.job)): Unit
+      if returned.nonEmpty then calls().giveBack(connection, returned.map(_.leased.job)): Unit
       val renewed =
         if renewing.isEmpty then Set.empty[(Long, Int)]
         else calls().extend(connection, renewing.map(_.job), lease)
@@ -228,7 +228,7 @@ private[queue] final class Pump[A](
   private def orRolledBack[R](transaction: => R): R =
     try transaction
     catch
-      case error: SQLException if Outage.leavesConnection(error) =>
+      case error: SQLException if TransientErrors.keepConnection(error) =>
         mayBeCommitted = false
         throw error
 
@@ -244,8 +244,8 @@ private[queue] final class Pump[A](
   private def missingOf(
       done: Vector[Report.Done[A]],
       acked: Set[(Long, Int)]
-  ): Vector[Holding[A]] =
-    done.map(_.holding).filter(holding => !acked(holding.job.taken))
+  ): Vector[LeasedJob[A]] =
+    done.map(_.leased).filter(leased => !acked(leased.job.taken))
 
   /** Of these, which are not the worker's any more, and were in an exchange whose answer was lost,
     * those that it has acknowledged: nobody else has them.
@@ -253,7 +253,7 @@ private[queue] final class Pump[A](
   private def doneBefore(
       calls: => QueueCalls[A],
       connection: Connection,
-      missing: Vector[Holding[A]]
+      missing: Vector[LeasedJob[A]]
   ): Set[(Long, Int)] =
     val asked = missing.map(_.job)
     if asked.isEmpty then Set.empty
@@ -294,15 +294,15 @@ private[queue] final class Pump[A](
       report: Report.Failed[A],
       isDead: Option[Boolean]
   ): Unit =
-    val job = report.holding.job
+    val job = report.leased.job
     isDead match
       case Some(dead) =>
         tell(Event.Failed(job, report.error, Option.when(!dead)(report.pause)))
-      case None if report.holding.isDoubted =>
+      case None if report.leased.isDoubted =>
         tell(Event.Failed(job, report.error, Option.when(!job.isLastAttempt)(report.pause)))
       case None => tell(Event.LeaseLost(job))
 
-private[queue] object Pump:
+private[queue] object ExchangeLoop:
   private final case class Taken[A](jobs: Vector[PgJob[A]], againNanos: Long)
 
   private final case class Answer[A](

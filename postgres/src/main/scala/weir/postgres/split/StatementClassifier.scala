@@ -8,7 +8,7 @@ package weir.postgres.split
   * its first word, and among the first eight unquoted ones outside of parentheses FROM with STDIN
   * after it (or STDOUT, which the server takes for the same).
   */
-private[split] final class Heads:
+private[split] final class StatementClassifier:
   private var count = 0 // identifiers
   private var outside = 0 // identifiers outside of parentheses
   private var function =
@@ -37,8 +37,8 @@ private[split] final class Heads:
   /** True if further words can change the result. */
   def wantsWords: Boolean =
     first match
-      case Keyword.Create => function == Heads.IsFunction || count < Heads.FunctionWords
-      case Keyword.Copy => outside < Heads.CopyWords
+      case Keyword.Create => function == StatementClassifier.IsFunction || count < StatementClassifier.FunctionWords
+      case Keyword.Copy => outside < StatementClassifier.CopyWords
       case _ => count == 0
 
   /** Reads a token that is no word. */
@@ -47,12 +47,12 @@ private[split] final class Heads:
   /** Reads a word, which begins at `at` in the text. */
   def word(keyword: Keyword, at: Int, parenthesised: Boolean): Unit =
     if count == 0 then first = keyword
-    if first == Keyword.Create then function = Heads.after(function, count, keyword)
+    if first == Keyword.Create then function = StatementClassifier.after(function, count, keyword)
     count += 1
     if !parenthesised then
       outside += 1
-      if function == Heads.IsFunction then body(keyword)
-      else if first == Keyword.Copy && outside <= Heads.CopyWords then
+      if function == StatementClassifier.IsFunction then body(keyword)
+      else if first == Keyword.Copy && outside <= StatementClassifier.CopyWords then
         if last == Keyword.From && (keyword == Keyword.Stdin || keyword == Keyword.Stdout) then
           isCopy = true
       last = keyword
@@ -67,7 +67,7 @@ private[split] final class Heads:
     case Keyword.End if depth > 0 => depth -= 1
     case _ => ()
 
-private[split] object Heads:
+private[split] object StatementClassifier:
   private final val CopyWords = 8
   private final val FunctionWords = 4 // CREATE OR REPLACE FUNCTION
   private final val IsFunction = -1

@@ -4,16 +4,16 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
 import scala.collection.mutable
 
-/** What a worker has taken, and what it has to tell: shared by the fibers of the jobs, the pump
+/** What a worker has taken, and what it has to tell: shared by the fibers of the jobs, the loop
   * that talks to the server, and the consumer of the results.
   *
   * The states of a job, and who moves it:
   * {{{
-  * (server) --pump: took--> ahead --startable--> running --its fiber: ended--> to report
+  * (server) --loop: took--> ahead --startable--> running --its fiber: ended--> to report
   *                            |                    |                          |       ^
-  *                            +---pump: lost-------+--> (dropped)    pump: collect   putBack
+  *                            +---loop: lost-------+--> (dropped)    loop: collect   putBack
   *                                                                            v       |
-  *                                          unread <--pump: exchanged-- (in the exchange)
+  *                                          unread <--loop: exchanged-- (in the exchange)
   * }}}
   *
   * Waiting is blocking, on one condition: a worker of Weir that blocks costs no thread.
@@ -22,15 +22,15 @@ import scala.collection.mutable
   *   how many jobs may run; three times as many may be held in all, from their take until their
   *   result is read
   */
-private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
-  import Desk.*
+private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
+  import WorkerState.*
 
   private val lock = ReentrantLock()
   private val changed = lock.newCondition()
 
   // guarded by lock
-  private val held = mutable.LinkedHashSet.empty[Holding[A]] // running or ahead
-  private val ahead = mutable.ArrayDeque.empty[Holding[A]]
+  private val held = mutable.LinkedHashSet.empty[LeasedJob[A]] // running or ahead
+  private val ahead = mutable.ArrayDeque.empty[LeasedJob[A]]
   private var reports = Vector.empty[Report[A]]
   private var inExchange = 0
   private var unread = 0
@@ -42,7 +42,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
   private var collectedNanos = System.nanoTime()
   private var exchangeNanos = 0L
 
-  /** What the pump should do next.
+  /** What the loop should do next.
     *
     * **Waits** until there is something. What ends within a moment of it is waited for, since an
     * exchange for one job takes as long as one for twenty.
@@ -61,7 +61,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
       val _ = changed.awaitNanos(until - System.nanoTime())
 
   /** Those whose lease is to be renewed. */
-  def toRenew(now: Long): Vector[Holding[A]] = locked:
+  def toRenew(now: Long): Vector[LeasedJob[A]] = locked:
     if now - nextRenewal >= 0 then held.toVector else Vector.empty
 
   def renewAgain(atNanos: Long): Unit = locked { nextRenewal = atNanos }
@@ -69,7 +69,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
   /** Those that are to begin now, of the jobs and of what was ahead; none, if no more is to be
     * taken: then the jobs are given back.
     */
-  def took(jobs: Vector[Holding[A]], renewal: Long): Vector[Holding[A]] = locked:
+  def took(jobs: Vector[LeasedJob[A]], renewal: Long): Vector[LeasedJob[A]] = locked:
     if phase != Phase.Open then
       reports ++= jobs.map(Report.GivenBack(_))
       Vector.empty
@@ -94,22 +94,22 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
   /** A job's fiber has ended; nobody is told, if its lease was lost before. Those that are to begin
     * in its place.
     */
-  def ended(report: Report[A]): Vector[Holding[A]] = locked:
-    if held.remove(report.holding) then reports :+= report
+  def ended(report: Report[A]): Vector[LeasedJob[A]] = locked:
+    if held.remove(report.leased) then reports :+= report
     if !(isLingering && isWorthWaiting) then changed.signalAll()
     startable()
 
   /** The leases of these have ended. Those that were still held are returned. */
-  def lost(holdings: Vector[Holding[A]]): Vector[Holding[A]] = locked:
-    val gone = holdings.filter(held.remove)
+  def lost(leasedJobs: Vector[LeasedJob[A]]): Vector[LeasedJob[A]] = locked:
+    val gone = leasedJobs.filter(held.remove)
     gone.foreach(_.isLost = true)
     ahead --= gone
     if gone.nonEmpty then changed.signalAll()
     gone
 
   /** Those held whose lease has ended by our own clock: nobody could renew it. */
-  def expired(now: Long): Vector[Holding[A]] = locked:
-    held.filter(holding => now - holding.endsNanos >= 0).toVector
+  def expired(now: Long): Vector[LeasedJob[A]] = locked:
+    held.filter(leased => now - leased.endsNanos >= 0).toVector
 
   /** The reports have not reached the server. */
   def putBack(unsent: Vector[Report[A]]): Unit = locked:
@@ -134,7 +134,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
     ahead.clear()
     changed.signalAll()
 
-  /** The pump is to end when it has told the server all. */
+  /** The loop is to end when it has told the server all. */
   def close(): Unit =
     stop()
     locked:
@@ -145,7 +145,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
 
   private def running: Int = held.size - ahead.size
 
-  private def startable(): Vector[Holding[A]] =
+  private def startable(): Vector[LeasedJob[A]] =
     val count = (parallelism - running).min(ahead.size).max(0)
     Vector.fill(count)(ahead.removeHead())
 
@@ -199,7 +199,7 @@ private[queue] final class Desk[A](parallelism: Int, pollNanos: Long):
     try body
     finally lock.unlock()
 
-private[queue] object Desk:
+private[queue] object WorkerState:
   private val shortestLinger = TimeUnit.MICROSECONDS.toNanos(100)
   private val longestLinger = TimeUnit.MILLISECONDS.toNanos(2)
   private val justNow = TimeUnit.MILLISECONDS.toNanos(20)

@@ -5,7 +5,7 @@ import java.sql.SQLException
 /** Which errors of the server pass by themselves: a lost connection, a restart, a failover, no
   * resources, a deadlock, a limit of time.
   */
-private[queue] object Outage:
+private[queue] object TransientErrors:
   private val classes = Set("08", "40", "53", "55", "57", "58")
 
   /** These errors pass by themselves, while others of their class (25) do not: the server is
@@ -17,11 +17,11 @@ private[queue] object Outage:
   /** Those after which the connection can be used. */
   private val harmless = Set("40001", "40P01", "55P03", "57014")
 
-  def isOne(error: SQLException): Boolean = error.getSQLState match
+  def includes(error: SQLException): Boolean = error.getSQLState match
     case null => true
     case state => classes(state.take(2)) || states(state) || isIo(error)
 
-  def leavesConnection(error: SQLException): Boolean =
+  def keepConnection(error: SQLException): Boolean =
     error.getSQLState match
       case null => false
       case state => harmless(state)

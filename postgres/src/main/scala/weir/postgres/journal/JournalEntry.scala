@@ -29,7 +29,7 @@ import weir.postgres.protocol.SessionState
   * @param applied
   *   when
   */
-private[postgres] final case class Entry(
+private[postgres] final case class JournalEntry(
     run: String,
     pieces: Long,
     bytes: Long,
@@ -43,7 +43,7 @@ private[postgres] final case class Entry(
 ):
   def before: Resume.Before = Resume.Before(pieces, bytes, place, applied)
 
-private[postgres] object Entry:
+private[postgres] object JournalEntry:
   val columns: Vector[String] = Vector(
     "run",
     "pieces",
@@ -58,7 +58,7 @@ private[postgres] object Entry:
     "coalesce(pg_catalog.to_char(applied, 'YYYY-MM-DD HH24:MI:SS TZ'), '')"
   )
 
-  def of(row: Vector[String]): Entry = Entry(
+  def of(row: Vector[String]): JournalEntry = JournalEntry(
     run = row(0),
     pieces = count("pieces", row(1)),
     bytes = count("bytes", row(2)),
@@ -125,5 +125,5 @@ private[postgres] object Part:
     row(1).toInt,
     row(2).toInt,
     row(3).toLong,
-    Entry.sum(row(4))
+    JournalEntry.sum(row(4))
   )

@@ -3,12 +3,12 @@ package weir.postgres.split
 import weir.postgres.{Position, ScriptException, ScriptLimits}
 
 /** The errors about a script that cannot be split. */
-private[split] final class Complaints(script: String, limits: ScriptLimits):
+private[split] final class ScriptErrors(script: String, limits: ScriptLimits):
 
-  def apply(at: Position, problem: String, hint: Option[String] = None): Nothing =
+  def fail(at: Position, problem: String, hint: Option[String] = None): Nothing =
     throw ScriptException(script, Some(at), problem, hint = hint)
 
-  def nul(at: Position): Nothing = apply(
+  def nul(at: Position): Nothing = fail(
     at,
     "a NUL byte, which no SQL text may hold",
     Some(
@@ -20,7 +20,7 @@ private[split] final class Complaints(script: String, limits: ScriptLimits):
   /** Fails if a statement that began at `start` is too long. */
   def checkLength(length: Int, start: Position): Unit =
     if length > limits.maxStatementBytes then
-      apply(
+      fail(
         start,
         s"statement exceeds ${limits.maxStatementBytes} bytes",
         Some(

@@ -6,19 +6,19 @@ import weir.Fiber
 import weir.postgres.PgJob
 
 /** A job that a worker has taken, until the server has been told what became of it. */
-private[queue] final class Holding[A](val job: PgJob[A], @volatile var endsNanos: Long):
+private[queue] final class LeasedJob[A](val job: PgJob[A], @volatile var endsNanos: Long):
   /** The fiber that runs it, once it has begun. */
   @volatile var fiber: Option[Fiber[Any]] = None
 
   /** Set before the fiber is read for its cancel; read after the fiber is set. */
   @volatile var isLost: Boolean = false
 
-  // owner only: the pump
+  // owner only: the loop
   /** Whether its report was in an exchange that may have been committed, but was not answered. */
   var isDoubted: Boolean = false
 
 /** What a worker has to tell the server about a job. */
-private[queue] enum Report[A](val holding: Holding[A]):
-  case Done(of: Holding[A], result: Any) extends Report[A](of)
-  case Failed(of: Holding[A], error: Throwable, pause: FiniteDuration) extends Report[A](of)
-  case GivenBack(of: Holding[A]) extends Report[A](of)
+private[queue] enum Report[A](val leased: LeasedJob[A]):
+  case Done(of: LeasedJob[A], result: Any) extends Report[A](of)
+  case Failed(of: LeasedJob[A], error: Throwable, pause: FiniteDuration) extends Report[A](of)
+  case GivenBack(of: LeasedJob[A]) extends Report[A](of)
