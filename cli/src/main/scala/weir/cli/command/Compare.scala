@@ -6,7 +6,7 @@ import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.{BadInput, OptionValue}
-import weir.cli.compare.{CompareJob, HighLoad, Settings}
+import weir.cli.compare.{CompareJob, HighLoad, CompareSettings}
 import weir.cli.lab.LabOptions
 import weir.lab.compare.WorkTimes
 
@@ -134,15 +134,15 @@ final class Compare extends Callable[Int]:
       lab.checked()
     )
 
-  private def settings: Settings =
+  private def settings: CompareSettings =
     val checked = lab.checked()
-    Settings(
-      loads = Settings.loads(Option(loads)),
-      ways = Settings.ways(Option(ways)),
-      systems = lab.systems(Settings.systems),
-      speed = Option(speed).fold(if checked.isQuick then Settings.quickSpeed else 1.0)(
+    CompareSettings(
+      loads = CompareSettings.loads(Option(loads)),
+      ways = CompareSettings.ways(Option(ways)),
+      systems = lab.systems(CompareSettings.systems),
+      speed = Option(speed).fold(if checked.isQuick then CompareSettings.quickSpeed else 1.0)(
         OptionValue.factor("--speed", _)
       ),
-      warmUp = Settings.usualWarmUp,
+      warmUp = CompareSettings.usualWarmUp,
       lab = checked
     )

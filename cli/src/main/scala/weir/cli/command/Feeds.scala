@@ -6,7 +6,7 @@ import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.{BadInput, DurationText, OptionValue}
-import weir.cli.feeds.{FeedsJob, Settings}
+import weir.cli.feeds.{FeedsJob, FeedsSettings}
 import weir.cli.feeds.store.Retention
 
 /** `weir feeds`: its options, and nothing else. */
@@ -295,8 +295,8 @@ final class Feeds extends Callable[Int]:
     val line = spec.commandLine
     FeedsJob(settings, line.getOut, line.getErr).run()
 
-  private def settings: Settings =
-    Settings(
+  private def settings: FeedsSettings =
+    FeedsSettings(
       db = Option(db),
       opml = Option(opml).map(OptionValue.path("--opml", _)),
       urls = Option(urls).map(OptionValue.path("--urls", _)),
@@ -308,9 +308,9 @@ final class Feeds extends Callable[Int]:
       lease = OptionValue.positive("--lease", lease),
       timeout = Option(timeout).map(OptionValue.positive("--timeout", _)),
       retries = OptionValue.count("--retries", retries, 0, 20),
-      maxBodyBytes = Settings.size("--max-body", maxBody),
+      maxBodyBytes = FeedsSettings.size("--max-body", maxBody),
       allowsPrivate = allowsPrivate,
-      userAgent = Option(userAgent).map(Settings.userAgent("--user-agent", _)),
+      userAgent = Option(userAgent).map(FeedsSettings.userAgent("--user-agent", _)),
       isWatching = isWatching,
       isQuiet = isQuiet,
       showsStages = showsStages,
@@ -327,14 +327,14 @@ final class Feeds extends Callable[Int]:
       gives = gives
     )
 
-  private def gives: Option[Settings.Gives] = (Option(exec), Option(newItems)) match
+  private def gives: Option[FeedsSettings.Gives] = (Option(exec), Option(newItems)) match
     case (None, None) => None
     case (Some(_), Some(_)) =>
       throw BadInput("--exec", "it cannot be given with --new-items.", "Give one of the two.")
     case (Some(command), None) =>
       if command.isBlank then
         throw BadInput("--exec", "the command is empty.", "Give one, like 'cat >> new.jsonl'.")
-      Some(Settings.Gives.Exec(command))
-    case (None, Some("-")) => Some(Settings.Gives.Print)
+      Some(FeedsSettings.Gives.Exec(command))
+    case (None, Some("-")) => Some(FeedsSettings.Gives.Print)
     case (None, Some(other)) =>
       throw BadInput("--new-items", s"'$other' is not known.", "It must be -, for standard output.")

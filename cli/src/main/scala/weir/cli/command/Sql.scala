@@ -6,7 +6,7 @@ import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.{BadInput, ByteSize, OptionValue}
-import weir.cli.sql.{ExitCode, InputFiles, Settings, SqlJob}
+import weir.cli.sql.{ExitCode, InputFiles, SqlSettings, SqlJob}
 import weir.postgres.{Prefetch, Resume}
 
 /** `weir sql`: its options, and nothing else. */
@@ -164,8 +164,8 @@ final class Sql extends Callable[Int]:
     val line = spec.commandLine
     SqlJob(settings, line.getOut, line.getErr).run()
 
-  private def settings: Settings =
-    val checked = Settings(
+  private def settings: SqlSettings =
+    val checked = SqlSettings(
       inputs = InputFiles.check(files.toSeq),
       db = Option(db),
       isSingleTransaction = isSingleTransaction,

@@ -7,7 +7,7 @@ import weir.cli.lab.LabModule
 import weir.lab.compare.SideBySide
 
 /** Runs the ways on the loads on Weir here and on the rivals beside it, and reports. */
-final class CompareJob(settings: Settings, out: PrintWriter, err: PrintWriter):
+final class CompareJob(settings: CompareSettings, out: PrintWriter, err: PrintWriter):
   private val display = Display.on(err, settings)
   private val board: Board = Board(settings.places, place => display.ended(place, board))
   private val windows = display.windows(settings.loads)

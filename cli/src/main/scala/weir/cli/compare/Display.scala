@@ -24,7 +24,7 @@ trait Display:
 
 object Display:
   /** Lines drawn again and again on a terminal, and plain lines elsewhere. */
-  def on(err: PrintWriter, settings: Settings): Display =
+  def on(err: PrintWriter, settings: CompareSettings): Display =
     val console = System.console()
     if console != null && console.isTerminal then
       val (rows, columns) = size()
@@ -50,7 +50,7 @@ object Display:
       out: PrintStream,
       rows: Int,
       columns: Int,
-      settings: Settings
+      settings: CompareSettings
   ) extends Display:
     private val hasRivals = settings.rivalWays.nonEmpty
 

@@ -7,7 +7,7 @@ import weir.lab.compare.{Load, Way}
 import weir.lab.compare.SideBySide.Place
 
 /** What came out of a run: the results, the source's table, and what went wrong. */
-final class Figures(settings: Settings, board: Board):
+final class Figures(settings: CompareSettings, board: Board):
   /** For each load and way: the bound, Weir, the rival. */
   def results: Vector[Result] =
     for

@@ -12,7 +12,7 @@ import weir.lab.compare.SideBySide.Place
   *
   * It goes through the same windows of loads as this program, which begins each when it does.
   */
-final class RivalRun(settings: Settings, windows: Seq[Seq[Load]], board: Board, err: PrintWriter):
+final class RivalRun(settings: CompareSettings, windows: Seq[Seq[Load]], board: Board, err: PrintWriter):
   private val begun = windows.map(loads => loads -> CompletableFuture[Unit]()).toMap
   private val ended = CompletableFuture[Boolean]()
 

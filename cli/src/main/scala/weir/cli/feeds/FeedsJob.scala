@@ -18,9 +18,9 @@ import weir.cli.feeds.store.{FeedEdits, FeedOrigin, FeedStore, Leases, Stages}
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
   */
-final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
+final class FeedsJob(settings: FeedsSettings, stdout: PrintWriter, err: PrintWriter):
   /** Where all goes that is for people. */
-  private val out = if settings.gives.contains(Settings.Gives.Print) then err else stdout
+  private val out = if settings.gives.contains(FeedsSettings.Gives.Print) then err else stdout
 
   /** The exit code: 1 if a new item could not be given.
     *
@@ -50,7 +50,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
       proxies: Proxies
   ): Int =
     val timeout =
-      settings.timeout.getOrElse(if site.nonEmpty then siteTimeout else Settings.usualTimeout)
+      settings.timeout.getOrElse(if site.nonEmpty then siteTimeout else FeedsSettings.usualTimeout)
     val seed = settings.seed
       .orElse(site.map(_.plan.seed))
       .getOrElse(ThreadLocalRandom.current().nextLong(1, 1_000_000_000))
@@ -92,9 +92,9 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
         err.println(stages.table)
       fetcher.close()
 
-  private def receiver(gives: Settings.Gives): Receiver = gives match
-    case Settings.Gives.Exec(command) => Receiver.command(command)
-    case Settings.Gives.Print => Receiver.printing(stdout)
+  private def receiver(gives: FeedsSettings.Gives): Receiver = gives match
+    case FeedsSettings.Gives.Exec(command) => Receiver.command(command)
+    case FeedsSettings.Gives.Print => Receiver.printing(stdout)
 
   /** Writes into the database how busy the stages are, while `pass` runs and at its end, for the
     * pages of `weir feeds serve`.
@@ -121,7 +121,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
   private def addSite(store: FeedStore): Unit =
     if !store.origin.contains(FeedOrigin.Demo) then
       val seed = settings.seed.getOrElse(1L)
-      val size = settings.siteSize.getOrElse(Settings.usualSiteSize)
+      val size = settings.siteSize.getOrElse(FeedsSettings.usualSiteSize)
       val plan = SitePlan.make(seed, size, settings.speed, settings.siteLarge)
       val timeout = settings.timeout.getOrElse(siteTimeout)
       val feeds = LocalSite.newFeeds(plan, timeout, settings.retries, backoffBase)
@@ -145,7 +145,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
     LocalSite.start(
       SitePlan.make(
         seed.getOrElse(1L),
-        size.orElse(settings.siteSize).getOrElse(Settings.usualSiteSize),
+        size.orElse(settings.siteSize).getOrElse(FeedsSettings.usualSiteSize),
         settings.speed,
         large.getOrElse(settings.siteLarge)
       )
@@ -153,7 +153,7 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
 
   private def perHost(host: String): Int =
     settings.perHost.getOrElse:
-      if host == LocalSite.host then Settings.sitePerHost else Settings.usualPerHost
+      if host == LocalSite.host then FeedsSettings.sitePerHost else FeedsSettings.usualPerHost
 
   /** Each process runs a local site of its own. */
   private def shared(host: String): Option[Int] =
@@ -161,9 +161,9 @@ final class FeedsJob(settings: Settings, stdout: PrintWriter, err: PrintWriter):
 
   private def hostPause(host: String): FiniteDuration =
     settings.hostPause.getOrElse:
-      if LoopbackHost.is(host) then Duration.Zero else Settings.usualHostPause
+      if LoopbackHost.is(host) then Duration.Zero else FeedsSettings.usualHostPause
 
-  private def siteTimeout: FiniteDuration = divided(Settings.siteTimeout)
+  private def siteTimeout: FiniteDuration = divided(FeedsSettings.siteTimeout)
 
   private def backoffBase: FiniteDuration = divided(Backoff.base)
 

@@ -10,7 +10,7 @@ import weir.cli.feeds.store.{Database, FeedOrigin, FeedStore, Outages}
   * invented items are never among the user's.
   */
 final class RunDatabase(
-    settings: Settings,
+    settings: FeedsSettings,
     out: PrintWriter,
     err: PrintWriter,
     folder: Path = Path.of("")

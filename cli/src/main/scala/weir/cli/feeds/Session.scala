@@ -9,7 +9,7 @@ import weir.cli.{DurationText, Text}
 import weir.cli.lab.LabReport
 import weir.cli.feeds.give.Giver
 import weir.cli.feeds.report.{Failures, Progress, Summary, SummaryResults}
-import weir.cli.feeds.run.{Bound, FeedRun, Tally}
+import weir.cli.feeds.run.{Bound, FeedRun, FeedCounts}
 import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
 
 /** Fetches what is due, once or again and again, and reports it.
@@ -21,7 +21,7 @@ import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
   *   bound
   */
 final class Session(
-    settings: Settings,
+    settings: FeedsSettings,
     store: FeedStore,
     leases: Leases,
     run: FeedRun,
@@ -31,7 +31,7 @@ final class Session(
     out: PrintWriter,
     err: PrintWriter
 ):
-  private val current = AtomicReference[Option[Tally]](None)
+  private val current = AtomicReference[Option[FeedCounts]](None)
 
   /** One pass, or passes for ever with `--watch`. */
   def all: Task[Unit] =
@@ -56,8 +56,8 @@ final class Session(
   /** Prints what is left after a stop. */
   def sayWhatIsLeft(): Unit = if !settings.isQuiet then
     current.get match
-      case Some(tally) if tally.snapshot().left > 0 =>
-        val now = tally.snapshot()
+      case Some(counts) if counts.snapshot().left > 0 =>
+        val now = counts.snapshot()
         out.println(
           s"stopped: ${Text.grouped(now.done)} of ${Text.count(now.due, "due feed")} done, " +
             s"${Text.grouped(now.left)} left; the same command goes on"
@@ -77,19 +77,19 @@ final class Session(
       val amount = store.amount(due)
       if isFirst && !settings.isQuiet then announce(due, amount)
       if amount.feeds == 0 then
-        val nothing = Tally(0, Duration.Zero).snapshot()
+        val nothing = FeedCounts(0, Duration.Zero).snapshot()
         Task.when(isFirst):
           around(Task.delay(write(Summary(nothing, Duration.Zero, None))))
       else
-        val tally = Tally(amount.feeds, amount.expectedMillis.millis)
-        current.set(Some(tally))
+        val counts = FeedCounts(amount.feeds, amount.expectedMillis.millis)
+        current.set(Some(counts))
         val start = System.nanoTime()
         val progress =
           if settings.isQuiet then Progress.none else Progress.on(err, amount.feeds)
         around:
           Progress
-            .during(progress, tally, run.checkAll(due, tally))
-            .flatMap(_ => Task.delay(report(tally, start, isFirst)))
+            .during(progress, counts, run.checkAll(due, counts))
+            .flatMap(_ => Task.delay(report(counts, start, isFirst)))
 
   /** `fetching`, while new items are given, and then without the items that are not to be kept. */
   private def around(fetching: Task[Unit]): Task[Unit] =
@@ -130,9 +130,9 @@ final class Session(
   /** The whole table; for a later pass of `--watch`, which may be short, a line, if anything is
     * different than before. With `--quiet` nothing but what failed.
     */
-  private def report(tally: Tally, startNanos: Long, isFirst: Boolean): Unit =
+  private def report(counts: FeedCounts, startNanos: Long, isFirst: Boolean): Unit =
     val taken = ((System.nanoTime() - startNanos) / 1_000_000).millis
-    val snapshot = tally.snapshot()
+    val snapshot = counts.snapshot()
     val summary = Summary(snapshot, taken, boundPlaces.map(Bound.of(snapshot.work, _)))
     if settings.isQuiet then Failures.print(snapshot, err)
     else

@@ -3,7 +3,7 @@ package weir.cli.sql
 import java.nio.file.{Files, NoSuchFileException}
 
 import weir.cli.{BadInput, OptionValue}
-import weir.cli.sql.Settings.Input
+import weir.cli.sql.SqlSettings.Input
 
 /** The files that the user named, each of them looked at before any of them is applied. */
 object InputFiles:

@@ -1,7 +1,7 @@
 package weir.cli.sql
 
 import weir.cli.Text
-import weir.cli.sql.run.Tally
+import weir.cli.sql.run.ScriptCounts
 
 /** What is left of a run that did not come to its end, and how to go on. */
 object Interruption:
@@ -11,12 +11,12 @@ object Interruption:
     *   that the connection was lost while the server committed
     */
   def lines(
-      settings: Settings,
-      tally: Tally.Snapshot,
+      settings: SqlSettings,
+      counts: ScriptCounts.Snapshot,
       server: Option[String],
       isUncertain: Boolean = false
   ): Vector[String] =
-    import tally.*
+    import counts.*
     val share = doneShare.fold("")(share => s" (${(share * 100).toInt} % read)")
     // What was executed is applied only once it is committed.
     val what = if settings.isDryRun then "split" else "executed"
@@ -28,11 +28,11 @@ object Interruption:
       else if isUncertain then "; whether they are committed is not known."
       else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
       else if settings.isResuming then "; the same command goes on where it ended."
-      else "; what was not committed is rolled back." + advice(settings, tally)
+      else "; what was not committed is rolled back." + advice(settings, counts)
     Vector(far + left)
 
   /** Where a journal would have been of use, and could have been kept. */
-  private def advice(settings: Settings, tally: Tally.Snapshot): String =
-    if tally.statements > 0 && settings.canResume then
+  private def advice(settings: SqlSettings, counts: ScriptCounts.Snapshot): String =
+    if counts.statements > 0 && settings.canResume then
       " Begun with --resume, the same command would go on there."
     else ""

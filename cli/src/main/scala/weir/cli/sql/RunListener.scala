@@ -4,28 +4,28 @@ import java.util.concurrent.atomic.AtomicLong
 import scala.concurrent.duration.*
 
 import weir.cli.sql.report.{ErrorReport, Problem, Progress}
-import weir.cli.sql.run.Tally
+import weir.cli.sql.run.ScriptCounts
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
 
 /** Counts what is applied, and prints notices and errors meanwhile. */
-final class RunListener(tally: Tally, progress: Progress, errors: ErrorReport)
+final class RunListener(counts: ScriptCounts, progress: Progress, errors: ErrorReport)
     extends ApplyListener:
   private val told = AtomicLong()
 
-  override def usedUp(script: String, offset: Long): Unit = tally.usedUp(script, offset)
+  override def usedUp(script: String, offset: Long): Unit = counts.usedUp(script, offset)
 
   override def copying(script: String, statement: Piece.Statement, lines: Long): Unit =
-    tally.copying(lines)
+    counts.copying(lines)
 
   override def statementDone(
       script: String,
       statement: Piece.Statement,
       done: Done,
       nanos: Long
-  ): Unit = tally.statementDone(statement, done.rows)
+  ): Unit = counts.statementDone(statement, done.rows)
 
   override def failed(error: ScriptException): Unit =
-    tally.failed()
+    counts.failed()
     progress.say(errors.lines(Problem.of(error)))
 
   override def noticed(

@@ -13,9 +13,9 @@ import weir.cli.sql.run.*
 import weir.postgres.*
 
 /** The whole of `weir sql`: applies the scripts, or only splits them, and prints the result. */
-final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
+final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
   private val scripts = settings.inputs.map(_.script(settings.maxStatementBytes))
-  private val tally = Tally(scripts)
+  private val counts = ScriptCounts(scripts)
   private val clock = RunClock()
   private val isTerminal = ErrorTerminal.isThere
   private val columns = if isTerminal then ErrorTerminal.columns() else SqlJob.usualColumns
@@ -24,7 +24,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
     ErrorText(columns, ErrorText.isColoured(isTerminal, sys.env)),
     (name, position) => scripts.find(_.name == name).flatMap(_.lineAt(position))
   )
-  private val listener = RunListener(tally, progress, errors)
+  private val listener = RunListener(counts, progress, errors)
 
   private val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
 
@@ -47,7 +47,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         case Foreground.Ended.Done(code) => code
         case Foreground.Ended.Stopped(code, isClean) =>
           ended.get.getOrElse:
-            Interruption.lines(settings, tally.snapshot(), server.get).foreach(err.println)
+            Interruption.lines(settings, counts.snapshot(), server.get).foreach(err.println)
             if !isClean then Runtime.getRuntime.halt(code)
             code
     catch
@@ -67,7 +67,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         val connections = connection(url)
         val applied = connections
           .evalTap(one => Task(server.set(Some(one.place))))
-          .use(one => Progress.during(progress, tally, applyTo(one, connections)))
+          .use(one => Progress.during(progress, counts, applyTo(one, connections)))
           .attempt
           .map(tell)
         if !settings.isKeeping then applied
@@ -118,7 +118,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
       err.println(s"and ${listener.noticesLeftOut} more of that kind")
     result match
       case Right(applied) =>
-        val summary = Summary(tally.snapshot(), Some(applied), clock.elapsed, columns)
+        val summary = Summary(counts.snapshot(), Some(applied), clock.elapsed, columns)
         if !settings.isQuiet then summary.print(out)
         write(summary)
         ExitCode.done
@@ -127,9 +127,9 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         val isLost = error.server.exists(_.connectionLost)
         // An error without a position is about the transaction as a whole.
         val isUncertain = isLost && error.position.isEmpty
-        Interruption.lines(settings, tally.snapshot(), server.get, isUncertain).foreach(err.println)
-        tally.failed()
-        write(Summary(tally.snapshot(), error.summary, clock.elapsed, columns))
+        Interruption.lines(settings, counts.snapshot(), server.get, isUncertain).foreach(err.println)
+        counts.failed()
+        write(Summary(counts.snapshot(), error.summary, clock.elapsed, columns))
         if isLost then ExitCode.connection else ExitCode.script
       case Left(error: ServerError) =>
         err.println(s"weir sql: ${error.problem}")
@@ -145,16 +145,16 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
         for piece <- timed(script.pieces) do
           counted.add(piece)
           end = piece.endOffset
-          tally.split(counted.statements, counted.rows)
+          counts.split(counted.statements, counted.rows)
         counted.ended(end)
     Progress
-      .during(progress, tally, counting)
+      .during(progress, counts, counting)
       .attempt
       .map:
         case Right(()) =>
           val taken = clock.elapsed
           if !settings.isQuiet then DrySummary(counted, taken).print(out)
-          write(Summary(counted.in(tally.snapshot()), None, taken, columns))
+          write(Summary(counted.in(counts.snapshot()), None, taken, columns))
           ExitCode.done
         case Left(error) => tell(Left(error))
 
@@ -170,7 +170,7 @@ final class SqlJob(settings: Settings, out: PrintWriter, err: PrintWriter):
 
   private def failed(why: String): Int =
     err.println(Secrets.mask(s"weir sql: the run failed: $why").linesIterator.mkString(" "))
-    Interruption.lines(settings, tally.snapshot(), server.get).foreach(err.println)
+    Interruption.lines(settings, counts.snapshot(), server.get).foreach(err.println)
     ExitCode.own
 
 object SqlJob:

@@ -65,10 +65,10 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
   folder.test("Weir and the rivals run beside each other, and what hangs there is no failure"):
     folder =>
       val json = folder.resolve("compare.json")
-      val settings = Settings(
+      val settings = CompareSettings(
         Vector(Load.SlowConsumer),
         Way.values.toVector,
-        Settings.systems,
+        CompareSettings.systems,
         speed = 50,
         warmUp = Duration.Zero,
         LabOptions.Checked(seed = 5, isQuick = false, json = Some(json), report = None)
@@ -88,10 +88,10 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
       assert(clue(out.toString).contains("slow-consumer: hang"))
 
   test("a rival's JVM that is killed leaves one line, Weir's figures and exit code 1"):
-    val settings = Settings(
+    val settings = CompareSettings(
       Vector(Load.SlowProducer),
       Vector(Way.Queue),
-      Settings.systems,
+      CompareSettings.systems,
       speed = 20,
       warmUp = Duration.Zero,
       LabOptions.Checked(seed = 5, isQuick = false, json = None, report = None)
@@ -124,7 +124,7 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
     )
 
   test("without Weir only the rivals run"):
-    val settings = Settings(
+    val settings = CompareSettings(
       Vector(Load.SlowProducer),
       Vector(Way.Queue, Way.Stream),
       Vector("fs2"),

@@ -9,10 +9,10 @@ import weir.lab.compare.SideBySide.Place
 
 class DisplaySuite extends munit.FunSuite:
 
-  private val settings = Settings(
+  private val settings = CompareSettings(
     Load.values.toVector,
     Way.values.toVector,
-    Settings.systems,
+    CompareSettings.systems,
     speed = 1,
     warmUp = Duration.Zero,
     LabOptions.Checked(seed = 1, isQuick = false, json = None, report = None)

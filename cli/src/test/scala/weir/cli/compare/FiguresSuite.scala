@@ -9,8 +9,8 @@ import weir.lab.compare.SideBySide.Place
 
 class FiguresSuite extends munit.FunSuite:
 
-  private def settings(systems: String*): Settings =
-    Settings(
+  private def settings(systems: String*): CompareSettings =
+    CompareSettings(
       Vector(Load.SlowProducer),
       Vector(Way.Stream, Way.Hang),
       systems.toVector,
@@ -24,7 +24,7 @@ class FiguresSuite extends munit.FunSuite:
   private def boundMillis(way: Way): Double =
     way.boundNanos(all.plan(Load.SlowProducer)) / 1e6
 
-  private def board(settings: Settings): Board = Board(settings.places, _ => ())
+  private def board(settings: CompareSettings): Board = Board(settings.places, _ => ())
 
   test("each way has its bound, Weir's time and the rival's; what hangs has no result"):
     val board = this.board(all)

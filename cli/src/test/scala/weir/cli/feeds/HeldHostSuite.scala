@@ -10,7 +10,7 @@ import weir.Task
 import weir.cli.TempFolder
 import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace, RawServer}
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
-import weir.cli.feeds.run.{FeedRun, Meter, Tally}
+import weir.cli.feeds.run.{FeedRun, Meter, FeedCounts}
 import weir.cli.feeds.store.{Database, DueQuery, FeedStore, Sql, WorkerProcess}
 
 /** Two runs on one database, and hosts that are asked too much. */
@@ -41,9 +41,9 @@ class HeldHostSuite extends FunSuite with TempFolder:
     )
 
     /** A pass in both at once; how each went. */
-    def pass(): Vector[Tally.Snapshot] =
+    def pass(): Vector[FeedCounts.Snapshot] =
       val due = DueQuery(System.currentTimeMillis(), 1.hour.toMillis)
-      val tallies = Vector.fill(2)(Tally(addresses.size, 1.second))
+      val tallies = Vector.fill(2)(FeedCounts(addresses.size, 1.second))
       Task
         .both(run(0).checkAll(due, tallies(0)), run(1).checkAll(due, tallies(1)))
         .runSync(): Unit
@@ -152,9 +152,9 @@ class HeldHostSuite extends FunSuite with TempFolder:
         val fetcher = Fetcher(1.minute, 100_000, server.address, pace = HostPace(_ => pause))
         val limits = FeedRun.Limits(3, _ => perHost, _ => Some(perHost))
         val run = FeedRun(store, leases, fetcher, Backoff(0, 1.milli, 1), Meter.clock, limits)
-        val tally = Tally(all.size, 1.second)
-        run.checkAll(DueQuery(System.currentTimeMillis(), 0), tally).runSync()
-        assertEquals(tally.snapshot().fetched, 26L)
+        val counts = FeedCounts(all.size, 1.second)
+        run.checkAll(DueQuery(System.currentTimeMillis(), 0), counts).runSync()
+        assertEquals(counts.snapshot().fetched, 26L)
         val ofA = times.toArray(Array.empty[(String, Long)]).toList.collect { case ("/a", t) => t }
         // The server sees a request later than it began, so two may look closer than they were.
         assert((ofA.max - ofA.min).nanos >= pause * 5 - 100.millis, ofA.toString)

@@ -11,7 +11,7 @@ import weir.cli.TempFolder
 import weir.cli.feeds.fetch.{Backoff, Fetcher, RawServer}
 import weir.cli.feeds.fetch.RawServer.{redirect, text}
 import weir.cli.feeds.input.NewFeed
-import weir.cli.feeds.run.{FeedRun, Meter, Tally}
+import weir.cli.feeds.run.{FeedRun, Meter, FeedCounts}
 import weir.cli.feeds.store.{DueQuery, FeedQuery, FeedStore, Sqlite, StoreReader}
 
 /** Names that lead to a public address when a server names them, and to this machine a pass later.
@@ -40,7 +40,7 @@ class RebindingSuite extends FunSuite with TempFolder:
         val limits = FeedRun.Limits(4, _ => 4, _ => None)
         val run = FeedRun(store, leases, fetcher, Backoff(0, 1.second, 1), Meter.clock, limits)
         val due = DueQuery(System.currentTimeMillis() + 30.days.toMillis, 0)
-        run.checkAll(due, Tally(1, Duration.Zero)).runSync()
+        run.checkAll(due, FeedCounts(1, Duration.Zero)).runSync()
       finally
         leases.close()
         fetcher.close()

@@ -12,7 +12,7 @@ import weir.cli.feeds.store.{Database, FeedEdits, FeedStore, Retention}
 
 /** Which database a run is on. */
 class RunDatabaseSuite extends FunSuite with TempFolder:
-  private val settings = Settings(
+  private val settings = FeedsSettings(
     db = None,
     opml = None,
     urls = None,
@@ -45,7 +45,7 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
   /** What is said, and the file that is opened. */
   private def opened(
       folder: Path,
-      settings: Settings,
+      settings: FeedsSettings,
       hasFeeds: Boolean = false
   ): (String, String) =
     val (out, err) = (StringWriter(), StringWriter())

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import munit.FunSuite
 
-import weir.cli.sql.run.Tally
+import weir.cli.sql.run.ScriptCounts
 import weir.postgres.Prefetch
 
 class InterruptionSuite extends FunSuite:
@@ -13,8 +13,8 @@ class InterruptionSuite extends FunSuite:
     file.toFile.deleteOnExit()
     file
 
-  private def settings(path: Path, isSingleTransaction: Boolean = false) = Settings(
-    inputs = Vector(Settings.Input.File(path)),
+  private def settings(path: Path, isSingleTransaction: Boolean = false) = SqlSettings(
+    inputs = Vector(SqlSettings.Input.File(path)),
     db = None,
     isSingleTransaction = isSingleTransaction,
     stopsOnError = true,
@@ -31,24 +31,24 @@ class InterruptionSuite extends FunSuite:
     json = None
   )
 
-  private val tally = Tally.Snapshot(None, 0, 0, 2, 0, 3, 0, 0)
-  private val counts = "2 statements, 3 rows executed in d at h:1"
+  private val counts = ScriptCounts.Snapshot(None, 0, 0, 2, 0, 3, 0, 0)
+  private val told = "2 statements, 3 rows executed in d at h:1"
 
   test("of a single transaction nothing is there, unless the server was lost while it committed"):
     val single = settings(file, isSingleTransaction = true)
     assertEquals(
-      Interruption.lines(single, tally, Some("d at h:1")),
-      Vector(s"$counts, and rolled back: nothing has changed.")
+      Interruption.lines(single, counts, Some("d at h:1")),
+      Vector(s"$told, and rolled back: nothing has changed.")
     )
     assertEquals(
-      Interruption.lines(single, tally, Some("d at h:1"), isUncertain = true),
-      Vector(s"$counts; whether they are committed is not known.")
+      Interruption.lines(single, counts, Some("d at h:1"), isUncertain = true),
+      Vector(s"$told; whether they are committed is not known.")
     )
 
   test("a journal is advised where something was applied of a file that can be read again"):
-    def isAdvised(settings: Settings, tally: Tally.Snapshot) =
-      Interruption.lines(settings, tally, None).exists(_.contains("--resume"))
-    assert(isAdvised(settings(file), tally))
-    assert(!isAdvised(settings(file), tally.copy(statements = 0)))
-    assert(!isAdvised(settings(Path.of("/dev/null")), tally))
-    assert(!isAdvised(settings(file).copy(stopsOnError = false), tally))
+    def isAdvised(settings: SqlSettings, counts: ScriptCounts.Snapshot) =
+      Interruption.lines(settings, counts, None).exists(_.contains("--resume"))
+    assert(isAdvised(settings(file), counts))
+    assert(!isAdvised(settings(file), counts.copy(statements = 0)))
+    assert(!isAdvised(settings(Path.of("/dev/null")), counts))
+    assert(!isAdvised(settings(file).copy(stopsOnError = false), counts))

@@ -18,7 +18,7 @@ private[fetch] final class HostAddresses(resolve: String => Array[InetAddress])
   import HostAddresses.*
 
   // guarded by this
-  private val entries = mutable.HashMap.empty[String, Entry]
+  private val entries = mutable.HashMap.empty[String, Resolved]
   PinnedNames.add(this)
 
   /** The names that one fetch holds, until it is closed. */
@@ -38,7 +38,7 @@ private[fetch] final class HostAddresses(resolve: String => Array[InetAddress])
       val found = addressesOf(name)
       synchronized:
         holdKnown(name).getOrElse:
-          entries(name) = Entry(found, System.nanoTime(), holders = 1, releasedNanos = 0)
+          entries(name) = Resolved(found, System.nanoTime(), holders = 1, releasedNanos = 0)
           found
 
   private def holdKnown(name: String): Option[Vector[InetAddress]] =
@@ -67,7 +67,7 @@ private[fetch] object HostAddresses:
   /** Far longer than a client takes to begin a connection. */
   private val lateNanos = 300_000_000_000L
 
-  private final case class Entry(
+  private final case class Resolved(
       addresses: Vector[InetAddress],
       resolvedNanos: Long,
       holders: Int,

@@ -27,7 +27,7 @@ private[parse] object FeedHead:
     FeedHead(
       about = FeedAbout(
         title = channel.named("title").flatMap(Markup.plain).nextOption().map(Clean.text),
-        home = Entry.page(channel).map(Clean.text),
+        home = EntryReader.page(channel).map(Clean.text),
         language = language(root, channel),
         picture = picture(root, channel).map(Clean.text)
       ),

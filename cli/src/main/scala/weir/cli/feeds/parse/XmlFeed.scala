@@ -23,7 +23,7 @@ private[parse] object XmlFeed:
       Option.when(root.name != "rss" || channel.name == "channel" || all.nonEmpty)(
         XmlFeed(
           head = FeedHead.read(root, channel),
-          items = entries.map(Entry.read(_, authors, now)),
+          items = entries.map(EntryReader.read(_, authors, now)),
           isTruncated = isTruncated
         )
       )

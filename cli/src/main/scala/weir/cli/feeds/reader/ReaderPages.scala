@@ -93,14 +93,14 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
     val (stamp, links, content) = store.read: connection =>
       val stamp = FeedQuery.stamp(connection)
       (stamp, navigation(connection), body(connection))
-    Reply.html(Frame(title, store.name, links, path, stamp).page(content))
+    Reply.html(PageLayout(title, store.name, links, path, stamp).page(content))
 
-  private def navigation(connection: Connection): Seq[Frame.Link] =
+  private def navigation(connection: Connection): Seq[PageLayout.Link] =
     val counted = Seq(FeedQuery.Show.All, FeedQuery.Show.Failing, FeedQuery.Show.Unchecked).map:
-      show => Frame.Link(pathOf(show), titles(show), Some(show.count(connection)))
-    val latest = Frame.Link(pathOf(FeedQuery.Show.Latest), titles(FeedQuery.Show.Latest), None)
-    val stages = Stages.latest(connection).map(_ => Frame.Link("/stages", "Stages", None))
-    (Frame.Link("/", "Newest items", None) +: counted :+ latest) ++ stages
+      show => PageLayout.Link(pathOf(show), titles(show), Some(show.count(connection)))
+    val latest = PageLayout.Link(pathOf(FeedQuery.Show.Latest), titles(FeedQuery.Show.Latest), None)
+    val stages = Stages.latest(connection).map(_ => PageLayout.Link("/stages", "Stages", None))
+    (PageLayout.Link("/", "Newest items", None) +: counted :+ latest) ++ stages
 
   /** The page after the place that `before` names, if it names one. */
   private def fromPlace(parameter: String => Option[String])(

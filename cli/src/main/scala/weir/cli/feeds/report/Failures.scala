@@ -4,14 +4,14 @@ import java.io.PrintWriter
 
 import weir.cli.Text
 import weir.cli.feeds.reader.PlainText
-import weir.cli.feeds.run.Tally
+import weir.cli.feeds.run.FeedCounts
 
 /** Names the feeds that failed, and nothing else. */
 object Failures:
   /** Prints a line for each, sorted by address. */
-  def print(tally: Tally.Snapshot, err: PrintWriter): Unit =
-    for failed <- tally.failures.sortBy(_.url) do
+  def print(counts: FeedCounts.Snapshot, err: PrintWriter): Unit =
+    for failed <- counts.failures.sortBy(_.url) do
       err.println(PlainText.line(s"${failed.url}: ${failed.why}"))
-    val rest = tally.failed - tally.failures.size
+    val rest = counts.failed - counts.failures.size
     if rest > 0 then err.println(s"… and ${Text.grouped(rest)} more")
     err.flush()

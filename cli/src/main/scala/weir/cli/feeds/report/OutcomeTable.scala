@@ -1,21 +1,21 @@
 package weir.cli.feeds.report
 
 import weir.cli.Text
-import weir.cli.feeds.run.Tally
+import weir.cli.feeds.run.FeedCounts
 
 /** The table of outcomes: how many feeds ended how, and what they held. */
 object OutcomeTable:
   private val header = Vector("outcome", "feeds", "items", "new")
 
   /** The lines of the table, its header first and the total last. */
-  def lines(tally: Tally.Snapshot): Vector[String] =
-    val rows = tally.rows.map(cells) :+ cells("total", tally.total)
+  def lines(counts: FeedCounts.Snapshot): Vector[String] =
+    val rows = counts.rows.map(cells) :+ cells("total", counts.total)
     val widths = header.indices.map(column => (header +: rows).map(_(column).length).max)
     val rule = "-" * (widths.sum + 3 * (header.size - 1))
     val body = rows.map(layOut(_, widths))
     Vector(layOut(header, widths), rule) ++ body.init ++ Vector(rule, body.last)
 
-  private def cells(name: String, row: Tally.Row): Vector[String] =
+  private def cells(name: String, row: FeedCounts.Row): Vector[String] =
     Vector(name, Text.grouped(row.feeds), Text.grouped(row.found), Text.grouped(row.fresh))
 
   private def layOut(cells: Vector[String], widths: Seq[Int]): String =

@@ -7,14 +7,14 @@ import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
 import weir.cli.{DurationText, ErrorTerminal, Text}
-import weir.cli.feeds.run.Tally
+import weir.cli.feeds.run.FeedCounts
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:
   /** How often `show` wants to be called. */
   def every: FiniteDuration
 
-  def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit
+  def show(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Unit
 
   /** Leaves the terminal as it was. */
   def close(): Unit
@@ -23,21 +23,21 @@ object Progress:
   /** Shows nothing. */
   val none: Progress = new Progress:
     val every: FiniteDuration = 1.hour
-    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit = ()
+    def show(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Unit = ()
     def close(): Unit = ()
 
   /** A bar on a terminal, and plain lines elsewhere. */
   def on(err: PrintWriter, due: Long): Progress =
     if ErrorTerminal.isThere then Bar(due) else Lines(err)
 
-  /** The result of `run`, with `tally` shown meanwhile.
+  /** The result of `run`, with `counts` shown meanwhile.
     *
     * **Cancelled**: also cancels the display.
     */
-  def during[A](progress: Progress, tally: Tally, run: Task[A]): Task[A] =
+  def during[A](progress: Progress, counts: FeedCounts, run: Task[A]): Task[A] =
     Task.defer:
       val start = System.nanoTime()
-      val show = Task.delay(progress.show(tally.snapshot(), since(start)))
+      val show = Task.delay(progress.show(counts.snapshot(), since(start)))
       Task
         .sleep(progress.every)
         .flatMap(_ => show)
@@ -52,18 +52,18 @@ object Progress:
   /** The remaining time, if the rest is as fast as the part that is done; none before the first
     * feed.
     */
-  private def timeLeft(tally: Tally.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
-    Option.when(tally.doneShare > 0.02):
-      (elapsed.toMillis * (1 - tally.doneShare) / tally.doneShare).toLong.max(0).millis
+  private def timeLeft(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
+    Option.when(counts.doneShare > 0.02):
+      (elapsed.toMillis * (1 - counts.doneShare) / counts.doneShare).toLong.max(0).millis
 
-  private def itemsASecond(tally: Tally.Snapshot, elapsed: FiniteDuration): Long =
-    tally.total.found * 1000 / elapsed.toMillis.max(1)
+  private def itemsASecond(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Long =
+    counts.total.found * 1000 / elapsed.toMillis.max(1)
 
   /** All of it in words: both displays say the same. */
-  private def words(tally: Tally.Snapshot, elapsed: FiniteDuration): String =
-    import tally.*
-    val rate = Text.grouped(itemsASecond(tally, elapsed))
-    val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
+  private def words(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): String =
+    import counts.*
+    val rate = Text.grouped(itemsASecond(counts, elapsed))
+    val left = timeLeft(counts, elapsed).fold("")(time => s", ${seconds(time)} left")
     val heldBack = if held == 0 then "" else s", ${Text.grouped(held)} held"
     s"${Text.grouped(fetched)} fetched, $inFlight in flight, ${Text.grouped(failed)} failed" +
       s"$heldBack, $rate items/s$left"
@@ -75,8 +75,8 @@ object Progress:
   private final class Lines(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 2.seconds
 
-    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
-      err.println(s"${Text.count(tally.due, "feed")}: ${words(tally, elapsed)}")
+    def show(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Unit =
+      err.println(s"${Text.count(counts.due, "feed")}: ${words(counts, elapsed)}")
 
     def close(): Unit = ()
 
@@ -93,9 +93,9 @@ object Progress:
       .setRenderer((state, width) => draw(state.getCurrent, state.getExtraMessage, width))
       .build()
 
-    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
-      bar.setExtraMessage(words(tally, elapsed))
-      val _ = bar.stepTo(tally.done + tally.held)
+    def show(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Unit =
+      bar.setExtraMessage(words(counts, elapsed))
+      val _ = bar.stepTo(counts.done + counts.held)
 
     def close(): Unit = bar.close()
 

@@ -4,17 +4,17 @@ import java.io.PrintWriter
 import scala.concurrent.duration.*
 
 import weir.cli.{DurationText, Text}
-import weir.cli.feeds.run.{Bound, Tally}
+import weir.cli.feeds.run.{Bound, FeedCounts}
 
 /** What a run came to.
   *
   * @param bound
   *   none if the servers' times are only known by the clock, since then it would prove nothing
   */
-final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Option[Bound]):
+final case class Summary(counts: FeedCounts.Snapshot, taken: FiniteDuration, bound: Option[Bound]):
   def print(out: PrintWriter): Unit =
-    import tally.*
-    OutcomeTable.lines(tally).foreach(out.println)
+    import counts.*
+    OutcomeTable.lines(counts).foreach(out.println)
     out.println()
     val items = s"${Text.grouped(total.found)} found, ${Text.grouped(total.fresh)} new"
     line(out, "items", s"$items$changes")
@@ -46,16 +46,16 @@ final case class Summary(tally: Tally.Snapshot, taken: FiniteDuration, bound: Op
 
   /** The run in a line. */
   def line: String =
-    import tally.*
+    import counts.*
     val heldBack = if held == 0 then "" else s"${Text.grouped(held)} held, "
     s"${Text.grouped(fetched)} fetched, ${Text.grouped(failed)} failed, $heldBack" +
       s"${Text.count(total.fresh, "new item")}$changes in ${DurationText.show(taken)}"
 
   private def changes: String =
-    if tally.changed == 0 then "" else s", ${Text.grouped(tally.changed)} changed"
+    if counts.changed == 0 then "" else s", ${Text.grouped(counts.changed)} changed"
 
   /** How many times as long the same tries and pauses take one after the other. */
-  def speedUp: Double = tally.work.oneByOne / (taken max 1.milli)
+  def speedUp: Double = counts.work.oneByOne / (taken max 1.milli)
 
   private def line(out: PrintWriter, name: String, text: String): Unit =
     out.println(name.padTo(15, ' ') + text)

@@ -5,7 +5,7 @@ import weir.lab.{Result, Systems}
 /** The figures of a run, for reports. */
 object SummaryResults:
   def of(summary: Summary): Vector[Result] =
-    import summary.tally.*
+    import summary.counts.*
     val times = Vector(
       figure("time taken", summary.taken.toMillis / 1000.0, "s", "lower"),
       figure("one by one", work.oneByOne.toMillis / 1000.0, "s", "lower"),

@@ -17,4 +17,4 @@ final case class Bound(longestChain: FiniteDuration, service: FiniteDuration, pl
   def ratio(taken: FiniteDuration): Double = taken / (time max 1.milli)
 
 object Bound:
-  def of(work: Tally.Work, places: Int): Bound = Bound(work.longestChain, work.service, places)
+  def of(work: FeedCounts.Work, places: Int): Bound = Bound(work.longestChain, work.service, places)

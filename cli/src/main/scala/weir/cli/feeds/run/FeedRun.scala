@@ -7,7 +7,7 @@ import weir.{CyclicBarrier, KeyedQueue, Stream, StreamMonitor, Task}
 import weir.KeyedQueue.Next
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
 import weir.cli.feeds.input.FeedUrl
-import weir.cli.feeds.run.Desks.Desk
+import weir.cli.feeds.run.DocumentExecutors.DocumentExecutor
 import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
 
 /** Checks every feed that is due, once.
@@ -33,7 +33,7 @@ final class FeedRun(
 ):
   import FeedRun.Pass
 
-  /** Done when every feed of `due` has been checked and stored; `tally` follows it.
+  /** Done when every feed of `due` has been checked and stored; `counts` follows it.
     *
     * Nothing begins before both halves have delivered a page, or the longest feeds of the half that
     * is a little late would find all places taken.
@@ -41,21 +41,21 @@ final class FeedRun(
     * **Cancelled**: fetches are broken off, and their feeds stay due; a check that is just being
     * stored is stored whole.
     */
-  def checkAll(due: DueQuery, tally: Tally): Task[Unit] =
+  def checkAll(due: DueQuery, counts: FeedCounts): Task[Unit] =
     for
-      turns <- KeyedQueue[String, Turn](
-        FeedRun.turnsWaiting,
+      attempts <- KeyedQueue[String, FetchAttempt](
+        FeedRun.attemptsWaiting,
         _.feed.url.host,
         limits.perHost,
         _.priority(leases.worker)
       )
       begin <- CyclicBarrier(3)
-      desks <- Desks.forProcessors(Runtime.getRuntime.availableProcessors)
-      pass = Pass(due, tally, desks)
-      offered = offerHalf(due, 0, turns, begin).merge(offerHalf(due, 1, turns, begin))
-      checks = turns.process(limits.parallel)(attempt(_, pass)).named("fetch")
+      executors <- DocumentExecutors.forProcessors(Runtime.getRuntime.availableProcessors)
+      pass = Pass(due, counts, executors)
+      offered = offerHalf(due, 0, attempts, begin).merge(offerHalf(due, 1, attempts, begin))
+      checks = attempts.process(limits.parallel)(check(_, pass)).named("fetch")
       _ <- Task.both(
-        observed(offered).drain.guarantee(turns.close.void),
+        observed(offered).drain.guarantee(attempts.close.void),
         begin.await >> observed(checks).drain
       )
     yield ()
@@ -63,77 +63,77 @@ final class FeedRun(
   private def offerHalf(
       due: DueQuery,
       number: Int,
-      turns: KeyedQueue[String, Turn],
+      attempts: KeyedQueue[String, FetchAttempt],
       begin: CyclicBarrier
   ): Stream[Unit] =
     half(due, number)
       .prefetchN(FeedRun.pagesAhead)
       .zipWithIndex
-      .evalMap((page, i) => turns.offerAll(page) >> Task.when(i == 0)(begin.await))
+      .evalMap((page, i) => attempts.offerAll(page) >> Task.when(i == 0)(begin.await))
 
   private def observed[A](stream: Stream[A]): Stream[A] =
     monitor.fold(stream)(stream.observed(_))
 
   /** The pages of one half, longest expected feeds first; there is at least one, if only an empty.
     */
-  private def half(due: DueQuery, number: Int): Stream[Vector[Turn]] =
+  private def half(due: DueQuery, number: Int): Stream[Vector[FetchAttempt]] =
     Stream
       .bracket(Task.delay(feeds.cursor(due, number, FeedRun.pageSize)))(cursor =>
         Task.delay(cursor.close())
       )
       .flatMap: cursor =>
-        val page = Task.delay(cursor.nextPage().map(Turn(_)))
+        val page = Task.delay(cursor.nextPage().map(FetchAttempt(_)))
         Stream.eval(page) ++ Stream.repeatEval(page).takeWhile(_.nonEmpty)
       .named("query")
 
   /** A try of the feed, if it is ours to fetch, and its host is to be asked. */
-  private def attempt(turn: Turn, pass: Pass): Task[Next[Turn, Unit]] =
-    val host = turn.feed.url.host
-    take(turn, pass).flatMap:
+  private def check(attempt: FetchAttempt, pass: Pass): Task[Next[FetchAttempt, Unit]] =
+    val host = attempt.feed.url.host
+    take(attempt, pass).flatMap:
       case Leases.Answer.Ours =>
         fetcher.pace
           .tryBegin(host)
           .flatMap:
-            case None => fetch(turn.copy(isTaken = false), pass)
-            case Some(wait) => Task.pure(Next.Hold(turn.copy(isTaken = true), wait))
-      case Leases.Answer.Done => Task.delay(Next.Done(pass.tally.countElsewhere(turn)))
-      case Leases.Answer.Leased => Task.pure(Next.Again(turn, FeedRun.leasedPause))
-      case Leases.Answer.HostBusy => Task.pure(Next.Hold(turn, FeedRun.busyPause))
-      case Leases.Answer.HostHeld(left) => leaveAlone(turn, left, pass)(Next.Hold(_, left))
+            case None => fetch(attempt.copy(isTaken = false), pass)
+            case Some(wait) => Task.pure(Next.Hold(attempt.copy(isTaken = true), wait))
+      case Leases.Answer.Done => Task.delay(Next.Done(pass.counts.countElsewhere(attempt)))
+      case Leases.Answer.Leased => Task.pure(Next.Again(attempt, FeedRun.leasedPause))
+      case Leases.Answer.HostBusy => Task.pure(Next.Hold(attempt, FeedRun.busyPause))
+      case Leases.Answer.HostHeld(left) => leaveAlone(attempt, left, pass)(Next.Hold(_, left))
 
   /** A feed that waits for the pause is taken already, but its host may have been held since. */
-  private def take(turn: Turn, pass: Pass): Task[Leases.Answer] =
-    val shared = limits.shared(turn.feed.url.host)
+  private def take(attempt: FetchAttempt, pass: Pass): Task[Leases.Answer] =
+    val shared = limits.shared(attempt.feed.url.host)
     Task.uncancelable: _ =>
       Task.delay:
-        if !turn.isTaken then leases.take(turn.feed, pass.due, shared)
+        if !attempt.isTaken then leases.take(attempt.feed, pass.due, shared)
         else
           shared
-            .flatMap(_ => leases.knownHold(turn.feed.url.host))
+            .flatMap(_ => leases.knownHold(attempt.feed.url.host))
             .fold(Leases.Answer.Ours)(Leases.Answer.HostHeld(_))
 
   /** What becomes of a feed that is not asked for, since a host wants a pause of `left`: the pass
     * waits for a short one, and leaves the feed due otherwise.
     */
-  private def leaveAlone(turn: Turn, left: FiniteDuration, pass: Pass)(
-      later: Turn => Next[Turn, Unit]
-  ): Task[Next[Turn, Unit]] =
+  private def leaveAlone(attempt: FetchAttempt, left: FiniteDuration, pass: Pass)(
+      later: FetchAttempt => Next[FetchAttempt, Unit]
+  ): Task[Next[FetchAttempt, Unit]] =
     Task.uncancelable: _ =>
       Task.delay:
-        if turn.isTaken || turn.tries > 0 then leases.giveUp(turn.feed)
-        if left <= Backoff.longestWait then later(turn.copy(isTaken = false))
-        else Next.Done(pass.tally.countHeld(turn))
+        if attempt.isTaken || attempt.tries > 0 then leases.giveUp(attempt.feed)
+        if left <= Backoff.longestWait then later(attempt.copy(isTaken = false))
+        else Next.Done(pass.counts.countHeld(attempt))
 
-  private def fetch(turn: Turn, pass: Pass): Task[Next[Turn, Unit]] =
+  private def fetch(attempt: FetchAttempt, pass: Pass): Task[Next[FetchAttempt, Unit]] =
     Task.defer:
-      pass.tally.began()
-      val took = meter.begin(turn.feed.url)
+      pass.counts.began()
+      val took = meter.begin(attempt.feed.url)
       fetcher
-        .fetch(turn.feed)
+        .fetch(attempt.feed)
         .flatMap: answer =>
-          val tried = turn.afterTry(took(answer))
+          val tried = attempt.afterTry(took(answer))
           held(answer).flatMap(settle(tried, _, pass))
-        .guarantee(Task.delay(pass.tally.ended()))
+        .guarantee(Task.delay(pass.counts.ended()))
 
   /** Holds the host that has answered so. From here on the failure says for how long that is. */
   private def held(answer: Answer): Task[Answer] =
@@ -145,38 +145,38 @@ final class FeedRun(
             Answer.Failed(failure.copy(retryAfter = Some(left)))
       case other => Task.pure(other)
 
-  private def settle(turn: Turn, answer: Answer, pass: Pass): Task[Next[Turn, Unit]] =
+  private def settle(attempt: FetchAttempt, answer: Answer, pass: Pass): Task[Next[FetchAttempt, Unit]] =
     val again = answer match
-      case Answer.Failed(failure) => backoff.waitFor(turn.feed.id, turn.tries, failure)
+      case Answer.Failed(failure) => backoff.waitFor(attempt.feed.id, attempt.tries, failure)
       case _ => None
     again match
       case Some(wait) =>
         Task
-          .uncancelable(_ => Task.delay(rest(turn.feed)))
-          .as(Next.Again(turn.afterWait(wait), wait))
+          .uncancelable(_ => Task.delay(rest(attempt.feed)))
+          .as(Next.Again(attempt.afterWait(wait), wait))
       case None =>
-        pass.desks.around(answer): desk =>
-          outcomeOf(turn.feed, answer, desk, pass)(end(turn, _, _, pass))
+        pass.executors.around(answer): executor =>
+          outcomeOf(attempt.feed, answer, executor, pass)(end(attempt, _, _, pass))
 
-  /** Other processes may use the turn of the host meanwhile, and so may this one. */
+  /** Other processes may use the attempt of the host meanwhile, and so may this one. */
   private def rest(feed: DueFeed): Unit =
     if limits.shared(feed.url.host).nonEmpty then leases.rest(feed)
 
   /** Ends the check, by `end`. The feed that a page names is fetched at once, in the place of the
     * page, and so is one that says that it has moved.
     */
-  private def outcomeOf[A](feed: DueFeed, answer: Answer, desk: Desk, pass: Pass)(
-      end: (CheckOutcome.End, Desk) => Task[A]
+  private def outcomeOf[A](feed: DueFeed, answer: Answer, executor: DocumentExecutor, pass: Pass)(
+      end: (CheckOutcome.End, DocumentExecutor) => Task[A]
   ): Task[A] =
     def named(to: FeedUrl)(outcome: (DueFeed, Answer) => CheckOutcome.End) =
       val feedThere = feed.at(to)
       fetchNamed(answer, feedThere)
         .flatMap(held)
         .flatMap: answer =>
-          pass.desks.within(desk, answer): desk =>
-            desk(outcome(feedThere, answer)).flatMap(end(_, desk))
-    desk(CheckOutcome.of(feed, answer)).flatMap:
-      case whole: CheckOutcome.End => end(whole, desk)
+          pass.executors.within(executor, answer): executor =>
+            executor(outcome(feedThere, answer)).flatMap(end(_, executor))
+    executor(CheckOutcome.of(feed, answer)).flatMap:
+      case whole: CheckOutcome.End => end(whole, executor)
       case page: CheckOutcome.Elsewhere =>
         named(page.feed)(CheckOutcome.behind(page, _, _))
       case announced: CheckOutcome.Announced =>
@@ -189,44 +189,44 @@ final class FeedRun(
       case _ => fetcher.fetch(named)
 
   private def end(
-      turn: Turn,
+      attempt: FetchAttempt,
       outcome: CheckOutcome.End,
-      desk: Desk,
+      executor: DocumentExecutor,
       pass: Pass
-  ): Task[Next[Turn, Unit]] =
+  ): Task[Next[FetchAttempt, Unit]] =
     if outcome.reason == Reason.HostHeld then
       val left = outcome.failure.flatMap(_.retryAfter).getOrElse(Duration.Zero)
-      leaveAlone(turn, left, pass)(Next.Again(_, left))
+      leaveAlone(attempt, left, pass)(Next.Again(_, left))
     else
       Task
-        .uncancelable(_ => desk(keep(turn, outcome, pass)))
+        .uncancelable(_ => executor(keep(attempt, outcome, pass)))
         .map:
           case true => Next.Done(())
           // Not ours any more, as after a pause of this process: it is looked at again.
-          case false => Next.Again(Turn(turn.feed), FeedRun.leasedPause)
+          case false => Next.Again(FetchAttempt(attempt.feed), FeedRun.leasedPause)
 
   /** Whether the check is stored: it is not, if the feed is not ours any more. What a database
     * cannot store is the feed's failure; any other failure of the database is ours.
     */
-  private def keep(turn: Turn, outcome: CheckOutcome.End, pass: Pass): Boolean =
-    try store(turn, outcome, pass)
+  private def keep(attempt: FetchAttempt, outcome: CheckOutcome.End, pass: Pass): Boolean =
+    try store(attempt, outcome, pass)
     catch
       case refused: SQLException if isOfData(refused) =>
         val failure = Failure(Reason.NotStored, String.valueOf(refused.getMessage))
-        store(turn, CheckOutcome.failed(failure), pass)
+        store(attempt, CheckOutcome.failed(failure), pass)
 
   private def isOfData(refused: SQLException): Boolean =
     Option(refused.getSQLState).exists(state => FeedRun.ofData(state.take(2)))
 
-  private def store(turn: Turn, outcome: CheckOutcome.End, pass: Pass): Boolean =
+  private def store(attempt: FetchAttempt, outcome: CheckOutcome.End, pass: Pass): Boolean =
     val reason = outcome.reason
-    val failures = if reason.isFailure then turn.feed.failures + 1 else 0
+    val failures = if reason.isFailure then attempt.feed.failures + 1 else 0
     val stored = leases.record(
       Check(
-        feed = turn.feed,
+        feed = attempt.feed,
         atMillis = System.currentTimeMillis(),
-        tookMillis = turn.chain.toMillis,
-        outcome = reason.row(turn.tries),
+        tookMillis = attempt.chain.toMillis,
+        outcome = reason.row(attempt.tries),
         detail = outcome.detail,
         failures = failures,
         holdOffMillis = outcome.failure
@@ -239,15 +239,15 @@ final class FeedRun(
         renewed = outcome.renewed,
         trusted = outcome.trusted
       ),
-      answeredBy = Option.when(!reason.isFailure)(outcome.host.getOrElse(turn.feed.url.host))
+      answeredBy = Option.when(!reason.isFailure)(outcome.host.getOrElse(attempt.feed.url.host))
     )
     val found = outcome.found.fold(0)(_.items.size)
-    stored.foreach(pass.tally.count(turn, reason, outcome.detail, found, _))
+    stored.foreach(pass.counts.count(attempt, reason, outcome.detail, found, _))
     stored.nonEmpty
 
 object FeedRun:
   /** What all feeds of a pass share. */
-  private final case class Pass(due: DueQuery, tally: Tally, desks: Desks)
+  private final case class Pass(due: DueQuery, counts: FeedCounts, executors: DocumentExecutors)
 
   /** @param perHost
     *   how many requests to a host may be in flight, by the host's name
@@ -259,7 +259,7 @@ object FeedRun:
   /** When to look again at a feed that another process has. */
   private val leasedPause = 1.second
 
-  /** When to ask again for a turn of a host. */
+  /** When to ask again for a attempt of a host. */
   private val busyPause = 100.millis
 
   /** The classes of SQLSTATE for values that a column, or an index, cannot hold. */
@@ -269,7 +269,7 @@ object FeedRun:
   private val pageSize = 100
   private val pagesAhead = 1
 
-  /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose turn it is
+  /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose attempt it is
     * not.
     */
-  private val turnsWaiting = 10_000
+  private val attemptsWaiting = 10_000

@@ -8,14 +8,14 @@ import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 import weir.Task
 import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.ErrorTerminal
-import weir.cli.sql.run.Tally
+import weir.cli.sql.run.ScriptCounts
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:
   /** How often `show` wants to be called, and how long a run must be to be shown at all. */
   def every: FiniteDuration
 
-  def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit
+  def show(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Unit
 
   /** Prints lines that are to stay. */
   def say(lines: Seq[String]): Unit
@@ -30,14 +30,14 @@ object Progress:
     else if ErrorTerminal.isThere then Bar(err)
     else Lines(err)
 
-  /** The result of `run`, with `tally` shown meanwhile.
+  /** The result of `run`, with `counts` shown meanwhile.
     *
     * **Cancelled**: also cancels the display.
     */
-  def during[A](progress: Progress, tally: Tally, run: Task[A]): Task[A] =
+  def during[A](progress: Progress, counts: ScriptCounts, run: Task[A]): Task[A] =
     Task.defer:
       val start = System.nanoTime()
-      val show = Task.delay(progress.show(tally.snapshot(), (System.nanoTime() - start).nanos))
+      val show = Task.delay(progress.show(counts.snapshot(), (System.nanoTime() - start).nanos))
       Task
         .sleep(progress.every)
         .flatMap(_ => show)
@@ -47,18 +47,18 @@ object Progress:
         .guarantee(Task.delay(progress.close()))
 
   /** All of it in words: both displays say the same. */
-  private[sql] def words(tally: Tally.Snapshot, elapsed: FiniteDuration): String =
-    import tally.*
+  private[sql] def words(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): String =
+    import counts.*
     val of = totalBytes.fold("")(total => s" of ${ByteSize.show(total)}")
     val rate = ByteSize.show(readBytes * 1000 / elapsed.toMillis.max(1))
-    val left = timeLeft(tally, elapsed).fold("")(time => s", ${seconds(time)} left")
+    val left = timeLeft(counts, elapsed).fold("")(time => s", ${seconds(time)} left")
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
     s"${ByteSize.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
       s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
 
   /** The remaining time, if the rest is as fast as the part that is done; none at the start. */
-  private def timeLeft(tally: Tally.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
-    tally.doneShare
+  private def timeLeft(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
+    counts.doneShare
       .filter(_ > 0.005)
       .map(share => (elapsed.toMillis * (1 - share) / share).toLong.max(0).millis)
 
@@ -68,14 +68,14 @@ object Progress:
 
   private final class Silence(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 1.hour
-    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit = ()
+    def show(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Unit = ()
     def say(lines: Seq[String]): Unit = lines.foreach(err.println)
     def close(): Unit = ()
 
   private final class Lines(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 2.seconds
-    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit =
-      err.println(words(tally, elapsed))
+    def show(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Unit =
+      err.println(words(counts, elapsed))
     def say(lines: Seq[String]): Unit = lines.foreach(err.println)
     def close(): Unit = ()
 
@@ -91,11 +91,11 @@ object Progress:
     private var shown: Option[(ProgressBar, ErrorTerminal)] = None
     private var share: Option[Double] = None
 
-    def show(tally: Tally.Snapshot, elapsed: FiniteDuration): Unit = synchronized:
+    def show(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Unit = synchronized:
       val (bar, _) = shown.getOrElse(begin())
-      share = tally.doneShare
-      bar.setExtraMessage(words(tally, elapsed))
-      val _ = bar.stepTo(tally.readBytes)
+      share = counts.doneShare
+      bar.setExtraMessage(words(counts, elapsed))
+      val _ = bar.stepTo(counts.readBytes)
 
     def say(lines: Seq[String]): Unit = synchronized:
       shown.foreach((_, terminal) => terminal.clear())

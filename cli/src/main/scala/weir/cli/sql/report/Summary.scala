@@ -4,7 +4,7 @@ import java.io.PrintWriter
 import scala.concurrent.duration.*
 
 import weir.cli.{ByteSize, DurationText, Text}
-import weir.cli.sql.run.Tally
+import weir.cli.sql.run.ScriptCounts
 import weir.postgres.ApplySummary
 
 /** What a run came to.
@@ -15,7 +15,7 @@ import weir.postgres.ApplySummary
   *   how wide the screen is
   */
 final case class Summary(
-    tally: Tally.Snapshot,
+    counts: ScriptCounts.Snapshot,
     applied: Option[ApplySummary],
     taken: FiniteDuration,
     columns: Int
@@ -28,7 +28,7 @@ final case class Summary(
     import applied.*
     if parallelCopies > 0 then
       out.println(
-        s"${Text.grouped(parallelCopies)} of ${Text.count(tally.copies, "COPY")} went over " +
+        s"${Text.grouped(parallelCopies)} of ${Text.count(counts.copies, "COPY")} went over " +
           "several connections at once. That " +
           "is not one transaction: had one failed, a part of its rows might have stayed."
       )
@@ -49,12 +49,12 @@ final case class Summary(
 
   /** The run in a line. */
   def line: String =
-    import tally.*
+    import counts.*
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
     s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")}$wrong; " +
       s"${ByteSize.show(scriptBytes)} in ${DurationText.show(taken)}, " +
       s"${ByteSize.show(bytesPerSecond)}/s"
 
-  def bytesPerSecond: Long = (tally.scriptBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
+  def bytesPerSecond: Long = (counts.scriptBytes / (taken.max(1.micro).toNanos / 1e9)).toLong
 
   private def cut(text: String, columns: Int): String = Excerpt.of("", text, columns + 1).line

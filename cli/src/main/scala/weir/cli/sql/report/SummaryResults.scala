@@ -8,7 +8,7 @@ object SummaryResults:
     *   from the start of the JVM; none if there was no byte
     */
   def of(summary: Summary, millisToFirstByte: Option[Long]): Vector[Result] =
-    import summary.tally.*
+    import summary.counts.*
     val start = millisToFirstByte.map: millis =>
       figure("start to first byte", millis.toDouble, "ms", Result.lower)
     Vector(

@@ -28,5 +28,5 @@ final class Counted:
   def kindCounts: Vector[(String, Long)] = kinds.counts
 
   /** The same figures as of a run. */
-  def in(run: Tally.Snapshot): Tally.Snapshot =
+  def in(run: ScriptCounts.Snapshot): ScriptCounts.Snapshot =
     run.copy(scriptBytes = sizeBytes, statements = statements, copies = copies, rows = rows)

@@ -8,7 +8,7 @@ import weir.cli.feeds.fetch.Reason
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.{DueFeed, Recorded}
 
-class TallySuite extends FunSuite:
+class FeedCountsSuite extends FunSuite:
   private val url = FeedUrl.parse("http://a.example/").toOption.get
 
   /** What one check counts as. */
@@ -16,11 +16,11 @@ class TallySuite extends FunSuite:
       reason: Reason,
       failures: Int = 0,
       stored: Recorded = Recorded(0, 0)
-  ): Tally.Snapshot =
-    val tally = Tally(1, Duration.Zero)
-    val turn = Turn(DueFeed(1, url, None, None, failures, 0, 1)).afterTry(1.milli)
-    tally.count(turn, reason, Some("why"), 0, stored)
-    tally.snapshot()
+  ): FeedCounts.Snapshot =
+    val counts = FeedCounts(1, Duration.Zero)
+    val attempt = FetchAttempt(DueFeed(1, url, None, None, failures, 0, 1)).afterTry(1.milli)
+    counts.count(attempt, reason, Some("why"), 0, stored)
+    counts.snapshot()
 
   test("a new item, a changed one, and a feed that begins or ceases to fail are news"):
     assert(checked(Reason.Fetched, stored = Recorded(1, 0)).hasNews)
@@ -34,6 +34,6 @@ class TallySuite extends FunSuite:
     assert(!checked(Reason.NotFound, failures = 3).hasNews)
 
   test("what fails is kept, with its reason"):
-    val failed = Vector(Tally.Failed("http://a.example/", "404 not found: why"))
+    val failed = Vector(FeedCounts.Failed("http://a.example/", "404 not found: why"))
     assertEquals(checked(Reason.NotFound).failures, failed)
     assertEquals(checked(Reason.Fetched).failures, Vector())

@@ -10,34 +10,34 @@ import weir.cli.feeds.fetch.{Answer, Content}
   * other feeds. How many are read at once is limited, by their memory and for the processors: large
   * ones have a limit of their own, so that others do not queue behind them.
   */
-private[run] final class Desks private (middle: Semaphore, large: Semaphore):
-  import Desks.*
+private[run] final class DocumentExecutors private (middle: Semaphore, large: Semaphore):
+  import DocumentExecutors.*
 
-  /** What `body` returns, which gets the desk at which the document of `answer`, if it has one, is
+  /** What `body` returns, which gets the executor at which the document of `answer`, if it has one, is
     * read and stored. Its content is closed then.
     *
-    * **Waits** for a desk that is free.
+    * **Waits** for a executor that is free.
     */
-  def around[A](answer: Answer)(body: Desk => Task[A]): Task[A] = within(Desk.Fiber, answer)(body)
+  def around[A](answer: Answer)(body: DocumentExecutor => Task[A]): Task[A] = within(DocumentExecutor.Fiber, answer)(body)
 
-  /** As `around`, at `desk` where that is one for large documents: who has one never waits for
+  /** As `around`, at `executor` where that is one for large documents: who has one never waits for
     * another.
     */
-  def within[A](desk: Desk, answer: Answer)(body: Desk => Task[A]): Task[A] =
+  def within[A](executor: DocumentExecutor, answer: Answer)(body: DocumentExecutor => Task[A]): Task[A] =
     answer match
       case Answer.Document(content, _, _, _, _, _, _, _) =>
-        val work = desk match
-          case Desk.Thread => body(desk)
-          case Desk.Fiber => chosen(content)(body)
+        val work = executor match
+          case DocumentExecutor.Thread => body(executor)
+          case DocumentExecutor.Fiber => chosen(content)(body)
         work.guarantee(Task.delay(content.close()))
-      case _ => body(desk)
+      case _ => body(executor)
 
-  private def chosen[A](content: Content)(body: Desk => Task[A]): Task[A] =
-    if content.size <= smallBytes then body(Desk.Fiber)
-    else (if content.size <= middleBytes then middle else large).withPermit(body(Desk.Thread))
+  private def chosen[A](content: Content)(body: DocumentExecutor => Task[A]): Task[A] =
+    if content.size <= smallBytes then body(DocumentExecutor.Fiber)
+    else (if content.size <= middleBytes then middle else large).withPermit(body(DocumentExecutor.Thread))
 
-private[run] object Desks:
-  enum Desk:
+private[run] object DocumentExecutors:
+  enum DocumentExecutor:
     case Fiber, Thread
 
     /** The value of `work`, done here. */
@@ -52,8 +52,8 @@ private[run] object Desks:
   private val middleBytes = 1024 * 1024
 
   /** A feed of 7 MB takes 100 MB while it is parsed and stored. */
-  def forProcessors(processors: Int): Task[Desks] =
+  def forProcessors(processors: Int): Task[DocumentExecutors] =
     for
       middle <- Semaphore(processors)
       large <- Semaphore((processors / 4) max 1 min 4)
-    yield Desks(middle, large)
+    yield DocumentExecutors(middle, large)

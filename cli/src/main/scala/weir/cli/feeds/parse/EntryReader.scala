@@ -5,7 +5,7 @@ import java.time.Instant
 import weir.cli.feeds.store.{Item, ItemName}
 
 /** Reads an entry of any format: each field from the first of its names that has it. */
-private[parse] object Entry:
+private[parse] object EntryReader:
   /** The item that `node`, an `item` or `entry`, describes.
     *
     * @param authors

@@ -17,7 +17,7 @@ import weir.cli.feeds.store.DueFeed
   *   whether the feed is leased to this process, with a turn of its host, and only waits for the
   *   pause between two requests
   */
-final case class Turn(
+final case class FetchAttempt(
     feed: DueFeed,
     tries: Int = 0,
     service: FiniteDuration = Duration.Zero,
@@ -34,11 +34,11 @@ final case class Turn(
     */
   def priority(seed: Long): Long =
     val magnitude = 64L - java.lang.Long.numberOfLeadingZeros(feed.expectedMillis)
-    (magnitude << Turn.shuffledBits) | (byteswap64(feed.id ^ seed) >>> (64 - Turn.shuffledBits))
+    (magnitude << FetchAttempt.shuffledBits) | (byteswap64(feed.id ^ seed) >>> (64 - FetchAttempt.shuffledBits))
 
-  def afterTry(took: FiniteDuration): Turn = copy(tries = tries + 1, service = service + took)
+  def afterTry(took: FiniteDuration): FetchAttempt = copy(tries = tries + 1, service = service + took)
 
-  def afterWait(wait: FiniteDuration): Turn = copy(waited = waited + wait)
+  def afterWait(wait: FiniteDuration): FetchAttempt = copy(waited = waited + wait)
 
-object Turn:
+object FetchAttempt:
   private inline val shuffledBits = 56

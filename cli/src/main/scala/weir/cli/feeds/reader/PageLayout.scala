@@ -10,10 +10,10 @@ import weir.cli.Text
   * @param stamp
   *   what [[weir.cli.feeds.store.FeedQuery.stamp]] said before the content was read
   */
-private[reader] final case class Frame(
+private[reader] final case class PageLayout(
     heading: String,
     database: String,
-    links: Seq[Frame.Link],
+    links: Seq[PageLayout.Link],
     current: Option[String],
     stamp: String
 ):
@@ -57,5 +57,5 @@ private[reader] final case class Frame(
       )
     )
 
-private[reader] object Frame:
+private[reader] object PageLayout:
   final case class Link(path: String, text: String, count: Option[Long])

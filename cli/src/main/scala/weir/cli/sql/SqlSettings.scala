@@ -16,8 +16,8 @@ import weir.postgres.{Prefetch, Resume, ScriptLimits, SqlScript}
   * @param resumeAt
   *   where to go on, whatever the journal has
   */
-final case class Settings(
-    inputs: Vector[Settings.Input],
+final case class SqlSettings(
+    inputs: Vector[SqlSettings.Input],
     db: Option[String],
     isSingleTransaction: Boolean,
     stopsOnError: Boolean,
@@ -55,7 +55,7 @@ final case class Settings(
         "after an error the transaction can only be rolled back.",
         "Leave out --single-transaction, or --on-error."
       )
-    if isResuming && inputs.contains(Settings.Input.StandardInput) then
+    if isResuming && inputs.contains(SqlSettings.Input.StandardInput) then
       refuse("--resume", "standard input cannot be read again.", "Name a file.")
     if isResuming && !stopsOnError then
       refuse(
@@ -81,7 +81,7 @@ final case class Settings(
     if isKeeping && !isEmbedded then
       refuse("--keep", "only an embedded server can be kept up.", "Add --db embedded.")
 
-object Settings:
+object SqlSettings:
   enum Input:
     case StandardInput
 

@@ -9,12 +9,12 @@ import weir.cli.feeds.store.Retention
 /** What the options ask for, checked and complete.
   *
   * @param timeout
-  *   none means the usual one: [[Settings.usualTimeout]], or [[Settings.siteTimeout]] if there is
+  *   none means the usual one: [[FeedsSettings.usualTimeout]], or [[FeedsSettings.siteTimeout]] if there is
   *   nothing but the local site to fetch
   * @param perHost
-  *   none means [[Settings.usualPerHost]], or [[Settings.sitePerHost]] for the local site
+  *   none means [[FeedsSettings.usualPerHost]], or [[FeedsSettings.sitePerHost]] for the local site
   * @param hostPause
-  *   none means [[Settings.usualHostPause]], or no pause for this machine
+  *   none means [[FeedsSettings.usualHostPause]], or no pause for this machine
   * @param lease
   *   for how long a process that was killed keeps its feeds from others
   * @param isStrict
@@ -28,7 +28,7 @@ import weir.cli.feeds.store.Retention
   * @param gives
   *   what new items are given to
   */
-final case class Settings(
+final case class FeedsSettings(
     db: Option[String],
     opml: Option[Path],
     urls: Option[Path],
@@ -53,10 +53,10 @@ final case class Settings(
     siteLarge: Int,
     speed: Double,
     retention: Retention,
-    gives: Option[Settings.Gives]
+    gives: Option[FeedsSettings.Gives]
 )
 
-object Settings:
+object FeedsSettings:
   /** What new items are given to. */
   enum Gives(val option: String):
     /** A command for the shell. */

@@ -6,9 +6,9 @@ import weir.cli.feeds.fetch.Reason
 import weir.cli.feeds.store.Recorded
 
 /** The progress of a run: written by its fibers, read by the display and the report. */
-final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
+final class FeedCounts(dueAtFirst: Long, val expected: FiniteDuration):
   // guarded by this
-  private var rows = Map.empty[(Reason, String), Tally.Row]
+  private var rows = Map.empty[(Reason, String), FeedCounts.Row]
   private var inFlight = 0
   private var fetched = 0L
   private var failed = 0L
@@ -16,9 +16,9 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
   private var held = 0L
   private var changed = 0L
   private var turned = 0L
-  private var failures = Vector.empty[Tally.Failed]
+  private var failures = Vector.empty[FeedCounts.Failed]
   private var settled: FiniteDuration = Duration.Zero
-  private var work = Tally.Work(0, Duration.Zero, Duration.Zero, Duration.Zero)
+  private var work = FeedCounts.Work(0, Duration.Zero, Duration.Zero, Duration.Zero)
 
   def began(): Unit = synchronized(inFlight += 1)
 
@@ -26,47 +26,47 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
 
   /** Counts a feed whose check has been stored. */
   def count(
-      turn: Turn,
+      attempt: FetchAttempt,
       reason: Reason,
       detail: Option[String],
       itemsFound: Int,
       stored: Recorded
   ): Unit = synchronized:
-    val key = (reason, reason.row(turn.tries))
-    val row = rows.getOrElse(key, Tally.Row(0, 0, 0))
+    val key = (reason, reason.row(attempt.tries))
+    val row = rows.getOrElse(key, FeedCounts.Row(0, 0, 0))
     rows =
-      rows.updated(key, Tally.Row(row.feeds + 1, row.found + itemsFound, row.fresh + stored.fresh))
+      rows.updated(key, FeedCounts.Row(row.feeds + 1, row.found + itemsFound, row.fresh + stored.fresh))
     changed += stored.changed
-    if reason.isFailure != turn.feed.failures > 0 then turned += 1
-    if reason.isFailure && failures.size < Tally.mostFailures then
-      failures :+= Tally.Failed(turn.feed.url.text, s"${reason.text}${detail.fold("")(": " + _)}")
+    if reason.isFailure != attempt.feed.failures > 0 then turned += 1
+    if reason.isFailure && failures.size < FeedCounts.mostFailures then
+      failures :+= FeedCounts.Failed(attempt.feed.url.text, s"${reason.text}${detail.fold("")(": " + _)}")
     if reason.isFailure then failed += 1 else fetched += 1
-    settled += turn.feed.expectedMillis.millis
-    work = Tally.Work(
-      retries = work.retries + turn.tries - 1,
-      service = work.service + turn.service,
-      waited = work.waited + turn.waited,
-      longestChain = work.longestChain max turn.chain
+    settled += attempt.feed.expectedMillis.millis
+    work = FeedCounts.Work(
+      retries = work.retries + attempt.tries - 1,
+      service = work.service + attempt.service,
+      waited = work.waited + attempt.waited,
+      longestChain = work.longestChain max attempt.chain
     )
 
   /** Counts a feed that another process has checked. */
-  def countElsewhere(turn: Turn): Unit = synchronized:
+  def countElsewhere(attempt: FetchAttempt): Unit = synchronized:
     elsewhere += 1
-    settled += turn.feed.expectedMillis.millis
+    settled += attempt.feed.expectedMillis.millis
 
   /** Counts a feed that was not asked for, since its host wants a pause: it stays due. */
-  def countHeld(turn: Turn): Unit = synchronized:
+  def countHeld(attempt: FetchAttempt): Unit = synchronized:
     val key = (Reason.HostHeld, Reason.HostHeld.text)
-    val row = rows.getOrElse(key, Tally.Row(0, 0, 0))
+    val row = rows.getOrElse(key, FeedCounts.Row(0, 0, 0))
     rows = rows.updated(key, row.copy(feeds = row.feeds + 1))
     held += 1
-    settled += turn.feed.expectedMillis.millis
+    settled += attempt.feed.expectedMillis.millis
 
-  def snapshot(): Tally.Snapshot = synchronized:
-    val total = rows.values.foldLeft(Tally.Row(0, 0, 0)): (sum, row) =>
-      Tally.Row(sum.feeds + row.feeds, sum.found + row.found, sum.fresh + row.fresh)
+  def snapshot(): FeedCounts.Snapshot = synchronized:
+    val total = rows.values.foldLeft(FeedCounts.Row(0, 0, 0)): (sum, row) =>
+      FeedCounts.Row(sum.feeds + row.feeds, sum.found + row.found, sum.fresh + row.fresh)
     val ordered = rows.toVector.sortBy((key, _) => (key._1.ordinal, key._2))
-    Tally.Snapshot(
+    FeedCounts.Snapshot(
       due = (dueAtFirst - elsewhere).max(fetched + failed + held),
       elsewhere = elsewhere,
       fetched = fetched,
@@ -82,7 +82,7 @@ final class Tally(dueAtFirst: Long, val expected: FiniteDuration):
       work = work
     )
 
-object Tally:
+object FeedCounts:
   /** One line of the table: feeds that ended alike, items in them, and how many of those were new.
     */
   final case class Row(feeds: Long, found: Long, fresh: Long)

@@ -9,7 +9,7 @@ import weir.lab.compare.{Load, Plan, Way}
 import weir.lab.compare.SideBySide.Place
 
 /** What the options of `weir compare` ask for, checked and complete. */
-final case class Settings(
+final case class CompareSettings(
     loads: Vector[Load],
     ways: Vector[Way],
     systems: Vector[String],
@@ -31,7 +31,7 @@ final case class Settings(
   /** All runs. */
   def places: Vector[Place] = loads.flatMap(load => ways.flatMap(places(load, _)))
 
-object Settings:
+object CompareSettings:
   val quickSpeed = 2.0
 
   /** Until it has compiled what it runs, a JVM takes the time from whatever runs beside it. */

@@ -5,8 +5,8 @@ import scala.collection.mutable
 import weir.postgres.{Piece, SqlScript}
 
 /** The progress of a run: written by the fibers that do the work, read by the display. */
-final class Tally(scripts: Seq[SqlScript]):
-  import Tally.*
+final class ScriptCounts(scripts: Seq[SqlScript]):
+  import ScriptCounts.*
 
   // immutable
   private val totalBytes: Option[Long] =
@@ -50,7 +50,7 @@ final class Tally(scripts: Seq[SqlScript]):
       errors
     )
 
-object Tally:
+object ScriptCounts:
   /** @param totalBytes
     *   of all scripts, still packed; none if that is not known
     * @param readBytes
