@@ -8,7 +8,7 @@ import weir.lab.Systems
 import weir.lab.compare.{Load, Plan, Way}
 import weir.lab.compare.SideBySide.Place
 
-/** What the options of `weir compare` ask for, checked and complete. */
+/** The settings of `weir compare`: its options, checked and complete. */
 final case class CompareSettings(
     loads: Vector[Load],
     ways: Vector[Way],
@@ -46,7 +46,7 @@ object CompareSettings:
   def ways(text: Option[String]): Vector[Way] =
     text.fold(Way.values.toVector)(chosen("--way", _, Way.values.toVector, _.name))
 
-  /** Those of `all` that `text` names, in their own order. */
+  /** Returns the elements of `all` that `text` names, in the order of `all`. */
   private def chosen[A](
       option: String,
       text: String,

@@ -6,7 +6,7 @@ import weir.lab.{Result, Systems}
 import weir.lab.compare.{Load, Way}
 import weir.lab.compare.SideBySide.Place
 
-/** What came out of a run: the results, the source's table, and what went wrong. */
+/** The outcome of a run: the results, the source's table, and the errors. */
 final class Figures(settings: CompareSettings, board: Board):
   /** For each load and way: the bound, Weir, the rival. */
   def results: Vector[Result] =

@@ -12,7 +12,12 @@ import weir.lab.compare.SideBySide.Place
   *
   * It goes through the same windows of loads as this program, which begins each when it does.
   */
-final class RivalRun(settings: CompareSettings, windows: Seq[Seq[Load]], board: Board, err: PrintWriter):
+final class RivalRun(
+    settings: CompareSettings,
+    windows: Seq[Seq[Load]],
+    board: Board,
+    err: PrintWriter
+):
   private val begun = windows.map(loads => loads -> CompletableFuture[Unit]()).toMap
   private val ended = CompletableFuture[Boolean]()
 
@@ -44,7 +49,7 @@ final class RivalRun(settings: CompareSettings, windows: Seq[Seq[Load]], board: 
       case Some(next) => awaitBegin(next)
       case None => await(): Unit
 
-  /** Whether it went well. **Waits** for its end. **Fails** if it could not be started. */
+  /** Returns true if it went well. **Waits** for its end. **Fails** if it could not be started. */
   def await(): Boolean = ended.join()
 
   private def watch(jvm: RivalJvm): Unit =

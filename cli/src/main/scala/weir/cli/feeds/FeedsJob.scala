@@ -19,7 +19,7 @@ import weir.cli.feeds.store.{FeedEdits, FeedOrigin, FeedStore, Leases, Stages}
   * fetched.
   */
 final class FeedsJob(settings: FeedsSettings, stdout: PrintWriter, err: PrintWriter):
-  /** Where all goes that is for people. */
+  /** The output for people. */
   private val out = if settings.gives.contains(FeedsSettings.Gives.Print) then err else stdout
 
   /** The exit code: 1 if a new item could not be given.

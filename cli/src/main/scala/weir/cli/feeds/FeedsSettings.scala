@@ -6,27 +6,27 @@ import scala.concurrent.duration.*
 import weir.cli.{BadInput, ByteSize}
 import weir.cli.feeds.store.Retention
 
-/** What the options ask for, checked and complete.
+/** The settings of `weir feeds`: its options, checked and complete.
   *
   * @param timeout
-  *   none means the usual one: [[FeedsSettings.usualTimeout]], or [[FeedsSettings.siteTimeout]] if there is
-  *   nothing but the local site to fetch
+  *   none means the usual one: [[FeedsSettings.usualTimeout]], or [[FeedsSettings.siteTimeout]] if
+  *   there is nothing but the local site to fetch
   * @param perHost
   *   none means [[FeedsSettings.usualPerHost]], or [[FeedsSettings.sitePerHost]] for the local site
   * @param hostPause
   *   none means [[FeedsSettings.usualHostPause]], or no pause for this machine
   * @param lease
-  *   for how long a process that was killed keeps its feeds from others
+  *   the time for which a killed process keeps its feeds from others
   * @param isStrict
-  *   whether a single bad line of the input refuses all of it
+  *   true if a single bad line of the input refuses all of it
   * @param allowsPrivate
-  *   whether servers may name private addresses
+  *   true if servers may name private addresses
   * @param userAgent
   *   none means the program's own name
   * @param siteSize
-  *   how many feeds a new local site has; the demo is meant if it is given
+  *   the number of feeds of a new local site. If it is given, the run is a demo
   * @param gives
-  *   what new items are given to
+  *   the receiver of new items
   */
 final case class FeedsSettings(
     db: Option[String],
@@ -57,7 +57,7 @@ final case class FeedsSettings(
 )
 
 object FeedsSettings:
-  /** What new items are given to. */
+  /** The receiver of new items. */
   enum Gives(val option: String):
     /** A command for the shell. */
     case Exec(command: String) extends Gives("--exec")

@@ -17,8 +17,8 @@ import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
   * @param giver
   *   gives new items to what the user has named
   * @param boundPlaces
-  *   how many answers can be under way at once, if the servers' times are known well enough for a
-  *   bound
+  *   the number of answers that can be under way at once, if the servers' times are known well
+  *   enough for a bound
   */
 final class Session(
     settings: FeedsSettings,
@@ -46,8 +46,8 @@ final class Session(
       .flatMap(_ => Task.uncancelable(_ => Task.delay(leases.renew())))
       .forever
 
-  /** What the process ends with, once the passes are over: see [[Session.mostFailed]]. The failures
-    * of the local site are meant.
+  /** Returns the exit code of the process, once the passes are over: see [[Session.mostFailed]].
+    * The failures of the local site do not count: they are intended.
     */
   def exitCode: Int =
     val isBad = boundPlaces.isEmpty && current.get.exists(_.snapshot().mostFailed)

@@ -4,7 +4,7 @@ import weir.{Resource, Task}
 
 /** The database that a run goes to: one that is there, or one of the program's own. */
 object Database:
-  /** What `ScriptConnection.open` takes. */
+  /** Returns the address of the database for `ScriptConnection.open`. */
   def url(settings: SqlSettings): Resource[String] =
     if Rehearsal.isOne then Rehearsal.resource
     else if settings.isEmbedded then EmbeddedServer.resource.map(_.url)

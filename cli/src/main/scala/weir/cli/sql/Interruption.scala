@@ -3,7 +3,7 @@ package weir.cli.sql
 import weir.cli.Text
 import weir.cli.sql.run.ScriptCounts
 
-/** What is left of a run that did not come to its end, and how to go on. */
+/** Tells the user what a run that was interrupted has applied, and how to go on. */
 object Interruption:
   /** @param server
     *   the database and its server, if there was a connection
@@ -18,7 +18,7 @@ object Interruption:
   ): Vector[String] =
     import counts.*
     val share = doneShare.fold("")(share => s" (${(share * 100).toInt} % read)")
-    // What was executed is applied only once it is committed.
+    // Statements that were executed are applied only once they are committed.
     val what = if settings.isDryRun then "split" else "executed"
     val where = server.fold("")(place => s" in $place")
     val far =
@@ -31,7 +31,7 @@ object Interruption:
       else "; what was not committed is rolled back." + advice(settings, counts)
     Vector(far + left)
 
-  /** Where a journal would have been of use, and could have been kept. */
+  /** Advises `--resume` if a journal would have helped, and could have been kept. */
   private def advice(settings: SqlSettings, counts: ScriptCounts.Snapshot): String =
     if counts.statements > 0 && settings.canResume then
       " Begun with --resume, the same command would go on there."

@@ -48,9 +48,9 @@ final class RunListener(counts: ScriptCounts, progress: Progress, errors: ErrorR
       )
     )
 
-  /** How many notices were not printed. */
+  /** Returns the number of notices that were not printed. */
   def noticesLeftOut: Long = (told.get - RunListener.mostNotices).max(0)
 
 object RunListener:
-  /** How many notices are printed: more are of no use. */
+  /** The number of notices that are printed: more are of no use. */
   private val mostNotices = 100

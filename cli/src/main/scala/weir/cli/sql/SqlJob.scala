@@ -127,7 +127,9 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
         val isLost = error.server.exists(_.connectionLost)
         // An error without a position is about the transaction as a whole.
         val isUncertain = isLost && error.position.isEmpty
-        Interruption.lines(settings, counts.snapshot(), server.get, isUncertain).foreach(err.println)
+        Interruption
+          .lines(settings, counts.snapshot(), server.get, isUncertain)
+          .foreach(err.println)
         counts.failed()
         write(Summary(counts.snapshot(), error.summary, clock.elapsed, columns))
         if isLost then ExitCode.connection else ExitCode.script

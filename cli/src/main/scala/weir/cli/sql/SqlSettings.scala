@@ -5,16 +5,16 @@ import java.nio.file.{Files, Path}
 import weir.cli.BadInput
 import weir.postgres.{Prefetch, Resume, ScriptLimits, SqlScript}
 
-/** What the options ask for, checked and complete.
+/** The settings of `weir sql`: its options, checked and complete.
   *
   * @param inputs
   *   in the order in which they are applied
   * @param db
-  *   none means what libpq's environment variables say
+  *   the database; none means the one of libpq's environment variables
   * @param slowest
-  *   how many statements are listed; none means the default: several on a terminal
+  *   the number of statements that are listed; none means the default: several on a terminal
   * @param resumeAt
-  *   where to go on, whatever the journal has
+  *   the place from which to go on, whatever the journal says
   */
 final case class SqlSettings(
     inputs: Vector[SqlSettings.Input],
@@ -35,7 +35,7 @@ final case class SqlSettings(
 ):
   def isEmbedded: Boolean = db.contains(EmbeddedServer.name)
 
-  /** Whether a run with these settings could keep a journal for the next one. */
+  /** Returns true if a run with these settings could keep a journal for the next one. */
   def canResume: Boolean =
     inputs.forall(_.isOrdinary) && stopsOnError && !isEmbedded
 
@@ -92,7 +92,7 @@ object SqlSettings:
       case StandardInput => false
       case File(path) => Files.isRegularFile(path)
 
-    /** What errors call it. */
+    /** The name of the input in errors. */
     def name: String = this match
       case StandardInput => "<stdin>"
       case File(path) => path.toString

@@ -34,20 +34,21 @@ private[postgres] final class Journal(
     * weir's, and if the script may be one that the journal has from another folder, unless the user
     * has given the place to go on at.
     */
-  def open(patience: FiniteDuration, isTold: Boolean = false): Task[Option[JournalEntry]] = Task.direct {
-    lane.run(Journal.create).await
-    refuseForeign(lane.rows(Journal.version).await)
-    refuseDamaged(lane.rows(Journal.columns).await)
-    lock(patience)
-    val found = find().await
-    if found.isEmpty && !isTold then refuseMoved()
-    found.flatMap { name =>
-      key = literal(name)
-      val columns = JournalEntry.columns.mkString(", ")
-      val rows = lane.rows(s"SELECT $columns FROM weir_sql.journal WHERE script = $key").await
-      rows.headOption.map(row => intact(name)(JournalEntry.of(row)))
+  def open(patience: FiniteDuration, isTold: Boolean = false): Task[Option[JournalEntry]] =
+    Task.direct {
+      lane.run(Journal.create).await
+      refuseForeign(lane.rows(Journal.version).await)
+      refuseDamaged(lane.rows(Journal.columns).await)
+      lock(patience)
+      val found = find().await
+      if found.isEmpty && !isTold then refuseMoved()
+      found.flatMap { name =>
+        key = literal(name)
+        val columns = JournalEntry.columns.mkString(", ")
+        val rows = lane.rows(s"SELECT $columns FROM weir_sql.journal WHERE script = $key").await
+        rows.headOption.map(row => intact(name)(JournalEntry.of(row)))
+      }
     }
-  }
 
   private def find(): Task[Option[String]] =
     val wanted = (names.name +: names.formerly.toVector).map(literal).mkString(", ")
@@ -223,8 +224,8 @@ private[postgres] final class Journal(
     else error
   )
 
-  /** Whether a write has violated the NOT NULL constraint of the journal's token, or of the script
-    * of a part: another run has taken the row over.
+  /** Returns true if a write has violated the NOT NULL constraint of the journal's token, or of the
+    * script of a part: another run has taken the row over.
     */
   private def isTakenOver(error: Throwable): Boolean =
     val message = String.valueOf(error.getMessage)

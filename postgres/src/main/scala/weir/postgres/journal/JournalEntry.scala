@@ -4,28 +4,28 @@ import java.util.HexFormat
 import weir.postgres.Resume
 import weir.postgres.protocol.SessionState
 
-/** A row of the journal: how much of a script has been applied.
+/** A row of the journal: the part of a script that has been applied.
   *
   * @param run
   *   the token of the run that wrote it last
   * @param pieces
-  *   how many pieces have been applied; a COPY with its data is one
+  *   the number of pieces that have been applied; a COPY with its data is one
   * @param bytes
-  *   where the last of them ends
+  *   the byte at which the last of them ends
   * @param place
-  *   where the last of them begins, as `line:column`
+  *   the place at which the last of them begins, as `line:column`
   * @param checksum
   *   of the script's bytes up to there
   * @param chain
   *   the statement that opens the transaction of the next piece, after COMMIT AND CHAIN
   * @param uncertain
-  *   where the statement begins that was started outside of a transaction after those pieces, as
-  *   `line:column`
+  *   the place, as `line:column`, of a statement after those pieces that was started outside of a
+  *   transaction
   * @param settings
   *   the settings of the session, as `RecordedSettings.encode` makes them; none if they are not
   *   known
   * @param bound
-  *   what ended with the session, such as temporary tables
+  *   the things that ended with the session, such as temporary tables
   * @param applied
   *   when
   */
@@ -83,7 +83,7 @@ private[postgres] object JournalEntry:
       throw IllegalArgumentException(s"checksum is ${text.take(80)}, which is no SHA-256")
     HexFormat.of().parseHex(text)
 
-/** What is recorded with a piece.
+/** The record that is written with a piece.
   *
   * @param key
   *   encrypts the secrets in the state
@@ -101,13 +101,13 @@ private[postgres] final case class Applied(
 /** A part of a COPY that has been committed by itself.
   *
   * @param piece
-  *   how many pieces come before the COPY
+  *   the number of pieces that come before the COPY
   * @param part
   *   its number, from 0
   * @param parts
   *   of how many
   * @param bytes
-  *   where the COPY ends
+  *   the byte at which the COPY ends
   * @param checksum
   *   of the script's bytes up to there
   */

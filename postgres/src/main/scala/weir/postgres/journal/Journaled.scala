@@ -14,9 +14,10 @@ import weir.postgres.protocol.{SessionState, SessionWatch}
   * caller rolls back the open transaction after an error.
   *
   * @param go
-  *   on at the first statement that begins there or later, whatever the journal has
+  *   the place from which to go on: at the first statement that begins there or later, whatever the
+  *   journal says
   * @param patience
-  *   how long to wait for another run of the script to end
+  *   the time to wait for another run of the script to end
   */
 private[postgres] final class Journaled(
     journal: Journal,
@@ -32,15 +33,15 @@ private[postgres] final class Journaled(
   private val skipping = Skipping(journal.script, checksum, go)
   private var entry: Option[JournalEntry] = None
 
-  /** Whether the caller has begun one transaction for all scripts: then one record at the end of
+  /** True if the caller has begun one transaction for all scripts: then one record at the end of
     * each is enough.
     */
   private var single = false
 
-  /** Whether this run has taken the row over. */
+  /** True if this run has taken the row over. */
   private var taken = false
 
-  /** How many pieces have been skipped or applied. */
+  /** The number of pieces that have been skipped or applied. */
   private var pieces = 0L
 
   /** The last piece: its statement, and the offset of its end. */
@@ -51,7 +52,7 @@ private[postgres] final class Journaled(
   private var copying: Piece.Statement | Null = null
   private var target: CopyTarget | Null = null
 
-  /** Whether the transaction was begun for that COPY alone. */
+  /** True if the transaction was begun for that COPY alone. */
   private var own = false
 
   /** Returns the script's row, before the first piece. */
@@ -61,7 +62,7 @@ private[postgres] final class Journaled(
     skipping.begin(entry)
     entry
 
-  /** What the statement, which is no COPY, has done; none if it was applied before. */
+  /** Applies a statement that is no COPY, and returns its result; none if it was applied before. */
   def statement(statement: Piece.Statement)(using Task.Direct): Option[Done] =
     if skipping.passes(statement, pieces) then
       skipped(statement, statement.endOffset)
@@ -235,7 +236,7 @@ private[postgres] final class Journaled(
     if to ne null then to.data(data)
     checksum.advance(data.endOffset)
 
-  /** How many rows the COPY has added; none if it was applied before. */
+  /** Returns the number of rows that the COPY has added; none if it was applied before. */
   def endCopy(end: Piece)(using Task.Direct): Option[Long] =
     val statement = copying.nn
     val to = target
@@ -330,5 +331,7 @@ private[postgres] final class Journaled(
 private[postgres] object Journaled:
   private val readOnlyTransaction = "25006"
 
-  /** Whether the statement was refused because of the transaction, before it had any effect. */
+  /** Returns true if the statement was refused because of the transaction, before it had any
+    * effect.
+    */
   private def outside(sqlState: String): Boolean = sqlState == "25001" || sqlState == "2D000"

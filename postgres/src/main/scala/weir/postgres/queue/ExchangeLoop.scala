@@ -11,11 +11,12 @@ import weir.postgres.PgWorker.Event
 
 /** Talks to the server for a worker: one fiber, one connection, one exchange after the other.
   *
-  * An exchange is a transaction: it reports what has ended, renews leases, and takes what there is
-  * room for. So all statements of a worker have an order, and a commit pays for all of them.
+  * An exchange is a transaction: it reports the jobs that have ended, renews leases, and takes as
+  * many jobs as there is room for. So all statements of a worker have an order, and share one
+  * commit.
   *
   * @param lease
-  *   how long a job is the worker's, in milliseconds; it is renewed at each third of that
+  *   the length of a lease in milliseconds; it is renewed after each third of it
   * @param start
   *   begins to run jobs
   * @param cancel
@@ -35,14 +36,12 @@ private[queue] final class ExchangeLoop[A](
 ):
   import ExchangeLoop.*
 
-  /** How long the server may take to answer before a lease is in danger. */
+  /** The time within which the server must answer, so that no lease is in danger. */
   private val patience = (lease / 3).max(shortestPatience).min(longestPatience)
   private val bare = calls.withoutSettings
   private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
 
-  /** Short enough for many tries in the two thirds of its time that a lease has left when it is
-    * renewed.
-    */
+  /** Short enough for many tries: a lease is renewed when two thirds of its time are left. */
   private val longestWait = (third / 4).min(longestRetry).max(2 * firstRetry)
 
   // owner only: the fiber of `run`
@@ -51,9 +50,10 @@ private[queue] final class ExchangeLoop[A](
   private var promotedAt = System.nanoTime() - promoteEvery
   private var takeFrom = Option.empty[PgJob[A]]
 
-  /** Done when the state has been closed or stopped, and all is reported.
+  /** Exchanges with the server until the worker's state has been closed or stopped, and all is
+    * reported.
     *
-    * **Fails** with what the server refuses, if trying again would not help.
+    * **Fails** with an error of the server that would not pass by trying again.
     */
   def run(first: Connection): Task[Unit] = Task.direct:
     var connection = Option(first)
@@ -127,7 +127,7 @@ private[queue] final class ExchangeLoop[A](
     try worker.listener(event)
     catch case NonFatal(_) => ()
 
-  /** Jobs whose lease nobody could renew: another worker may have them. */
+  /** Drops the jobs whose lease could not be renewed: another worker may have them. */
   private def dropExpired: Task[Unit] = drop(state.expired(System.nanoTime()))
 
   private def drop(leasedJobs: Vector[LeasedJob[A]]): Task[Unit] =
@@ -146,8 +146,7 @@ private[queue] final class ExchangeLoop[A](
     val answer =
       if isPlain then ackAndTake(connection, plan, done)
       else inSteps(connection, plan, done, failed, returned, renewing)
-    for leased <- renewing if answer.renewed(leased.job.taken) do
-      leased.endsNanos = now + 3 * third
+    for leased <- renewing if answer.renewed(leased.job.taken) do leased.endsNanos = now + 3 * third
     if renewing.nonEmpty then state.renewAgain(now + third)
     failed.foreach(report => tellFailed(report, answer.nacked.get(report.leased.job.taken)))
     val (kept, refused) = done.partition(report => answer.acked(report.leased.job.taken))
@@ -160,7 +159,8 @@ private[queue] final class ExchangeLoop[A](
       .andThen(if begun.isEmpty then Task.unit else start(begun))
       .andThen(if kept.isEmpty then Task.unit else emit(kept.map(_.result)))
 
-  /** What most exchanges of a busy worker are, in one round trip. */
+  /** Acknowledges and takes jobs in one round trip: most exchanges of a busy worker do just that.
+    */
   private def ackAndTake(
       connection: Connection,
       plan: WorkerState.Plan[A],
@@ -247,8 +247,8 @@ private[queue] final class ExchangeLoop[A](
   ): Vector[LeasedJob[A]] =
     done.map(_.leased).filter(leased => !acked(leased.job.taken))
 
-  /** Of these, which are not the worker's any more, and were in an exchange whose answer was lost,
-    * those that it has acknowledged: nobody else has them.
+  /** Returns the jobs of `missing` that are done. They were in an exchange whose answer was lost,
+    * and are not in the table any more.
     */
   private def doneBefore(
       calls: => QueueCalls[A],
@@ -274,17 +274,17 @@ private[queue] final class ExchangeLoop[A](
       if spent.nonEmpty then calls().bury(connection, spent)
       Taken(jobs, if foundNone then untilNext(calls(), connection) else 0L)
 
-  /** Where the next take may begin, as long as it finds enough: nothing that goes before these jobs
-    * was to be had. What is given back there meanwhile, or offered, is found by the next look at
-    * all of the queue, within `promoteEvery`.
+  /** Returns the job at which the next take may begin, as long as that finds enough: no job before
+    * these could be taken. Jobs that are given back or offered before that place are found by the
+    * next look at the whole queue, within `promoteEvery`.
     */
   private def nextFrom(jobs: Vector[PgJob[A]]): Option[PgJob[A]] =
     jobs.headOption.filter(job => job.priority == jobs.last.priority && QueueCalls.isPlace(job))
 
-  /** Whether to look for jobs whose time has come, and at all of the queue. */
+  /** Returns true if it is time to look at the whole queue, and for jobs whose time has come. */
   private def mayPromote(now: Long): Boolean = foundNone || now - promotedAt > promoteEvery
 
-  /** When to look again, if no notification comes before. */
+  /** Returns the time to the next look, in nanoseconds, if no notification comes before. */
   private def untilNext(calls: QueueCalls[A], connection: Connection): Long =
     calls
       .untilNext(connection)
@@ -319,7 +319,9 @@ private[queue] object ExchangeLoop:
   private val firstRetry = TimeUnit.MILLISECONDS.toNanos(50)
   private val longestRetry = TimeUnit.SECONDS.toNanos(2)
 
-  /** How long to try to give back what is left, if the server cannot be reached at the end. */
+  /** The time for which to try to give back the jobs that are left, if the server cannot be reached
+    * at the end.
+    */
   private val farewell = TimeUnit.SECONDS.toNanos(5)
 
   private val promoteEvery = TimeUnit.MILLISECONDS.toNanos(100)

@@ -13,11 +13,11 @@ private[queue] final class LeasedJob[A](val job: PgJob[A], @volatile var endsNan
   /** Set before the fiber is read for its cancel; read after the fiber is set. */
   @volatile var isLost: Boolean = false
 
-  // owner only: the loop
-  /** Whether its report was in an exchange that may have been committed, but was not answered. */
+  // owner only: the exchange loop
+  /** True if its report was in an exchange that may have been committed, but was not answered. */
   var isDoubted: Boolean = false
 
-/** What a worker has to tell the server about a job. */
+/** A report of a worker to the server about a job. */
 private[queue] enum Report[A](val leased: LeasedJob[A]):
   case Done(of: LeasedJob[A], result: Any) extends Report[A](of)
   case Failed(of: LeasedJob[A], error: Throwable, pause: FiniteDuration) extends Report[A](of)

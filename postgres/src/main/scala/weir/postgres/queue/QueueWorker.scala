@@ -12,7 +12,8 @@ import weir.postgres.{PgJob, PgWorker}
 /** Takes jobs, runs them, and reports what became of them: one run of `PgQueue.stream`.
   *
   * At the end, in this order: nothing more is taken; the fibers of the jobs are cancelled, and have
-  * ended; the loop reports what is done and gives back the rest; the connections are closed.
+  * ended; the exchange loop reports what is done and gives back the rest; the connections are
+  * closed.
   */
 private[postgres] final class QueueWorker[A, B] private (
     calls: QueueCalls[A],
@@ -42,7 +43,16 @@ private[postgres] final class QueueWorker[A, B] private (
       out <- Resource.eval(Channel.unbounded[Any])
       running <- Resource.make(Task(AtomicReference(Option.empty[Fiber[Unit]])))(endLoop)
       jobs <- Supervisor()
-      loop = ExchangeLoop(calls, connect, state, settings, lease.toMillis, start(jobs), cancel, emit(out))
+      loop = ExchangeLoop(
+        calls,
+        connect,
+        state,
+        settings,
+        lease.toMillis,
+        start(jobs),
+        cancel,
+        emit(out)
+      )
       _ <- Resource.eval(
         loop.run(first).guaranteeCase(endOf(out)).start.map(f => running.set(Some(f)))
       )
@@ -60,7 +70,9 @@ private[postgres] final class QueueWorker[A, B] private (
     case Outcome.Canceled =>
       out.closeWithError(CancellationException("PgQueue.stream: its worker was cancelled.")).void
 
-  /** The loop gives up by itself if the server cannot be reached; this is the net below that. */
+  /** The exchange loop gives up by itself if the server cannot be reached; this is the net below
+    * that.
+    */
   private def endLoop(running: AtomicReference[Option[Fiber[Unit]]]): Task[Unit] =
     Task(state.close()) >>
       running.get.fold(Task.unit)(fiber => fiber.join.timeoutTo(15.seconds, fiber.cancel).void)

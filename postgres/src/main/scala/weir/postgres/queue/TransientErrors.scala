@@ -2,8 +2,8 @@ package weir.postgres.queue
 
 import java.sql.SQLException
 
-/** Which errors of the server pass by themselves: a lost connection, a restart, a failover, no
-  * resources, a deadlock, a limit of time.
+/** Recognizes the errors of the server that pass by themselves: a lost connection, a restart, a
+  * failover, no resources, a deadlock, a limit of time.
   */
 private[queue] object TransientErrors:
   private val classes = Set("08", "40", "53", "55", "57", "58")
@@ -14,7 +14,7 @@ private[queue] object TransientErrors:
     */
   private val states = Set("25006", "25P03", "25P04")
 
-  /** Those after which the connection can be used. */
+  /** The errors after which the connection can still be used. */
   private val harmless = Set("40001", "40P01", "55P03", "57014")
 
   def includes(error: SQLException): Boolean = error.getSQLState match

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
 import scala.collection.mutable
 
-/** What a worker has taken, and what it has to tell: shared by the fibers of the jobs, the loop
-  * that talks to the server, and the consumer of the results.
+/** The jobs that a worker holds and the reports that it has not sent. The fibers of the jobs, the
+  * exchange loop that talks to the server, and the consumer of the results share it.
   *
   * The states of a job, and who moves it:
   * {{{
@@ -19,8 +19,8 @@ import scala.collection.mutable
   * Waiting is blocking, on one condition: a worker of Weir that blocks costs no thread.
   *
   * @param parallelism
-  *   how many jobs may run; three times as many may be held in all, from their take until their
-  *   result is read
+  *   the number of jobs that may run; three times as many may be held in all, from their take until
+  *   their result is read
   */
 private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
   import WorkerState.*
@@ -42,10 +42,10 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
   private var collectedNanos = System.nanoTime()
   private var exchangeNanos = 0L
 
-  /** What the loop should do next.
+  /** Returns what the exchange loop should do next.
     *
-    * **Waits** until there is something. What ends within a moment of it is waited for, since an
-    * exchange for one job takes as long as one for twenty.
+    * **Waits** until there is something to do, and then a moment longer for further jobs to end,
+    * since an exchange for one job takes as long as one for twenty.
     */
   def next(): Plan[A] = locked:
     exchangeNanos = System.nanoTime() - collectedNanos
@@ -60,14 +60,14 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
     while (wasClosing || phase != Phase.Closing) && until - System.nanoTime() > 0 do
       val _ = changed.awaitNanos(until - System.nanoTime())
 
-  /** Those whose lease is to be renewed. */
+  /** Returns the jobs whose lease must be renewed. */
   def toRenew(now: Long): Vector[LeasedJob[A]] = locked:
     if now - nextRenewal >= 0 then held.toVector else Vector.empty
 
   def renewAgain(atNanos: Long): Unit = locked { nextRenewal = atNanos }
 
-  /** Those that are to begin now, of the jobs and of what was ahead; none, if no more is to be
-    * taken: then the jobs are given back.
+  /** Adds the jobs that were taken, and returns those to begin now, of these and of the ones that
+    * were ahead. If no more is to be taken, the jobs are given back and none is returned.
     */
   def took(jobs: Vector[LeasedJob[A]], renewal: Long): Vector[LeasedJob[A]] = locked:
     if phase != Phase.Open then
@@ -79,27 +79,26 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
       ahead ++= jobs
       startable()
 
-  /** When to ask for jobs again, if nobody says before that there are some, or has said so since
-    * the plan was made.
+  /** Sets the time of the next take. It has no effect if `wake` was called since the plan was made.
     */
   def lookAgain(afterNanos: Long): Unit = locked:
     if !isWoken then nextTake = System.nanoTime() + afterNanos.max(0L).min(pollNanos)
 
-  /** There may be jobs. */
+  /** Says that there may be jobs to take. */
   def wake(): Unit = locked:
     isWoken = true
     nextTake = System.nanoTime()
     changed.signalAll()
 
-  /** A job's fiber has ended; nobody is told, if its lease was lost before. Those that are to begin
-    * in its place.
+  /** Records that the fiber of a job has ended, and returns the jobs to begin in its place. The
+    * report is dropped if the lease was lost before.
     */
   def ended(report: Report[A]): Vector[LeasedJob[A]] = locked:
     if held.remove(report.leased) then reports :+= report
     if !(isLingering && isWorthWaiting) then changed.signalAll()
     startable()
 
-  /** The leases of these have ended. Those that were still held are returned. */
+  /** Records that the leases of these have ended, and returns those that were still held. */
   def lost(leasedJobs: Vector[LeasedJob[A]]): Vector[LeasedJob[A]] = locked:
     val gone = leasedJobs.filter(held.remove)
     gone.foreach(_.isLost = true)
@@ -107,26 +106,29 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
     if gone.nonEmpty then changed.signalAll()
     gone
 
-  /** Those held whose lease has ended by our own clock: nobody could renew it. */
+  /** Returns the held jobs whose lease has ended by this process's clock, since it could not be
+    * renewed.
+    */
   def expired(now: Long): Vector[LeasedJob[A]] = locked:
     held.filter(leased => now - leased.endsNanos >= 0).toVector
 
-  /** The reports have not reached the server. */
+  /** Takes back reports that have not reached the server. */
   def putBack(unsent: Vector[Report[A]]): Unit = locked:
     inExchange = 0
     reports = unsent ++ reports
 
-  /** The reports have reached the server; so many results are about to be given to the consumer. */
+  /** Records that the reports have reached the server, and that so many results go to the consumer.
+    */
   def exchanged(results: Int): Unit = locked:
     inExchange = 0
     unread += results
 
-  /** The consumer has taken a result. */
+  /** Records that the consumer has taken a result. */
   def read(): Unit = locked:
     unread -= 1
     if want > 0 then changed.signalAll()
 
-  /** No more is taken, and what has not begun is given back. */
+  /** Ends the taking of jobs, and gives back those that have not begun. */
   def stop(): Unit = locked:
     if phase == Phase.Open then phase = Phase.Stopping
     reports ++= ahead.map(Report.GivenBack(_))
@@ -134,7 +136,7 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
     ahead.clear()
     changed.signalAll()
 
-  /** The loop is to end when it has told the server all. */
+  /** The exchange loop is to end when it has told the server all. */
   def close(): Unit =
     stop()
     locked:
@@ -158,7 +160,7 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
       val _ = changed.awaitNanos(until - System.nanoTime())
     isLingering = false
 
-  /** Whether most of what is held may end in a moment. */
+  /** True if most of the held jobs may end in a moment. */
   private def isWorthWaiting = phase == Phase.Open && reports.nonEmpty && reports.size < held.size
 
   private def collect(): Plan[A] =
@@ -167,7 +169,7 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
     val sent = reports
     reports = Vector.empty
     inExchange = sent.size
-    // What has ended since the exchange before, if that was just now, will end during this one.
+    // As many jobs will end during this exchange as since the one before, if that was just now.
     val soon = if now - collectedNanos < justNow then sent.size.min(parallelism) else 0
     collectedNanos = now
     val take = if isOpen then (parallelism + soon - held.size).min(room).max(0) else 0
@@ -177,7 +179,7 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
 
   private def room: Int = 3 * parallelism - held.size - reports.size - inExchange - unread
 
-  /** How many there is need for, whatever may end meanwhile. */
+  /** The number of jobs that are needed now, without those for jobs that may end meanwhile. */
   private def want: Int = if isOpen then (parallelism - held.size).min(room).max(0) else 0
 
   private def isTimely: Boolean =
@@ -208,8 +210,8 @@ private[queue] object WorkerState:
     case Open, Stopping, Closing
 
   /** @param want
-    *   how many jobs to take
+    *   the number of jobs to take
     * @param isLast
-    *   whether nothing is held any more, and nothing will be
+    *   true if nothing is held any more, and nothing will be
     */
   final case class Plan[A](reports: Vector[Report[A]], want: Int, isLast: Boolean)

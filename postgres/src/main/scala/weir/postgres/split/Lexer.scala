@@ -383,7 +383,7 @@ private[split] final class Lexer(errors: ScriptErrors):
     if text.isBegun then errors.checkLength(text.length(at), text.start)
     errors.nul(run.position(at))
 
-  /** What began at `openAt` has no end. */
+  /** Fails because the part that began at `openAt` has no end. */
   private def unended(problem: String): Nothing = errors.fail(position(openAt, run.index), problem)
 
   /** The position of a byte of the text, which ends before `at`. */

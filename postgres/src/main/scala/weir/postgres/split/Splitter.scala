@@ -4,15 +4,15 @@ import weir.postgres.{Piece, Position, ScriptLimits}
 
 /** Splits a script, block by block, into statements and the data of its copies.
   *
-  * `feed` gives it a block, `next` returns the pieces of it until it wants another one; `finish`
-  * says that there is none. The pieces do not depend on how the script is cut into blocks, but for
-  * the cuts of the data. Data is a slice of the blocks themselves, so that a block must not be
-  * changed after it has been given. One thread at a time.
+  * `feed` adds a block, `next` returns the pieces of it until it needs another block, and `finish`
+  * says that there is none. The pieces do not depend on how the script is cut into blocks, except
+  * for the cuts of the data. Data is a slice of the blocks themselves, so a block must not be
+  * changed after it was given. Only one thread at a time may use it.
   *
   * **Fails** by throwing a `ScriptException` from `next`; nothing may be called after that.
   *
   * @param script
-  *   what errors call the script
+  *   the name of the script in errors
   */
 final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default):
   import Splitter.*
@@ -38,7 +38,7 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
     require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
     file.follow(block, 0, length)
 
-  /** Where the bytes that have been fed end. */
+  /** The position at which the bytes that have been fed end. */
   def position: Position = file.position(file.end)
 
   /** Says that the script ends here. */

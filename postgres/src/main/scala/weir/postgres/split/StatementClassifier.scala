@@ -1,7 +1,7 @@
 package weir.postgres.split
 
-/** Finds out by the words of a statement where it ends: whether it has a `BEGIN ATOMIC` body, and
-  * whether it is a `COPY … FROM STDIN`.
+/** Classifies a statement by its words, to find out where it ends: it may have a `BEGIN ATOMIC`
+  * body, or be a `COPY … FROM STDIN`.
   *
   * A body is looked for where a statement begins with `CREATE [OR REPLACE] {FUNCTION | PROCEDURE}`,
   * outside of parentheses. It ends with the `END` that is not one of a `CASE`. A copy has COPY as
@@ -37,7 +37,8 @@ private[split] final class StatementClassifier:
   /** True if further words can change the result. */
   def wantsWords: Boolean =
     first match
-      case Keyword.Create => function == StatementClassifier.IsFunction || count < StatementClassifier.FunctionWords
+      case Keyword.Create =>
+        function == StatementClassifier.IsFunction || count < StatementClassifier.FunctionWords
       case Keyword.Copy => outside < StatementClassifier.CopyWords
       case _ => count == 0
 
@@ -72,8 +73,8 @@ private[split] object StatementClassifier:
   private final val FunctionWords = 4 // CREATE OR REPLACE FUNCTION
   private final val IsFunction = -1
 
-  /** How many of CREATE, OR, REPLACE have come in that order, once `keyword` is the identifier
-    * number `index`.
+  /** Returns the number of words of CREATE, OR, REPLACE that have come in that order, once
+    * `keyword` is the identifier number `index`.
     */
   private def after(function: Int, index: Int, keyword: Keyword): Int =
     if function == IsFunction then IsFunction

@@ -24,8 +24,8 @@ private[fetch] final class HostAddresses(resolve: String => Array[InetAddress])
   /** The names that one fetch holds, until it is closed. */
   def holds(): Holds = Holds(this)
 
-  /** Where the client must go for `name`, if a fetch holds it, or did until a while ago: a client
-    * whose fetch was cancelled may be late.
+  /** Returns the addresses to which the client must connect for `name`, if a fetch holds it, or
+    * held it until a while ago: a client whose fetch was cancelled may be late.
     */
   private[fetch] def pinned(name: String): Option[Vector[InetAddress]] = synchronized:
     entries.get(name).filter(_.age < lateNanos).map(_.addresses)

@@ -6,10 +6,10 @@ import weir.cli.feeds.store.{Item, ItemName}
 
 /** Reads an entry of any format: each field from the first of its names that has it. */
 private[parse] object EntryReader:
-  /** The item that `node`, an `item` or `entry`, describes.
+  /** Returns the item that `node`, an `item` or `entry`, describes.
     *
     * @param authors
-    *   those of the feed: Atom's entries have them unless they have their own
+    *   the authors of the feed, for an Atom entry without authors of its own
     */
   def read(node: Node, authors: Vector[String], now: Instant): Item =
     val guid = first(node, guids)(child => trimmed(child.text)).orElse(node.attribute("rdf:about"))
@@ -55,7 +55,7 @@ private[parse] object EntryReader:
     "lastbuilddate"
   )
 
-  /** What the first child has to say that says anything, by the order of `names`. */
+  /** Returns the value of the first child that has one, by the order of `names`. */
   private def first[A](node: Node, names: List[String])(read: Node => Option[A]): Option[A] =
     names.iterator.flatMap(node.named).flatMap(read).nextOption()
 

@@ -5,14 +5,14 @@ import scala.concurrent.duration.*
 
 import weir.cli.feeds.store.{FeedAbout, SkippedTimes}
 
-/** What a feed says besides its entries.
+/** The part of a feed besides its entries.
   *
   * @param ttl
-  *   how long it asks to be left alone after a check, at most a day
+  *   the time for which it asks not to be fetched after a check, at most a day
   * @param skips
-  *   when it asks not to be fetched
+  *   the times at which it asks not to be fetched
   * @param newUrl
-  *   the address at which it says that it is from now on
+  *   the new address that it announces
   */
 final case class FeedHead(
     about: FeedAbout,
@@ -22,7 +22,7 @@ final case class FeedHead(
 )
 
 private[parse] object FeedHead:
-  /** What an XML feed says in `channel`, an element of `root`. */
+  /** Reads the head of an XML feed from `channel`, an element of `root`. */
   def read(root: Node, channel: Node): FeedHead =
     FeedHead(
       about = FeedAbout(

@@ -5,10 +5,10 @@ import scalatags.Text.tags2
 
 import weir.cli.Text
 
-/** What all pages have around their content.
+/** The layout of all pages around their content.
   *
   * @param stamp
-  *   what [[weir.cli.feeds.store.FeedQuery.stamp]] said before the content was read
+  *   the [[weir.cli.feeds.store.FeedQuery.stamp]] from before the content was read
   */
 private[reader] final case class PageLayout(
     heading: String,

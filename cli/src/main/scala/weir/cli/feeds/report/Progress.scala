@@ -11,7 +11,7 @@ import weir.cli.feeds.run.FeedCounts
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:
-  /** How often `show` wants to be called. */
+  /** The interval at which to call `show`. */
   def every: FiniteDuration
 
   def show(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Unit
@@ -52,7 +52,10 @@ object Progress:
   /** The remaining time, if the rest is as fast as the part that is done; none before the first
     * feed.
     */
-  private def timeLeft(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
+  private def timeLeft(
+      counts: FeedCounts.Snapshot,
+      elapsed: FiniteDuration
+  ): Option[FiniteDuration] =
     Option.when(counts.doneShare > 0.02):
       (elapsed.toMillis * (1 - counts.doneShare) / counts.doneShare).toLong.max(0).millis
 

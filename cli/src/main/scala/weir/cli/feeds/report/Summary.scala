@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import weir.cli.{DurationText, Text}
 import weir.cli.feeds.run.{Bound, FeedCounts}
 
-/** What a run came to.
+/** The summary of a run.
   *
   * @param bound
   *   none if the servers' times are only known by the clock, since then it would prove nothing
@@ -54,7 +54,7 @@ final case class Summary(counts: FeedCounts.Snapshot, taken: FiniteDuration, bou
   private def changes: String =
     if counts.changed == 0 then "" else s", ${Text.grouped(counts.changed)} changed"
 
-  /** How many times as long the same tries and pauses take one after the other. */
+  /** Returns how many times longer the same tries and pauses take one after the other. */
   def speedUp: Double = counts.work.oneByOne / (taken max 1.milli)
 
   private def line(out: PrintWriter, name: String, text: String): Unit =

@@ -13,7 +13,7 @@ final case class Bound(longestChain: FiniteDuration, service: FiniteDuration, pl
 
   def time: FiniteDuration = longestChain max perPlace
 
-  /** How many times the bound `taken` is. */
+  /** Returns `taken` as a multiple of the bound. */
   def ratio(taken: FiniteDuration): Double = taken / (time max 1.milli)
 
 object Bound:

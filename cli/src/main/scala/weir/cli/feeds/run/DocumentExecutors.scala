@@ -3,27 +3,30 @@ package weir.cli.feeds.run
 import weir.{Semaphore, Task}
 import weir.cli.feeds.fetch.{Answer, Content}
 
-/** Decides where documents are parsed and stored, so that a large one holds up nothing else.
+/** Decides where documents are parsed and stored, so that a large one delays nothing else.
   *
-  * Small ones take less than the time after which a fiber yields by itself, and are read on the
-  * fiber. All others have a thread of the operating system: the carriers go on with the requests of
-  * other feeds. How many are read at once is limited, by their memory and for the processors: large
-  * ones have a limit of their own, so that others do not queue behind them.
+  * A small document takes less time than a fiber's time slice, and is read on the fiber. Every
+  * other document gets an OS thread, so the carriers go on with the requests of other feeds. Two
+  * limits bound how many documents are read at once, for the sake of memory and processors. Large
+  * documents have a limit of their own, so that the others do not queue behind them.
   */
 private[run] final class DocumentExecutors private (middle: Semaphore, large: Semaphore):
   import DocumentExecutors.*
 
-  /** What `body` returns, which gets the executor at which the document of `answer`, if it has one, is
-    * read and stored. Its content is closed then.
+  /** Runs `body` with the executor on which to read and store the document of `answer`, if it has
+    * one. The content of the document is closed at the end.
     *
-    * **Waits** for a executor that is free.
+    * **Waits** for a free executor.
     */
-  def around[A](answer: Answer)(body: DocumentExecutor => Task[A]): Task[A] = within(DocumentExecutor.Fiber, answer)(body)
+  def around[A](answer: Answer)(body: DocumentExecutor => Task[A]): Task[A] =
+    within(DocumentExecutor.Fiber, answer)(body)
 
-  /** As `around`, at `executor` where that is one for large documents: who has one never waits for
-    * another.
+  /** As `around`, but reuses `executor` if that is a thread: its holder never waits for another
+    * one.
     */
-  def within[A](executor: DocumentExecutor, answer: Answer)(body: DocumentExecutor => Task[A]): Task[A] =
+  def within[A](executor: DocumentExecutor, answer: Answer)(
+      body: DocumentExecutor => Task[A]
+  ): Task[A] =
     answer match
       case Answer.Document(content, _, _, _, _, _, _, _) =>
         val work = executor match
@@ -34,13 +37,15 @@ private[run] final class DocumentExecutors private (middle: Semaphore, large: Se
 
   private def chosen[A](content: Content)(body: DocumentExecutor => Task[A]): Task[A] =
     if content.size <= smallBytes then body(DocumentExecutor.Fiber)
-    else (if content.size <= middleBytes then middle else large).withPermit(body(DocumentExecutor.Thread))
+    else
+      (if content.size <= middleBytes then middle else large)
+        .withPermit(body(DocumentExecutor.Thread))
 
 private[run] object DocumentExecutors:
   enum DocumentExecutor:
     case Fiber, Thread
 
-    /** The value of `work`, done here. */
+    /** Runs `work` on this executor. */
     def apply[A](work: => A): Task[A] =
       this match
         case Fiber => Task.delay(work)

@@ -5,7 +5,9 @@ import scala.concurrent.duration.*
 import weir.cli.feeds.fetch.Reason
 import weir.cli.feeds.store.Recorded
 
-/** The progress of a run: written by its fibers, read by the display and the report. */
+/** Counts the feeds of a run by how their checks ended. The fibers of the run write the counts; the
+  * display and the report read them.
+  */
 final class FeedCounts(dueAtFirst: Long, val expected: FiniteDuration):
   // guarded by this
   private var rows = Map.empty[(Reason, String), FeedCounts.Row]
@@ -34,12 +36,17 @@ final class FeedCounts(dueAtFirst: Long, val expected: FiniteDuration):
   ): Unit = synchronized:
     val key = (reason, reason.row(attempt.tries))
     val row = rows.getOrElse(key, FeedCounts.Row(0, 0, 0))
-    rows =
-      rows.updated(key, FeedCounts.Row(row.feeds + 1, row.found + itemsFound, row.fresh + stored.fresh))
+    rows = rows.updated(
+      key,
+      FeedCounts.Row(row.feeds + 1, row.found + itemsFound, row.fresh + stored.fresh)
+    )
     changed += stored.changed
     if reason.isFailure != attempt.feed.failures > 0 then turned += 1
     if reason.isFailure && failures.size < FeedCounts.mostFailures then
-      failures :+= FeedCounts.Failed(attempt.feed.url.text, s"${reason.text}${detail.fold("")(": " + _)}")
+      failures :+= FeedCounts.Failed(
+        attempt.feed.url.text,
+        s"${reason.text}${detail.fold("")(": " + _)}"
+      )
     if reason.isFailure then failed += 1 else fetched += 1
     settled += attempt.feed.expectedMillis.millis
     work = FeedCounts.Work(
@@ -87,7 +94,7 @@ object FeedCounts:
     */
   final case class Row(feeds: Long, found: Long, fresh: Long)
 
-  /** What the servers and the back-off took, over all tries of all feeds that are done. */
+  /** The time that servers and back-off took, summed over all tries of all feeds that are done. */
   final case class Work(
       retries: Long,
       service: FiniteDuration,
@@ -97,19 +104,19 @@ object FeedCounts:
     def oneByOne: FiniteDuration = service + waited
 
   /** @param due
-    *   how many feeds were due, without those that other processes have checked
+    *   the number of due feeds, without those that other processes have checked
     * @param elsewhere
-    *   how many those are
+    *   the number of feeds that other processes have checked
     * @param held
-    *   how many were left alone for the sake of their host
+    *   the number of feeds that were not fetched because their host wants a pause
     * @param doneShare
     *   the share of the expected work that is done, from 0 to 1
     * @param changed
-    *   how many items say something else than before
+    *   the number of items whose content has changed
     * @param turned
-    *   how many feeds failed after a success, or the other way round
+    *   the number of feeds that failed after a success, or succeeded after a failure
     * @param failures
-    *   the feeds that failed, not more than fit on a few screens
+    *   the first 1,000 feeds that failed
     */
   final case class Snapshot(
       due: Long,
@@ -129,7 +136,7 @@ object FeedCounts:
     def done: Long = fetched + failed
     def left: Long = due - done
 
-    /** Whether anything is different than before. */
+    /** True if anything has changed since the run before. */
     def hasNews: Boolean = total.fresh > 0 || changed > 0 || turned > 0
 
     def mostFailed: Boolean = failed > fetched

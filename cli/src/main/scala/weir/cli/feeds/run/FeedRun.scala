@@ -18,9 +18,9 @@ import weir.cli.feeds.store.{Check, DueFeed, DueQuery, FeedStore, Leases}
   *  half 1 of the keys -> prefetch /            ^---- again, after a back-off
   * }}}
   *
-  * Other processes may do the same: a feed is fetched once it is leased, and one that another
-  * process has is looked at again until that one has checked it, or lost it. A host that wants a
-  * pause is left alone by all of them.
+  * Several processes may do this at once. A process leases a feed before it fetches it. If another
+  * process has the lease, this one looks at the feed again until the other has checked it or lost
+  * the lease. No process asks a host that wants a pause.
   */
 final class FeedRun(
     feeds: FeedStore,
@@ -33,13 +33,13 @@ final class FeedRun(
 ):
   import FeedRun.Pass
 
-  /** Done when every feed of `due` has been checked and stored; `counts` follows it.
+  /** Checks every feed of `due` and stores the results. `counts` is kept up to date.
     *
-    * Nothing begins before both halves have delivered a page, or the longest feeds of the half that
-    * is a little late would find all places taken.
+    * The first fetch begins once both halves have delivered a page. Otherwise the longest feeds of
+    * the half that comes a little later would find no free place.
     *
-    * **Cancelled**: fetches are broken off, and their feeds stay due; a check that is just being
-    * stored is stored whole.
+    * **Cancelled**: fetches are interrupted, and their feeds stay due. A check that is being stored
+    * is stored completely.
     */
   def checkAll(due: DueQuery, counts: FeedCounts): Task[Unit] =
     for
@@ -86,7 +86,7 @@ final class FeedRun(
         Stream.eval(page) ++ Stream.repeatEval(page).takeWhile(_.nonEmpty)
       .named("query")
 
-  /** A try of the feed, if it is ours to fetch, and its host is to be asked. */
+  /** Tries to fetch the feed if this process has its lease and its host may be asked. */
   private def check(attempt: FetchAttempt, pass: Pass): Task[Next[FetchAttempt, Unit]] =
     val host = attempt.feed.url.host
     take(attempt, pass).flatMap:
@@ -112,8 +112,8 @@ final class FeedRun(
             .flatMap(_ => leases.knownHold(attempt.feed.url.host))
             .fold(Leases.Answer.Ours)(Leases.Answer.HostHeld(_))
 
-  /** What becomes of a feed that is not asked for, since a host wants a pause of `left`: the pass
-    * waits for a short one, and leaves the feed due otherwise.
+  /** Handles a feed that is not fetched because a host wants a pause of `left`: the pass waits for
+    * a short pause, and leaves the feed due after a long one.
     */
   private def leaveAlone(attempt: FetchAttempt, left: FiniteDuration, pass: Pass)(
       later: FetchAttempt => Next[FetchAttempt, Unit]
@@ -135,7 +135,7 @@ final class FeedRun(
           held(answer).flatMap(settle(tried, _, pass))
         .guarantee(Task.delay(pass.counts.ended()))
 
-  /** Holds the host that has answered so. From here on the failure says for how long that is. */
+  /** Holds the host if the answer asks for a pause. The returned failure says for how long. */
   private def held(answer: Answer): Task[Answer] =
     answer match
       case Answer.Failed(failure) if failure.busyHost.exists(limits.shared(_).nonEmpty) =>
@@ -145,7 +145,11 @@ final class FeedRun(
             Answer.Failed(failure.copy(retryAfter = Some(left)))
       case other => Task.pure(other)
 
-  private def settle(attempt: FetchAttempt, answer: Answer, pass: Pass): Task[Next[FetchAttempt, Unit]] =
+  private def settle(
+      attempt: FetchAttempt,
+      answer: Answer,
+      pass: Pass
+  ): Task[Next[FetchAttempt, Unit]] =
     val again = answer match
       case Answer.Failed(failure) => backoff.waitFor(attempt.feed.id, attempt.tries, failure)
       case _ => None
@@ -158,12 +162,12 @@ final class FeedRun(
         pass.executors.around(answer): executor =>
           outcomeOf(attempt.feed, answer, executor, pass)(end(attempt, _, _, pass))
 
-  /** Other processes may use the attempt of the host meanwhile, and so may this one. */
+  /** Gives up the host's permit during the back-off: any process may use it, this one too. */
   private def rest(feed: DueFeed): Unit =
     if limits.shared(feed.url.host).nonEmpty then leases.rest(feed)
 
-  /** Ends the check, by `end`. The feed that a page names is fetched at once, in the place of the
-    * page, and so is one that says that it has moved.
+  /** Ends the check, by `end`. If the answer is a page that names a feed, or says that the feed has
+    * moved, that feed is fetched at once instead.
     */
   private def outcomeOf[A](feed: DueFeed, answer: Answer, executor: DocumentExecutor, pass: Pass)(
       end: (CheckOutcome.End, DocumentExecutor) => Task[A]
@@ -182,7 +186,7 @@ final class FeedRun(
       case announced: CheckOutcome.Announced =>
         named(announced.feed)(CheckOutcome.at(announced, _, _))
 
-  /** Fetches `named`, to which the document in `answer` has led, if it may lead there. */
+  /** Fetches `named`, the address that the document in `answer` gives, if it may lead there. */
   private def fetchNamed(answer: Answer, named: DueFeed): Task[Answer] =
     answer match
       case document: Answer.Document => fetcher.fetchNamed(document, named)
@@ -202,11 +206,12 @@ final class FeedRun(
         .uncancelable(_ => executor(keep(attempt, outcome, pass)))
         .map:
           case true => Next.Done(())
-          // Not ours any more, as after a pause of this process: it is looked at again.
+          // The lease was lost, as after a pause of this process. Look at the feed again.
           case false => Next.Again(FetchAttempt(attempt.feed), FeedRun.leasedPause)
 
-  /** Whether the check is stored: it is not, if the feed is not ours any more. What a database
-    * cannot store is the feed's failure; any other failure of the database is ours.
+  /** Stores the check. Returns false if this process has lost the lease of the feed. Values that
+    * the database cannot store are a failure of the feed; any other failure of the database fails
+    * the task.
     */
   private def keep(attempt: FetchAttempt, outcome: CheckOutcome.End, pass: Pass): Boolean =
     try store(attempt, outcome, pass)
@@ -246,20 +251,20 @@ final class FeedRun(
     stored.nonEmpty
 
 object FeedRun:
-  /** What all feeds of a pass share. */
+  /** The objects that all feeds of a pass share. */
   private final case class Pass(due: DueQuery, counts: FeedCounts, executors: DocumentExecutors)
 
   /** @param perHost
-    *   how many requests to a host may be in flight, by the host's name
+    *   the number of requests to a host that may be in flight, by the host's name
     * @param shared
-    *   how many of all processes together, if that is counted
+    *   the same over all processes; none if that is not counted
     */
   final case class Limits(parallel: Int, perHost: String => Int, shared: String => Option[Int])
 
   /** When to look again at a feed that another process has. */
   private val leasedPause = 1.second
 
-  /** When to ask again for a attempt of a host. */
+  /** When to ask again for a permit of a host. */
   private val busyPause = 100.millis
 
   /** The classes of SQLSTATE for values that a column, or an index, cannot hold. */
@@ -269,7 +274,7 @@ object FeedRun:
   private val pageSize = 100
   private val pagesAhead = 1
 
-  /** Some kilobytes a feed, so some megabytes; large enough to look past a host whose attempt it is
-    * not.
+  /** A feed takes some kilobytes, so these take some megabytes. There are enough to look past hosts
+    * without a free permit.
     */
   private val attemptsWaiting = 10_000

@@ -12,7 +12,7 @@ import weir.cli.sql.run.ScriptCounts
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:
-  /** How often `show` wants to be called, and how long a run must be to be shown at all. */
+  /** The interval at which to call `show`, and the time after which a run is shown at all. */
   def every: FiniteDuration
 
   def show(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Unit
@@ -57,7 +57,10 @@ object Progress:
       s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
 
   /** The remaining time, if the rest is as fast as the part that is done; none at the start. */
-  private def timeLeft(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Option[FiniteDuration] =
+  private def timeLeft(
+      counts: ScriptCounts.Snapshot,
+      elapsed: FiniteDuration
+  ): Option[FiniteDuration] =
     counts.doneShare
       .filter(_ > 0.005)
       .map(share => (elapsed.toMillis * (1 - share) / share).toLong.max(0).millis)

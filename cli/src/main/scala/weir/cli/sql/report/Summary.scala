@@ -7,12 +7,12 @@ import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.sql.run.ScriptCounts
 import weir.postgres.ApplySummary
 
-/** What a run came to.
+/** The summary of a run.
   *
   * @param applied
-  *   what the library says of it; none if nothing was to be applied
+  *   the summary of the library; none if nothing was to be applied
   * @param columns
-  *   how wide the screen is
+  *   the width of the screen
   */
 final case class Summary(
     counts: ScriptCounts.Snapshot,

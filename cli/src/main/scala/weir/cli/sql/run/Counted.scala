@@ -2,7 +2,7 @@ package weir.cli.sql.run
 
 import weir.postgres.Piece
 
-/** What scripts hold, counted piece by piece. */
+/** Counts the contents of scripts, piece by piece. */
 final class Counted:
   private val kinds = StatementKinds()
   private var firstRow = 0L // the line at which the data of the COPY begins; 0 if there is none yet

@@ -4,7 +4,9 @@ import scala.collection.mutable
 
 import weir.postgres.{Piece, SqlScript}
 
-/** The progress of a run: written by the fibers that do the work, read by the display. */
+/** Counts what a run has read and applied. The fibers that do the work write the counts; the
+  * display reads them.
+  */
 final class ScriptCounts(scripts: Seq[SqlScript]):
   import ScriptCounts.*
 
@@ -17,10 +19,10 @@ final class ScriptCounts(scripts: Seq[SqlScript]):
   private var statements, copies, rows, errors = 0L
   private var rowsOnTheirWay = 0L
 
-  /** So much of the script has been applied. */
+  /** Records that the script has been applied up to `offset`. */
   def usedUp(script: String, offset: Long): Unit = synchronized { scriptBytes(script) = offset }
 
-  /** So many rows of the COPY that runs have been sent. */
+  /** Records how many rows of the running COPY have been sent. */
   def copying(itsRows: Long): Unit = synchronized { rowsOnTheirWay = itsRows }
 
   def statementDone(statement: Piece.Statement, itsRows: Long): Unit = synchronized:
@@ -29,7 +31,7 @@ final class ScriptCounts(scripts: Seq[SqlScript]):
     rowsOnTheirWay = 0
     if statement.copies then copies += 1
 
-  /** So much has been split, where nothing is applied. */
+  /** Records how much has been split, in a run that applies nothing. */
   def split(statements: Long, rows: Long): Unit = synchronized:
     this.statements = statements
     this.rows = rows
@@ -52,13 +54,13 @@ final class ScriptCounts(scripts: Seq[SqlScript]):
 
 object ScriptCounts:
   /** @param totalBytes
-    *   of all scripts, still packed; none if that is not known
+    *   the compressed size of all scripts; none if it is not known
     * @param readBytes
-    *   of those
+    *   how many of those bytes have been read
     * @param scriptBytes
-    *   that have been applied, unpacked
+    *   the number of bytes that have been applied, decompressed
     * @param rowsOnTheirWay
-    *   that have been sent of a COPY that has not ended
+    *   how many rows of the running COPY have been sent
     */
   final case class Snapshot(
       totalBytes: Option[Long],
@@ -70,6 +72,6 @@ object ScriptCounts:
       rowsOnTheirWay: Long,
       errors: Long
   ):
-    /** How much is done, from 0 to 1; none if the total is not known. */
+    /** The share that is done, from 0 to 1; none if the total is not known. */
     def doneShare: Option[Double] =
       totalBytes.filter(_ > 0).map(total => (readBytes.toDouble / total.toDouble).min(1))

@@ -14,7 +14,8 @@ class FetchAttemptSuite extends FunSuite:
     attempts.sortBy(-_.priority(seed)).map(_.feed.id.toInt)
 
   test("the longest expected feed goes first"):
-    val attempts = List(attempt(1, 5), attempt(2, 50), attempt(3, 20), attempt(4, 0), attempt(5, 600_000))
+    val attempts =
+      List(attempt(1, 5), attempt(2, 50), attempt(3, 20), attempt(4, 0), attempt(5, 600_000))
     for seed <- 1L to 20L do assertEquals(ids(attempts, seed), List(5, 2, 3, 1, 4))
 
   test("feeds that take about as long go in another order in each process"):
