@@ -92,13 +92,8 @@ def inJvms(count: Int) = Seq(
   Test / testForkedParallel := false,
   Test / testGrouping := {
     val options = (Test / forkOptions).value
-    val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
-    for (part <- 0 until count)
-      yield Tests.Group(
-        s"part $part",
-        suites.collect { case (suite, at) if at % count == part => suite },
-        Tests.SubProcess(options)
-      )
+    for ((share, part) <- Shares((Test / definedTests).value, count).zipWithIndex)
+      yield Tests.Group(s"part $part", share, Tests.SubProcess(options))
   }
 )
 
