@@ -68,7 +68,7 @@ lazy val testSettings = Seq(
   },
   // With folders in its class path a JVM has no archive.
   Test / fullClasspath := (Test / fullClasspathAsJars).value
-)
+) ++ ExampleProjects.moduleSettings
 
 val quickStart = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 

@@ -6,31 +6,59 @@ import sbt._
 import sbt.Keys._
 
 /** The command `exampleProjects NAME…`: builds and runs projects under examples/ as a stranger
-  * would, who has only the published artifacts: from a repository in `target/examples`.
+  * would, who has only the published artifacts: from a repository in `target/examples`. The task
+  * `javaExample` does so with the project that takes seconds.
   */
 object ExampleProjects {
-  val settings: Seq[Setting[_]] = Seq(Global / commands += command)
+  val javaExample = taskKey[Unit]("Builds and runs examples/java")
+
+  private val published = taskKey[ExampleProjects]("The examples, with the artifacts published")
+  private val publishForExamples =
+    taskKey[Unit]("Puts the artifacts, but not the scaladoc, into the repository of the examples")
+  private val folder = settingKey[File]("Where the examples are built")
+
+  val settings: Seq[Setting[_]] = Seq(
+    Global / commands += command,
+    Global / folder := (LocalRootProject / baseDirectory).value / "target" / "examples",
+    Global / published := Def
+      .sequential(
+        Def.task(IO.delete(repository((Global / folder).value))),
+        publishForExamples.?.all(ScopeFilter(inAnyProject)),
+        Def.task {
+          val root = (LocalRootProject / baseDirectory).value
+          new ExampleProjects(root, (Global / folder).value, (ThisBuild / version).value)
+        }
+      )
+      .value,
+    Global / javaExample := (Global / published).value.check("java")
+  )
+
+  /** Those of a module. */
+  val moduleSettings: Seq[Setting[_]] = Seq(
+    otherResolvers += MavenCache("examples", repository((Global / folder).value)),
+    publishForExamples / publishConfiguration := Classpaths.publishConfig(
+      publishMavenStyle.value,
+      Classpaths.deliverPattern(crossTarget.value),
+      if (isSnapshot.value) "integration" else "release",
+      ivyConfigurations.value.map(config => ConfigRef(config.name)).toVector,
+      Classpaths.packaged(Seq(makePom, Compile / packageBin, Compile / packageSrc)).value.toVector,
+      (publish / checksums).value.toVector,
+      "examples",
+      ivyLoggingLevel.value,
+      overwrite = true
+    ),
+    publishForExamples :=
+      Classpaths.publishOrSkip(publishForExamples / publishConfiguration, publish / skip).value
+  )
 
   private val all = Seq("java", "crawler", "http4s", "script")
 
+  private def repository(folder: File): File = folder / "repository"
+
   private lazy val command = Command.args("exampleProjects", "<name>...") { (state, asked) =>
-    val root = Project.extract(state).get(ThisBuild / baseDirectory)
-    checkDefaults(root / "examples")
-    val (repository, version) = publish(state)
-    val run = new ExampleProjects(root, repository, version, state)
-    for (name <- if (asked.isEmpty) all else asked) {
-      println(s"\n==> examples/$name")
-      val started = System.nanoTime
-      name match {
-        case "java" => run.maven()
-        case "crawler" | "http4s" => run.sbt(root / "examples" / name)
-        case "script" => run.script(root / "examples" / name / "ten-pages.scala")
-        case other =>
-          sys.error(s"there is no example $other. The examples are ${all.mkString(", ")}.")
-      }
-      println(s"examples/$name: passed in ${(System.nanoTime - started) / 1000000000} s")
-    }
-    state
+    val (after, examples) = Project.extract(state).runTask(Global / published, state)
+    (if (asked.isEmpty) all else asked).foreach(examples.check)
+    after
   }
 
   /** Each build names the version that it takes where WEIR_VERSION says none: the same in all. */
@@ -43,32 +71,12 @@ object ExampleProjects {
         found.map { case (file, v) => s"$file: $v" }.mkString("different versions:\n", "\n", "")
       )
   }
-
-  /** Puts all artifacts but scaladoc into a Maven repository. Returns it, and their version. */
-  private def publish(state: State): (File, String) = {
-    val extracted = Project.extract(state)
-    val to = extracted.get(ThisBuild / baseDirectory) / "target" / "examples" / "repository"
-    IO.delete(to)
-    val published = extracted.structure.allProjectRefs.filterNot { project =>
-      extracted.runTask(project / Keys.publish / skip, state)._2
-    }
-    val settings = published.flatMap { project =>
-      Seq(
-        project / publishTo := Some(MavenCache("examples", to)),
-        project / Compile / packageDoc / publishArtifact := false
-      )
-    }
-    val here = extracted.appendWithSession(settings, state)
-    val root = Project.extract(here)
-    root.runAggregated(LocalRootProject / Keys.publish, here)
-    (to, root.get(ThisBuild / Keys.version))
-  }
 }
 
-private final class ExampleProjects(root: File, repository: File, version: String, state: State) {
-  private val folder = root / "target" / "examples"
+private final class ExampleProjects(root: File, folder: File, version: String) {
   private val java = file(sys.props("java.home"))
-  private val uri = repository.toURI.toString.replaceFirst("^file:/+", "file:///")
+  private val uri =
+    ExampleProjects.repository(folder).toURI.toString.replaceFirst("^file:/+", "file:///")
 
   /** The environment of a person whose java is the one that this runs on. */
   private val environment = Seq(
@@ -77,13 +85,28 @@ private final class ExampleProjects(root: File, repository: File, version: Strin
     "PATH" -> s"${java / "bin"}$pathSeparator${sys.env.getOrElse("PATH", "")}"
   )
 
+  /** Builds and runs the one with that name. **Fails** if that does. */
+  def check(name: String): Unit = {
+    ExampleProjects.checkDefaults(root / "examples")
+    println(s"\n==> examples/$name")
+    val started = System.nanoTime
+    name match {
+      case "java" => maven()
+      case "crawler" | "http4s" => sbt(root / "examples" / name)
+      case "script" => script(root / "examples" / name / "ten-pages.scala")
+      case other =>
+        sys.error(s"there is no example $other. The examples are java, crawler, http4s, script.")
+    }
+    println(s"examples/$name: passed in ${(System.nanoTime - started) / 1000000000} s")
+  }
+
   private def execute(in: File, command: String*): Unit = {
     val status = Process(command, in, environment: _*).!
     if (status != 0) sys.error(s"$in: ended with $status: ${command.mkString(" ")}")
   }
 
   /** Another sbt, with the launcher of this one. */
-  def sbt(project: File): Unit = {
+  private def sbt(project: File): Unit = {
     val launcher = classOf[xsbti.Launcher].getProtectionDomain.getCodeSource.getLocation
     val jar = new File(launcher.toURI)
     val repositories = folder / "repositories"
@@ -108,7 +131,7 @@ private final class ExampleProjects(root: File, repository: File, version: Strin
     )
   }
 
-  def maven(): Unit = {
+  private def maven(): Unit = {
     val settings = folder / "settings.xml"
     IO.write(
       settings,
@@ -148,7 +171,7 @@ private final class ExampleProjects(root: File, repository: File, version: Strin
   /** With scala-cli where there is one; otherwise in an sbt build that is made of the script's own
     * `using` lines.
     */
-  def script(source: File): Unit = {
+  private def script(source: File): Unit = {
     val work = folder / "script"
     val text = IO.read(source).replaceAll("(weir-[a-z]+):[0-9].*", s"$$1:$version")
     IO.write(work / source.getName, text)

@@ -12,7 +12,8 @@ import sbt.testing.{Status, TestSelector}
 /** The command `verify`, which `./weir test` runs: every check as a step, then the totals.
   *
   * The tests of all modules are one step, since tests wait half of the time: for clocks, for
-  * servers, for other JVMs. The code of the docs is compiled beside them.
+  * servers, for other JVMs. Beside them the code of the docs is compiled, and the example runs that
+  * takes seconds.
   *
   * What failed does not keep the rest from running, since whoever has to mend one wants to know
   * about all. The tests that failed stand at the end once more, since a log may be cut at its
@@ -23,7 +24,9 @@ object Verify {
   /** Set by `./weir test --long`. */
   def isLong: Boolean = sys.props.get("weir.long").contains("true")
 
+  // The checks that are no module's tests.
   private val docs = "docs"
+  private val examples = "examples"
 
   /** Chains that run side by side. In each chain the modules of the second part begin once the
     * first has ended, and nothing else waits for anything but a free place for its JVM. As many
@@ -33,7 +36,7 @@ object Verify {
   private val chains = Seq(
     "cli" -> (Seq("testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2") ++
       Seq("slf4j", "csv", "json", "zstd", "lab", "testLimit")),
-    "kafka" -> Seq("core", "postgres", docs)
+    "kafka" -> (Seq("core", "postgres", docs) ++ (if (isLong) Nil else Seq(examples)))
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"
     (TaskKey[Seq[Result[Unit]]](s"${first}First", about), first, later)
@@ -44,11 +47,13 @@ object Verify {
   private val allChains =
     TaskKey[Seq[Result[Unit]]]("allChains", "How the tests of all modules end")
 
-  val modules: Seq[String] = chained.filter(_ != docs)
+  val modules: Seq[String] = chained.filter(name => name != docs && name != examples)
 
-  private def check(name: String): TaskKey[Unit] =
-    if (name == docs) LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
-    else LocalProject(name) / Test / test
+  private def check(name: String): TaskKey[Unit] = name match {
+    case `docs` => LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
+    case `examples` => Global / ExampleProjects.javaExample
+    case _ => LocalProject(name) / Test / test
+  }
 
   val settings: Seq[Setting[_]] = Seq(
     Global / commands ++= Seq(verify, step, stepFailed, allTests, totals) ++
@@ -130,7 +135,7 @@ object Verify {
   }
 
   private lazy val verify = Command.args("verify", "<module>...") { (state, chosen) =>
-    val known = modules ++ Seq("docs", "examples")
+    val known = modules ++ Seq(docs, examples)
     val mutants = chosen.headOption.contains("mutants")
     (if (mutants) Nil else chosen.filterNot(known.contains)) match {
       case Nil if mutants => s"step ${chosen.mkString(" ")}" :: "totals" :: state
@@ -152,13 +157,12 @@ object Verify {
         "all scalafmtCheckAll scalafmtSbtCheck Test/compile versionPolicyCheck " +
           "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab",
         "mutantsFit core",
-        "allTests",
-        if (isLong) "exampleProjects" else "exampleProjects java"
-      ) ++ (if (isLong) Seq("mutants core") else Nil)
+        "allTests"
+      ) ++ (if (isLong) Seq("exampleProjects", "mutants core") else Nil)
     else
       chosen.flatMap {
-        case "docs" => Seq("docs/siteLinks")
-        case "examples" => Seq("exampleProjects")
+        case `docs` => Seq("docs/siteLinks")
+        case `examples` => Seq("exampleProjects")
         case module =>
           s"mutantsFit $module" +:
             Seq("scalafmtCheckAll", "Test/compile", "test").map(s"$module/" + _)
@@ -193,7 +197,7 @@ object Verify {
     val (after, results) = Project.extract(state).runTask(Global / allChains, state)
     for ((name, Inc(cause)) <- chained.zip(results)) {
       Incomplete.allExceptions(cause).foreach(error => println(s"$name: $error"))
-      failed(after, if (name == docs) name else s"$name/test")
+      failed(after, if (modules.contains(name)) s"$name/test" else name)
     }
     after
   }
