@@ -137,9 +137,9 @@ object Main:
     synopsisSubcommandLabel = "COMMAND",
     footer = Array(
       "",
-      "See weir COMMAND --help for what a command does and takes.",
-      "Output that cannot be written, as on a full disk, gives exit code 1; a reader that has " +
-        "gone does not."
+      "weir COMMAND --help describes a command and its options.",
+      "If output cannot be written, as on a full disk, the exit code is 1. A reader that has " +
+        "gone is no error."
     )
   )
   private class Weir

@@ -17,15 +17,15 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Run the JMH benchmarks, each system in a JVM of its own.",
     "",
-    "All other arguments are JMH's: -l lists the benchmarks, a regular expression chooses some, " +
-      "-h " +
-      "lists the options. Without one all are run, which takes an hour.",
+    "All other arguments are JMH's: -l lists the benchmarks, -h lists the options, and a " +
+      "regular expression chooses benchmarks. Without one, all of them run, which takes an " +
+      "hour.",
     ""
   ),
   footer = Array(
     "",
     "--quick: short iterations; if nothing else is given, of sequence and gather only.",
-    "--seed changes nothing here, since nothing is random.",
+    "--seed has no effect here, since nothing is random.",
     "Exit code: 0, 1 if figures are missing, 2 for bad input, 130 after Ctrl-C.",
     ""
   )

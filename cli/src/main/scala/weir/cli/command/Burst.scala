@@ -16,9 +16,9 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Run bursts of calls that block, on Weir and on the rivals' runtimes.",
     "",
-    "First fibers that each run effects from inside of effects, then fibers that each sleep in a " +
-      "blocking call, then bursts of these with pauses between them. Each is timed, and its OS " +
-      "threads and heap are watched.",
+    "It runs fibers that each run effects from inside of effects, then fibers that each " +
+      "sleep in a blocking call, then bursts of these with pauses between them. It measures " +
+      "the time, the OS threads and the heap of each.",
     ""
   ),
   footer = Array(
@@ -38,7 +38,8 @@ final class Burst extends Callable[Int]:
     names = Array("--fibers"),
     paramLabel = "N[,N]",
     description = Array(
-      "How many fibers nest calls of runSync. Default: 10,20,50,100,200,500; with --quick, 10,500."
+      "The numbers of fibers that nest calls of runSync. Default: 10,20,50,100,200,500; with " +
+        "--quick, 10,500."
     )
   )
   private[command] var fibers: String | Null = null
@@ -46,7 +47,9 @@ final class Burst extends Callable[Int]:
   @Opt(
     names = Array("--calls"),
     paramLabel = "N",
-    description = Array("How many such calls each makes. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "The number of such calls that each fiber makes. Default: $" + "{DEFAULT-VALUE}."
+    )
   )
   private[command] var calls: String = "100"
 
@@ -54,7 +57,8 @@ final class Burst extends Callable[Int]:
     names = Array("--blocked"),
     paramLabel = "N[,N]",
     description = Array(
-      "How many fibers block for 10 ms. Default: 100,1000,10000; with --quick, 1000,10000."
+      "The numbers of fibers that block for 10 ms. Default: 100,1000,10000; with --quick, " +
+        "1000,10000."
     )
   )
   private[command] var blocked: String | Null = null

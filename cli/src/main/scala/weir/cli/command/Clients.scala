@@ -14,11 +14,10 @@ import weir.cli.lab.LabOptions
   name = "clients",
   sortOptions = false,
   description = Array(
-    "Ask a slow web service what each of 20 clients has bought, in every way there is.",
+    "Ask a slow web service for the purchases of 20 clients, in seven ways.",
     "",
-    "The service runs in this process and takes 2 s for an answer; each way to ask runs in a JVM " +
-      "of " +
-      "its own, with 256 MB. Those that can are then asked about 10,000 clients.",
+    "The service runs in this process and takes 2 s for an answer. Each way to ask runs in a " +
+      "JVM of its own, with 256 MB. The ways that have no limit then ask about 10,000 clients.",
     ""
   ),
   footer = Array(
@@ -38,7 +37,7 @@ final class Clients extends Callable[Int]:
   @Opt(
     names = Array("--delay"),
     paramLabel = "DURATION",
-    description = Array("How long the service takes. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("The time that the service takes. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var delay: String = "2s"
 
@@ -46,7 +45,7 @@ final class Clients extends Callable[Int]:
     names = Array("--ids"),
     paramLabel = "N",
     description = Array(
-      "How many clients every way is asked about. Default: $" + "{DEFAULT-VALUE}."
+      "The number of clients for every way. Default: $" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var ids: String = "20"
@@ -55,7 +54,7 @@ final class Clients extends Callable[Int]:
     names = Array("--many"),
     paramLabel = "N",
     description = Array(
-      "How many the ways are asked about that have no limit. Default: $" + "{DEFAULT-VALUE}."
+      "The number of clients for the ways that have no limit. Default: $" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var many: String = "10000"

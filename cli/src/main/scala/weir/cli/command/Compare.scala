@@ -17,12 +17,11 @@ import weir.lab.compare.WorkTimes
   description = Array(
     "Compare eight ways to produce and consume tasks, on Weir and on Cats Effect with fs2.",
     "",
-    "There are 1,000 tasks in 10 batches of 100, and at most 100 tasks are consumed at a time. " +
-      "All " +
-      "of it is waiting, so each way has a bound: the time that its delays alone make. The ways " +
-      "run side by side, and so do the loads if there is room on the terminal, Weir beside its " +
-      "rivals in a JVM of their own. A P stands for some " +
-      "tasks that have been produced, a C for as many that have been consumed.",
+    "There are 1,000 tasks in 10 batches of 100, and at most 100 tasks are consumed at a " +
+      "time. They only wait, so each way has a bound: the time of its delays alone. The ways " +
+      "run side by side, and so do the loads if the terminal has room. Weir and its rivals " +
+      "each have a JVM of their own. A P stands for some tasks that have been produced, a C " +
+      "for as many that have been consumed.",
     "",
     "slow-producer: 1,000 ms for a batch, 10 to 100 ms for a task;",
     "balanced: 1,005 ms for a batch, 10 to 2,000 ms for a task;",
@@ -52,11 +51,11 @@ import weir.lab.compare.WorkTimes
       "was " +
       "published, on a pool of two threads, which they hold. Bound: as blocking-queue.",
     "",
-    "With --tasks, tasks that compute are handed over instead: by one queue, one by one and in " +
-      "batches, by a stream, and by stealing-queues, where each consumer has a queue of its own " +
-      "and takes from those of the others when it is empty; beside threads, virtual threads and " +
-      "a fork-join pool of the JDK, Cats Effect, fs2 and Ox. Their bound is measured: threads " +
-      "that share the tasks from the beginning.",
+    "With --tasks, tasks that compute are handed over instead: by one queue, one by one and " +
+      "in batches; by a stream; and by stealing-queues, where each consumer has a queue of its " +
+      "own and takes from the others' queues when it is empty. The rivals are threads, virtual " +
+      "threads and a fork-join pool of the JDK, Cats Effect, fs2 and Ox. The bound is " +
+      "measured, by threads that share the tasks from the beginning.",
     ""
   )
 )
@@ -89,8 +88,9 @@ final class Compare extends Callable[Int]:
     names = Array("--tasks"),
     paramLabel = "NUMBER",
     description = Array(
-      "So many tasks that compute, from one producer to as many consumers as there are " +
-        "processors, each at full speed; no loads and ways. For 1,000,000: 3 minutes."
+      "Measure this number of tasks that compute, in place of the loads and ways, from one " +
+        "producer to as many consumers as there are processors, all at full speed. 1,000,000 " +
+        "tasks take 3 minutes."
     )
   )
   private[command] var tasks: String | Null = null
@@ -99,8 +99,8 @@ final class Compare extends Callable[Int]:
     names = Array("--work"),
     paramLabel = "FROM..TO",
     description = Array(
-      "How long such a task computes. Default: 1us..10us. With long ones among them: " +
-        "1us..10us,1%%:500us."
+      "The time for which such a task computes. Default: 1us..10us. To have long ones among " +
+        "them: 1us..10us,1%%:500us."
     )
   )
   private[command] var work: String | Null = null

@@ -11,10 +11,11 @@ import picocli.CommandLine.{Command, ExitCode}
   description = Array(
     "Make a web site of the documentation, with scaladoc and a search.",
     "",
-    "Every link within it is checked; one that leads nowhere is named with its page and line. " +
+    "It checks every link within the site, and reports a broken one with its page and line. " +
       "The site is in target/site.",
     "",
-    "--serve then shows it at http://127.0.0.1:8000/, until Ctrl-C; --port N at another port.",
+    "--serve then serves it at http://127.0.0.1:8000/, until Ctrl-C; --port N chooses " +
+      "another port.",
     ""
   )
 )

@@ -25,28 +25,27 @@ import weir.cli.feeds.store.Retention
   ),
   sortOptions = false,
   description = Array(
-    "Fetch every feed in a database that is due, concurrently, and store what is new.",
+    "Fetch all due feeds of a database concurrently, and store new items.",
     "",
-    "Where there are no feeds of yours yet, and neither --opml nor --urls is given, it is a " +
-      "demo, on a database of its own, weir-feeds-demo.db: the 500 feeds of a local site that " +
-      "this program runs itself, good ones and all kinds of bad ones, and no network is needed.",
+    "If you have no feeds yet and give neither --opml nor --urls, the command runs a demo on " +
+      "its own database, weir-feeds-demo.db. It fetches 500 feeds, good ones and all kinds of " +
+      "bad ones, from a local site that this program runs itself. That needs no network.",
     "",
-    "Any number of processes may run on one database, with Postgres on several machines: they " +
-      "share what is due, and no feed is fetched by two of them at once.",
+    "Any number of processes may share one database, with Postgres on several machines too. " +
+      "They divide the due feeds, and no two of them fetch a feed at once.",
     ""
   ),
   footer = Array(
     "",
     "A duration is written like 250ms, 90s, 15m, 1h30m or 7d.",
     "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name HTTP proxies, as for curl.",
-    "Lines of --urls and outlines of --opml that are no feeds are named on standard error and " +
-      "left " +
-      "out; with --strict, one of them is bad input.",
+    "Lines of --urls and outlines of --opml that are no feeds are reported on standard error " +
+      "and left out. With --strict, a single one of them is bad input.",
     "",
-    "Exit code: 0 when every due feed was checked (also if some failed, which is normal), 1 when " +
-      "the run itself failed, or the COMMAND of --exec did, 2 for bad input (then nothing was " +
-      "changed), which --opml and --urls are when there is no good feed in them, 3 when every " +
-      "due feed was checked and more than half of them failed, 130 after Ctrl-C.",
+    "Exit code: 0 if every due feed was checked (some may have failed, which is normal), 1 " +
+      "if the run itself or the COMMAND of --exec failed, 2 for bad input, such as a list " +
+      "without a single good feed (then nothing was changed), 3 if every due feed was checked " +
+      "and more than half of them failed, 130 after Ctrl-C.",
     ""
   )
 )
@@ -58,8 +57,9 @@ final class Feeds extends Callable[Int]:
     names = Array("--db"),
     paramLabel = "FILE|URL",
     description = Array(
-      "An SQLite file, or jdbc:postgresql://HOST/DATABASE?user=U&password=P. It is made if there " +
-        "is none and feeds are given. Default: weir-feeds.db, in the current folder."
+      "An SQLite file, or jdbc:postgresql://HOST/DATABASE?user=U&password=P. If the file " +
+        "does not exist and you give feeds, it is created. Default: weir-feeds.db, in the " +
+        "current folder."
     )
   )
   private[command] var db: String | Null = null
@@ -67,7 +67,7 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--opml"),
     paramLabel = "FILE",
-    description = Array("Add the subscriptions of an OPML file first; - is standard input.")
+    description = Array("First add the subscriptions of an OPML file; - is standard input.")
   )
   private[command] var opml: String | Null = null
 
@@ -75,7 +75,7 @@ final class Feeds extends Callable[Int]:
     names = Array("--urls"),
     paramLabel = "FILE",
     description = Array(
-      "Add the URLs of a text file first, one a line; # begins a comment; - is standard input."
+      "First add the URLs of a text file, one a line; # begins a comment; - is standard input."
     )
   )
   private[command] var urls: String | Null = null
@@ -89,7 +89,7 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--parallel"),
     paramLabel = "N",
-    description = Array("At most N fetches in flight. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("Make at most N fetches at once. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var parallel: String = "100"
 
@@ -97,8 +97,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--per-host"),
     paramLabel = "N",
     description = Array(
-      "At most N of them to one host, over all processes on the database. Default: 4; for the " +
-        "local site, which each process runs for itself, 100."
+      "Make at most N of them to one host, over all processes on the database. Default: 4; " +
+        "100 for the local site, which each process runs for itself."
     )
   )
   private[command] var perHost: String | Null = null
@@ -107,7 +107,7 @@ final class Feeds extends Callable[Int]:
     names = Array("--host-pause"),
     paramLabel = "DURATION",
     description = Array(
-      "Let so much time pass between the beginnings of two requests to one host. Default: 250ms; " +
+      "The minimum time between the beginnings of two requests to one host. Default: 250ms; " +
         "0s for this machine."
     )
   )
@@ -117,8 +117,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--stale"),
     paramLabel = "DURATION",
     description = Array(
-      "A feed is due this long after its last check; one that keeps failing, later each time. " +
-        "Default: $" + "{DEFAULT-VALUE}."
+      "The time after its last check at which a feed is due. A feed that keeps failing is " +
+        "due later each time. Default: $" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var stale: String = "1h"
@@ -127,8 +127,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--lease"),
     paramLabel = "DURATION",
     description = Array(
-      "For so long a process that was killed on another machine keeps the feeds that it was " +
-        "fetching from the others. Default: $" + "{DEFAULT-VALUE}."
+      "The time for which a process that was killed on another machine keeps its feeds from " +
+        "the others. Default: $" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var lease: String = "30s"
@@ -137,8 +137,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--timeout"),
     paramLabel = "DURATION",
     description = Array(
-      "For one try as a whole: connecting, redirects and the body. Default: 15s; 8s if there is " +
-        "only the local site to fetch."
+      "The time limit for one try: connecting, redirects and the body together. Default: " +
+        "15s; 8s if there is only the local site to fetch."
     )
   )
   private[command] var timeout: String | Null = null
@@ -147,8 +147,9 @@ final class Feeds extends Callable[Int]:
     names = Array("--retries"),
     paramLabel = "N",
     description = Array(
-      "Try again up to N times, with growing random pauses, after what may pass: a server error, " +
-        "429, a reset, no time to connect. Default: $" + "{DEFAULT-VALUE}."
+      "Try again up to N times, with growing random pauses, after errors that may pass: a " +
+        "server error, 429, a reset, a timeout while connecting. Default: " +
+        "$" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var retries: String = "2"
@@ -156,7 +157,9 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--max-body"),
     paramLabel = "SIZE",
-    description = Array("Refuse a feed larger than this, unpacked. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "Refuse a feed that is larger than this, decompressed. Default: $" + "{DEFAULT-VALUE}."
+    )
   )
   private[command] var maxBody: String = "10MB"
 
@@ -173,11 +176,11 @@ final class Feeds extends Callable[Int]:
     names = Array("--exec"),
     paramLabel = "COMMAND",
     description = Array(
-      "Run this shell command for each new item, one after the other, with the item on its " +
-        "standard input as a line of JSON, the same as items --json prints. An item whose " +
-        "command does not end with 0 is given again by the next run. If weir is killed, the item " +
-        "under way may be given twice; all others are given once, by all processes on the " +
-        "database together."
+      "Run this shell command for each new item, one after the other. The command gets the " +
+        "item on its standard input, as a line of JSON, as items --json prints it. If the " +
+        "command does not end with 0, the next run gives it the item again. If weir is killed, " +
+        "the item under way may be given twice. All other items are given once, over all " +
+        "processes on the database."
     )
   )
   private[command] var exec: String | Null = null
@@ -211,7 +214,7 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--user-agent"),
     paramLabel = "TEXT",
-    description = Array("What servers are told is asking. Default: weir-feeds and its home page.")
+    description = Array("The name that is sent to servers. Default: weir-feeds and its home page.")
   )
   private[command] var userAgent: String | Null = null
 
@@ -226,16 +229,16 @@ final class Feeds extends Callable[Int]:
 
   @Opt(
     names = Array("--quiet"),
-    description = Array("Print nothing but the feeds that failed, and why, on standard error.")
+    description = Array("Print only the feeds that failed, with the reasons, on standard error.")
   )
   private[command] var isQuiet: Boolean = false
 
   @Opt(
     names = Array("--stages"),
     description = Array(
-      "At the end, show on standard error how busy each part of the pipe was: reading what is " +
-        "due, waiting for a feed whose host may be asked, and fetching. Meanwhile the pages of " +
-        "weir feeds serve show it."
+      "At the end, show on standard error how busy each part of the pipe was: reading due " +
+        "feeds, waiting for a feed whose host may be asked, and fetching. While the run goes " +
+        "on, the pages of weir feeds serve show it."
     )
   )
   private[command] var showsStages: Boolean = false
@@ -243,14 +246,14 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--json"),
     paramLabel = "FILE",
-    description = Array("Write the results there as JSON, too.")
+    description = Array("Also write the results to this file, as JSON.")
   )
   private[command] var json: String | Null = null
 
   @Opt(
     names = Array("--report"),
     paramLabel = "FILE.html",
-    description = Array("Write the results there as a page with charts, too.")
+    description = Array("Also write the results to this file, as a page with charts.")
   )
   private[command] var report: String | Null = null
 
@@ -258,8 +261,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--seed"),
     paramLabel = "N",
     description = Array(
-      "Decides the local site's feeds and latencies, and the random pauses. Default: 1 for a new " +
-        "local site, later the one it was made with; else random."
+      "The seed of the local site's feeds and latencies, and of the random pauses. Default: " +
+        "1 for a new local site, and later the seed with which it was made; otherwise random."
     )
   )
   private[command] var seed: String | Null = null
@@ -278,8 +281,8 @@ final class Feeds extends Callable[Int]:
     names = Array("--site-feeds"),
     paramLabel = "N",
     description = Array(
-      "How many feeds the demo's local site has where it is new, 500 if this is not given. With " +
-        "--db, the demo is kept there."
+      "The number of feeds of a new local site. Default: 500. It makes the run a demo, which " +
+        "is kept in the database of --db, if given."
     )
   )
   private[command] var siteFeeds: String | Null = null
@@ -287,7 +290,9 @@ final class Feeds extends Callable[Int]:
   @Opt(
     names = Array("--site-large"),
     paramLabel = "N",
-    description = Array("So many of them are documents of 7 MB. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "The number of these feeds that are documents of 7 MB. Default: $" + "{DEFAULT-VALUE}."
+    )
   )
   private[command] var siteLarge: String = "0"
 

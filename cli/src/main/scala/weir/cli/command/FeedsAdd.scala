@@ -12,10 +12,10 @@ import weir.cli.feeds.manage.AddJob
   name = "add",
   sortOptions = false,
   description = Array(
-    "Add feeds, which the next weir feeds fetches. The database is made if there is none.",
+    "Add feeds, which the next weir feeds fetches. The database is created if it does not exist.",
     "",
-    "A feed that is there already stays as it is; one that was disabled, or that its server has " +
-      "called gone (410), is due again.",
+    "A feed that exists already is not changed. If it was disabled, or if its server " +
+      "answered that it is gone (410), it is due again.",
     ""
   ),
   footer = Array(

@@ -12,7 +12,7 @@ import weir.cli.feeds.manage.EditJob
   name = "disable",
   sortOptions = false,
   description = Array(
-    "Fetch feeds no more until they are enabled. Their items stay.",
+    "Stop fetching feeds until they are enabled. Their items stay.",
     ""
   ),
   footer = Array(

@@ -12,7 +12,7 @@ import weir.cli.feeds.manage.EditJob
   name = "enable",
   sortOptions = false,
   description = Array(
-    "Fetch feeds again that were disabled, or that their servers have called gone (410).",
+    "Fetch feeds again that were disabled, or whose servers answered that they are gone (410).",
     ""
   ),
   footer = Array(

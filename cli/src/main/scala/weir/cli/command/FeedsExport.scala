@@ -12,7 +12,7 @@ import weir.cli.feeds.manage.ExportJob
   name = "export",
   sortOptions = false,
   description = Array(
-    "Print the feeds as OPML, which --opml and other feed readers take.",
+    "Print the feeds as OPML, which --opml and other feed readers can read.",
     ""
   ),
   footer = Array(

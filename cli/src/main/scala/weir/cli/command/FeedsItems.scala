@@ -17,9 +17,9 @@ import weir.cli.ErrorTerminal
   description = Array(
     "List the items that weir feeds has stored, newest first.",
     "",
-    "They are in the order of the dates that their feeds give them; one with a date in the " +
-      "future counts as published when it was first seen. On a terminal an item has two lines; " +
-      "into a file or a pipe it is one: date, feed, title and link, separated by tabs.",
+    "They are in the order of the dates that their feeds give them. An item with a date in " +
+      "the future counts as published when it was first seen. On a terminal an item has two " +
+      "lines. In a file or a pipe it has one: date, feed, title and link, separated by tabs.",
     ""
   ),
   footer = Array(
@@ -39,8 +39,8 @@ final class FeedsItems extends Callable[Int]:
     names = Array("--since"),
     paramLabel = "DURATION|DATE",
     description = Array(
-      "All that were first seen since then: 90m or 1d ago, or from 2026-11-20 or " +
-        "2026-11-20T09:30 on."
+      "List all items that were first seen since this time: 90m or 1d ago, or from " +
+        "2026-11-20 or 2026-11-20T09:30 on."
     )
   )
   private[command] var since: String | Null = null
@@ -48,23 +48,23 @@ final class FeedsItems extends Callable[Int]:
   @Opt(
     names = Array("--feed"),
     paramLabel = "URL",
-    description = Array("Only those of the feed at this address.")
+    description = Array("List only the items of the feed at this address.")
   )
   private[command] var feed: String | Null = null
 
   @Opt(
     names = Array("--limit"),
     paramLabel = "N",
-    description = Array("At most N. Default: 50; with --since, all.")
+    description = Array("List at most N items. Default: 50; with --since, all.")
   )
   private[command] var limit: String | Null = null
 
   @Opt(
     names = Array("--json"),
     description = Array(
-      "A JSON object a line, with all that is stored of an item and its feed: when it was first " +
-        "seen and last changed, authors, categories, files, and the texts as their feeds gave " +
-        "them: HTML that nobody has cleaned."
+      "Print a JSON object a line, with all that is stored of an item and its feed: the " +
+        "times at which it was first seen and last changed, authors, categories, files, and " +
+        "the texts of the feed, which are unsanitized HTML."
     )
   )
   private[command] var isJson: Boolean = false

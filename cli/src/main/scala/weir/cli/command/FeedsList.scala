@@ -15,8 +15,8 @@ import weir.cli.feeds.manage.{FeedSort, ListJob}
   description = Array(
     "List the feeds: state, last check, next check, failures in a row, number of items.",
     "",
-    "A state is ok, failing, gone (its server answered 410), disabled, or new. On a terminal a " +
-      "feed has two lines; into a file or a pipe it is one, separated by tabs: state, last " +
+    "A state is ok, failing, gone (its server answered 410), disabled, or new. On a terminal " +
+      "a feed has two lines. In a file or a pipe it has one, separated by tabs: state, last " +
       "check, next check, failures, items, address, title.",
     ""
   ),
@@ -45,7 +45,7 @@ final class FeedsList extends Callable[Int]:
 
   @Opt(
     names = Array("--failing"),
-    description = Array("Only those whose last check failed.")
+    description = Array("List only the feeds whose last check failed.")
   )
   private[command] var isFailing: Boolean = false
 
@@ -53,8 +53,8 @@ final class FeedsList extends Callable[Int]:
     names = Array("--stale"),
     paramLabel = "DURATION",
     description = Array(
-      "What weir feeds is given as --stale, to tell when a feed is due again. Default: $" +
-        "{DEFAULT-VALUE}."
+      "The --stale of weir feeds, which decides when a feed is due again. Default: " +
+        "$" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var stale: String = "1h"

@@ -13,12 +13,11 @@ import weir.cli.feeds.reader.ServeJob
   name = "serve",
   sortOptions = false,
   description = Array(
-    "Show what weir feeds has stored as pages in a browser, on this machine only.",
+    "Show the stored feeds and items as pages in a browser, on this machine only.",
     "",
-    "There are the newest items, the feeds, what failed and why. With JavaScript the pages " +
-      "follow what a weir feeds --watch on the same database stores; without it they want a " +
-      "reload. " +
-      "The pages load nothing from elsewhere: a picture of an item is a link to it.",
+    "The pages have the newest items, the feeds, and the failures with their reasons. With " +
+      "JavaScript the pages follow a weir feeds --watch on the same database; without it, " +
+      "reload them. They load nothing from other servers: each picture of an item is a link.",
     ""
   ),
   footer = Array(
@@ -45,8 +44,8 @@ final class FeedsServe extends Callable[Int]:
     names = Array("--stale"),
     paramLabel = "DURATION",
     description = Array(
-      "What weir feeds is given as --stale, to tell when a feed is due again. Default: $" +
-        "{DEFAULT-VALUE}."
+      "The --stale of weir feeds, which decides when a feed is due again. Default: " +
+        "$" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var stale: String = "1h"

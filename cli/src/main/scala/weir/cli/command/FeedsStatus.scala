@@ -13,7 +13,7 @@ import weir.cli.feeds.StatusJob
   name = "status",
   sortOptions = false,
   description = Array(
-    "Show which processes fetch the feeds of a database, and which feeds each of them has.",
+    "Show the processes that fetch the feeds of a database, and the feeds of each.",
     ""
   ),
   footer = Array(
@@ -32,7 +32,7 @@ final class FeedsStatus extends Callable[Int]:
   @Opt(
     names = Array("--limit"),
     paramLabel = "N",
-    description = Array("At most N feeds of each process. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("Show at most N feeds of each process. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var limit: String = "10"
 

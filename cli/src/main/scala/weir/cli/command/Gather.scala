@@ -15,29 +15,27 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Measure how fast lists of small tasks run on Weir and on its rivals.",
     "",
-    "It is Monix's published benchmark of a task type's speed. Each task returns 1; what counts " +
-      "is " +
-      "how many times a second the whole list runs. sequence runs the tasks in order, gather " +
-      "concurrently, unordered concurrently with results as they come. A ready task runs at " +
-      "once; a forked one goes through the system's scheduler first.",
+    "This is Monix's published benchmark of a task type's speed. Each task returns 1. The " +
+      "figure is the number of times a second that the whole list runs. sequence runs the " +
+      "tasks in order, gather concurrently, unordered concurrently with results as they come. " +
+      "A ready task runs at once; a forked one goes through the system's scheduler first.",
     "",
-    "Lists of 1,000, 10 and 100,000 tasks. Each case on each system has a JVM of its own, with " +
-      "the " +
-      "same flags; for 1,000 tasks five of them, in rounds in which the systems take turns, and " +
-      "the " +
-      "middle figure counts. The result of every run is checked. It takes about 15 minutes.",
+    "The lists have 1,000, 10 and 100,000 tasks. Each case on each system has a JVM of its " +
+      "own, with the same flags. For 1,000 tasks there are five JVMs, in rounds in which the " +
+      "systems take turns, and the middle figure counts. The result of every run is checked. " +
+      "It takes about 15 minutes.",
     ""
   ),
   footer = Array(
     "",
-    "--quick: 1,000 tasks only, in one JVM for each system. It can be too short for the JVM " +
-      "to compile everything as well as it will.",
-    "--seed changes nothing here, since nothing is random.",
+    "--quick: 1,000 tasks only, in one JVM for each system. That may be too short for the " +
+      "JVM to compile everything fully.",
+    "--seed has no effect here, since nothing is random.",
     "",
-    "A system is left out where it has no such form. Future, Ox and virtual threads have no task " +
-      "that has not started, so there a ready list in order is a plain loop, and to gather ready " +
-      "tasks is the same work as to gather forked ones. Cats Effect, Future and Ox have no " +
-      "unordered form.",
+    "A system is left out of the forms that it lacks. Future, Ox and virtual threads have no " +
+      "task that has not started. So for them a ready list in order is a plain loop, and " +
+      "gathering ready tasks is the same work as gathering forked ones. Cats Effect, Future " +
+      "and Ox have no unordered form.",
     "Exit code: 0, 1 if figures are missing, 2 for bad input, 130 after Ctrl-C.",
     ""
   )

@@ -15,17 +15,17 @@ import weir.cli.lab.LabOptions
   name = "jobs",
   sortOptions = false,
   description = Array(
-    "Measure how many jobs a second queues in Postgres get through, over one process and several.",
+    "Measure the jobs a second of queues in Postgres, over one process and several.",
     "",
-    "Weir's PgQueue is measured beside a loop of its bare statements, db-scheduler and JobRunr. " +
-      "The jobs do nothing, and have a payload of 100 bytes. They are in the queue when the " +
-      "processes begin; the first that each does are its warm-up.",
+    "It measures Weir's PgQueue beside a loop of its bare statements, db-scheduler and " +
+      "JobRunr. The jobs do nothing, and have a payload of 100 bytes. They are in the queue " +
+      "when the processes begin. The first jobs of each process are its warm-up.",
     ""
   ),
   footer = Array(
     "",
-    "It makes tables in the database, and leaves them there: in the schemas weir_bench and " +
-      "weir_bench_jobs, and, for the rivals, scheduled_tasks and jobrunr_… in the usual one.",
+    "It creates tables in the database, and leaves them there: in the schemas weir_bench and " +
+      "weir_bench_jobs, and for the rivals, scheduled_tasks and jobrunr_… in the usual schema.",
     "It takes about eight minutes; with --quick, two.",
     "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
     ""
@@ -43,7 +43,7 @@ final class Jobs extends Callable[Int]:
     paramLabel = "URL",
     required = true,
     description = Array(
-      "A database for it alone: jdbc:postgresql://HOST/DATABASE?user=U&password=P"
+      "A database for this command alone: jdbc:postgresql://HOST/DATABASE?user=U&password=P"
     )
   )
   private[command] var db: String = ""
@@ -52,8 +52,8 @@ final class Jobs extends Callable[Int]:
     names = Array("--jobs"),
     paramLabel = "N",
     description = Array(
-      "How many jobs; a fifth of them for db-scheduler, a fiftieth for JobRunr, " +
-        "but 300 at least. Default: 1000000; with --quick, 100000."
+      "The number of jobs; db-scheduler gets a fifth of it, JobRunr a fiftieth, but at least " +
+        "300. Default: 1000000; with --quick, 100000."
     )
   )
   private[command] var jobs: String | Null = null
@@ -61,14 +61,18 @@ final class Jobs extends Callable[Int]:
   @Opt(
     names = Array("--processes"),
     paramLabel = "N[,N]",
-    description = Array("How many processes work at once. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "The numbers of processes that work at once. Default: $" + "{DEFAULT-VALUE}."
+    )
   )
   private[command] var processes: String = "1,2,4"
 
   @Opt(
     names = Array("--parallel"),
     paramLabel = "N",
-    description = Array("How many jobs a process runs at once. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array(
+      "The number of jobs that a process runs at once. Default: $" + "{DEFAULT-VALUE}."
+    )
   )
   private[command] var parallel: String = "100"
 

@@ -16,9 +16,10 @@ import weir.cli.lab.LabOptions
   description = Array(
     "Read topics with Weir's consumer, a loop of Kafka's own client, and Parallel Consumer.",
     "",
-    "The records have 100 bytes, in one partition and in eight. First they are only read; then " +
-      "each has a call that blocks for 10 ms, with 1,000 keys and 256 calls at a time. A broker " +
-      "of the program's own is started; each system has a JVM of its own, in turns.",
+    "The records have 100 bytes, in one partition and in eight. First they are only read. " +
+      "Then each has a call that blocks for 10 ms, with 1,000 keys and 256 calls at a time. " +
+      "The program starts a broker of its own. Each system has a JVM of its own, and they take " +
+      "turns.",
     ""
   ),
   footer = Array(
@@ -38,21 +39,23 @@ final class KafkaBench extends Callable[Int]:
   @Opt(
     names = Array("--records"),
     paramLabel = "N",
-    description = Array("How many records are only read. Default: 3000000; with --quick, 500000.")
+    description = Array(
+      "The number of records that are only read. Default: 3000000; with --quick, 500000."
+    )
   )
   private[command] var records: String | Null = null
 
   @Opt(
     names = Array("--worked"),
     paramLabel = "N",
-    description = Array("How many have a call each. Default: 100000; with --quick, 20000.")
+    description = Array("The number of records with a call. Default: 100000; with --quick, 20000.")
   )
   private[command] var worked: String | Null = null
 
   @Opt(
     names = Array("--turns"),
     paramLabel = "N",
-    description = Array("How many JVMs each system has. Default: 5; with --quick, 1.")
+    description = Array("The number of JVMs of each system. Default: 5; with --quick, 1.")
   )
   private[command] var turns: String | Null = null
 

@@ -15,12 +15,11 @@ import weir.cli.sql.EmbeddedServer
   name = "load",
   sortOptions = false,
   description = Array(
-    "Load a large script into Postgres with psql, with the server's own COPY, and with weir sql, " +
-      "which reads ahead in one way after the other.",
+    "Load a large script into Postgres with psql, with the server's own COPY, and with weir " +
+      "sql and several of its settings for reading ahead.",
     "",
-    "They take turns, and each loads 105 MB into an empty table. psql and weir sql are processes " +
-      "of their " +
-      "own; the start of the JVM is shown apart.",
+    "They take turns, and each loads 105 MB into an empty table. psql and weir sql are " +
+      "separate processes. The time to start the JVM is shown apart.",
     ""
   ),
   footer = Array(
@@ -41,14 +40,14 @@ final class Load extends Callable[Int]:
   @Opt(
     names = Array("--rows"),
     paramLabel = "N",
-    description = Array("How many rows. Default: 5650000; with --quick, 300000.")
+    description = Array("The number of rows. Default: 5650000; with --quick, 300000.")
   )
   private[command] var rows: String | Null = null
 
   @Opt(
     names = Array("--rounds"),
     paramLabel = "N",
-    description = Array("How often each loads them. Default: 7; with --quick, 2.")
+    description = Array("The number of times that each loads them. Default: 7; with --quick, 2.")
   )
   private[command] var rounds: String | Null = null
 

@@ -10,10 +10,10 @@ import picocli.CommandLine.{Command, ExitCode}
   name = "publish-local",
   customSynopsis = Array("weir publish-local"),
   description = Array(
-    "Put the library's artifacts where other builds on this machine find them.",
+    "Publish the library's artifacts for other builds on this machine.",
     "",
-    "They go to the local Ivy repository, where sbt, Mill and scala-cli look, and to the local " +
-      "Maven repository. Prints the lines for your build.",
+    "They go to the local Ivy repository, which sbt, Mill and scala-cli search, and to the " +
+      "local Maven repository. The command prints the lines for your build.",
     ""
   )
 )

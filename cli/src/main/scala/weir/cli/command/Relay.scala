@@ -15,18 +15,19 @@ import weir.kafka.{GroupProtocol, KafkaFailure}
   name = "relay",
   sortOptions = false,
   description = Array(
-    "Read tasks from a Kafka topic, do them, and write their results to another.",
+    "Read tasks from a Kafka topic, run them, and write their results to another topic.",
     "",
-    "A task is a URL, which is asked for; one without a host is asked of a slow web service in " +
-      "this process. Those of one key are done in their order. Start the command twice, and the " +
-      "two share the partitions. It ends when all is done that was there when it began.",
+    "A task is a URL, which the relay fetches. A URL without a host is fetched from a slow " +
+      "web service in this process. Tasks of one key run in their order. Start the command " +
+      "twice, and the two share the partitions. It ends when all tasks are done that were " +
+      "there when it began.",
     ""
   ),
   footer = Array(
     "",
-    "Without --brokers a broker of the program's own is started, in a JVM of its own, which ends " +
-      "with the last relay; its data is in .weir/relay.",
-    "Exit code: 0, 1 when the run failed, 2 for bad input, 130 after Ctrl-C.",
+    "Without --brokers the program starts a broker of its own, in a separate JVM, which ends " +
+      "with the last relay. Its data is in .weir/relay.",
+    "Exit code: 0, 1 if the run failed, 2 for bad input, 130 after Ctrl-C.",
     ""
   )
 )
@@ -44,14 +45,14 @@ final class Relay extends Callable[Int]:
   @Opt(
     names = Array("--from"),
     paramLabel = "TOPIC",
-    description = Array("Where the tasks are. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("The topic of the tasks. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var from: String = "tasks"
 
   @Opt(
     names = Array("--to"),
     paramLabel = "TOPIC",
-    description = Array("Where the results go. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("The topic for the results. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var to: String = "results"
 
@@ -59,7 +60,7 @@ final class Relay extends Callable[Int]:
     names = Array("--dead"),
     paramLabel = "TOPIC",
     description = Array(
-      "Where the tasks go that fail each time, with the error in the headers. Default: " +
+      "The topic for tasks that fail each time, with the error in the headers. Default: " +
         "$" + "{DEFAULT-VALUE}."
     )
   )
@@ -78,8 +79,8 @@ final class Relay extends Callable[Int]:
     names = Array("--protocol"),
     paramLabel = "classic|consumer",
     description = Array(
-      "How the members agree on who has which partition; consumer needs a broker from 4.0 on. " +
-        "Default: $" + "{DEFAULT-VALUE}."
+      "The protocol by which the members divide the partitions; consumer needs a broker of " +
+        "version 4.0 or newer. Default: $" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var protocol: String = "classic"
@@ -87,14 +88,14 @@ final class Relay extends Callable[Int]:
   @Opt(
     names = Array("--parallel"),
     paramLabel = "N",
-    description = Array("How many tasks run at a time. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("The number of tasks that run at a time. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var parallel: String = "64"
 
   @Opt(
     names = Array("--attempts"),
     paramLabel = "N",
-    description = Array("How often a task is tried. Default: $" + "{DEFAULT-VALUE}.")
+    description = Array("The number of times that a task is tried. Default: $" + "{DEFAULT-VALUE}.")
   )
   private[command] var attempts: String = "3"
 
@@ -106,7 +107,7 @@ final class Relay extends Callable[Int]:
 
   @Opt(
     names = Array("--follow"),
-    description = Array("Go on with tasks that come later, until Ctrl-C.")
+    description = Array("Go on with later tasks, until Ctrl-C.")
   )
   private[command] var follows: Boolean = false
 
@@ -114,8 +115,8 @@ final class Relay extends Callable[Int]:
     names = Array("--tasks"),
     paramLabel = "N",
     description = Array(
-      "How many tasks the program writes to its own broker first, where none are left there. " +
-        "Default: $" + "{DEFAULT-VALUE}."
+      "The number of tasks that the program first writes to its own broker, if none are left " +
+        "there. Default: $" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var tasks: String = "2000"
@@ -124,7 +125,8 @@ final class Relay extends Callable[Int]:
     names = Array("--delay"),
     paramLabel = "DURATION",
     description = Array(
-      "How long the service in this process takes for an answer. Default: $" + "{DEFAULT-VALUE}."
+      "The time that the service in this process takes for an answer. Default: " +
+        "$" + "{DEFAULT-VALUE}."
     )
   )
   private[command] var delay: String = "100ms"
@@ -132,7 +134,7 @@ final class Relay extends Callable[Int]:
   @Opt(
     names = Array("--json"),
     paramLabel = "FILE",
-    description = Array("Write the results there as JSON, too.")
+    description = Array("Also write the results to this file, as JSON.")
   )
   private[command] var json: String | Null = null
 

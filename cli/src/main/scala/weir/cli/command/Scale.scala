@@ -16,12 +16,12 @@ import weir.lab.scale.{ScalePlan, ScaleRow}
   name = "scale",
   sortOptions = false,
   description = Array(
-    "Measure how speed grows with the number of processors, on Weir and on the rivals' runtimes.",
+    "Measure the speed with more and more processors, on Weir and on the rivals' runtimes.",
     "",
     "Each system runs with one carrier, with two, and so on, in JVMs that may use as many " +
-      "processors. For each row the operations a second are measured, and the speed-up over one " +
-      "carrier. The time is divided among all that is measured, Weir first; the files of --json " +
-      "and --report are written as the run goes on.",
+      "processors. Each row has the operations a second and the speed-up over one carrier. The " +
+      "time is divided among all measurements, with Weir first. The files of --json and " +
+      "--report are written while the run goes on.",
     ""
   ),
   footer = Array(
@@ -41,8 +41,8 @@ final class Scale extends Callable[Int]:
     names = Array("--carriers"),
     paramLabel = "N[,N]",
     description = Array(
-      "How many carriers to run with. Default: 1,2,4,8,16,32 up to the number of processors, and " +
-        "that number; with --quick, the first and the last of these."
+      "The numbers of carriers to run with. Default: 1,2,4,8,16,32 up to the number of " +
+        "processors, and that number; with --quick, the first and the last of these."
     )
   )
   private[command] var carriers: String | Null = null
@@ -50,8 +50,8 @@ final class Scale extends Callable[Int]:
   @Opt(
     names = Array("--counts"),
     description = Array(
-      "Count what Weir's carriers do to each other: contended CAS, lock waits, wake-ups, " +
-        "hand-overs. That costs speed. Runs with more carriers than there are processors, too."
+      "Count how Weir's carriers disturb each other: contended CAS, lock waits, wake-ups, " +
+        "hand-overs. That costs speed. It also allows more carriers than processors."
     )
   )
   private[command] var isCounting: Boolean = false
@@ -66,7 +66,7 @@ final class Scale extends Callable[Int]:
   @Opt(
     names = Array("--minutes"),
     paramLabel = "N",
-    description = Array("End within so many minutes. Default: 7; with --quick, 1.")
+    description = Array("End within this number of minutes. Default: 7; with --quick, 1.")
   )
   private[command] var minutes: String | Null = null
 
@@ -74,8 +74,9 @@ final class Scale extends Callable[Int]:
     names = Array("--bundle"),
     paramLabel = "FILE.tar.gz",
     description = Array(
-      "Measure nothing; write all that a run on another Linux machine needs, a JDK included, " +
-        "with a script run.sh [MINUTES] [FOLDER] that writes the results to the folder."
+      "Measure nothing. Write everything that a run on another Linux machine needs, " +
+        "including a JDK, with a script run.sh [MINUTES] [FOLDER] that writes the results to " +
+        "the folder."
     )
   )
   private[command] var bundle: String | Null = null
@@ -83,7 +84,7 @@ final class Scale extends Callable[Int]:
   @Opt(
     names = Array("--read"),
     paramLabel = "FOLDER",
-    description = Array("Measure nothing; show the results in a folder of run.sh.")
+    description = Array("Measure nothing. Show the results in a folder of run.sh.")
   )
   private[command] var read: String | Null = null
 

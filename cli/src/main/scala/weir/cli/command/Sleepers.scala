@@ -14,11 +14,11 @@ import weir.cli.sleepers.SleepersJob
   name = "sleepers",
   sortOptions = false,
   description = Array(
-    "Measure what a fiber that sleeps costs, on Weir and on the rivals' runtimes.",
+    "Measure the cost of a sleeping fiber, on Weir and on the rivals' runtimes.",
     "",
-    "First the heap that each of many sleeping fibers takes: the fiber, what it does next, and " +
-      "its " +
-      "place in the timer. Then how late fibers wake when a million sleep for 2 to 6 seconds each.",
+    "It first measures the heap of each of many sleeping fibers: the fiber, its next step, " +
+      "and its place in the timer. Then it measures how late fibers wake if a million of them " +
+      "sleep for 2 to 6 seconds each.",
     ""
   ),
   footer = Array(
@@ -38,14 +38,17 @@ final class Sleepers extends Callable[Int]:
   @Opt(
     names = Array("--asleep"),
     paramLabel = "N",
-    description = Array("How many sleep while the heap is measured. Default: 100000; quick: 20000.")
+    description = Array(
+      "The number of fibers that sleep while the heap is measured. Default: 100000; with " +
+        "--quick, 20000."
+    )
   )
   private[command] var asleep: String | Null = null
 
   @Opt(
     names = Array("--wake"),
     paramLabel = "N",
-    description = Array("How many wake. Default: 1000000; with --quick, 100000.")
+    description = Array("The number of fibers that wake. Default: 1000000; with --quick, 100000.")
   )
   private[command] var wake: String | Null = null
 

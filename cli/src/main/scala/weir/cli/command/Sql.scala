@@ -15,16 +15,17 @@ import weir.postgres.{Prefetch, Resume}
   sortOptions = false,
   exitCodeOnInvalidInput = ExitCode.own,
   description = Array(
-    "Apply SQL scripts of any size to a Postgres database, such as those that pg_dump writes: as " +
-      "psql -f does, in constant memory, with the exact position of an error.",
+    "Apply SQL scripts of any size to a Postgres database, as psql -f does, such as those " +
+      "that pg_dump writes. It needs constant memory, and reports the exact position of an " +
+      "error.",
     ""
   ),
   footer = Array(
     "",
     "A size is written like 512kB, 16MB or 1GB.",
-    "Exit code, as psql's: 0 when all was applied, 1 for bad input or an error of the program's " +
-      "own, " +
-      "2 when there was no connection or it was lost, 3 when the script failed; 130 after Ctrl-C.",
+    "Exit code, as psql's: 0 if all was applied, 1 for bad input or an error of the " +
+      "program's own, 2 if there was no connection or it was lost, 3 if the script failed; 130 " +
+      "after Ctrl-C.",
     ""
   )
 )
@@ -36,8 +37,8 @@ final class Sql extends Callable[Int]:
     paramLabel = "FILE",
     arity = "1..*",
     description = Array(
-      "Scripts, applied in this order; - is standard input. One that is packed by gzip or zstd " +
-        "is read as it is."
+      "The scripts, which are applied in this order; - is standard input. Files compressed " +
+        "by gzip or zstd are decompressed."
     )
   )
   private[command] var files: Array[String] = Array.empty
@@ -46,17 +47,16 @@ final class Sql extends Callable[Int]:
     names = Array("--db"),
     paramLabel = "URL",
     description = Array(
-      "postgresql://USER@HOST/DATABASE, or what else psql takes, or jdbc:postgresql:…; embedded " +
-        "is a " +
-        "server of the program's own, for trying out. Default: what psql's variables say, " +
-        "PGHOST, PGDATABASE and so on."
+      "postgresql://USER@HOST/DATABASE, or any other address that psql takes, or " +
+        "jdbc:postgresql:…; embedded starts a server of the program's own, to try things out. " +
+        "Default: the database of psql's variables, PGHOST, PGDATABASE and so on."
     )
   )
   private[command] var db: String | Null = null
 
   @Opt(
     names = Array("-1", "--single-transaction"),
-    description = Array("Apply all of it, or nothing.")
+    description = Array("Apply everything or nothing.")
   )
   private[command] var isSingleTransaction: Boolean = false
 
@@ -78,8 +78,8 @@ final class Sql extends Callable[Int]:
   @Opt(
     names = Array("--resume"),
     description = Array(
-      "Keep a journal in the database, and go on where an earlier run with --resume has ended, " +
-        "whatever ended it."
+      "Keep a journal in the database, and go on at the point where an earlier run with " +
+        "--resume ended, however it ended."
     )
   )
   private[command] var isResuming: Boolean = false
@@ -88,8 +88,8 @@ final class Sql extends Callable[Int]:
     names = Array("--resume-at"),
     paramLabel = "LINE[:COLUMN]|end",
     description = Array(
-      "As --resume, but go on at the first statement that begins there or later, whatever the " +
-        "journal says."
+      "As --resume, but go on at the first statement that begins at this place or later, " +
+        "whatever the journal says."
     )
   )
   private[command] var resumeAt: String | Null = null
@@ -109,7 +109,7 @@ final class Sql extends Callable[Int]:
     names = Array("--prefetch"),
     paramLabel = "N|SIZE",
     description = Array(
-      "Read at most N pieces, or so many bytes, ahead of what is sent. Default: " +
+      "Read at most N pieces, or this number of bytes, ahead of the server. Default: " +
         "$" + "{DEFAULT-VALUE}."
     )
   )
@@ -134,13 +134,15 @@ final class Sql extends Callable[Int]:
 
   @Opt(
     names = Array("--keep"),
-    description = Array("With --db embedded: leave the server up until Ctrl-C, and print its URL.")
+    description = Array(
+      "With --db embedded: keep the server running until Ctrl-C, and print its URL."
+    )
   )
   private[command] var isKeeping: Boolean = false
 
   @Opt(
     names = Array("-q", "--quiet"),
-    description = Array("Print errors, and warnings of the server, only.")
+    description = Array("Print only errors, and warnings of the server.")
   )
   private[command] var isQuiet: Boolean = false
 
@@ -156,7 +158,7 @@ final class Sql extends Callable[Int]:
   @Opt(
     names = Array("--json"),
     paramLabel = "FILE",
-    description = Array("Write the results there as JSON, too.")
+    description = Array("Also write the results to this file, as JSON.")
   )
   private[command] var json: String | Null = null
 

@@ -52,7 +52,9 @@ final class Stack extends Callable[Int]:
   @Opt(
     names = Array("--rounds"),
     paramLabel = "N",
-    description = Array("How often each part runs on each effect. Default: 3; with --quick, 1.")
+    description = Array(
+      "The number of times that each part runs on each effect. Default: 3; with --quick, 1."
+    )
   )
   private[command] var rounds: String | Null = null
 

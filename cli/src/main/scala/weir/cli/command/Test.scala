@@ -14,15 +14,15 @@ import picocli.CommandLine.{Command, ExitCode}
   description = Array(
     "Run every check and all tests, or those of some modules.",
     "",
-    "The steps are format, compilation, the code and the links in the docs, a project of a " +
-      "stranger, and tests. The last line is " +
-      "`N passed, N failed`; the exit code is 0 if every step passed, else 1.",
+    "The steps are the format, the compilation, the code and the links in the docs, a " +
+      "project that uses the artifacts, and the tests. The last line is `N passed, N failed`. " +
+      "The exit code is 0 if every step passed, and 1 otherwise.",
     "",
-    "--long runs the long tier: stress tests at full size, kills at full count, and what takes " +
-      "over 10 s.",
+    "--long runs the long tier: stress tests at full size, kills at full count, and tests of " +
+      "more than 10 s.",
     "",
-    "mutants makes small mistakes in copies of MODULE's sources, one at a time: all of its " +
-      "table, or those named. It fails unless the suites named for each mistake notice it.",
+    "mutants makes small mistakes in copies of MODULE's sources, one at a time: all mistakes " +
+      "of its table, or those named. It fails unless the suites of each mistake notice it.",
     "",
     "-DKEY=VALUE sets a system property for the tests, for example -Dweir.stress.seconds=60.",
     ""

@@ -13,7 +13,7 @@ final class LabOptions:
   @Opt(
     names = Array("--only"),
     paramLabel = "SYSTEM[,SYSTEM]",
-    description = Array("Measure these systems only, for example: --only weir")
+    description = Array("Measure only these systems, for example: --only weir")
   )
   private[cli] var only: String | Null = null
 
@@ -23,35 +23,35 @@ final class LabOptions:
   @Opt(
     names = Array("--seed"),
     paramLabel = "N",
-    description = Array("Decides all that is random. Default: 1.")
+    description = Array("The seed of everything that is random. Default: 1.")
   )
   private[cli] var seedText: String = "1"
 
   @Opt(
     names = Array("--json"),
     paramLabel = "FILE",
-    description = Array("Write the results there as JSON, too.")
+    description = Array("Also write the results to this file, as JSON.")
   )
   private[cli] var jsonText: String | Null = null
 
   @Opt(
     names = Array("--report"),
     paramLabel = "FILE.html",
-    description = Array("Write the results there as a page with charts, too.")
+    description = Array("Also write the results to this file, as a page with charts.")
   )
   private[cli] var reportText: String | Null = null
 
   @Opt(
     names = Array("--chart"),
     paramLabel = "FILE.svg",
-    description = Array("Draw the charts there as a picture, too; --chart-of chooses.")
+    description = Array("Also draw the charts into this file, as a picture; --chart-of chooses.")
   )
   private[cli] var chartText: String | Null = null
 
   @Opt(
     names = Array("--chart-of"),
     paramLabel = "REGEX",
-    description = Array("Draw only the cases in whose name this is found.")
+    description = Array("Draw only the cases whose names match this.")
   )
   private[cli] var chartOf: String | Null = null
 
