@@ -3,7 +3,8 @@ import sbt._
 /** The code examples of scaladoc comments as sources that are compiled: `{{{` to `}}}`, each in a
   * method of its own.
   *
-  * What an example names and does not define stands in `examples.Prelude`, which all of them see.
+  * `examples.Prelude`, which all of them see, defines the names that an example uses and does not
+  * define.
   */
 object ScaladocExamples {
 

@@ -21,7 +21,7 @@ object Site {
   /** @param root
     *   the repository
     * @param compiled
-    *   what mdoc has made of README.md and docs/
+    *   the output of mdoc for README.md and docs/
     * @param extras
     *   the template, the style and the scripts
     * @param api
@@ -29,7 +29,7 @@ object Site {
     */
   final case class Sources(root: File, compiled: File, extras: Seq[File], api: Option[File])
 
-  /** What changes when the pages, or the classes that their code is compiled with, do. */
+  /** A value that changes with the pages, and with the classes for their code. */
   def stamp(pages: Seq[File], classpath: Seq[File]): String = {
     val (folders, jars) = classpath.partition(_.isDirectory)
     val contents = (pages ++ folders.flatMap(folder => (folder ** "*.class").get())).sorted

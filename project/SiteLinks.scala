@@ -92,9 +92,9 @@ object SiteLinks {
       .map(element => if (element.id.isEmpty) element.attr("name") else element.id)
       .toSet
 
-  /** What the pages' HTML names and the site does not have: templates, scripts, scaladoc where it
-    * is there. Scaladoc's own pages are left out, but for its first: they link to types that are
-    * inherited and have no page.
+  /** Returns the targets that the pages' HTML names and the site lacks: in templates, scripts, and
+    * scaladoc if it exists. Scaladoc's own pages are left out, but for its first: they link to
+    * types that are inherited and have no page.
     */
   private def brokenHtml(site: File): Seq[String] =
     for {

@@ -6,7 +6,8 @@ import sbt._
 import sjsonnew.shaded.scalajson.ast.unsafe._
 import sjsonnew.support.scalajson.unsafe.{CompactPrinter, Parser}
 
-/** What the search box finds: a section of a page each, and a name of the API each. */
+/** The entries of the search box: one for each section of a page, and one for each name of the API.
+  */
 object SiteSearch {
 
   /** A script that defines `searchData`. */

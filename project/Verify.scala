@@ -15,9 +15,9 @@ import sbt.testing.{Status, TestSelector}
   * servers, for other JVMs. Beside them the code of the docs is compiled, and the example runs that
   * takes seconds.
   *
-  * What failed does not keep the rest from running, since whoever has to mend one wants to know
-  * about all. The tests that failed stand at the end once more, since a log may be cut at its
-  * front. The last line is `N passed, N failed`, and is left out if it would not be true.
+  * A failed step does not keep the others from running, so that one run shows all failures. The
+  * tests that failed are listed again at the end, since a log may be cut at its front. The last
+  * line is `N passed, N failed`, and is left out if it would not be true.
   */
 object Verify {
 
@@ -116,7 +116,7 @@ object Verify {
         s"module $module: ${shown(to - from)}, from ${shown(from)} to ${shown(to)}"
       }
 
-    /** Those that took longest, for whoever finds the whole too slow. */
+    /** The slowest steps, to find out why the whole is slow. */
     def slowest: Seq[String] =
       millis.asScala.toSeq.sortBy(-_._2).take(10).map { case (name, time) =>
         f"${time / 1000.0}%.0f s $name"
@@ -152,8 +152,8 @@ object Verify {
   private def steps(chosen: Seq[String]): Seq[String] =
     if (chosen.isEmpty)
       Seq(
-        // Together, since each step looks anew at what has changed. What is staged is what the
-        // longest tests begin with.
+        // Together, since each step looks anew for changes. The longest tests begin with the staged
+        // files.
         "all scalafmtCheckAll scalafmtSbtCheck Test/compile versionPolicyCheck " +
           "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab",
         "mutantsFit core",

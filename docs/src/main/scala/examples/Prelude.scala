@@ -6,7 +6,7 @@ import java.sql.{Connection, DriverManager}
 import scala.util.Try
 import weir.{Resource, Task}
 
-/** What the examples of scaladoc comments name: a little shop, some feeds, some files. */
+/** The names that the examples of scaladoc comments use: a little shop, some feeds, some files. */
 object Prelude:
   final case class User(name: String)
   final case class Order(cents: Int)

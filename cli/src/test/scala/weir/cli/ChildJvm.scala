@@ -19,7 +19,7 @@ final class ChildJvm private (process: Process, log: Path):
 
   def isAlive: Boolean = process.isAlive
 
-  /** What it reads as its standard input. */
+  /** Its standard input. */
   def stdin: OutputStream = process.getOutputStream
 
   /** The next line it prints, or none when it has ended. */

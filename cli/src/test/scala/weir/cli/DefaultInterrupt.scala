@@ -4,9 +4,9 @@ import java.lang.foreign.ValueLayout.{ADDRESS, JAVA_INT}
 import java.lang.foreign.{Arena, FunctionDescriptor, Linker, MemorySegment}
 import java.lang.invoke.MethodHandle
 
-/** Starts processes for which SIGINT means what it means by default.
+/** Starts processes with the default handling of SIGINT.
   *
-  * What a shell has started in the background may ignore SIGINT, and so does whatever that starts:
+  * A process that a shell has started in the background may ignore SIGINT, and so do its children:
   * a JVM that finds it ignored never handles it. Neither a shell nor `sun.misc.Signal` can change
   * that. The C library's `signal` can, for the time in which a child is started.
   */
@@ -26,7 +26,7 @@ private object DefaultInterrupt:
     val linker = Linker.nativeLinker
     linker.downcallHandle(linker.defaultLookup.find(name).orElseThrow(), types)
 
-  /** What `start` returns. One at a time: what is set is this process's. */
+  /** Runs `start`. Only one at a time, since it changes a setting of this process. */
   def during[A](start: => A): A = synchronized:
     if !isIgnored then start
     else

@@ -1,6 +1,6 @@
 package weir.cli
 
-/** How much a test does whose work has no natural size: `./weir test` runs the short tier, `./weir
+/** The amount of work of tests without a natural size: `./weir test` runs the short tier, `./weir
   * test --long` the long one. As `weir.Tier` of the library's own tests.
   */
 object Tier:
@@ -9,8 +9,8 @@ object Tier:
   /** `short`, or `long` in the long tier. */
   def apply[A](short: A, long: A): A = if isLong then long else short
 
-  /** Where random material begins: the value of `property` if it is set; else always the same in
-    * the short tier, and another each time in the long one.
+  /** Returns the seed of random material: the value of `property` if it is set; otherwise a
+    * constant in the short tier, and another one each time in the long tier.
     */
   def seed(property: String): Long =
     java.lang.Long.getLong(property, apply(1L, System.nanoTime() & 0xffffffffL)).longValue

@@ -25,7 +25,7 @@ class Fs2Suite extends WeirSuite:
     def on[A](name: String)(body: => F[A]): Unit =
       test(s"${backend.name}: $name")(backend.run(body): Unit)
 
-    /** How many are running, and how many have begun. */
+    /** The numbers of tasks that are running and that have begun. */
     final class Running(now: Ref[F, Int], begun: Ref[F, Int], most: Ref[F, Int]):
       def apply[A](body: F[A]): F[A] = F.bracket(
         now.updateAndGet(_ + 1).flatMap(n => most.update(_ max n)) *> begun.update(_ + 1)

@@ -12,7 +12,7 @@ object OpenSockets:
   // The JDK keeps one socket from the first close on, which it puts in the place of others.
   Using.resource(ServerSocket(0))(_.getLocalPort): Unit
 
-  /** How many; 0 where the kernel does not tell. */
+  /** Returns the number of open sockets; 0 if the kernel does not tell. */
   def count: Int =
     if !Files.isDirectory(descriptors) then 0
     else

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.Task
 
-/** What a revoke does to the batches of `ExactlyOnce`. */
+/** Tests revokes during the batches of `ExactlyOnce`. */
 class ExactlyOnceSuite extends KafkaSuite:
 
   for protocol <- GroupProtocol.values do

@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.Task
 
-/** What a consumer group reads and commits, with one member. */
+/** Tests the reads and commits of a consumer group with one member. */
 class KafkaConsumerSuite extends KafkaSuite:
 
   for protocol <- GroupProtocol.values do

@@ -3,7 +3,7 @@ package weir.kafka
 import java.util.SplittableRandom
 import scala.concurrent.duration.*
 
-/** What is left in the broker when members of a group are killed at random. */
+/** Checks the broker after members of a group were killed at random. */
 class KillSuite extends KafkaSuite:
   private val seed = Tier.seed("weir.kafka.seed")
   private val count = Tier(1500, 20_000)
@@ -25,7 +25,7 @@ class KillSuite extends KafkaSuite:
 
   private def ofEachKey[A](all: Vector[A])(key: A => String, value: A => Int): Unit =
     for (name, values) <- all.groupMap(key)(value) do
-      // Those that were done again come later than the first time.
+      // Records that were done again come later than the first time.
       val first = values.distinct
       assertEquals(first, first.sorted, s"$name, seed $seed")
 

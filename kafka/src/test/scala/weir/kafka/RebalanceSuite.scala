@@ -8,7 +8,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.{Schedule, Task}
 
-/** What happens to a member when others come, go, or cannot be reached. */
+/** Tests a member of a group when others come, go, or cannot be reached. */
 class RebalanceSuite extends KafkaSuite:
   private val seed = Tier.seed("weir.kafka.seed")
 

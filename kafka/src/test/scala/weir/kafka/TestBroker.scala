@@ -85,7 +85,7 @@ object TestBroker:
       .toMap
       .filter(_._2 != null)
 
-  /** How many records of the topic are below what the group has committed. */
+  /** Returns the number of records of the topic before the committed offsets of the group. */
   def committedCount(group: String, topic: String): Long =
     committed(group).collect { case (tp, at) if tp.topic == topic => at.offset }.sum
 

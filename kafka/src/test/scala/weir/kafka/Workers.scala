@@ -37,11 +37,11 @@ final class Workers(
     started :+= worker
     worker
 
-  /** What all of them have done, in the order in which they did it. */
+  /** Returns the records that all of them have done, in order. */
   def done: Vector[Workers.Done] =
     started.flatMap(_.done).sortBy(_.micros)
 
-  /** What those said that ended by themselves. */
+  /** Returns the output of those that ended by themselves. */
   def failures: String =
     started.indices
       .map(n => Files.readString(folder.resolve(s"$n.err")))

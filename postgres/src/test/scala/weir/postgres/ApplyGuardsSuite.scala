@@ -4,7 +4,7 @@ import java.io.ByteArrayInputStream
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 
-/** What is refused rather than applied silently. */
+/** Tests scripts that are refused instead of applied silently. */
 class ApplyGuardsSuite extends ServerSuite:
   private def apply(
       database: String,

@@ -2,8 +2,8 @@ package weir.postgres
 
 import java.sql.DriverManager
 
-/** What a statement's round trip costs, and a COPY, through each kind of socket: a program, not a
-  * test. `sbt "postgres/Test/runMain weir.postgres.SendTiming"`
+/** Measures the round trip of a statement, and a COPY, through each kind of socket. It is a
+  * program, not a test. `sbt "postgres/Test/runMain weir.postgres.SendTiming"`
   */
 object SendTiming:
   private val Statements = 5000

@@ -16,7 +16,7 @@ final class TestServer extends AutoCloseable:
   folder.toFile.setWritable(true, false): Unit
   folder.toFile.setExecutable(true, false): Unit
 
-  /** What the server shows, and the one that a client shows as the user `postgres`. */
+  /** The server's certificate, and the one that a client shows as the user `postgres`. */
   val certificate: TestCertificate = TestServer.certificate
   val clientCertificate: TestCertificate = TestServer.clientCertificate
 
@@ -63,7 +63,7 @@ final class TestServer extends AutoCloseable:
   def jdbc(database: String): String =
     s"jdbc:postgresql://localhost:$port/$database?user=postgres&password=postgres&sslmode=disable"
 
-  /** What `body` returns for a connection that has nothing to do with what is tested. */
+  /** Runs `body` with a connection of the test's own. */
   def admin[A](database: String)(body: Connection => A): A =
     val connection = DriverManager.getConnection(jdbc(database))
     try body(connection)

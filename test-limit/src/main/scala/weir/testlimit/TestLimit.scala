@@ -6,16 +6,16 @@ import org.junit.runner.notification.RunListener
 
 /** Ends a test that hangs, so that it fails under its name and the others run.
   *
-  * MUnit has a limit for what a test returns, and none for its body. Where the body has run for too
-  * long, this prints where its thread stands, and interrupts it. A body that goes on regardless
-  * ends the JVM, as long again after that.
+  * MUnit has a limit for what a test returns, and none for its body. If a body runs for too long,
+  * this prints the stack of its thread, and interrupts it. If the body still goes on, the JVM is
+  * ended after the same time again.
   *
   * @param limitMillis
-  *   how long a body may run
+  *   the longest time that a body may run
   * @param halt
   *   ends the JVM
   * @param print
-  *   where it says what hangs
+  *   the output for the test that hangs
   */
 final class TestLimit(limitMillis: Long, halt: () => Unit, print: String => Unit)
     extends RunListener:

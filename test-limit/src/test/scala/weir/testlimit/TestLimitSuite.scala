@@ -11,7 +11,7 @@ class TestLimitSuite extends FunSuite:
   /** A limit, and how long an interrupted test may take to end, also on a busy machine. */
   private val margin = 1000L
 
-  /** How it ended, and what was said. */
+  /** The way in which it ended, and its output. */
   private def run(
       suite: Class[?],
       limitMillis: Long,

@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.AtomicInteger
 
 /** Serves one feed at every path, whose text a test may change. */
 final class ChangingServer extends AutoCloseable:
-  /** What is served, under which type, and with which status. */
+  /** The content that is served, with its type and status. */
   @volatile var body: Array[Byte] = Array.emptyByteArray
   @volatile var contentType: String = "application/rss+xml"
   @volatile var status: Int = 200
 
-  /** How often it was asked. */
+  /** The number of requests. */
   val asked: AtomicInteger = AtomicInteger()
 
   private val executor = Executors.newVirtualThreadPerTaskExecutor()

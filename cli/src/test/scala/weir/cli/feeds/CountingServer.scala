@@ -29,7 +29,7 @@ final class CountingServer(delayMillis: Long) extends AutoCloseable:
 
   val port: Int = server.getAddress.getPort
 
-  /** How often each feed was asked for. */
+  /** The number of requests for each feed. */
   def asked(host: String, number: Int): Int = asked(host, s"$number")
 
   def asked(host: String, path: String): Int =

@@ -10,7 +10,7 @@ import munit.FunSuite
 import weir.cli.{ChildJvm, Eventually, TempFolder, Tier}
 import weir.cli.feeds.store.Sql
 
-/** What is left in the database when the process is stopped, politely and not. */
+/** Checks the database after the process was stopped, by a signal and by a kill. */
 class KillSuite extends FunSuite with TempFolder with Eventually:
   override val munitTimeout: Duration = 3.minutes
 

@@ -31,7 +31,7 @@ class RebindingSuite extends FunSuite with TempFolder:
 
     def add(url: String): Unit = store.add(NewFeed.typed(url).toOption): Unit
 
-    /** How all feeds ended, and which paths were asked for. */
+    /** The outcomes of all feeds, and the requested paths. */
     def pass(): (Vector[String], Vector[String]) =
       val before = server.asked.size
       val fetcher = Fetcher(1.minute, 100_000, server.address, allowsPrivate, resolve)
@@ -56,7 +56,7 @@ class RebindingSuite extends FunSuite with TempFolder:
     def close(): Unit = store.close()
 
   /** @param lead
-    *   what is served at `/from`
+    *   the content at `/from`
     */
   private def withSite(folder: Path, lead: Array[Byte], allowsPrivate: Boolean = false)(
       body: Site => Unit

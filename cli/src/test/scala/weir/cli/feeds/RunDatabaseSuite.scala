@@ -10,7 +10,7 @@ import weir.cli.{BadInput, TempFolder}
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 import weir.cli.feeds.store.{Database, FeedEdits, FeedStore, Retention}
 
-/** Which database a run is on. */
+/** Checks the choice of the database of a run. */
 class RunDatabaseSuite extends FunSuite with TempFolder:
   private val settings = FeedsSettings(
     db = None,
@@ -42,7 +42,7 @@ class RunDatabaseSuite extends FunSuite with TempFolder:
 
   private val feed = NewFeed(FeedUrl.parse("http://a.example/").toOption.get, None)
 
-  /** What is said, and the file that is opened. */
+  /** Returns the messages, and the file that is opened. */
   private def opened(
       folder: Path,
       settings: FeedsSettings,

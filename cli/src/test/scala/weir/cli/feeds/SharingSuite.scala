@@ -35,7 +35,7 @@ class SharingSuite extends FunSuite with TempFolder:
     Files.writeString(list, all.map((h, n) => s"http://$h:${server.port}/$n").mkString("\n"))
     private var started = 0
 
-    /** What every process is given: the list, with which the first fills the database. */
+    /** The list that every process gets, with which the first one fills the database. */
     def args(more: String*): Seq[String] = Seq("--db", db, "--urls", list.toString) ++ more
 
     def start(more: String*): ChildJvm =

@@ -9,7 +9,9 @@ import munit.FunSuite
 import weir.lab.ChildOutput
 import weir.lab.ChildOutput.Message
 
-/** What is left of a measuring JVM when the program that started it ends, politely and not. */
+/** Checks that nothing is left of a measuring JVM when the program that started it ends, by a
+  * signal or by a kill.
+  */
 class ChildrenSuite extends FunSuite:
   override def munitTimeout: Duration = 1.minute
 

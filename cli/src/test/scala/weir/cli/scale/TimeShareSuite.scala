@@ -9,7 +9,7 @@ import weir.lab.scale.ScalePlan
 class TimeShareSuite extends FunSuite:
   private def steps(carriers: Int*) = ScaleStep.all(ScalePlan.systems, carriers, ScalePlan.rows)
 
-  /** What a run takes in which each JVM takes `slowness` times what it is expected to. */
+  /** Returns the time of a run in which each JVM takes `slowness` times its expected time. */
   private def simulated(steps: Vector[ScaleStep], time: FiniteDuration, slowness: Double) =
     var left = steps
     var taken = Duration.Zero: FiniteDuration

@@ -4,8 +4,8 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters.*
 import scala.util.Using
 
-/** What the embedded servers of this process keep in the folder for temporary files; those of
-  * others come and go.
+/** The folders for temporary files of this process's embedded servers. Those of other processes
+  * come and go.
   */
 private[sql] object EmbeddedFolders:
   def now(): Set[Path] =

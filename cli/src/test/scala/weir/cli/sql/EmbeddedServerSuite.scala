@@ -12,7 +12,7 @@ import weir.{Outcome, Task}
 import weir.cli.BadInput
 
 class EmbeddedServerSuite extends FunSuite:
-  /** What the server says when it is asked whether it speaks TLS: that it does not. */
+  /** The server's answer to a request for TLS: it does not support it. */
   private def answer(server: EmbeddedServer): Char =
     val address = UnixDomainSocketAddress.of(server.folder.resolve(s".s.PGSQL.${server.port}"))
     val channel = SocketChannel.open(StandardProtocolFamily.UNIX)

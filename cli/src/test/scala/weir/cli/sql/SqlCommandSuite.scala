@@ -7,7 +7,7 @@ import java.util.zip.GZIPOutputStream
 
 import munit.FunSuite
 
-/** What a good script comes to. */
+/** Tests scripts without errors. */
 class SqlCommandSuite extends FunSuite with SqlFixture:
   private val script =
     """CREATE TABLE t (a int, b text);

@@ -4,7 +4,7 @@ import java.nio.file.Files
 
 import munit.FunSuite
 
-/** What a user sees when something is wrong. */
+/** Tests the messages for errors. */
 class SqlFailureSuite extends FunSuite with SqlFixture:
 
   folder.test("a statement that fails stops the script, and what came before it stays"): folder =>

@@ -24,7 +24,7 @@ trait SqlFixture extends TempFolder, Eventually:
 
   override def afterAll(): Unit = if changesServer then own._2.runSync()
 
-  /** What is the server's own: its socket, and `data`. */
+  /** The files of the server itself: its socket, and `data`. */
   def serverFolder: Path = server.folder
 
   /** The URL of a new, empty database. */
@@ -33,7 +33,7 @@ trait SqlFixture extends TempFolder, Eventually:
     execute(server.url, s"CREATE DATABASE $name")
     server.url(name)
 
-  /** What messages call the database at this URL. */
+  /** Returns the name of the database at this URL in messages. */
   def placeOf(url: String): String =
     s"${url.drop("postgresql:///".length).takeWhile(_ != '?')} at " +
       s"${server.folder}/.s.PGSQL.${server.port}"

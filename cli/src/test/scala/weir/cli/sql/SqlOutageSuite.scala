@@ -10,8 +10,8 @@ import munit.FunSuite
 
 import weir.cli.ChildJvm
 
-/** What a user of the program sees when a server, a disk or a connection fails half-way: one error,
-  * the right exit code, no hang, and a run that goes on with `--resume`.
+/** Tests failures of a server, a disk or a connection half-way: there is one error, the right exit
+  * code, no hang, and `--resume` goes on.
   */
 class SqlOutageSuite extends FunSuite with SqlFixture:
   override val munitTimeout: Duration = 2.minutes

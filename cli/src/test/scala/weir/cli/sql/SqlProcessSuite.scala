@@ -9,8 +9,8 @@ import munit.FunSuite
 
 import weir.cli.{ChildJvm, Tier}
 
-/** What the process does: its standard input, its exit code, and how it takes signals: a polite
-  * kill, as Ctrl-C, which does not reach what a shell has put into the background.
+/** Tests the process: its standard input, its exit code, and its signals. The signal is SIGTERM,
+  * handled like Ctrl-C, which does not reach processes that a shell has put into the background.
   */
 class SqlProcessSuite extends FunSuite with SqlFixture:
   override val munitTimeout: Duration = 2.minutes

@@ -4,7 +4,7 @@ import java.io.{PrintWriter, StringWriter}
 
 import munit.FunSuite
 
-/** What is secret in a script, or in an address, is not shown. */
+/** Tests that secrets in a script, or in an address, are not shown. */
 class SqlSecretsSuite extends FunSuite with SqlFixture:
   private val secret = "hunter2"
 
@@ -98,7 +98,7 @@ class SqlSecretsSuite extends FunSuite with SqlFixture:
       val asked = applied(folder, url, "SELECT 1;SELECT 2", "--slowest", "1")
       assert(clue(asked.out).contains("the slowest statement:"))
 
-  /** What the JDK's own log says meanwhile, which goes to standard error. */
+  /** Returns the messages of the JDK's own log meanwhile, which go to standard error. */
   private def logging[A](body: => A): (A, String) =
     val text = StringWriter()
     val handler = new java.util.logging.Handler:

@@ -7,8 +7,8 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
 
-/** Stands between `weir sql` and the server of `folder`, counts, and does something once so much
-  * has been sent.
+/** A proxy between `weir sql` and the server of `folder`. It counts the bytes to the server, and
+  * runs `act` at a given number.
   *
   * @param afterBytes
   *   to the server, of all connections together
@@ -31,7 +31,7 @@ final class UnixProxy(folder: Path, afterBytes: Long)(act: UnixProxy => Unit) ex
     catch case _: IOException => () // closed
   }: Unit
 
-  /** What goes through here to the database of `url`. */
+  /** Returns an address of the database of `url` that leads through this proxy. */
   def through(url: String): String = url.replace(folder.toString, own.toString)
 
   private def join(client: SocketChannel): Unit =

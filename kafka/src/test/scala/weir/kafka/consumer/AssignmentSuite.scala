@@ -12,7 +12,7 @@ import scala.jdk.CollectionConverters.*
 import weir.kafka.Tier
 import weir.{Stream, Task}
 
-/** What the poll thread and the reader of an assignment do at the same time. */
+/** Tests the poll thread and the reader of an assignment at the same time. */
 class AssignmentSuite extends FunSuite:
   private val partition = TopicPartition("topic", 0)
 
@@ -45,7 +45,9 @@ class AssignmentSuite extends FunSuite:
     Optional.of(Integer.valueOf(leaderEpoch))
   )
 
-  /** How many are in flight when the poll thread has closed it, after so many turns. */
+  /** Returns the number of records in flight when the poll thread has closed the assignment, after
+    * a number of spins.
+    */
   private def closedAfter(turns: Int, assignment: Assignment): Long =
     for _ <- 1 to turns do Thread.onSpinWait()
     assignment.close()

@@ -144,7 +144,7 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
     tracker.moveTo(8)
     assertEquals(tracker.prefixEnd, 8L)
 
-  /** What a consumer is given that begins with a commit. */
+  /** Returns the offsets for a consumer that begins with a commit. */
   private def restart(progress: OffsetTracker.Progress, offsets: Vector[Long]): Vector[Long] =
     val tracker = OffsetTracker(DoneMap.decode(progress.offset, progress.metadata))
     val before = SortedSet.from(offsets).rangeUntil(progress.offset)

@@ -17,7 +17,7 @@ import org.apache.kafka.common.errors.{TimeoutException, WakeupException}
 import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
 
-/** What the poll thread does when, with a consumer that fails as it is told. */
+/** Tests the order of the poll thread's calls, with a consumer that fails on request. */
 class PollLoopSuite extends FunSuite:
   private val pollTime = Duration.ofMillis(100)
 

@@ -24,7 +24,7 @@ private class PollingConsumer(partitions: Int, records: Int)
     Vector.tabulate(partitions)(TopicPartition(PollingConsumer.topic, _))
   val woken = Semaphore(0)
 
-  /** How long each poll was asked to wait, and whether a commit was under way. */
+  /** The wait of each poll, and true if a commit was under way. */
   val polls = ConcurrentLinkedQueue[(Duration, Boolean)]()
   private var underWay = 0
 

@@ -4,7 +4,7 @@ import scala.concurrent.duration.*
 import weir.postgres.*
 import weir.postgres.protocol.{Lane, SessionState}
 
-/** What a new session needs of the one that has ended. */
+/** Tests the settings that a new session needs from the one before. */
 class RecordedSettingsSuite extends ResumeSuite:
 
   /** Applies `text`, cut off after each statement; the last statement notes what the session is. */

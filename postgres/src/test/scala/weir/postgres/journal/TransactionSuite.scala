@@ -1,6 +1,6 @@
 package weir.postgres.journal
 
-/** What a script does with transactions of its own, and with statements that cannot be in one. */
+/** Tests scripts with transactions of their own, and with statements that cannot be in one. */
 class TransactionSuite extends ResumeSuite:
   private def rows(database: String) =
     ask(database)("SELECT string_agg(a::text, ',' ORDER BY a) FROM t")

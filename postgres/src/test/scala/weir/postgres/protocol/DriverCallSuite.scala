@@ -9,8 +9,8 @@ import weir.postgres.psql.CutProxy
 
 /** A cancel that comes at any moment of a call. */
 class DriverCallSuite extends ServerSuite:
-  /** What `body` returns for a session whose connections, those of its cancel requests too, go
-    * through a proxy.
+  /** Runs `body` with a session whose connections, even those of its cancel requests, go through a
+    * proxy.
     */
   private def proxied[A](graceMillis: Long)(
       body: Task.Direct ?=> (CutProxy, ScriptConnection, Session) => A

@@ -5,7 +5,7 @@ import java.util.concurrent.{CompletableFuture, LinkedBlockingQueue}
 import scala.collection.mutable
 import weir.WeirSuite
 
-/** Which thread reads a socket, and when. */
+/** Tests which thread reads a socket, and when. */
 class WatchedInputSuite extends munit.FunSuite, WeirSuite:
   private val copyIn = Array[Byte]('G', 0, 0, 0, 7, 0, 0, 0)
   private val ready = Array[Byte]('Z', 0, 0, 0, 5, 'I')

@@ -3,13 +3,15 @@ package weir.postgres.psql
 import ServerLog.Event
 import ServerLog.Event.{Failed, Sent}
 
-/** What a script did: what the server was sent and answered, how it ended, and what it left. */
+/** The effects of a script: the traffic with the server, the way in which it ended, and the
+  * resulting database.
+  */
 final case class Effect(events: Vector[Event], failure: Option[String], contents: Vector[String])
 
 /** Compares what psql does with a script with what another program does. */
 final class Comparison(server: LoggedServer, psql: ScriptRunner):
 
-  /** What differs between it and `weir`; nothing if both do the same. */
+  /** Returns the difference between it and `weir`; none if both do the same. */
   def difference(script: Script, mode: Mode, weir: ScriptRunner): Option[String] =
     val left = effect(weir, "by_weir", script.bytes, mode)
     val refused = left.events.collect { case Failed(context = "", query = sql) =>
@@ -18,7 +20,7 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner):
     val right = effect(psql, "by_psql", script.withoutDataOf(refused.flatten.toSet), mode)
     Comparison.difference(left, right)
 
-  /** Where Weir says that the first error is, if the server says that it is somewhere else. */
+  /** Returns the position of the first error according to Weir, if the server says another one. */
   def misplaced(script: Script, weir: ScriptRunner): Option[String] =
     val left = effect(weir, "by_weir", script.bytes, Mode.Stop)
     for
@@ -40,11 +42,11 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner):
     def only(effect: Effect) =
       val own = effect.contents.filterNot(_.contains("weir")).sorted
       effect.copy(events = Vector.empty, contents = own)
-    // What the journal refuses, and says so, psql takes.
+    // psql accepts scripts that the journal refuses with a message.
     if left.failure.exists(_.contains("joined by \\; that begin or end a transaction")) then None
     else Comparison.difference(only(left), only(right))
 
-  /** What `runner` does with the script in an empty database. */
+  /** Runs the script in an empty database by `runner`, and returns the effects. */
   def effect(
       runner: ScriptRunner,
       database: String,

@@ -43,8 +43,7 @@ final class LoggedServer private (val folder: Path) extends AutoCloseable:
   def url(database: String): String =
     s"postgresql:///$database?host=$folder&port=$port&user=postgres"
 
-  /** What `body` returns for a connection of the suite's own, whose statements are not in the log.
-    */
+  /** Runs `body` with a connection of the suite's own, whose statements are not in the log. */
   def admin[A](database: String)(body: Connection => A): A =
     val name = s"ApplicationName=${ServerLog.suite}"
     val jdbc =
@@ -79,7 +78,7 @@ object LoggedServer:
     sys.addShutdownHook(server.close()): Unit
     server
 
-  /** What `query` returns, as [[LoggedServer.rows]]. */
+  /** Returns the rows of `query`, as [[LoggedServer.rows]]. */
   def rows(connection: Connection, query: String): Vector[String] =
     Using.resource(connection.createStatement()) { statement =>
       val result = statement.executeQuery(query)

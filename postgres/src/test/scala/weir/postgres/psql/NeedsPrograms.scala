@@ -4,7 +4,7 @@ import scala.concurrent.Future
 
 /** A suite whose tests are skipped, and say so, where Postgres's own programs are not installed. */
 trait NeedsPrograms extends munit.FunSuite:
-  /** What is missing. */
+  /** The programs that are missing. */
   protected def missing: Option[String]
 
   override def munitTestTransforms: List[TestTransform] =

@@ -74,8 +74,8 @@ class OutageSuite extends WeirSuite:
   private def count(database: String) = server.rows(database, "SELECT count(*), sum(a) FROM big")
   private val complete = Vector(s"$rows|${rows.toLong * (rows + 1) / 2}")
 
-  /** What was done before the COPY is there, the COPY is not, and another run with the journal does
-    * the rest.
+  /** The work before the COPY is there, the COPY is not, and another run with the journal does the
+    * rest.
     */
   private def assertHalf(database: String, resumes: Boolean): Unit =
     eventually("the server answers")(isReady(database))

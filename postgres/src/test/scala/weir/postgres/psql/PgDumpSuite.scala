@@ -5,7 +5,7 @@ import java.util.zip.GZIPOutputStream
 import scala.concurrent.duration.*
 import scala.util.Using
 
-/** What pg_dump writes, applied to an empty database and dumped again, is the same. */
+/** Tests that a dump of pg_dump, applied to an empty database and dumped again, stays the same. */
 class PgDumpSuite extends NeedsPrograms:
   override def munitTimeout: Duration = 5.minutes
 
@@ -49,7 +49,7 @@ class PgDumpSuite extends NeedsPrograms:
   private def lines(file: Path): Vector[String] =
     String(Files.readAllBytes(file), "ISO-8859-1").split("\n").toVector
 
-  /** What `body` does with a database made of `template`, which is gone afterwards. */
+  /** Runs `body` with a database made of `template`, which is dropped afterwards. */
   private def withTarget(template: String = "template0")(body: String => Unit): Unit =
     server.execute("postgres", s"CREATE DATABASE target TEMPLATE $template")
     try body("target")
@@ -149,7 +149,7 @@ class PgDumpSuite extends NeedsPrograms:
       assertLines(dump(target, Nil), dump("latin1", Nil))
     }
 
-  /** What is there afterwards is not what was dumped, so psql says what it is to be. */
+  /** The result differs from the dump, so psql gives the expected one. */
   private def assertAsPsql(template: String)(body: ScriptRunner => Unit): Unit =
     val dumps = List(weir, model).map { runner =>
       var lines = Vector.empty[String]

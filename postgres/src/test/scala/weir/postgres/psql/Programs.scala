@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters.*
 
 /** Postgres's own programs, where they are installed. */
 object Programs:
-  /** How one of them ended. */
+  /** The end of one of them. */
   final case class Result(code: Int, out: String, err: String)
 
   /** `name` on the `PATH` or in the usual folders, the newest version first. */

@@ -6,8 +6,7 @@ import scala.collection.mutable
 final class RandomStatement(text: RandomText, newline: String):
   import text.{chance, name, pick, sql, string}
 
-  /** Those that have been created with the columns `a int, b text`, whether that came off or not.
-    */
+  /** The tables for which a CREATE with the columns `a int, b text` was sent, even if it failed. */
   val tables = mutable.ArrayBuffer.empty[String]
 
   private var count = 0
@@ -99,8 +98,8 @@ final class RandomStatement(text: RandomText, newline: String):
     case 9 => sql"CREATE TYPE ${name("e", next())} AS ENUM ( ${string("x")} , ${string("y;")})"
     case _ => sql"ALTER TABLE $table ADD COLUMN IF NOT EXISTS ${pick("c", "\"c;\"")} int DEFAULT 5"
 
-  /** The body of a function. What would close it too early, or stay open to the end of the file,
-    * Weir refuses to split.
+  /** The body of a function. Weir refuses to split text that would close it too early, or stay open
+    * to the end of the file.
     */
   private def dollar(body: String): String =
     val tags = Vector("$$", "$_$", "$body$").filter(tag => (body + tag).indexOf(tag) == body.length)
@@ -118,7 +117,7 @@ final class RandomStatement(text: RandomText, newline: String):
     sql"SELECT pg_catalog.set_config('search_path', 'public', false)"
   )
 
-  /** What has to do with this session. */
+  /** Statements that affect this session. */
   private def session(): String =
     val one = next()
     pick(

@@ -12,7 +12,7 @@ import scala.util.Random
   */
 final class RandomText(random: Random, newline: String, characters: Vector[String]):
 
-  /** What is being written must stay on one line. */
+  /** The text must stay on one line. */
   var oneLine = false
 
   def pick[A](choices: A*): A = choices(random.nextInt(choices.length))

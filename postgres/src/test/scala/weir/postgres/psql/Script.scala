@@ -25,7 +25,7 @@ final case class Script(
     */
   def withoutDataOf(refused: Set[Int]): Array[Byte] = render(data => !refused(data.number))
 
-  /** What to print of it. */
+  /** The text of the script to print. */
   def show: String =
     val text = String(bytes, charset)
     if text.length <= 4000 then text else s"${text.take(4000)} … (${text.length} characters)"

@@ -6,8 +6,7 @@ import java.nio.file.{Files, Path}
   * meanwhile.
   */
 trait ScriptRunner:
-  /** What went wrong, if it says that something did; under [[Mode.Continue]] errors of statements
-    * are not told.
+  /** The error, if it reports one; under [[Mode.Continue]] errors of statements are not reported.
     */
   def apply(script: Path, database: String, mode: Mode): Option[String]
 
@@ -34,7 +33,7 @@ final class PsqlRunner(server: LoggedServer, psql: Path) extends ScriptRunner:
     Option.when(result.code != 0)(result.err)
 
 object ScriptRunner:
-  /** What `body` returns for a file with these bytes. */
+  /** Runs `body` with a file of these bytes. */
   def withFile[A](bytes: Array[Byte])(body: Path => A): A =
     val file = Files.createTempFile("weir-psql", ".sql")
     try

@@ -4,7 +4,7 @@ import java.io.RandomAccessFile
 import java.nio.file.{Files, Path}
 import scala.util.Using
 
-/** What the server has been sent and what it found wrong, read from its log in CSV. */
+/** The statements that the server got and its errors, read from its log in CSV. */
 final class ServerLog(file: Path):
   import ServerLog.*
 
@@ -16,8 +16,8 @@ final class ServerLog(file: Path):
     readOn()
     rows = Vector.empty
 
-  /** What came of the session with `database` that has ended since then: the first, if there are
-    * several.
+  /** Returns the log of the session with `database` that has ended since then; the first, if there
+    * are several.
     *
     * **Waits** until the server has logged its end.
     */

@@ -8,7 +8,7 @@ import weir.postgres.*
 /** Weir, over the Unix socket as psql.
   *
   * @param blockBytes
-  *   how much of the script each read gives: all that fits, if it is 0
+  *   the number of bytes of the script that each read returns; as many as fit, if it is 0
   * @param resumes
   *   keeps a journal in the database
   * @param jobs

@@ -6,7 +6,7 @@ import weir.Task
 import weir.postgres.*
 import weir.postgres.PgQueueException.Kind
 
-/** What is said about tables that are not there, not ours, or not allowed. */
+/** Tests the errors for tables that do not exist, belong to another program, or are not allowed. */
 class QueueErrorsSuite extends QueueFixture:
   test("without tables each method says how to create them, and creating them is enough"):
     val queue = queueIn(server.jdbc(server.newDatabase()))

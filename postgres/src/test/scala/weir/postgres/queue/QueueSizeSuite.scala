@@ -43,7 +43,7 @@ class QueueSizeSuite extends WeirSuite:
           val now = System.nanoTime()
           if now - next < 0 || offered.get - done.get > waiting then Task.sleep(1.milli).await
           else
-            // What was missed is not made up for.
+            // Missed offers are not made up for.
             next = math.max(next, now - 10_000_000) + atOnce * 1_000_000_000L / perSecond
             queue.offerAll(Vector.fill(atOnce)(PgOffer("x" * 100))).await: Unit
             offered.addAndGet(atOnce): Unit

@@ -6,8 +6,8 @@ import scala.util.matching.Regex
 import weir.postgres.Position
 import weir.postgres.split.Splits.Part
 
-/** What a script is split into, found out with regular expressions over the whole of it: slow, and
-  * independent of the splitter, but for the settings that are refused.
+/** Splits a script with regular expressions over the whole of it: slow, and independent of the
+  * splitter, except for the settings that are refused.
   */
 object NaiveSplitter:
   def apply(script: Array[Byte]): Splits = Reading(script).result()
@@ -73,7 +73,7 @@ object NaiveSplitter:
     private def matched(regex: Regex): Option[Int] =
       regex.findPrefixOf(chars.substring(i)).map(_.length)
 
-    /** What opens here ends after `length` bytes, if it does. */
+    /** A token that opens here ends after `length` bytes, if it does. */
     private def closed(length: Option[Int], what: String): Unit =
       val end = length.fold(chars.length)(i + _)
       nul(i, end)

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable.ListBuffer
 import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
 
-/** What a script is split into, with the data of each copy put together: to be compared however the
-  * script was cut.
+/** The pieces of a script, with the data of each COPY joined, so that they can be compared however
+  * the script was cut.
   */
 final case class Splits(parts: List[Splits.Part], error: Option[String])
 

@@ -20,7 +20,7 @@ class CatsWaysSuite extends munit.FunSuite:
         assertEquals(course.mistake, None)
         assertEquals(course.progress, "1000 of 1000 tasks produced, 1000 consumed")
 
-  // How far it comes before both threads block is a matter of chance.
+  // Chance decides how far it gets before both threads block.
   test("two consumers that block in a pool of two threads hang") {
     val heard = ConcurrentLinkedQueue[String]()
     SideBySide(CatsWays, tasksPerLetter = 1, Hearing(heard))

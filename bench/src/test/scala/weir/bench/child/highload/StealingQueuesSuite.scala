@@ -69,7 +69,7 @@ class StealingQueuesSuite extends munit.FunSuite:
     val queues = StealingQueues[Int](2, 4, 3)
     val got = ConcurrentLinkedQueue[Int]()
     val random = Random(1)
-    // What is taken is kept under the mask, as after each take that a cancel must lose nothing of.
+    // The task is kept under the mask, so that a cancel loses nothing.
     def consume(own: Int): Task[Unit] = Task
       .uncancelable(poll =>
         poll(queues.take(own)).map { taken =>

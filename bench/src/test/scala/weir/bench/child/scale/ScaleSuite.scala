@@ -9,7 +9,7 @@ import weir.lab.ChildOutput.Message
 import weir.lab.scale.{ScaleCount, ScaleRow}
 import weir.lab.{ChildOutput, Experiment, Harness}
 
-/** What is reported is what was run. */
+/** Checks that the report has the programs that were run. */
 class ScaleSuite extends munit.FunSuite:
   private val work = Work(stepsPerMicro = 1)
 
@@ -23,7 +23,7 @@ class ScaleSuite extends munit.FunSuite:
 
   private val time = Harness(3.millis, 1.milli, rounds = 1)
 
-  /** What is reported of `rows` on `system`. */
+  /** Returns the report of `rows` on `system`. */
   private def reports(system: ScaleSystem, rows: ScaleRow*): List[Message] =
     val written = ByteArrayOutputStream()
     val out = ChildOutput(PrintStream(written))

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets.{UTF_16BE, UTF_16LE, UTF_8}
 
 import munit.FunSuite
 
-/** Which encoding a feed is read in: documents made of a text, the encoding of its bytes, and the
-  * labels that they come with.
+/** Checks the encoding in which a feed is read, by documents made of a text, the encoding of its
+  * bytes, and their labels.
   */
 class DecodedTextSuite extends FunSuite:
   private def document(title: String, declared: Option[String]) =

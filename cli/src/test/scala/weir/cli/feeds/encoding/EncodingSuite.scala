@@ -16,7 +16,7 @@ class EncodingSuite extends FunSuite:
         .toVector
     finally in.close()
 
-  /** What no feed can be in that is read by its labels. */
+  /** The encodings that no feed that is read by its labels can have. */
   private val unusable = Set("replacement", "utf-16le", "utf-16be")
 
   test("the standard has 228 labels, and each is here with its encoding, and no other"):

@@ -50,7 +50,7 @@ class FailureWordsSuite extends FunSuite with FetchFixture:
       Reason.Insecure -> "the server speaks no TLS at this port"
     )
 
-  /** What a server comes to that answers so to the first message of TLS. */
+  /** Returns the failure for a server that answers so to the first message of TLS. */
   private def overTls(answer: String): Failure =
     Using.resource(ServerSocket(0, 50, InetAddress.getLoopbackAddress)): server =>
       val _ = Thread

@@ -16,7 +16,7 @@ class HostAddressesSuite extends FunSuite with FetchFixture:
     try Some(InetAddress.getByName(name).getHostAddress)
     catch case _: UnknownHostException => None
 
-  /** What the JDK knows of a name after each step of a test. */
+  /** The addresses that the JDK knows for a name after each step of a test. */
   private def withHosts(resolve: String => Array[InetAddress])(body: HostAddresses => Unit): Unit =
     Using.resource(HostAddresses(resolve))(body)
 

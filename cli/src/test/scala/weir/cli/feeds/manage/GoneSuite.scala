@@ -22,7 +22,7 @@ class GoneSuite extends FunSuite with TempFolder:
       val result = FeedsProgram.run(args ++ Seq("--db", db)*)
       assert(Set(0, Session.mostFailed)(result.code), result.err)
 
-    /** How often the server is asked in a run. */
+    /** Returns the number of requests to the server in a run. */
     def asked(args: String*): Int =
       val before = server.asked.get
       run(args*)

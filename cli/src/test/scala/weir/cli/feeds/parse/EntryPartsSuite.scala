@@ -7,7 +7,7 @@ import munit.FunSuite
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.{Enclosure, Item}
 
-/** What entries of all formats have lists of. */
+/** Tests the parts of entries that are lists, in all formats. */
 class EntryPartsSuite extends FunSuite:
   private val here = FeedUrl.parse("http://a.example/feeds/one").toOption.get
 

@@ -9,7 +9,7 @@ import munit.FunSuite
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.{FeedAbout, SkippedTimes}
 
-/** What feeds of all formats say besides their entries. */
+/** Tests the parts of feeds besides their entries, in all formats. */
 class FeedHeadSuite extends FunSuite:
   private val here = FeedUrl.parse("http://a.example/feeds/one").toOption.get
 

@@ -8,9 +8,9 @@ import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.store.Item
 
 /** Feeds of other projects' tests, and what an independent reader (Python's feedparser 6.0.14)
-  * makes of them: how many entries there are, and the link, title and date of the first. Where we
-  * want something else, `expected.jsonl` has that, and says why. Whence each feed is, and under
-  * which licence, is in `SOURCES.tsv` beside them.
+  * makes of them: how many entries there are, and the link, title and date of the first. If we want
+  * something else, `expected.jsonl` has that, with the reason. `SOURCES.tsv` beside them has the
+  * origin and the licence of each feed.
   */
 class RealFeedsSuite extends FunSuite:
   private val folder = "/weir/cli/feeds/real"

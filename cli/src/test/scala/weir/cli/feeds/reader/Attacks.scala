@@ -95,7 +95,7 @@ object Attacks:
     "<form id=news><input name=textContent></form><div id=live class=none>x</div>"
   )
 
-  /** What one parser takes for text and another for an element. */
+  /** Text that one parser reads as text and another as an element. */
   private val parsers = Vector(
     "<!-- <p>--!><img src=x onerror=hit()>-->",
     "<!--><img src=x onerror=hit()>",

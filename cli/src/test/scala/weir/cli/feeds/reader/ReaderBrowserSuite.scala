@@ -61,7 +61,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
   private def href(tab: Browser.Tab, query: String): String =
     tab.evaluate(s"document.querySelector('$query').getAttribute('href')").str
 
-  /** What a page asked for that is not of the reader. */
+  /** The requests of a page that do not go to the reader. */
   private def foreign(tab: Browser.Tab, address: URI): Vector[String] =
     tab.requests.filterNot(_.startsWith(address.toString))
 
@@ -279,7 +279,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       |  requestAnimationFrame(() => requestAnimationFrame(() => done(0)));
       |})""".stripMargin
 
-  /** What no page of the reader has. */
+  /** The elements that no page of the reader has. */
   private val foreignElements =
     """[...document.querySelectorAll('*')].filter(element =>
       |  element.closest('script:not([src="/reader.js"]), style, iframe, object, embed, form, ' +
@@ -288,7 +288,9 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       |  (element.hasAttribute('href') && !/^(https?:\/\/|\/|#)/.test(element.getAttribute('href')))
       |).map(element => element.outerHTML)""".stripMargin
 
-  /** What an attack could have changed. Read at once, since each question takes its time. */
+  /** The values that an attack could have changed. They are read together, since each query takes
+    * time.
+    */
   private val attacked =
     s"""{
        |  hits: window.hits,

@@ -37,7 +37,7 @@ class SafeHtmlSuite extends FunSuite:
             case "dir" | "lang" | "colspan" | "rowspan" => true
             case _ => false
           assert(isFine, s"$attack\n-> $html")
-      // What a browser makes of it when it reads it again is what was meant.
+      // A browser that reads the result gets the same document.
       assertEquals(Jsoup.parseBodyFragment(html).outputSettings(plain).body.html, html, attack)
 
   private def plain = org.jsoup.nodes.Document.OutputSettings().prettyPrint(false)

@@ -11,7 +11,7 @@ import weir.cli.feeds.store.{DueFeed, Recorded}
 class FeedCountsSuite extends FunSuite:
   private val url = FeedUrl.parse("http://a.example/").toOption.get
 
-  /** What one check counts as. */
+  /** Returns the counts after one check. */
   private def checked(
       reason: Reason,
       failures: Int = 0,

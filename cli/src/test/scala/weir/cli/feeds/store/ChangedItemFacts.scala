@@ -7,7 +7,7 @@ import munit.FunSuite
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
-/** What must hold of items that change, on every database. */
+/** The facts about items that change, for every database. */
 trait ChangedItemFacts:
   self: FunSuite =>
 
@@ -30,7 +30,7 @@ trait ChangedItemFacts:
     store.add(Seq(NewFeed(address, None, 1.second))): Unit
     private val feed = DueFeed(1, address, None, None, 0, 0, 1)
 
-    /** How many of `items` are new in a check at `atMillis`. */
+    /** Returns the number of `items` that are new in a check at `atMillis`. */
     def record(atMillis: Long, items: Item*): Int =
       store.record(
         Check(
@@ -217,7 +217,8 @@ trait ChangedItemFacts:
       assertEquals(again, 0)
       val after = store.reading(ItemQuery().page(_, None, 100))
       assertEquals(after.map(_.id).toSet, before.map(_.id).toSet)
-      // What the older version stored otherwise, or not at all, is no change of the item.
+      // Values that the older version stored in another way, or not at all, are no change of the
+      // item.
       val changed = after.filter(_.changedAt.nonEmpty).flatMap(_.title).toSet
       assertEquals(changed, Set("囍事", "C"))
       val a = after.find(_.title.contains("A")).get

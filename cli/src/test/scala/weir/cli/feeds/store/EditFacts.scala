@@ -7,7 +7,7 @@ import munit.FunSuite
 import weir.cli.BadInput
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
-/** What must hold of feeds that users edit, on every database. */
+/** The facts about feeds that users edit, for every database. */
 trait EditFacts:
   self: FunSuite =>
 

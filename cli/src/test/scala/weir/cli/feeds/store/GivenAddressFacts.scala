@@ -4,7 +4,7 @@ import munit.FunSuite
 
 import weir.cli.feeds.input.{FeedUrl, Login, NewFeed}
 
-/** What must hold of addresses and logins, on every database. */
+/** The facts about addresses and logins, for every database. */
 trait GivenAddressFacts:
   self: FunSuite =>
 

@@ -7,7 +7,7 @@ import munit.FunSuite
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 import weir.cli.feeds.store.Leases.Answer
 
-/** What must hold of hosts that want a pause, on every database. */
+/** The facts about hosts that want a pause, for every database. */
 trait HostHoldFacts:
   self: FunSuite =>
 

@@ -7,7 +7,7 @@ class ItemMatchesSuite extends FunSuite:
     def some(text: String) = Option.when(text.nonEmpty)(text)
     Item(guid, some(url), some(title), None, some(text))
 
-  /** How many texts of stored items were looked at. */
+  /** The number of texts of stored items that were read. */
   private var read = 0
 
   private def stored(items: Vector[Item]): Vector[StoredItem] = items.zipWithIndex.map:

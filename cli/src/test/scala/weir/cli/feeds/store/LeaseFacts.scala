@@ -7,7 +7,7 @@ import munit.FunSuite
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 import weir.cli.feeds.store.Leases.Answer
 
-/** What must hold of several processes on one database, whichever it is. */
+/** The facts about several processes on one database, for every database. */
 trait LeaseFacts:
   self: FunSuite =>
 
@@ -118,7 +118,7 @@ trait LeaseFacts:
       assertEquals(one.take(feeds(0), Some(2)), Answer.HostBusy)
       two.leases.record(check(feeds(1))): Unit
       assertEquals(one.take(feeds(0), Some(2)), Answer.Ours)
-      // Those of a dead process do not count.
+      // The leases of a dead process do not count.
       two.leases.close()
       assertEquals(one.take(feeds(3), Some(2)), Answer.Ours)
 

@@ -6,8 +6,7 @@ import munit.FunSuite
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
-/** What must hold of items that are to be given, and of items that are removed, on every database.
-  */
+/** The facts about items to give and about removed items, for every database. */
 trait OutboxFacts:
   self: FunSuite =>
 

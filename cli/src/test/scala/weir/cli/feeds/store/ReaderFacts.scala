@@ -9,7 +9,7 @@ import weir.cli.feeds.input.FeedUrl
 import weir.cli.BadInput
 import weir.cli.feeds.reader.ReaderFixture
 
-/** What must hold of reading on every database. */
+/** The facts about reading, for every database. */
 trait ReaderFacts:
   self: FunSuite =>
 

@@ -7,7 +7,7 @@ import munit.FunSuite
 
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 
-/** What must hold of the store on every database. */
+/** The facts about the store, for every database. */
 trait StoreFacts:
   self: FunSuite =>
 

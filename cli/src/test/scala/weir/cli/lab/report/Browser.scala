@@ -146,7 +146,7 @@ object Browser:
         ujson.Obj("expression" -> script, "returnByValue" -> true, "awaitPromise" -> true)
       call("Runtime.evaluate", params)("result")("result")("value")
 
-    /** What it asked for: files, the network, anything. */
+    /** The requests of the page: files, the network, anything. */
     def requests: Vector[String] = all("Network.requestWillBeSent").map(_("request")("url").str)
 
     /** Errors, and what the console shows. */

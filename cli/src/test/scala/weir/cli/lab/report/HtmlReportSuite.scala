@@ -6,7 +6,7 @@ import java.util.Base64
 
 import munit.FunSuite
 
-/** What can be said of the page without a browser. */
+/** Tests the page without a browser. */
 class HtmlReportSuite extends FunSuite:
   private val at = Instant.parse("2026-02-03T04:05:06Z")
   private def page(report: weir.cli.lab.LabReport) = HtmlReport.page(report, at)
