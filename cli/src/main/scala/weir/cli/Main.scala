@@ -40,7 +40,7 @@ object Main:
   /** A new object for each command, in the order in which `weir --help` lists them.
     *
     * A command is a class in `weir.cli.command` with picocli's `@Command` that is a
-    * `Callable[Int]`; what it returns is the exit code.
+    * `Callable[Int]`. It returns the exit code.
     */
   private def commands: Seq[AnyRef] = Seq(
     new Feeds,
@@ -74,8 +74,8 @@ object Main:
     System.setErr(output.err)
     sys.exit(output.exitCode(run(args, _, _, commands)))
 
-  /** The exit code: the command's own; 1 after one line about what failed; or 2 after one line
-    * about what is wrong with `args`, which for `weir sql` is 1.
+  /** Returns the exit code: the command's own; 1 after one line about a failure; or 2 after one
+    * line about an error in `args` (1 for `weir sql`).
     */
   private[cli] def run(
       args: Seq[String],

@@ -15,8 +15,8 @@ private[cli] final class Output(stdout: OutputStream, stderr: OutputStream):
   private val results = Output.Checked(stdout, why => err.println(s"weir: $why"))
   val out: PrintStream = Output.printing(results, System.out)
 
-  /** The exit code of `run`, or 1 instead of 0 if some of what it printed could not be written. A
-    * reader that has gone, such as `head`, is no error.
+  /** Returns the exit code of `run`, or 1 instead of 0 if a part of its output could not be
+    * written. A reader that has gone, such as `head`, is no error.
     */
   def exitCode(run: (PrintWriter, PrintWriter) => Int): Int =
     val writers = List(out, err).map(PrintWriter(_, true))

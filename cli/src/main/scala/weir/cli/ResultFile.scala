@@ -10,8 +10,8 @@ private[cli] final case class ResultFile(option: String, path: Path):
   def write(text: String): Unit =
     writing(Files.writeString(path, text): Unit)
 
-  /** As [[write]], for a file that is written again and again: whoever reads it sees the whole of
-    * the old text or of the new one, even after the program has been killed.
+  /** Replaces the text of a file, as [[write]] does, for a file that is written again and again.
+    * Readers always see the complete old or new text, even after the program has been killed.
     */
   def replace(text: String): Unit =
     if Files.exists(path) && !Files.isRegularFile(path) then write(text) // such as /dev/stdout

@@ -2,7 +2,7 @@ package weir.cli
 
 /** Numbers and nouns as the reports print them. */
 object Text:
-  /** The number with a comma between thousands, whatever the language of the machine. */
+  /** Returns the number with a comma between thousands, in every locale. */
   def grouped(number: Long): String = String.format(java.util.Locale.ROOT, "%,d", number)
 
   def decimal(number: Double, digits: Int): String =

@@ -7,8 +7,7 @@ import java.util.regex.Pattern
 import weir.cli.{BadInput, ResultFile}
 import weir.cli.lab.{LabOptions, LabReport, ResultTable}
 
-/** The whole of `weir bench`: asks each module what it has, runs it, and puts the results together.
-  */
+/** Runs `weir bench`: asks each module for its benchmarks, runs them, and combines the results. */
 final class BenchJob(
     arguments: JmhArguments,
     modules: Vector[JmhModule],

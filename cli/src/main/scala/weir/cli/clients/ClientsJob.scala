@@ -112,5 +112,5 @@ object ClientsJob:
 
   val usualWarmUp: FiniteDuration = 1.second
 
-  /** Up to so many ids, even one by one can be waited for. */
+  /** Up to this number of ids, even asking one by one takes an acceptable time. */
   private val fewIds = 100

@@ -90,7 +90,7 @@ private final class PurchaseHandler(book: PurchaseBook, delay: FiniteDuration)
       case _ => text(404, "ask for /clients/1/purchases, or another number\n", response, callback)
     true
 
-  /** None if the request asks for what is no delay. */
+  /** None if the request names no valid delay. */
   private def delayMillis(request: Request): Option[Long] =
     val asked: Fields = Request.extractQueryParameters(request)
     Option(asked.getValue("delayMillis")) match

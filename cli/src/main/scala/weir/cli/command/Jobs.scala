@@ -90,7 +90,8 @@ final class Jobs extends Callable[Int]:
     val usual = if lab.isQuick then "100000" else "1000000"
     val count = OptionValue.count("--jobs", Option(jobs).getOrElse(usual), 1000, 100_000_000)
     val numbers = processes.split(",").toVector.map(OptionValue.count("--processes", _, 1, 64))
-    // A tenth for the first compilers, of what each process has of the smallest number of jobs.
+    // The warm-up is a tenth of the jobs of each process, in the run with the fewest jobs a
+    // process.
     val warmUp = (count / 10 / numbers.max / 10).max(1)
     JobsJob.Settings(
       url = db,

@@ -12,7 +12,9 @@ final class CompareJob(settings: CompareSettings, out: PrintWriter, err: PrintWr
   private val board: Board = Board(settings.places, place => display.ended(place, board))
   private val windows = display.windows(settings.loads)
 
-  /** The exit code: 1 if figures are missing, but for those of the way that hangs elsewhere. */
+  /** Returns the exit code: 1 if figures are missing, except those of the way that hangs on the
+    * rival.
+    */
   def run(): Int =
     val rivals = startRivals()
     err.println(s"warming up for ${DurationText.show(settings.warmUp)}")
@@ -31,7 +33,7 @@ final class CompareJob(settings: CompareSettings, out: PrintWriter, err: PrintWr
 
   private def startRivals(): Option[RivalRun] =
     Option.when(settings.rivalWays.nonEmpty):
-      val _ = LabModule.bench.classPath // if it is not there, that is bad input
+      val _ = LabModule.bench.classPath // a missing one is bad input
       val rivals = RivalRun(settings, windows, board, err)
       rivals.start(display.tasksPerLetter)
       rivals

@@ -34,7 +34,7 @@ final case class CompareSettings(
 object CompareSettings:
   val quickSpeed = 2.0
 
-  /** Until it has compiled what it runs, a JVM takes the time from whatever runs beside it. */
+  /** Until a JVM has compiled its code, it takes processor time from the programs beside it. */
   val usualWarmUp: FiniteDuration = 7.seconds
 
   /** All that the command can measure. */

@@ -92,7 +92,7 @@ object Display:
         Option.when(settings.rivalWays.contains(way))(line.cell(board(Place(load, way, way.rival))))
       line.of(way.name, (weir ++ rival).toSeq)
 
-    /** Moves up, and writes each line over the one that is there. */
+    /** Moves up, and overwrites each line. */
     private def draw(lines: Seq[String]): Unit =
       val up = s"\u001b[${lines.size}A"
       out.print(lines.map(line => s"\r${coloured(line)}\u001b[K\n").mkString(up, "", ""))

@@ -48,7 +48,7 @@ final class HighLoad(load: HighLoad.Settings, out: PrintWriter, err: PrintWriter
     row("ideal", "", ideal, bound.value) +: results.toSeq.map: result =>
       row(result.name.stripPrefix("high-load: "), result.system, result.value, bound.value)
 
-  /** A row whose last figure is what a task costs a consumer beyond the work itself. */
+  /** Returns a row. Its last figure is the cost of a task for a consumer beyond the work itself. */
   private def row(way: String, system: String, millis: Double, bound: Double): Vector[String] =
     Vector(
       way,

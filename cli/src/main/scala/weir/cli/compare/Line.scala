@@ -19,7 +19,7 @@ final class Line(columns: Int, runs: Int):
     val tasks = Plan.batchCount * Plan.batchSize
     math.ceil(2.0 * tasks / room).toInt
 
-  /** The name, and what is to be said of each run. */
+  /** Returns a line: the name, and the cell of each run. */
   def of(name: String, cells: Seq[String]): String =
     (name.padTo(Line.nameWidth, ' ') +: cells.map(_.padTo(cellWidth, ' ')))
       .mkString("  ")

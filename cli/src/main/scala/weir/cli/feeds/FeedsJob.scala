@@ -117,7 +117,7 @@ final class FeedsJob(settings: FeedsSettings, stdout: PrintWriter, err: PrintWri
     val problems = if bad == 0 then "" else s", ${Text.count(bad, "problem")} in the input"
     if !settings.isQuiet then out.println(s"${Text.count(added, "feed")} added$rest$problems")
 
-  /** Does nothing if the site's feeds are there already. */
+  /** Adds the site's feeds, unless they exist already. */
   private def addSite(store: FeedStore): Unit =
     if !store.origin.contains(FeedOrigin.Demo) then
       val seed = settings.seed.getOrElse(1L)

@@ -18,12 +18,11 @@ final class RunDatabase(
   private val usual = folder.resolve(RunDatabase.usual).toString
   private val demo = folder.resolve(RunDatabase.demo).toString
 
-  /** The database, opened.
-    *
-    * **Fails** with [[BadInput]] if there is none, and no feeds are given that would make it one.
+  /** Opens the database. **Fails** with a [[BadInput]] if it does not exist and no feeds are given
+    * for which to create it.
     *
     * @param hasFeeds
-    *   true if the user has given feeds that are to be added
+    *   true if the user has given feeds to add
     */
   def open(hasFeeds: Boolean): FeedStore =
     (settings.db, settings.siteSize) match
@@ -45,7 +44,7 @@ final class RunDatabase(
       Outages(database.name, isWaiting = true, text => err.println(s"weir feeds: $text"))
     FeedStore.open(database, outages, fillsOutbox = settings.gives.nonEmpty)
 
-  /** One that has had feeds. */
+  /** Opens a database that has had feeds. */
   private def begun(database: Database): FeedStore =
     def bad(problem: String) = throw BadInput(
       database.name,

@@ -12,12 +12,12 @@ import weir.cli.feeds.report.{Failures, Progress, Summary, SummaryResults}
 import weir.cli.feeds.run.{Bound, FeedRun, FeedCounts}
 import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
 
-/** Fetches what is due, once or again and again, and reports it.
+/** Fetches due feeds, once or again and again, and reports the results.
   *
   * @param giver
-  *   gives new items to what the user has named
+  *   gives new items to the receiver that the user has named
   * @param boundPlaces
-  *   the number of answers that can be under way at once, if the servers' times are known well
+  *   the number of answers that can be in flight at once, if the servers' times are known well
   *   enough for a bound
   */
 final class Session(
@@ -39,7 +39,7 @@ final class Session(
     val passes = if settings.isWatching then first.flatMap(_ => watch) else first
     Task.race(passes, stayAlive).void
 
-  /** Others must not take this process for dead. */
+  /** Renews the leases, so that other processes see that this one is alive. */
   private def stayAlive: Task[Nothing] =
     Task
       .sleep(settings.lease / 3)

@@ -6,9 +6,10 @@ import weir.lab.{Harness, Result, Systems}
 import weir.lab.ChildOutput.Message
 import weir.lab.gather.Form
 
-/** The whole of `weir gather`: one JVM after the other, and what they measured. */
+/** Runs `weir gather`: one JVM after the other, and collects their figures. */
 final class GatherJob(plan: GatherPlan, progress: GatherProgress):
-  /** The figures; those of a JVM that failed are missing, and a line has said why.
+  /** Measures, and returns the figures. Those of a JVM that failed are missing, and a line has said
+    * why.
     *
     * **Fails** with [[weir.cli.BadInput]] if there is nothing to start JVMs with.
     */

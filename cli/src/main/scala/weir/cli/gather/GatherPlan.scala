@@ -53,8 +53,8 @@ object GatherPlan:
         .toVector
     )
 
-  /** All sizes, a JVM for each figure, so that what the JVM has learned from one form does not
-    * change the next one; the systems take turns, so that a disturbance affects all of them.
+  /** Plans all sizes, with a JVM for each figure, so that the JIT's profile of one form does not
+    * change the next one. The systems take turns, so that a disturbance affects all of them.
     */
   def full(systems: Seq[String]): GatherPlan =
     val timing = Timing(warmUp = 2.seconds, round = 120.millis, rounds = 5)

@@ -37,7 +37,7 @@ final class JobsJob(settings: JobsJob.Settings, out: PrintWriter, err: PrintWrit
     execute("DROP TABLE IF EXISTS weir_bench.ready; CREATE TABLE weir_bench.ready (n serial)")
     val filled = child(system, "fill", processes)(_ => ())
     val ends = ConcurrentLinkedQueue[JobsJob.End]()
-    val workers = List.fill(processes)( // to read what a process says holds a carrier
+    val workers = List.fill(processes)( // reading the output of a process holds a carrier
       Task.onPlatformThread(
         child(system, "work", processes)(event =>
           ends.add(
@@ -136,8 +136,8 @@ object JobsJob:
 
   val systems: Vector[String] = Vector("weir", "sql-loop", "db-scheduler", "jobrunr")
 
-  /** By what the number of jobs is divided for those that are not built for so many. The others
-    * need as many to be measured rather than their compilation.
+  /** The divisors of the number of jobs, for systems that are not built for so many. The other
+    * systems need that many, so that they are measured and not their compilation.
     */
   val shares: Map[String, Int] = Map("db-scheduler" -> 5, "jobrunr" -> 50)
 

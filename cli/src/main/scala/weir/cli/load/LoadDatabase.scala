@@ -9,7 +9,7 @@ import weir.cli.BadInput
 import weir.cli.sql.EmbeddedServer
 import weir.postgres.ScriptConnection
 
-/** The table on its server, and what is done to it outside of the time that is measured. */
+/** The table on its server, with the operations outside of the measured time. */
 final class LoadDatabase(val url: String, connection: Connection):
 
   /** An empty table, and nothing that the server still has to write. */
@@ -58,8 +58,8 @@ final class LoadDatabase(val url: String, connection: Connection):
   private def drop(): Unit = execute(s"DROP TABLE ${LoadFiles.table}", connection)
 
 object LoadDatabase:
-  /** The table in the database `db`, or in a server of the program's own. It is dropped afterwards.
-    * **Fails** with [[weir.cli.BadInput]] if it is there already.
+  /** Creates the table in the database `db`, or in a server of the program's own. It is dropped
+    * afterwards. **Fails** with a [[weir.cli.BadInput]] if it exists already.
     */
   def resource(db: String): Resource[LoadDatabase] =
     val url =

@@ -35,8 +35,8 @@ object LoadFiles:
     make(data)(writeRows(_, rows, seed))
     LoadFiles(script, data, rows)
 
-  /** Under another name until it is complete, so that a file that is there is whole. Everybody may
-    * read it: so must the server's user.
+  /** Writes the file under another name until it is complete, so that an existing file is complete.
+    * Everybody may read it, since the server's user must.
     */
   private def make(file: Path)(write: OutputStream => Unit): Unit =
     if !Files.exists(file) then

@@ -14,8 +14,8 @@ final class Calls(service: URI) extends AutoCloseable:
   private val client =
     HttpClient.newBuilder.executor(executor).connectTimeout(Duration.ofSeconds(10)).build()
 
-  /** The result, as a line of JSON. **Waits** for the answer. **Fails** where there is none, or one
-    * that says that the server has failed.
+  /** Returns the result, as a line of JSON. **Waits** for the answer. **Fails** if there is none,
+    * or if it says that the server has failed.
     */
   def result(task: String): Task[String] = Task.delay {
     val uri = service.resolve(

@@ -37,7 +37,7 @@ final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => 
         val why = Option(error.getCause).getOrElse(error).getMessage
         throw BadInput("--brokers", s"$brokers cannot be used: $why.", "Give HOST:PORT.")
 
-  /** Makes those that are not there. */
+  /** Creates the topics that do not exist. */
   def ensure(names: Seq[String], partitions: Int): Unit =
     val wanted = names.map(NewTopic(_, partitions, 1: Short))
     for topic <- wanted do

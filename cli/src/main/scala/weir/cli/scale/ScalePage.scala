@@ -10,7 +10,7 @@ private[cli] object ScalePage:
     HtmlReport.page("scale", facts(report), reading +: ScaleTables.about(report), cards(report))
 
   /** @param isDrawn
-    *   true if the row with that id is to be in the picture
+    *   true if the row with that id belongs in the picture
     */
   def svg(report: ScaleReport, isDrawn: String => Boolean): String =
     val about = facts(report).map((name, value) => s"$name $value").mkString(", ")
@@ -61,8 +61,8 @@ private[cli] object ScalePage:
     val points = cases.flatMap(at => report.speedUp(at).map(at.carriers -> _))
     LineCard.Line(ReportCard.Row(system, system, cells), points)
 
-  /** Weir's operations a second over those of the best rival, with the most carriers that both were
-    * measured with; and how many those are.
+  /** Returns the ratio of Weir's operations a second to those of the best rival, with the largest
+    * number of carriers that both were measured with; and that number.
     */
   private def marginOf(report: ScaleReport, row: ScaleRow): Option[(Double, Int)] =
     val systems = ScaleTables.systemsOf(report, row)

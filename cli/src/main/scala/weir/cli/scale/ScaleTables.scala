@@ -7,14 +7,14 @@ import weir.lab.scale.{ScalePlan, ScaleRow}
 
 /** The figures of a report as tables: one for each row, with a line for each system. */
 private[cli] object ScaleTables:
-  /** For the terminal; then what is missing. */
+  /** Returns the lines for the terminal, followed by the missing figures. */
   def lines(report: ScaleReport): Vector[String] =
     val tables = rowsOf(report).flatMap: row =>
       Vector("", s"${row.title}: operations a second; one is", s"  ${row.operation}") ++
         TerminalTable.lines(header(report), table(report, row))
     tables ++ about(report).flatMap(Vector("", _))
 
-  /** For a page of the documentation; then what is missing. */
+  /** Returns the lines for a page of the documentation, followed by the missing figures. */
   def markdown(report: ScaleReport): Vector[String] =
     val head = Vector(s"Commit ${report.commit}, JDK ${report.jdk}, ${report.cpus} processors.")
     val tables = rowsOf(report).flatMap: row =>

@@ -42,8 +42,8 @@ private[cli] object TimeShare:
       case (count, share) if share * steps.take(count).map(weight).min >= least.toMillis =>
         count -> divided((share * weight(steps.head)).toLong.millis.min(most))
 
-  /** The most that the JVM of `step` may take, with `share` for each row, if it is to be killed
-    * when it hangs; never more than is `left`.
+  /** Returns the time after which the JVM of `step` counts as hung and is killed, with `share` for
+    * each row; at most the time that is `left`.
     */
   def deadline(step: ScaleStep, share: TimeShare, left: FiniteDuration): FiniteDuration =
     (expected(step, share) * 2 + 10.seconds).min(left)

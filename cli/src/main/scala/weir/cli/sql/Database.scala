@@ -2,7 +2,7 @@ package weir.cli.sql
 
 import weir.{Resource, Task}
 
-/** The database that a run goes to: one that is there, or one of the program's own. */
+/** The database of a run: an existing one, or one of the program's own. */
 object Database:
   /** Returns the address of the database for `ScriptConnection.open`. */
   def url(settings: SqlSettings): Resource[String] =

@@ -12,9 +12,9 @@ import weir.{Resource, Task}
 /** Simulates a server while the launcher makes the start-up cache: it accepts everything and stores
   * nothing.
   *
-  * The cache holds what a run has loaded, and without a server that is neither the driver nor the
-  * sending, which are half of the start. The messages are those of PostgreSQL's protocol 3.0,
-  * "Message Formats".
+  * The cache holds the classes that a run has loaded. Without a server those would lack the driver
+  * and the sending, which are half of the start. The messages are those of PostgreSQL's protocol
+  * 3.0, "Message Formats".
   */
 object Rehearsal:
   /** Returns true if this run is one, which only the launcher says. */

@@ -179,5 +179,7 @@ object SqlJob:
   private val usualColumns = 120
   private val usualSlowest = 5
 
-  /** The server is asked to cancel, and answers; then what is open is rolled back. */
+  /** Within this time the server is asked to cancel, and answers; then the open transaction is
+    * rolled back.
+    */
   private val stopTime = 3.seconds

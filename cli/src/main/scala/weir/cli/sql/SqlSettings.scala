@@ -8,7 +8,7 @@ import weir.postgres.{Prefetch, Resume, ScriptLimits, SqlScript}
 /** The settings of `weir sql`: its options, checked and complete.
   *
   * @param inputs
-  *   in the order in which they are applied
+  *   the inputs, in the order in which they are applied
   * @param db
   *   the database; none means the one of libpq's environment variables
   * @param slowest

@@ -23,7 +23,7 @@ final class StackJob(settings: StackJob.Settings, out: PrintWriter, err: PrintWr
       val runs = for
         part <- settings.parts
         round <- 1 to settings.rounds
-        // Whoever is second finds a warmer machine: so each is, in turn.
+        // The second system finds a warmer machine, so they take turns to be second.
         system <- if round % 2 == 1 then settings.systems else settings.systems.reverse
       yield Task(measure(part, round, system, postgres))
       Task.foreach(runs)(identity)

@@ -38,7 +38,7 @@ private[feeds] final case class DecodedText(
 )
 
 private[feeds] object DecodedText:
-  /** The text of `bytes`, or what is wrong; `served` is the charset that the server named. */
+  /** Returns the text of `bytes`, or the error; `served` is the charset that the server named. */
   def of(bytes: Array[Byte], served: Option[String]): Either[String, DecodedText] =
     byMark(bytes)
       .map(Right(_))

@@ -11,7 +11,7 @@ import scala.util.Try
   *   its name in the standard
   */
 private[feeds] sealed abstract class Encoding(val name: String):
-  /** The text of `bytes`, with U+FFFD for those that mean nothing. */
+  /** Returns the text of `bytes`, with U+FFFD for bytes without a meaning. */
   def decode(bytes: Array[Byte]): String
 
   /** The text of `bytes`; none if some of them mean nothing. */

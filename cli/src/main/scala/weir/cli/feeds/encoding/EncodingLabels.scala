@@ -11,8 +11,8 @@ import weir.cli.feeds.encoding.Encoding.{OfCharset, OneByte}
   * Kong.
   */
 private[feeds] object EncodingLabels:
-  /** By label in lower case. None for those that no text of a feed can be in: encodings that
-    * browsers refuse, and UTF-16, which is recognized by its bytes.
+  /** The encodings by label in lower case. None for encodings that no text of a feed can have:
+    * those that browsers refuse, and UTF-16, which is recognized by its bytes.
     */
   lazy val known: Map[String, Option[Encoding]] =
     val usable = encodings.map((encoding, labels) => Some(encoding) -> labels)

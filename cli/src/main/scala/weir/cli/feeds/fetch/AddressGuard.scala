@@ -56,7 +56,7 @@ private[fetch] final class AddressGuard(
   /** For each address of the host, where it is if it is private. */
   private def placesOf(url: FeedUrl): Vector[Option[String]] =
     val name = url.hostName.stripSuffix(".")
-    // RFC 6761 keeps these names for the machine itself, whatever DNS says.
+    // RFC 6761 reserves these names for the machine itself, even if DNS says otherwise.
     if name == "localhost" || name.endsWith(".localhost") then Vector(Some("this machine"))
     else
       names

@@ -11,7 +11,8 @@ import scala.concurrent.duration.*
   * a run can be repeated.
   */
 final case class Backoff(retries: Int, base: FiniteDuration, seed: Long):
-  /** The wait before the next try of `feedId` after `tries` tries; none if there is to be none. */
+  /** Returns the wait before the next try of `feedId` after `tries` tries; none for no further try.
+    */
   def waitFor(feedId: Long, tries: Int, failure: Failure): Option[FiniteDuration] =
     val isOver = tries > retries || !failure.reason.mayRecover
     failure.retryAfter match

@@ -5,10 +5,9 @@ import java.net.http.HttpResponse
 
 import weir.cli.ByteSize
 
-/** Reads the body of an answer, and never more of it than a limit.
-  *
-  * The limit counts bytes after decompression, so a small body that unpacks to gigabytes is given
-  * up as early as a large one. A body that announces its size is given up before any of it is read.
+/** Reads the body of an answer, up to a limit. The limit counts bytes after decompression, so a
+  * small body that decompresses to gigabytes is refused as early as a large one. A body that
+  * announces a larger size is refused before any of it is read.
   */
 private[fetch] object Body:
   private val bufferBytes = 32 * 1024

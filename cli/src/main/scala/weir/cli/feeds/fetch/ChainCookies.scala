@@ -50,7 +50,7 @@ private[fetch] object ChainCookies:
       val isOnPath = asked == path || asked.startsWith(path.stripSuffix("/") + "/")
       isOfDomain && isOnPath && (!isSecure || url.isHttps)
 
-  /** The cookie in `line`; none if it is no cookie, or not one that `url` may set. */
+  /** Returns the cookie in `line`; none if it is no cookie, or if `url` may not set it. */
   private def read(url: FeedUrl, line: String, now: Instant): Option[Cookie] =
     val parts = line.split(';').map(_.trim)
     val attributes = parts.drop(1).map(pair).toMap

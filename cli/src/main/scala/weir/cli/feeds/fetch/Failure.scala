@@ -3,11 +3,11 @@ package weir.cli.feeds.fetch
 import java.io.IOException
 import scala.concurrent.duration.FiniteDuration
 
-/** Why a fetch failed: the row of the table, the detail that is stored, and what the server asked
-  * for.
+/** The failure of a fetch: the row of the table, the detail that is stored, and the pause that the
+  * server asks for.
   *
   * @param busyHost
-  *   the host whose answer says that it is asked too much, so that all of it is to be left alone
+  *   the host that answered that it gets too many requests, so that no process may ask it
   */
 final case class Failure(
     reason: Reason,

@@ -9,7 +9,7 @@ import java.util.zip.ZipException
 import javax.net.ssl.SSLException
 import scala.util.matching.Regex
 
-/** Says in words of HTTP what an exception of the JDK's client means. */
+/** Translates an exception of the JDK's client into a failure in words of HTTP. */
 private[fetch] object FailureWords:
   /** Returns the failure for a chain of causes, outermost first. The innermost cause with a known
     * meaning decides.
@@ -95,7 +95,7 @@ private[fetch] object FailureWords:
   private val tunnel = "(?s)Tunnel failed, got: ([0-9]+).*".r
   private val stream = "(?s).*(?:RST_STREAM|GOAWAY|stream \\d+).*".r
 
-  /** None if `message` does not say more than that of the exception around it. */
+  /** None if `message` says no more than the message of the exception around it. */
   private def brokenOff(message: String): Option[(Reason, String)] =
     def reset(words: String) = Some(Reason.Reset -> words)
     message match

@@ -76,10 +76,8 @@ final class Fetcher(
         .delay(Redirects.from(guard, guard.first(feed.url, feed.isGiven)))
         .flatMap(follow(feed, _, Patience(timeout)))
 
-  /** As `fetch`, of a feed that the document `from` names: nothing is asked if that may not lead
-    * there, or the host is to be left alone.
-    *
-    * **Waits** also for the pause of the host.
+  /** Fetches, as `fetch` does, a feed that the document `from` names. Makes no request if the
+    * document may not lead there, or if the host is held. **Waits** also for the pause of the host.
     */
   def fetchNamed(from: Answer.Document, feed: DueFeed): Task[Answer] =
     answered: guard =>

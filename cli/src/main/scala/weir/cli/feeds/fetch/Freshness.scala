@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters.*
 /** Computes for how long an answer is fresh by its own headers, after RFC 9111 for a private cache.
   */
 private[fetch] object Freshness:
-  /** A feed is looked at once a day, whatever its server says. */
+  /** A feed is checked at least once a day, even if its server says otherwise. */
   val longest: FiniteDuration = 1.day
 
   private val unusable = Set("no-cache", "no-store")

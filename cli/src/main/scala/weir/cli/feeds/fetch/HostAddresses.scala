@@ -61,7 +61,7 @@ private[fetch] final class HostAddresses(resolve: String => Array[InetAddress])
     catch case _: UnknownHostException => Vector.empty
 
 private[fetch] object HostAddresses:
-  /** As long as the JDK keeps a result. */
+  /** The time for which a result is reused, as in the JDK. */
   private val reuseNanos = 30_000_000_000L
 
   /** Far longer than a client takes to begin a connection. */
@@ -81,8 +81,8 @@ private[fetch] object HostAddresses:
   final class Holds(hosts: HostAddresses) extends AutoCloseable:
     private val held = mutable.HashMap.empty[String, Vector[InetAddress]]
 
-    /** The addresses of `name`, which is a name, or the literal of an address; none if DNS does not
-      * know it.
+    /** Returns the addresses of `name`, which is a name, or the literal of an address; none if DNS
+      * does not know it.
       */
     def addresses(name: String): Vector[InetAddress] =
       literal(name) match

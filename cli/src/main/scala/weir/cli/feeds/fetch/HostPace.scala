@@ -5,11 +5,10 @@ import scala.concurrent.duration.*
 
 import weir.Task
 
-/** Keeps a pause between the requests of this process to one host: from the beginning of one to the
-  * beginning of the next.
+/** Keeps a pause between the beginnings of two requests of this process to one host.
   *
   * @param pause
-  *   that of a host, by its name and port
+  *   the pause of a host, by its name and port
   */
 final class HostPace(pause: String => FiniteDuration):
   /** When the next request may begin, by the runtime's clock. A host without an entry may be asked

@@ -8,12 +8,12 @@ import java.util.concurrent.CopyOnWriteArrayList
 import java.util.stream.Stream as JavaStream
 import scala.jdk.CollectionConverters.*
 
-/** Resolves names for the JDK: those that a fetch holds to the addresses that the fetch has
-  * checked, all others as the JDK does without it.
+/** Resolves names for the JDK. A name that a fetch holds resolves to the addresses that the fetch
+  * has checked. All other names resolve as usual.
   *
   * The JDK's `HttpClient` takes no addresses but those of the JDK's own resolver, which is this
-  * class, by the file in `META-INF/services`. The JDK's cache is switched off: what it has may
-  * differ from what was checked.
+  * class, by the file in `META-INF/services`. The JDK's cache is switched off: its addresses may
+  * differ from the checked ones.
   */
 final class PinnedNames extends InetAddressResolverProvider:
   def name(): String = "weir feeds"
@@ -34,7 +34,7 @@ private[fetch] object PinnedNames:
   def remove(hosts: HostAddresses): Unit =
     val _ = all.remove(hosts)
 
-  /** The addresses of `name` as the system knows them now, whatever is held.
+  /** Returns the addresses of `name` as the system knows them now, even if a fetch holds others.
     *
     * **Fails** with `UnknownHostException` if there is none.
     */

@@ -43,7 +43,9 @@ enum Reason(val text: String, val isFailure: Boolean = true, val mayRecover: Boo
   case PrivateAddress extends Reason("private address, refused")
   case OtherAnswer extends Reason("unexpected answer")
 
-  /** The row it counts in: what was tried several times says how often. */
+  /** Returns the row of the table in which it counts. After several tries, the row has their
+    * number.
+    */
   def row(tries: Int): String =
     if isFailure && mayRecover then
       if tries == 1 then s"$text after 1 try" else s"$text after $tries tries"

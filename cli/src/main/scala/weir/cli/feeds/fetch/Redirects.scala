@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
 
 import weir.cli.feeds.input.FeedUrl
 
-/** The way from the address of a feed to where its body is.
+/** The chain of redirects from the address of a feed to the address of its body.
   *
   * Redirects are followed by hand, since only then can a loop be distinguished from a long chain,
   * and a permanent move from a temporary one.
@@ -14,9 +14,9 @@ import weir.cli.feeds.input.FeedUrl
   * @param asked
   *   the requests so far: each address with the cookies that were sent there
   * @param hop
-  *   the last of them
+  *   the last address
   * @param trusted
-  *   those that may be private
+  *   the addresses that may be private
   */
 private[fetch] final case class Redirects(
     guard: AddressGuard,

@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 
 /** Reads the `Retry-After` header: a number of seconds, or a date. */
 object RetryAfter:
-  /** A server that asks for more is asked again after a day all the same. */
+  /** A server that asks for a longer pause is still asked again after a day. */
   val longest: FiniteDuration = 1.day
 
   /** Returns the wait from `now`; none if `text` is neither a number of seconds nor a date. */

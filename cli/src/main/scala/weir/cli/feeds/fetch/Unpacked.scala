@@ -9,11 +9,9 @@ import com.aayushatharva.brotli4j.Brotli4jLoader
 import com.aayushatharva.brotli4j.decoder.BrotliInputStream
 import com.github.luben.zstd.ZstdInputStream
 
-/** The bytes of a body without its `Content-Encoding`, which servers often name wrongly.
-  *
-  * A body is what it looks like: gzip and zstd are known by their first bytes and unpacked, named
-  * or not; text is text, whatever is named. Only what looks like none of these is read as what is
-  * named.
+/** Removes the `Content-Encoding` of a body. Servers often name it wrongly, so the first bytes
+  * decide: gzip and zstd are recognized by them and decompressed, named or not. Text stays text,
+  * whatever is named. Only other bodies are read with the encoding that the server names.
   */
 private[fetch] object Unpacked:
   private val bufferBytes = 32 * 1024
@@ -34,11 +32,9 @@ private[fetch] object Unpacked:
     */
   private val foreign = Set("br", "compress", "x-compress", "dcb", "dcz", "exi")
 
-  /** `body`, unpacked as it is read; `encodings` is the `Content-Encoding`, or empty. The caller
-    * closes it.
-    *
-    * **Waits** for the first bytes. **Fails** with [[Failure.Abandoned]] if it is packed in a way
-    * that was not asked for, or not what it is said to be.
+  /** Returns `body`, decompressed as it is read. `encodings` is the `Content-Encoding`, or empty.
+    * The caller closes it. **Waits** for the first bytes. **Fails** with [[Failure.Abandoned]] if
+    * the body has an encoding that was not asked for, or not the one that is named.
     */
   def of(body: InputStream, encodings: String): InputStream =
     val names = encodings.toLowerCase(Locale.ROOT).split(',').map(_.trim)
@@ -61,8 +57,8 @@ private[fetch] object Unpacked:
       if !names.contains("deflate") then in
       else unpacked("deflate")(InflaterInputStream(in, Inflater(!isZlib(head)), bufferBytes))
 
-  /** The body as the client gives it, which knows whether a failure is the connection's or that of
-    * the packed data.
+  /** The body as the client returns it. It distinguishes failures of the connection from failures
+    * of the compressed data.
     */
   private final class Received(in: InputStream) extends FilterInputStream(in):
     private var isBroken = false
@@ -74,8 +70,8 @@ private[fetch] object Unpacked:
           isBroken = true
           throw error
 
-    /** `read`, whose failure is that of the data that is packed as `name`, unless the connection
-      * failed.
+    /** Runs `read`. Its failure counts as one of the data compressed by `name`, unless the
+      * connection failed.
       */
     def orBroken[A](name: String)(read: => A): A =
       try read

@@ -19,8 +19,8 @@ final class Giver(outbox: Outbox, receiver: Receiver, option: String, err: Print
   /** Returns true if an item could not be given. */
   def hasFailed: Boolean = hasFailedOnce
 
-  /** `pass`, and then done when all items are given that can be. One that cannot be given stays for
-    * the next call, or the next process.
+  /** Runs `pass`, and then waits until all items that can be given are given. An item that cannot
+    * be given stays for the next call, or the next process.
     *
     * **Cancelled**: a command that runs is killed, and its item stays to be given.
     */

@@ -12,7 +12,7 @@ final case class FeedList(feeds: Vector[NewFeed], problems: Vector[BadInput]):
 object FeedList:
   val empty: FeedList = FeedList(Vector.empty, Vector.empty)
 
-  /** The list of what reading each entry came to. */
+  /** Returns the list for the results of reading each entry. */
   def of(entries: Iterable[Either[BadInput, NewFeed]]): FeedList =
     val (problems, feeds) = entries.toVector.partitionMap(identity)
     FeedList(feeds.distinctBy(_.url), problems)

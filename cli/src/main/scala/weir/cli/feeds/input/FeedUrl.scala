@@ -12,7 +12,7 @@ import java.net.URI
 final case class FeedUrl private (text: String):
   def uri: URI = URI(text)
 
-  /** Host and port: what the limit per host counts by. */
+  /** Returns host and port, by which the limit per host counts. */
   def host: String = uri.getAuthority
 
   /** The host without its port; an IPv6 address is in brackets. */
@@ -21,26 +21,28 @@ final case class FeedUrl private (text: String):
   def isHttps: Boolean = text.startsWith("https:")
 
   /** Returns true if a login for this address may be sent to `other`: it is at the same host and
-    * port, and not less secure. A usual port of http and that of https are the same.
+    * port, and not less secure. The default ports of http and https count as the same.
     */
   def sharesLoginWith(other: FeedUrl): Boolean = host == other.host && (other.isHttps || !isHttps)
 
-  /** The address that `reference`, such as a `Location`, means here, or what is wrong with it. */
+  /** Resolves `reference`, such as a `Location`, against this address. Returns the address or the
+    * error.
+    */
   def resolve(reference: String): Either[String, FeedUrl] =
     FeedUrl.normal(UrlParts.of(text).resolve(UrlParts.of(reference)), reference)
 
 object FeedUrl:
-  /** The address in `text`, or what is wrong with it. */
+  /** Parses the address in `text`. Returns the address or the error. */
   def parse(text: String): Either[String, FeedUrl] =
     normal(UrlParts.of(text), text)
 
   /** More than servers take, and all that an index of Postgres holds. */
   private val longest = 2_000
 
-  /** The address that a user means by `text`, or what is wrong with it.
-    *
-    * Other than [[parse]], it takes `feed:` before an address, or for `http:`, as feed readers do,
-    * and a host and path without a scheme, which become `https:`. A [[Login]] in it is left out.
+  /** Parses an address that a user has written. Returns the address or the error. Unlike [[parse]],
+    * it accepts `feed:` before an address, or in place of `http:`, as feed readers do. It also
+    * accepts a host and path without a scheme, which become `https:`. A [[Login]] in it is left
+    * out.
     */
   def typed(text: String): Either[String, FeedUrl] =
     Login.split(text.trim)._2 match

@@ -8,11 +8,10 @@ private[input] object HostName:
   private val name = "[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.-])?".r
   private val endsInNumber = "(?:.*\\.)?(?:[0-9]+|0x[0-9a-f]*)\\.?".r
 
-  /** The ASCII form of `host`, or what is wrong with it, to be said after the address.
-    *
-    * A name may have `_` in it, as browsers and DNS allow. One in another script is encoded by IDNA
-    * 2003, which is what the JDK has; later code points are let through. An IPv4 address in an old
-    * form (`127.1`, `0x7f000001`) becomes four decimal numbers, so no rule can be evaded by it.
+  /** Returns the ASCII form of `host`, or the error, in words that follow the address. A name may
+    * have `_` in it, as browsers and DNS allow. A name in another script is encoded by IDNA 2003,
+    * which is the JDK's version; later code points are kept. An IPv4 address in an old form
+    * (`127.1`, `0x7f000001`) becomes four decimal numbers, so no rule can be evaded by it.
     */
   def ascii(host: String): Either[String, String] =
     if host.isEmpty then Left("has no host.")

@@ -32,8 +32,8 @@ object InputFile:
   private def tooLarge(bad: (String, String) => Nothing): Nothing =
     bad(s"it is larger than ${ByteSize.show(limitBytes)}.", "Split it and run once for each.")
 
-  /** The lines of `path`, none for each that is not UTF-8; or those of UTF-16, if the file begins
-    * with its byte order mark.
+  /** Reads the lines of `path`, with none for each line that is not UTF-8. If the file begins with
+    * a byte order mark of UTF-16, it is read as UTF-16.
     */
   def lines(path: Path): Vector[Option[String]] =
     val content = bytes(path)

@@ -21,8 +21,8 @@ object NewFeed:
   /** The time assumed for a feed that nothing is known about. */
   val usual: FiniteDuration = 1.second
 
-  /** The feed that a user means by `text`, or what is wrong with it. A title that repeats the
-    * address with its login is dropped.
+  /** Parses the feed that a user has written. Returns the feed or the error. A title that repeats
+    * the address with its login is dropped.
     */
   def typed(text: String, title: Option[String] = None): Either[String, NewFeed] =
     val (login, _) = Login.split(text.trim)

@@ -7,9 +7,8 @@ import weir.cli.feeds.store.{Database, FeedEdits, FeedStore}
 
 /** The whole of `weir feeds remove`, `enable` and `disable`. */
 final class EditJob(db: String, edit: EditJob.Edit, typed: Vector[String], out: PrintWriter):
-  /** The exit code.
-    *
-    * **Fails** with [[weir.cli.BadInput]], and changes nothing, if one of the feeds is not there.
+  /** Runs the change, and returns the exit code. **Fails** with a [[weir.cli.BadInput]], and
+    * changes nothing, if one of the feeds does not exist.
     */
   def run(): Int =
     val store = FeedStore.existing(Database.of(db))

@@ -10,7 +10,7 @@ import weir.cli.feeds.store.{FeedState, ListedFeed}
 private[manage] final class FeedLines(times: LocalTime, staleMillis: Long):
   import FeedLines.*
 
-  /** Names what the columns of `forTerminal` are. */
+  /** The headings of the columns of `forTerminal`. */
   val heading: String = row("state", "last check", "next check", "failures", "items", "feed")
 
   /** Two lines for people: how it goes, in at most `columns`, and the address, which is never cut,

@@ -2,15 +2,15 @@ package weir.cli.feeds.manage
 
 import weir.cli.feeds.store.ListedFeed
 
-/** By what lists of feeds are sorted. */
+/** The orders of lists of feeds. */
 enum FeedSort:
   case Url
   case Title
 
-  /** The latest check first; those that have had none last. */
+  /** The latest check first; feeds without a check last. */
   case Checked
 
-  /** The next check first; those that will have none last. */
+  /** The next check first; feeds without a next check last. */
   case Next
 
   /** The most first. */
@@ -19,7 +19,7 @@ enum FeedSort:
   /** The most first. */
   case Items
 
-  /** The feeds in that order; those that are equal in it stay as they are. */
+  /** Sorts the feeds in this order. The sort is stable. */
   def apply(feeds: Vector[ListedFeed], staleMillis: Long): Vector[ListedFeed] = this match
     case Url => feeds.sortBy(_.url)
     case Title => feeds.sortBy(feed => feed.title.getOrElse(feed.url).toLowerCase)

@@ -5,8 +5,8 @@ import weir.cli.feeds.store.ListedFeed
 
 /** Feeds as OPML 2.0, which feed readers exchange.
   *
-  * Everything beyond ASCII is a character reference, so that it is the same text in whatever
-  * encoding the terminal or the file has.
+  * Everything beyond ASCII is a character reference, so the text is the same in every encoding of
+  * the terminal or the file.
   */
 private[manage] object OpmlText:
   /** The document, line by line. */

@@ -2,7 +2,7 @@ package weir.cli.feeds.parse
 
 import weir.cli.feeds.store.Enclosure
 
-/** Reads what an entry has a list of: authors, categories and files. */
+/** Reads the parts of an entry that are lists: authors, categories and files. */
 private[parse] object EntryParts:
   /** The names of the authors of `node`, an entry or a feed. An address of mail stands for a name
     * only if there is no name.

@@ -23,14 +23,14 @@ import scala.util.Try
   * not fit its date is put up with, since many programs compute it wrongly.
   */
 private[parse] object FeedDate:
-  /** The moment that `text` names; none if it names none, or one that cannot be true. */
+  /** Returns the moment that `text` names; none if it names none, or an implausible one. */
   def parse(text: String, now: Instant): Option[Instant] =
     Some(text.trim)
       .filter(_.length <= longest)
       .flatMap(moment)
       .flatMap(PlausibleDate.of(_, now))
 
-  /** No date is longer, and what is not a date may be megabytes. */
+  /** No date is longer, and a text that is no date may have megabytes. */
   private val longest = 100
 
   private def moment(text: String): Option[Instant] =
@@ -67,7 +67,7 @@ private[parse] object FeedDate:
 
   private val word = """(\p{L}+)\.?(?:-feira)?(\s*,)?\s*(.*)""".r
 
-  /** A name with a comma behind it is one of a day, in whatever language; else it may be a month's.
+  /** A name before a comma is that of a day, in any language. Otherwise it may be that of a month.
     */
   private def withoutWeekday(text: String): String =
     text match

@@ -70,7 +70,8 @@ private[parse] object FeedHead:
   private def minutes(text: String): Option[FiniteDuration] =
     text.trim.toLongOption.filter(m => m > 0 && m <= longest.toMinutes).map(_.minutes)
 
-  /** RSS's module for syndication: so many times in a period, once if it does not say. */
+  /** Reads RSS's module for syndication: a number of times in a period, once if no number is given.
+    */
   private def period(channel: Node): Option[FiniteDuration] =
     for
       name <- texts(channel, "sy:updateperiod").map(text => Node.lower(text.trim)).nextOption()

@@ -14,7 +14,7 @@ private[parse] object JsonFeed:
   /** Returns true if `text` is JSON rather than XML. */
   def isJson(text: String): Boolean = text.stripLeading.startsWith("{")
 
-  /** The feed in `text`; or what is wrong, if it is not JSON or no feed. */
+  /** Parses the feed in `text`. Returns an error if it is not JSON or no feed. */
   def parse(text: String, base: String, now: Instant): Either[String, JsonFeed] =
     Try(ujson.read(withTextIds(text))).toEither.left
       .map(error => Option(error.getMessage).getOrElse("it is not JSON"))

@@ -7,11 +7,9 @@ import org.jsoup.nodes.{Element, TextNode}
 import org.jsoup.parser.{ParseSettings, Parser}
 import org.jsoup.select.{NodeTraversor, NodeVisitor}
 
-/** Reads what it can of XML that is not well-formed, as a browser reads HTML: jsoup's parser for
-  * XML.
-  *
-  * Nothing is ever malformed to it. Entities that the document defines are not expanded, and
-  * nothing outside of it is opened.
+/** Reads as much as possible of XML that is not well-formed, as a browser reads HTML, by jsoup's
+  * parser for XML. It reports no error for any input. It does not expand entities that the document
+  * defines, and opens nothing outside of the document.
   */
 private[parse] object LenientXml:
   /** The document in `text`, which comes from the address `base`. An element that the document does

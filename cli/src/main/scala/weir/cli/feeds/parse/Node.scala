@@ -3,7 +3,8 @@ package weir.cli.feeds.parse
 import java.util.Locale
 import scala.collection.mutable
 
-/** An element of a feed, as far as it is known: the same for XML that is right and XML that is not.
+/** An element of a feed, as far as it has been read. It is the same for well-formed and malformed
+  * XML.
   *
   * @param name
   *   its name in lower case, after the usual prefix of its namespace ([[Vocabulary]]): `item`,
@@ -71,7 +72,8 @@ private[parse] object Node:
     private val open =
       mutable.ArrayDeque(Open(document, vocabulary.usual, depth = 0, around = null))
 
-    /** Begins an element; beyond [[deepest]] it is left out, and its text belongs to what it is in.
+    /** Begins an element. Beyond the depth [[deepest]] it is left out, and its text belongs to its
+      * parent.
       *
       * An entry that begins directly in an entry, because the outer one is not closed, becomes its
       * sibling.

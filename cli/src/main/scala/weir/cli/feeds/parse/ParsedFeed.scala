@@ -44,7 +44,7 @@ object ParsedFeed:
       charset: Option[String],
       url: FeedUrl
   ): Either[Failure, ParsedFeed] =
-    // Whatever a document does to a parser is its own failure, and never the run's.
+    // An error of a parser is a failure of the document, and never of the run.
     try
       DecodedText
         .of(bytes, charset)

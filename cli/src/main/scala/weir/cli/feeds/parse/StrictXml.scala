@@ -53,8 +53,8 @@ private[parse] object StrictXml:
       case at: SAXParseException => s"line ${at.getLineNumber}, column ${at.getColumnNumber}: "
       case _ => ""
 
-  /** The JDK's codes of too many entities, too long ones, and too much of them in all. Its other
-    * limits, such as that of the depth, are met by honest feeds that are not well-formed.
+  /** The JDK's codes for too many entities, too long ones, and too much text of entities. Honest
+    * feeds that are not well-formed reach its other limits, such as that of the depth.
     */
   private def isLimit(message: String): Boolean = entityLimits.exists(message.contains)
 
@@ -73,8 +73,8 @@ private[parse] object StrictXml:
       parser.setProperty(s"http://www.oracle.com/xml/jaxp/properties/$name", limit.toString)
     parser
 
-  /** Builds the document; answers nothing to whatever is asked for, and remembers that it was
-    * asked.
+  /** Builds the document. It resolves every external reference to nothing, and remembers that there
+    * was one.
     */
   private final class Events(base: String) extends DefaultHandler2:
     val builder = Node.Builder(base)

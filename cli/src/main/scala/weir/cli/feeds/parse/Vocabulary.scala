@@ -9,7 +9,7 @@ package weir.cli.feeds.parse
 private[parse] final class Vocabulary:
   import Vocabulary.*
 
-  /** The namespace of the root, whatever it is: many feeds have a wrong one. */
+  /** The namespace of the root element, which may be any: many feeds have a wrong one. */
   private var own: Option[Namespace] = None
   private var hasRoot = false
 

@@ -11,7 +11,7 @@ private[parse] object WebPage:
   private val start =
     """(?is)\A(?:\s*+(?:<\?.*?\?>|<!--.*?-->))*+\s*+(?:<!doctype\s+html|<html|<head|<body)\b""".r
 
-  /** Returns true if `text` is a page, by how it begins. */
+  /** Returns true if the beginning of `text` is that of a page. */
   def isPage(text: String): Boolean = start.findFirstIn(text.take(longestStart)).nonEmpty
 
   /** Comments before the first element are seldom longer. */

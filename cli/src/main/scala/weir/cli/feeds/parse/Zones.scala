@@ -5,10 +5,9 @@ import java.util.Locale
 
 /** The names of time zones in the dates of feeds.
   *
-  * RFC 822 defines those of North America; the others are what European and Asian feeds write.
-  * Names that several zones share (`IST`, `CST`) mean what they mean most often in feeds. A single
-  * letter is UTC, as RFC 2822 advises, since most programs had the military zones the wrong way
-  * round.
+  * RFC 822 defines those of North America. European and Asian feeds use the others. Names that
+  * several zones share (`IST`, `CST`) have their most frequent meaning in feeds. A single letter is
+  * UTC, as RFC 2822 advises, since most programs had the military zones the wrong way round.
   */
 private[parse] object Zones:
   /** The offset of the zone `name`; UTC if it is not known. */

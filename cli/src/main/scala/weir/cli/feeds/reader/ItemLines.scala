@@ -22,7 +22,9 @@ final class ItemLines(times: LocalTime):
     val link = PlainText.line(item.url.getOrElse(""))
     s"${times.iso(when(item))}\t${feedTitle(item)}\t${itemTitle(item)}\t$link\n"
 
-  /** A JSON object on a line: what the database has, unchanged, so its HTML is not sanitized. */
+  /** Returns a JSON object on a line, with the unchanged values of the database, so its HTML is not
+    * sanitized.
+    */
   def json(item: ListedItem, details: ItemQuery.Details): String =
     val about = details.feed
     val fields = ujson.Obj(

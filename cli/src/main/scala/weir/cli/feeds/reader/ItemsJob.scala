@@ -6,14 +6,12 @@ import scala.annotation.tailrec
 
 import weir.cli.feeds.store.{Database, FeedLookup, ItemQuery, StoreReader}
 
-/** The whole of `weir feeds items`: prints what was fetched, newest first. */
+/** Runs `weir feeds items`: prints the stored items, newest first. */
 final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWriter):
   private val lines = ItemLines(LocalTime(ZoneId.systemDefault))
 
-  /** The exit code.
-    *
-    * **Fails** with [[weir.cli.BadInput]] before anything is printed if the database or the feed
-    * is not there.
+  /** Prints the items, and returns the exit code. **Fails** with a [[weir.cli.BadInput]] before
+    * anything is printed if the database or the feed does not exist.
     */
   def run(): Int =
     val store = StoreReader.open(Database.of(settings.db))
@@ -41,7 +39,7 @@ final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWr
     val texts =
       if settings.isJson then
         val details = store.read(ItemQuery.details(_, page.map(_.id)))
-        // One that was removed meanwhile has no details.
+        // An item that was removed meanwhile has no details.
         page.flatMap(item => details.get(item.id).map(lines.json(item, _)))
       else page.map(item => settings.columns.fold(lines.withTabs(item))(lines.forTerminal(item, _)))
     out.print(texts.mkString)

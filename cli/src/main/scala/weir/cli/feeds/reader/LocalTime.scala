@@ -4,8 +4,8 @@ import java.time.{Instant, ZoneId}
 import java.time.format.DateTimeFormatter
 import java.time.temporal.ChronoUnit
 
-/** Moments as people of a time zone read them. They are given in milliseconds since 1970; one that
-  * no calendar of four digits has, as feeds may name, is shown as its nearest.
+/** Formats moments for people in a time zone. They are given in milliseconds since 1970. Years of
+  * more than four digits, which feeds may name, are shown as the nearest year of four digits.
   */
 final class LocalTime(zone: ZoneId):
   private val minutes = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm").withZone(zone)

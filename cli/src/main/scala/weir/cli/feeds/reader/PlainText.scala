@@ -19,7 +19,9 @@ object PlainText:
         case _ => shown.underlying.appendCodePoint(code): Unit
     shown.toString.stripSuffix(" ")
 
-  /** The text in at most so many columns of a terminal, with an ellipsis if something is cut. */
+  /** Returns the text in at most `columns` columns of a terminal, with an ellipsis if something is
+    * cut.
+    */
   def cut(text: String, columns: Int): String =
     if width(text) <= columns then text
     else

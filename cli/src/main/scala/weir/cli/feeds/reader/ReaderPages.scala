@@ -14,7 +14,7 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
   private val items = ItemParts(times)
   private val feeds = FeedParts(times, staleMillis)
 
-  /** The answer; `parameter` finds what the query of the address says. */
+  /** Returns the answer; `parameter` returns the parameters of the query. */
   def reply(path: String, parameter: String => Option[String]): Reply =
     path match
       case "/" => fromPlace(parameter)(newest)

@@ -13,6 +13,6 @@ private[reader] final case class Reply(
 private[reader] object Reply:
   def html(page: String): Reply = Reply(200, "text/html; charset=utf-8", page)
 
-  /** One line of text that says what is wrong. */
+  /** Returns an answer with an error, in one line of text. */
   def problem(status: Int, text: String): Reply =
     Reply(status, "text/plain; charset=utf-8", s"${PlainText.line(text)}\n")

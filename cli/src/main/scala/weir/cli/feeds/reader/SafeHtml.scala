@@ -30,7 +30,7 @@ object SafeHtml:
     clean.outputSettings.prettyPrint(false)
     SafeHtml(clean.body.html, isPlain = clean.body.childrenSize == 0)
 
-  /** The address, if it is one that a page may link to. */
+  /** Returns the address, if a page may link to it. */
   def link(address: String): Option[String] =
     Try(URI(address.trim)).toOption
       .filter(uri => uri.getScheme != null && uri.getRawAuthority != null)

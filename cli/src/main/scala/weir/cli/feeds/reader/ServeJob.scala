@@ -9,9 +9,8 @@ import weir.cli.feeds.store.{Database, StoreReader}
 
 /** The whole of `weir feeds serve`: serves until Ctrl-C. */
 final class ServeJob(settings: ServeJob.Settings, out: PrintWriter):
-  /** The exit code, which is that of the signal that ended it.
-    *
-    * **Fails** with [[weir.cli.BadInput]] if there is no database, or the port cannot be had.
+  /** Serves until a signal, and returns the exit code of that signal. **Fails** with a
+    * [[weir.cli.BadInput]] if there is no database, or if the port is not available.
     */
   def run(): Int =
     val store = StoreReader.open(Database.of(settings.db))

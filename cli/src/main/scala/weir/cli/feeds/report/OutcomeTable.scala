@@ -3,7 +3,7 @@ package weir.cli.feeds.report
 import weir.cli.Text
 import weir.cli.feeds.run.FeedCounts
 
-/** The table of outcomes: how many feeds ended how, and what they held. */
+/** The table of outcomes: the number of feeds with each outcome, and the number of their items. */
 object OutcomeTable:
   private val header = Vector("outcome", "feeds", "items", "new")
 

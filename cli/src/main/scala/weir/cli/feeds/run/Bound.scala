@@ -2,11 +2,10 @@ package weir.cli.feeds.run
 
 import scala.concurrent.duration.*
 
-/** The time below which no program can fetch these feeds: what a run is measured by.
-  *
-  * Two things cannot be shortened by any order of fetching: the longest chain of tries and back-off
-  * of a single feed, and all answers together, of which only `places` can be under way at once.
-  * Sending, parsing and storing count as nothing.
+/** The time below which no program can fetch these feeds, with which a run is compared. No order of
+  * fetching can shorten two things: the longest chain of tries and back-off of a single feed, and
+  * all answers together, of which only `places` can be in flight at once. Sending, parsing and
+  * storing count as nothing.
   */
 final case class Bound(longestChain: FiniteDuration, service: FiniteDuration, places: Int):
   def perPlace: FiniteDuration = (service / places.toDouble).toMillis.millis

@@ -16,7 +16,7 @@ private[run] enum CheckOutcome:
     * @param holdOff
     *   the time for which not to fetch the feed, if it did not fail
     * @param host
-    *   the host that the document came from
+    *   the host from which the document came
     * @param trusted
     *   as that of [[Answer.Document]]
     */
@@ -33,15 +33,15 @@ private[run] enum CheckOutcome:
       trusted: Set[FeedUrl] = Set.empty
   )
 
-  /** There is a page, and the feed that it names is to be fetched in its place.
+  /** The answer is a page. The feed that it names must be fetched in its place.
     *
     * @param isBelieved
     *   true if the way to the page may be remembered
     */
   case Elsewhere(page: FeedUrl, feed: FeedUrl, isBelieved: Boolean)
 
-  /** There is a feed, which says that it is at `feed` from now on. That is to be fetched in its
-    * place; if it is no feed, the check ends as `here`.
+  /** The answer is a feed that says that it has moved to `feed`. That address must be fetched in
+    * its place. If it is no feed, the check ends as `here`.
     */
   case Announced(here: End, from: FeedUrl, feed: FeedUrl)
 
@@ -143,7 +143,7 @@ private[run] object CheckOutcome:
         val said = s"it says that it is at ${announced.feed.text}, where it is not"
         announced.here.copy(detail = Some((announced.here.detail.toVector :+ said).mkString("; ")))
 
-  /** There was no redirect, or one that the server means for good. */
+  /** Returns true if there was no redirect, or a permanent one. */
   private def isBelieved(feed: DueFeed, document: Answer.Document): Boolean =
     document.url == feed.url || document.movedTo.nonEmpty
 

@@ -51,7 +51,7 @@ private[run] object DocumentExecutors:
         case Fiber => Task.delay(work)
         case Thread => Task.onPlatformThread(work)
 
-  /** Parsing so much takes a millisecond or two. */
+  /** Parsing a document of this size takes a millisecond or two. */
   private val smallBytes = 64 * 1024
 
   private val middleBytes = 1024 * 1024

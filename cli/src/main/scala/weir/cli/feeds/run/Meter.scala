@@ -6,9 +6,11 @@ import weir.cli.feeds.fetch.{Answer, Reason}
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.site.LocalSite
 
-/** Says how long a server took over a try, which is what the bound is computed from. */
+/** Measures the time that a server takes for a try. The bound is computed from these times. */
 trait Meter:
-  /** Begins to measure a try of `url`; what comes back says, at its end, how long it took. */
+  /** Begins to measure a try of `url`. Returns a function to call at its end, which returns the
+    * time.
+    */
   def begin(url: FeedUrl): Answer => FiniteDuration
 
 object Meter:
@@ -17,8 +19,8 @@ object Meter:
     val start = System.nanoTime()
     _ => ((System.nanoTime() - start) / 1_000_000).millis
 
-  /** By the plan of the local site: what its answers should have taken, and not what they did, so
-    * that a program that is slow to ask or to read does not raise its own bound.
+  /** Uses the planned times of the local site's answers, not the measured ones. So a program that
+    * is slow to ask or to read does not raise its own bound.
     */
   def planned(site: LocalSite, timeout: FiniteDuration): Meter = url =>
     val before = site.plannedMillis(url)

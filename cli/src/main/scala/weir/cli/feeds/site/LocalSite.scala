@@ -55,7 +55,7 @@ object LocalSite:
 
   private val backlog = 512
 
-  /** The feeds of `plan` as they are added to the database, with what they are expected to take. */
+  /** Returns the feeds of `plan` to add to the database, with their expected times. */
   def newFeeds(
       plan: SitePlan,
       timeout: FiniteDuration,

@@ -60,7 +60,7 @@ private[site] object SiteXml:
 
   private val bombBytes = 15_000_000
 
-  /** The accents are what a wrong encoding spoils. */
+  /** A wrong encoding would spoil the accents. */
   private def document(feed: PlannedFeed): String =
     if feed.isAtom then atom(feed) else rss(feed)
 

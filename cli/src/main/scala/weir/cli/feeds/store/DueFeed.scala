@@ -2,12 +2,12 @@ package weir.cli.feeds.store
 
 import weir.cli.feeds.input.{FeedUrl, Login}
 
-/** A feed that is to be checked, with what the last check left.
+/** A due feed, with the results of its last check.
   *
   * @param isGiven
   *   true if the user gave the address, so that it may be private
   * @param login
-  *   for this address alone
+  *   the login for this address alone
   */
 final case class DueFeed(
     id: Long,

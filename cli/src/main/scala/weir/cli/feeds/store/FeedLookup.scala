@@ -5,7 +5,8 @@ import java.sql.Connection
 import weir.cli.BadInput
 import weir.cli.feeds.input.FeedUrl
 
-/** Finds the feed that a user names by its address, or by one that it had before it moved. */
+/** Finds the feed that a user names by its address, or by an address that it had before it moved.
+  */
 object FeedLookup:
   /** The number of the feed at `url`. */
   def idOf(connection: Connection, url: FeedUrl): Option[Long] =
@@ -13,9 +14,8 @@ object FeedLookup:
     one("SELECT id FROM feed WHERE url = ?")
       .orElse(one("SELECT feed_id FROM former_url WHERE url = ?"))
 
-  /** The number of the feed that `typed` names, in any form in which it may be added.
-    *
-    * **Fails** with [[BadInput]] about `place` if there is none; it names those that are similar.
+  /** Returns the number of the feed that `typed` names, in any form in which it may be added.
+    * **Fails** with a [[BadInput]] about `place` if there is none; the message names similar feeds.
     */
   def find(connection: Connection, database: String, place: String, typed: String): Long =
     val url = FeedUrl.typed(typed) match
@@ -27,8 +27,8 @@ object FeedLookup:
         case some => s"Similar: ${some.mkString(", ")}."
       throw BadInput(place, s"there is no feed ${url.text} in $database.", hint)
 
-  /** Up to three addresses that `url` may be a misspelling of, the most similar first; for want of
-    * one, those of the same host.
+  /** Returns up to three addresses of which `url` may be a misspelling, the most similar first. If
+    * there is none, returns addresses of the same host.
     */
   private def similar(connection: Connection, url: FeedUrl): Vector[String] =
     val all = Sql.query(connection, "SELECT url FROM feed")()(_.getString(1))

@@ -219,7 +219,8 @@ final class FeedStore private (
     finally lock.unlock()
 
 object FeedStore:
-  /** The store in `database`, with its tables made if there were none, and brought up to date.
+  /** Opens the store in `database`. Creates its tables if they do not exist, and upgrades older
+    * ones.
     *
     * **Fails** with [[weir.cli.BadInput]], and changes nothing, if the database belongs to
     * something else or cannot be reached.
@@ -227,7 +228,7 @@ object FeedStore:
     * @param outages
     *   decides what happens if the database goes away later
     * @param fillsOutbox
-    *   true if new items are to be given: see [[Outbox]]
+    *   true if new items go to the [[Outbox]]
     */
   def open(
       database: Database,
@@ -241,10 +242,7 @@ object FeedStore:
       case Some(version) => if version < Schema.version then database.upgrade()
     FeedStore(database, Line(database, outages, Some(database.connect())), outages, fillsOutbox)
 
-  /** As `open`, for a database that is there already.
-    *
-    * **Fails** with [[weir.cli.BadInput]] if there is none.
-    */
+  /** Opens an existing database. **Fails** with a [[weir.cli.BadInput]] if it does not exist. */
   def existing(database: Database): FeedStore =
     if database.version().isEmpty then throw StoreReader.nothingAt(database)
     open(database)

@@ -42,7 +42,9 @@ private[store] object GivenAddresses:
 
   private def hostOf(url: String): String = FeedUrl.stored(url).hostName
 
-  /** The feed at `url`, or the one that has moved from there, if its login may be that of `url`. */
+  /** Returns the feed at `url`, or the one that has moved from there, if its login may be that of
+    * `url`.
+    */
   private def feedFor(connection: Connection, url: FeedUrl): Option[Long] =
     Sql
       .query(

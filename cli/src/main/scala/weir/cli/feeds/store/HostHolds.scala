@@ -58,8 +58,8 @@ private[store] final class HostHolds(database: Database):
         remembered.toMillis
       )
 
-  /** True of a row whose hold has not ended. One that is longer than any can be is of a clock that
-    * was wrong.
+  /** A condition for rows whose hold has not ended. A hold that is longer than possible was written
+    * by a wrong clock.
     */
   def isHeld: String = s"(until_ms > $now AND until_ms <= $now + ${longest.toMillis})"
 
@@ -71,7 +71,7 @@ private[store] final class HostHolds(database: Database):
       .headOption
 
 private[store] object HostHolds:
-  /** A host that asks for more is asked again after a day all the same. */
+  /** A host that asks for a longer pause is still asked again after a day. */
   private val longest = 1.day
 
   private val first = 2.seconds

@@ -18,8 +18,8 @@ private[store] object ItemDigest:
         (item.authors :+ "\n").map(Some(_)) ++ (item.categories :+ "\n").map(Some(_)) ++ enclosures
     )
 
-  /** Of what version 3 of the tables had of an item, in the form that it had it in: a text beside
-    * the summary only if it is longer.
+  /** Returns the digest of the values that version 3 of the tables had of an item, in their form
+    * there: with a text beside the summary only if it is longer.
     */
   def asVersion3(item: Item): String =
     val (summary, content) = (item.summary, item.content) match

@@ -21,7 +21,7 @@ private[store] object ItemMatches:
       .sortBy { case ((_, position), _) => position }
       .map { case ((item, _), known) => (item, known) }
 
-  /** Returns true if so many cannot be told apart by what they have in common. */
+  /** Returns true if these numbers of entries with a common value leave a doubt. */
   private def areDoubtful(found: Int, stored: Int): Boolean = found > 1 || stored > 1
 
   /** A comparison of two entries, by a value of the found one and a value of the stored one. */

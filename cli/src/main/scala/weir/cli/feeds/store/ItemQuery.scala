@@ -19,7 +19,7 @@ final case class ItemQuery(feedId: Option[Long] = None, sinceMillis: Option[Long
       feedId.map(id => "feed_id = ?" -> Vector(id)),
       sinceMillis.map(since => "first_seen_at >= ?" -> Vector(since)),
       last.map: place =>
-        // The first condition says nothing more, but it is the one that an index can begin at.
+        // The first condition is redundant, but an index can use it.
         s"$newest <= ? AND ($newest < ? OR first_seen_at < ? OR first_seen_at = ? AND id > ?)" ->
           Vector(place.at, place.at, place.firstSeenAt, place.firstSeenAt, place.id)
     ).flatten

@@ -2,10 +2,8 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-/** Writes what a document says into the rows of its feed's items.
-  *
-  * The feed's row is locked by now, or the whole file: no other process writes items of it
-  * meanwhile.
+/** Writes the items of a document into the rows of its feed. The feed's row, or the whole file, is
+  * locked by now, so no other process writes items of that feed meanwhile.
   */
 private[store] object ItemRows:
   /** Adds the new items, and updates those that have changed. Removed items stay removed.
@@ -34,7 +32,9 @@ private[store] object ItemRows:
       )(feedId, last): Unit
     Recorded(fresh, changed)
 
-  /** No item of the feed has a higher number; those that are added from now on have. */
+  /** Returns the highest number of an item of the feed. Items that are added later have higher
+    * numbers.
+    */
   private def lastOf(connection: Connection, feedId: Long): Long =
     Sql
       .query(connection, "SELECT max(id) FROM item WHERE feed_id = ?")(feedId)(_.getLong(1))

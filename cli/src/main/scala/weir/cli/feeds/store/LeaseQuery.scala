@@ -7,7 +7,7 @@ import scala.concurrent.duration.FiniteDuration
 final class LeaseQuery(database: Database):
   import LeaseQuery.*
 
-  /** The processes that are there, or were a while ago, the oldest first. */
+  /** Returns the processes that are running, or were a while ago, the oldest first. */
   def workers(connection: Connection): Vector[Worker] =
     Sql.query(
       connection,
@@ -26,7 +26,7 @@ final class LeaseQuery(database: Database):
         feeds = row.getLong(7)
       )
 
-  /** Up to `limit` of its feeds, those that it has had longest first. */
+  /** Returns up to `limit` of its feeds, the longest held first. */
   def feedsOf(connection: Connection, worker: Long, limit: Int): Vector[Feed] =
     Sql.query(
       connection,

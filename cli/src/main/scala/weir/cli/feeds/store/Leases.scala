@@ -187,8 +187,8 @@ final class Leases private[store] (
       worker
     ) == 1
 
-  /** Frees what processes of this machine had that are no more, and what the dead of other machines
-    * had.
+  /** Frees the leases of processes of this machine that have ended, and of dead processes of other
+    * machines.
     */
   def sweep(): Unit =
     val gone = line

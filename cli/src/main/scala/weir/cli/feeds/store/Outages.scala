@@ -4,8 +4,8 @@ import java.sql.SQLException
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
 
-/** Repeats calls that find the database away: a server that starts again, a file that another
-  * program has locked.
+/** Repeats calls that fail because the database is away: because its server restarts, or another
+  * program has locked its file.
   *
   * All connections of a run share one of these, so the user is told once.
   *

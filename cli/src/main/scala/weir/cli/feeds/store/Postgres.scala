@@ -111,8 +111,8 @@ final class Postgres(url: String) extends Database:
     val state = String.valueOf(error.getSQLState)
     state.startsWith("08") || Postgres.away(state)
 
-  /** Plans are made anew for each statement: one that Postgres made while the tables were empty,
-    * and kept, compared each of 20,000 items of a feed with each guid.
+  /** Plans are made anew for each statement. A plan that Postgres had made and kept while the
+    * tables were empty compared each of 20,000 items of a feed with each guid.
     */
   private def connectWith(more: String): Connection =
     val properties = Properties()
@@ -148,7 +148,9 @@ private object Postgres:
   /** The four letters `Weir`: any number will do that no other program is likely to lock. */
   val lockKey = 0x57656972
 
-  /** True if it may be used, if it is there: otherwise its tables seem not to be. */
+  /** A condition: true if the schema may be used, if it exists. Otherwise its tables seem not to
+    * exist.
+    */
   val hasSchema: String =
     s"SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = '$schema'"
 

@@ -9,7 +9,8 @@ private[store] object RemovedItems:
     */
   private val rememberMillis = 90L * 24 * 3_600_000
 
-  /** Says that a document of the feed lists `removed`, and forgets what it has not listed for long.
+  /** Records that a document of the feed lists `removed`, and forgets removed items that it has not
+    * listed for a long time.
     */
   def listed(
       connection: Connection,

@@ -17,10 +17,8 @@ final case class Retention(age: Option[FiniteDuration], perFeed: Option[Int]):
       perFeed.map(limit => s"beyond the newest $limit of a feed")
     parts.mkString(", or ")
 
-/** Removes items that are not to be kept. Of each a row stays that says that the feed has had it:
-  * while its feed lists it, it is not new.
-  *
-  * An item that is still to be given, see [[Outbox]], stays until it is.
+/** Removes items that the retention does not keep. A row of each stays, so that it is not new while
+  * its feed lists it. An item that waits in the [[Outbox]] stays until it is given.
   */
 final class RetentionSweep(store: FeedStore, database: Database, retention: Retention):
   import RetentionSweep.*

@@ -36,7 +36,7 @@ object SkippedTimes:
     val time = Instant.ofEpochMilli(millis).atOffset(ZoneOffset.UTC)
     1L << time.getHour | bitOf(time.getDayOfWeek)
 
-  /** When the hour after that of `millis` begins. */
+  /** Returns the beginning of the hour after that of `millis`. */
   private[store] def nextHour(millis: Long): Long = (millis / hourMillis + 1) * hourMillis
 
   private val hourMillis = 3_600_000L

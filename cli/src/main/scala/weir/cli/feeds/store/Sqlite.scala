@@ -131,8 +131,8 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
   /** Another program has had the file locked for longer than usual. */
   def isAway(error: SQLException): Boolean = Sqlite.isBusy(error.getErrorCode)
 
-  /** Not `SQLITE_OPEN_READONLY` where the files may be written: the last to close would leave those
-    * of the WAL behind.
+  /** Does not use `SQLITE_OPEN_READONLY` if the files may be written: the last connection to close
+    * would leave the WAL's files behind.
     */
   def connectForReading(): Connection =
     val config = SQLiteConfig()

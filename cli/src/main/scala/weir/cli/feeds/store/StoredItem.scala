@@ -23,8 +23,8 @@ private[store] final case class StoredItem(
 )
 
 private[store] object StoredItem:
-  /** The stored items of the feed that have a guid of one of `found`, in the order in which they
-    * were stored; those that were removed are among them.
+  /** Returns the stored items of the feed that have a guid of one of `found`, in the order in which
+    * they were stored. They include removed items.
     */
   def named(connection: Connection, feedId: Long, found: Vector[Item]): Vector[StoredItem] =
     found

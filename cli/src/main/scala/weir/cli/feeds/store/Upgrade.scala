@@ -62,7 +62,9 @@ private[store] object Upgrade:
       (row.getLong(1), FeedUrl.stored(row.getString(2)))
     )
 
-  /** So that each feed is read once more, and gives what the older version dropped or misread. */
+  /** Forgets the validators, so that each feed is read once more, and gives the values that the
+    * older version dropped or misread.
+    */
   private def forgetValidators(connection: Connection): Unit =
     Sql.execute(connection, "UPDATE feed SET etag = NULL, last_modified = NULL")
 

@@ -96,7 +96,7 @@ object ChartCard:
       cases.map(_.head).map(first => shortName(first.name.stripPrefix(first.group + ": ")))
     val bars = cases.map(barsOf)
     val areSingle = bars.sizeIs > 1 && bars.forall(_.sizeIs == 1)
-    // With one bar a case the cases are what is compared.
+    // With one bar a case, the cases are compared.
     val named =
       if areSingle then
         Vector("" -> names.zip(bars.flatten).map((name, bar) => bar.copy(name = name)))

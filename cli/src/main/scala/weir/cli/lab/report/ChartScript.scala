@@ -3,7 +3,7 @@ package weir.cli.lab.report
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Using
 
-/** The scripts that draw the charts, and what they are given. */
+/** The scripts that draw the charts, and their data. */
 private[report] object ChartScript:
   /** Apache ECharts, whole, with its licence at the top. */
   lazy val echarts: String = text("echarts.js")

@@ -4,8 +4,8 @@ import java.lang.Character.UnicodeScript
 
 /** Computes the number of columns that a character takes on a terminal. */
 object CharWidth:
-  /** 0 for what joins the character before it, 2 for what is drawn wide, as in East Asia and emoji,
-    * else 1.
+  /** Returns 0 for a character that joins the one before it, 2 for a wide one, as in East Asia and
+    * emoji, and 1 otherwise.
     */
   def of(codePoint: Int): Int =
     if codePoint < 0x300 then 1

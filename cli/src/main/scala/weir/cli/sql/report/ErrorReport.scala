@@ -5,7 +5,7 @@ import weir.postgres.{Position, SourceLine}
 /** Errors with their lines of the scripts.
   *
   * @param lineAt
-  *   the line at a position of the script of that name; none if it is not there any more
+  *   the line at a position of the script of that name; none if it no longer exists
   */
 final class ErrorReport(text: ErrorText, lineAt: (String, Position) => Option[SourceLine]):
   def lines(problem: Problem): Vector[String] =

@@ -2,8 +2,8 @@ package weir.cli.sql.report
 
 import weir.postgres.{Position, SourceLine}
 
-/** An error in a script as the terminal shows it: where, what, the line with a caret, and what the
-  * server added.
+/** The text of an error in a script for the terminal: the place, the problem, the line with a
+  * caret, and the server's additions.
   */
 final class ErrorText(columns: Int, isColoured: Boolean):
   import ErrorText.*

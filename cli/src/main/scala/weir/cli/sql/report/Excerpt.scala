@@ -1,7 +1,7 @@
 package weir.cli.sql.report
 
-/** The line that an error is about, as it is shown: what does not fit is cut away far from the
-  * caret.
+/** The line of an error, as it is shown. If it does not fit, the parts far from the caret are cut
+  * away.
   *
   * @param caret
   *   the number of columns that come before the place of the error

@@ -21,7 +21,7 @@ final class Counted:
       dataBytes += data.sizeBytes
     case end: Piece.CopyEnd => if firstRow > 0 then rows += end.start.line - firstRow
 
-  /** A script of so many bytes has ended. */
+  /** Records the end of a script of this size. */
   def ended(sizeBytes: Long): Unit = this.sizeBytes += sizeBytes
 
   /** Each kind of statement with how often it came, the most frequent first. */

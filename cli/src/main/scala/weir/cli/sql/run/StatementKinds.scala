@@ -3,7 +3,7 @@ package weir.cli.sql.run
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import scala.collection.mutable
 
-/** Counts statements by what they begin with: `INSERT`, `CREATE TABLE`.
+/** Counts statements by their first words: `INSERT`, `CREATE TABLE`.
   *
   * A script may hold millions of small ones. So the first word is identified by its first eight
   * letters, packed into a number, and is looked at only once.
