@@ -5,9 +5,9 @@ import scala.sys.process.Process
 import sbt._
 import sbt.Keys._
 
-/** The command `exampleProjects NAME…`: builds and runs projects under examples/ as a stranger
-  * would, who has only the published artifacts: from a repository in `target/examples`. The task
-  * `javaExample` does so with the project that takes seconds.
+/** The command `exampleProjects NAME…`: builds and runs projects under examples/ with the published
+  * artifacts alone, from a repository in `target/examples`. The task `javaExample` does so with the
+  * project that takes seconds.
   */
 object ExampleProjects {
   val javaExample = taskKey[Unit]("Builds and runs examples/java")
@@ -78,7 +78,7 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
   private val uri =
     ExampleProjects.repository(folder).toURI.toString.replaceFirst("^file:/+", "file:///")
 
-  /** The environment of a person whose java is the one that this runs on. */
+  /** The environment of a user whose java is the one of this build. */
   private val environment = Seq(
     "WEIR_VERSION" -> version,
     "JAVA_HOME" -> java.getPath,

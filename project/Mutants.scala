@@ -57,7 +57,7 @@ object Mutants {
   }
 
   /** The command `mutantsFit`, a step of the tests of each module: the lines of each mutant occur
-    * once in the sources. So whoever changes such a line learns it before the mutants run.
+    * once in the sources. So a change of such a line fails before the mutants run.
     */
   lazy val fit: Command = Command.single("mutantsFit") { (state, module) =>
     val sources = Project.extract(state).get(LocalProject(module) / Compile / scalaSource) / "weir"

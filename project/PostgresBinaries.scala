@@ -11,7 +11,7 @@ import sbt.util.Logger
 
 /** The Postgres that `weir sql --db embedded` starts, for the machine that builds.
   *
-  * It is no part of anybody's class path: only who asks for it downloads it.
+  * It is on no class path, and is downloaded only on request.
   */
 object PostgresBinaries {
   private val version = "18.6.0"

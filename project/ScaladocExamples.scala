@@ -8,8 +8,8 @@ import sbt._
   */
 object ScaladocExamples {
 
-  /** The files of which every public method has an example, but for those named here: variants
-    * whose example would be that of another method again.
+  /** The files in which every public method has an example, except for the named ones: variants
+    * that would repeat the example of another method.
     */
   private val complete: Map[String, Set[String]] = Map(
     "Bytes" -> Set(),

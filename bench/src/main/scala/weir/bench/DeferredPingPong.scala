@@ -18,7 +18,7 @@ class DeferredPingPong extends Scenario:
 
   def prepare(): Unit = ()
 
-  // A question names where its answer is to be put, and where the next question will be.
+  // A question names the place for its answer, and the place of the next question.
 
   @Benchmark def weir(): Long =
     final class Ask(val number: Int, val answer: Deferred[Int], val next: Deferred[Ask])

@@ -47,7 +47,7 @@ object Rivals:
   def runPekko[A](run: Materializer => Future[A]): A =
     Await.result(run(SystemMaterializer(pekko).materializer), Duration.Inf)
 
-  /** The sum of what `thunks` return, each called on a virtual thread of its own. */
+  /** Calls each of `thunks` on a virtual thread of its own, and returns the sum of the results. */
   def threadEach(thunks: Vector[() => Int]): Long =
     val results = new Array[Int](thunks.size)
     val threads = new Array[Thread](thunks.size)

@@ -25,7 +25,7 @@ abstract class Scenario:
   /** The value that each rival must return. */
   def expected: Long
 
-  /** Makes what the rivals are given, from `size`. */
+  /** Makes the input of the rivals, from `size`. */
   @Setup def prepare(): Unit
 
 /** Something with 1,000 tasks or steps, in runs a second. */

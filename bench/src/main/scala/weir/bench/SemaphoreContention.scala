@@ -9,8 +9,9 @@ import scala.compiletime.uninitialized
 import weir.{Semaphore, Task}
 import zio.{Semaphore as ZioSemaphore, ZIO}
 
-/** What does a permit cost: 1,000 times for each of so many fibers, of a semaphore with one? The
-  * work under the permit is ready, or yields once, so that the other fibers have to queue.
+/** What does a permit cost? A number of fibers each take the only permit of a semaphore 1,000
+  * times. The work under the permit is ready, or yields once, so that the other fibers have to
+  * queue.
   */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -12,11 +12,11 @@ import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
 
-/** What does an element cost whose effect runs in the order of its key, of 100, and concurrently
-  * with those of others?
+/** What does an element cost if its effect runs in the order of its key, one of 100, and
+  * concurrently with those of other keys?
   *
-  * fs2 and Ox have no such operator. Reactor has no limit to how many keys run at once but the
-  * number of groups.
+  * fs2 and Ox have no such operator. In Reactor only the number of groups limits the number of keys
+  * that run at once.
   */
 class StreamByKey extends StreamScenario:
   private val parallelism = 16

@@ -6,8 +6,8 @@ import weir.interop.cats.given
 import weir.interop.fs2.*
 import weir.{Stream, Task}
 
-/** What does a stream of the other library cost, beside one's own? On `Task`, with elements that
-  * are there, in chunks of 256 in fs2's case.
+/** What does a stream of the other library cost, beside one's own? It runs on `Task`, with elements
+  * that exist already, in chunks of 256 in fs2's case.
   */
 class StreamInterop extends StreamScenario:
   def expected: Long = Rivals.totalBelow(size)
@@ -23,7 +23,7 @@ class StreamInterop extends StreamScenario:
 
   @Benchmark def fs2ToWeir(): Long = fs2s.toWeir.fold(0L)(_ + _).runSync()
 
-  // element by element: nothing is there but the one that was asked for
+  // element by element: only the requested element exists
   @Benchmark def weirEffectsToFs2(): Long =
     Stream.fromIterable(items).evalMap(Task.pure).toFs2.compile.fold(0L)(_ + _).runSync()
 

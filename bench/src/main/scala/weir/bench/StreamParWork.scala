@@ -13,12 +13,12 @@ import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
 
-/** How near do effects that compute, each for some microseconds, come to what the cores can do?
+/** How near to the limit of the cores are effects that each compute for some microseconds?
   *
   * `loop` computes all of them on one thread: the bound is its time divided by the cores.
   */
 class StreamParWork extends StreamScenario:
-  /** About 10 µs: `loop` has what it really takes. */
+  /** About 10 µs: `loop` measures the exact time. */
   @Param(Array("4000")) var tokens: Int = uninitialized
   private val parallelism = 16
 

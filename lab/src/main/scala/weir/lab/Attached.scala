@@ -2,7 +2,7 @@ package weir.lab
 
 /** Runs `main` of the class that is the first argument, as a JVM that ends when its parent does. */
 object Attached:
-  /** The exit code of a JVM whose parent is gone: what a hang-up gives. */
+  /** The exit code of a JVM whose parent is gone: that of a hang-up. */
   private val orphaned = 129
 
   def main(args: Array[String]): Unit =

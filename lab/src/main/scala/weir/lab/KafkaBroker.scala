@@ -36,10 +36,10 @@ object KafkaBroker:
   private val limit = 10.minutes
   private val pollMillis = 200
 
-  /** The broker whose data is in `folder`: the one that runs there, or else a new one.
+  /** Returns the broker whose data is in `folder`: the one that runs there, or else a new one.
     *
     * **Waits** for it as long as its process runs, up to ten minutes. **Fails** with an
-    * `IOException` that has the last line it said, if it does not start.
+    * `IOException` that has the last line of its output, if it does not start.
     *
     * @param properties
     *   Kafka's own, for a new one
@@ -112,7 +112,7 @@ object KafkaBroker:
     val why = said.find(_.contains("Exception")).orElse(said.lastOption)
     IOException(s"the broker did not start: ${why.getOrElse("it said nothing")}")
 
-  /** None if there is none, or the one that was there has ended. */
+  /** Returns the running broker; none if there is none, or if it has ended meanwhile. */
   private def attach(folder: Path, wait: Wait): Option[KafkaBroker] =
     val state = folder.resolve("broker")
     Try(Files.readString(state).trim.split(' ')).toOption.flatMap {
@@ -135,8 +135,8 @@ object KafkaBroker:
       started.forall(start => written.forall(!start.isAfter(_)))
     }
 
-  /** **Waits** for the answer on one connection, since the broker takes a closed one for a user who
-    * has left. None if the other side is not there, or ends.
+  /** Connects to the broker. **Waits** for the answer on one connection, since the broker takes a
+    * closed one for a user that has left. Returns none if the broker is not there, or ends.
     */
   private def connect(port: Int, isAwaited: () => Boolean): Option[Socket] =
     val socket = Socket()

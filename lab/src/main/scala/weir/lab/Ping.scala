@@ -2,7 +2,8 @@ package weir.lab
 
 import java.lang.management.ManagementFactory
 
-/** Measures nothing: shows that a JVM starts with what it is given, reports, and ends when told. */
+/** Measures nothing: it shows that a JVM starts with its arguments, reports, and ends on request.
+  */
 object Ping extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =
     out.event(

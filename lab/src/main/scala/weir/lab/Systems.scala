@@ -1,10 +1,10 @@
 package weir.lab
 
-/** The names of what is measured, in the order in which tables and charts have them. */
+/** The names of the measured systems, in the order of tables and charts. */
 object Systems:
   val weir = "weir"
 
-  /** Not a system: what the delays, or the machine, allow at best. */
+  /** Not a system: the best result that the delays, or the machine, allow. */
   val bound = "bound"
 
   val all: Vector[String] = Vector(

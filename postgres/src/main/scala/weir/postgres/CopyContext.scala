@@ -1,6 +1,6 @@
 package weir.postgres
 
-/** The line of COPY data, and the column, that a server's CONTEXT speaks of, in whatever language.
+/** The line and the column of COPY data in a server's CONTEXT, in any language.
   *
   * `COPY t, line 17, column c: "x"`, `COPY t, Zeile 17, Spalte c: »x«`, `COPY t, 行 17, 列 c: "x"`:
   * after the name of the table there is always a comma, a word, and the number; then a comma, a

@@ -12,10 +12,10 @@ object PgQueueException:
     /** The queue's tables do not exist. */
     case NoTable
 
-    /** The tables are those of another version, or of another program. */
+    /** The tables belong to another version, or to another program. */
     case OtherVersion
 
-    /** The payload's column is not that of the codec. */
+    /** The payload's column has another type than the codec. */
     case OtherColumn
 
     /** The user may not do this with the tables. */

@@ -3,7 +3,7 @@ package weir.postgres
 import java.io.InputStream
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** The line of a script around a place in it, without what is secret in it.
+/** The line of a script around a place in it, without secrets.
   *
   * @param before
   *   the part of the line before the position

@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
 
-/** A script as `psql -f` takes it, of any size: plain, or packed by gzip or Zstandard, which is
-  * recognized by its first bytes.
+/** A script of any size, in the form that `psql -f` takes: plain, or compressed by gzip or
+  * Zstandard, which is recognized by its first bytes.
   *
   * @param name
   *   the name of the script in errors
   * @param sizeBytes
-  *   the size of the file, packed as it is; none if that is not known
+  *   the size of the file, compressed; none if it is not known
   */
 final class SqlScript private (
     val name: String,
@@ -27,8 +27,8 @@ final class SqlScript private (
   /** The number of bytes of the compressed file that the latest run of `pieces` has read. */
   def readBytes: Long = taken
 
-  /** The pieces of the script, read as they are asked for. The file is closed when the stream ends,
-    * in whatever way.
+  /** Emits the pieces of the script, which it reads on demand. The file is closed when the stream
+    * ends, in whatever way.
     *
     * **Fails** with a `ScriptException` if there is no such file, it is damaged, or cannot be
     * split; all pieces before that place have been emitted then.

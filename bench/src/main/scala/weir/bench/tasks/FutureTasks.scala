@@ -9,7 +9,7 @@ import weir.lab.gather.TaskSystem.Returned
 
 /** The forms of the published benchmark in Scala's Future on the global execution context.
   *
-  * A future is running once it exists, so what is made beforehand are the thunks.
+  * A future is running once it exists, so only the thunks are made beforehand.
   */
 object FutureTasks extends TaskSystem:
   def name: String = "future"

@@ -35,7 +35,7 @@ def ioToTask(using runtime: IORuntime): IO ~> Task = new (IO ~> Task):
 
 extension [A](resource: Resource[A])
 
-  /** The same as a resource of Cats Effect. The release is told how the use has ended. */
+  /** Converts this resource into one of Cats Effect. The release gets the outcome of the use. */
   def toCats: CatsResource[Task, A] =
     CatsResource
       .makeCaseFull[Task, (A, Outcome[Any] => Task[Unit])](poll => poll(resource.allocatedCase))(
@@ -45,7 +45,7 @@ extension [A](resource: Resource[A])
 
 extension [A](resource: CatsResource[Task, A])
 
-  /** The same as a resource of Weir's. The release is told how the use has ended. */
+  /** Converts this resource into one of Weir's. The release gets the outcome of the use. */
   def toWeir: Resource[A] =
     Resource
       .makeFull(poll => poll(resource.allocatedCase(using asyncForTask)))((acquired, outcome) =>

@@ -2,7 +2,7 @@ package weir.interop.cats
 
 import _root_.cats.Traverse
 
-/** Puts the results of a traversal back into the shape of what was traversed. */
+/** Puts the results of a traversal back into the shape of the traversed structure. */
 private[cats] object InOrder:
 
   /** `items` with the values of `values` in their places, in the order of the traversal. */

@@ -15,7 +15,9 @@ private[cats] object TaskAlternatives extends SemigroupK[Task], Align[Task]:
   def align[A, B](fa: Task[A], fb: Task[B]): Task[Ior[A, B]] =
     fa.attempt.flatMap(a => fb.attempt.flatMap(b => either(a, b)))
 
-  /** The values of those that succeeded. **Fails** with the first error if none did. */
+  /** Combines two results: keeps the values of those that succeeded. **Fails** with the first error
+    * if none did.
+    */
   def either[A, B](a: Either[Throwable, A], b: Either[Throwable, B]): Task[Ior[A, B]] =
     (a, b) match
       case (Right(a), Right(b)) => Task.pure(Ior.Both(a, b))

@@ -7,7 +7,7 @@ import weir.Task
 /** Cats' `Parallel` for tasks. */
 private[cats] object TaskParallel extends Parallel[Task]:
 
-  /** A task that is run beside those that it is combined with. */
+  /** A task that runs concurrently with those with which it is combined. */
   opaque type Par[A] = Task[A]
 
   type F[A] = Par[A]

@@ -9,9 +9,9 @@ import weir.Task
 
 /** A connection whose reads and writes block the worker.
   *
-  *   - **Cancelled** while it waits for bytes: none are lost, and the next read goes on. What a
-  *     `readN` had by then, the next read has. While it writes: some bytes have been sent, as with
-  *     any socket of fs2's.
+  *   - **Cancelled** while it waits for bytes: none are lost, and the next read goes on. The next
+  *     read gets the bytes that a `readN` had by then. While it writes: some bytes have been sent,
+  *     as with any socket of fs2's.
   *   - Reads take turns, and so do writes, by locks in plain code: no instruction of a fiber is
   *     spent on them.
   */

@@ -120,7 +120,8 @@ private final class ToWeir[A]:
   }
 
 private object ToWeir:
-  /** The most elements of one chunk: enough that what a chunk costs does not count. */
+  /** The largest number of elements of a chunk: so many that the cost of a chunk does not matter.
+    */
   inline val most = 256
 
   def apply[A](stream: Fs2Stream[Task, A]): Stream[A] =

@@ -25,10 +25,8 @@ object Bound:
   /** A first-in first-out queue of `plan.capacity` places between producers and consumers. */
   def queued(plan: Plan, producers: Int): Long = Simulation(plan, producers).run()
 
-  /** Goes from event to event, an event being the end of a delay.
-    *
-    * Whatever is later than here makes nothing else earlier, so no program can be faster. Producers
-    * that wait for a place take turns.
+  /** Goes from event to event; an event is the end of a delay. A later event never makes another
+    * one earlier, so no program can be faster. Producers that wait for a place take turns.
     */
   private final class Simulation(plan: Plan, producers: Int):
     private enum Event:

@@ -31,7 +31,9 @@ final class Course(plan: Plan, tasksPerLetter: Int):
     consumed += 1
     if consumed % tasksPerLetter == 0 then shown.append('C'): Unit
 
-  /** A P for every so many tasks produced and a C for every so many consumed, as they came. */
+  /** Returns a P for every `tasksPerLetter` tasks produced and a C for every `tasksPerLetter`
+    * consumed, in their order.
+    */
   def letters: String = synchronized(shown.toString)
 
   /** Describes how far the run has got. */

@@ -8,7 +8,7 @@ enum Event:
   case Begins(loads: Seq[Load])
   case Progress(place: Place, letters: String)
 
-  /** A way that hung elsewhere hangs here: what was to be shown, and so no failure. */
+  /** The way that hangs on the rival has hung, as it should: no failure. */
   case Hung(place: Place, why: String)
 
   def toJson: ujson.Obj = this match

@@ -52,7 +52,9 @@ object Plan:
   /** Two batches, as in the source. */
   val usualCapacity: Int = 2 * batchSize
 
-  /** The delays of `load`, divided by `speed`; those of the tasks are spread evenly by `seed`. */
+  /** Returns a plan with the delays of `load`, divided by `speed`. `seed` spreads those of the
+    * tasks evenly.
+    */
   def of(load: Load, seed: Long, speed: Double): Plan =
     val random = SplittableRandom(seed + load.ordinal)
     val least = load.leastConsumeMillis * 1e6

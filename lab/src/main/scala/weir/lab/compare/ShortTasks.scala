@@ -5,8 +5,8 @@ import java.util.SplittableRandom
 /** Very many short tasks that compute, from one producer to a few consumers.
   *
   * A task reads the clock until its time is over. That takes a little longer than its time, and two
-  * processors do more in this time than their tasks: so how long it takes without any hand-over is
-  * to be measured, too.
+  * processors do more in this time than their tasks: so the time without any hand-over must be
+  * measured too.
   *
   * @param count
   *   the tasks are the numbers below it
@@ -40,8 +40,8 @@ final class ShortTasks(val count: Int, times: WorkTimes, val consumers: Int, see
             s"task $task was consumed $times times"
         }
 
-  /** The milliseconds of the best of three runs of `way`, after one that only warms up. **Fails**
-    * if a run has not consumed each task once.
+  /** Returns the milliseconds of the best of three runs of `way`, after one that only warms up.
+    * **Fails** if a run has not consumed each task once.
     */
   def bestMillis(way: Run => Unit): Double =
     val runs = Vector.fill(ShortTasks.runs + 1) {
@@ -55,7 +55,7 @@ final class ShortTasks(val count: Int, times: WorkTimes, val consumers: Int, see
     runs.tail.min
 
 object ShortTasks:
-  /** At most so many tasks wait between the producer and the consumers. */
+  /** The largest number of tasks that wait between the producer and the consumers. */
   val capacity = 1024
 
   private val runs = 3

@@ -40,11 +40,9 @@ enum Way(val name: String):
     case BlockingQueue | Queue | Prefetch | Hang => Bound.queued(plan, producers = 1)
     case ParallelQueue | ParallelStream => Bound.queued(plan, producers = 2)
 
-  /** The time after which a run is given up.
-    *
-    * The one that may hang is given up early: where it does, it does nothing at all, and there is
-    * no reason to keep the user waiting. The others have time for a machine that is busy with
-    * something else.
+  /** Returns the time after which a run is given up. The way that may hang is given up early: once
+    * it hangs it does nothing at all, so there is no reason to wait. The others have time for a
+    * busy machine.
     */
   def deadlineNanos(plan: Plan): Long =
     val bound = boundNanos(plan)

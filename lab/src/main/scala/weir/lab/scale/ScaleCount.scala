@@ -1,12 +1,11 @@
 package weir.lab.scale
 
-/** A count of something that grows where carriers disturb each other, taken while a row is
-  * measured.
+/** A count, taken while a row is measured, of something that grows if carriers disturb each other.
   *
   * @param unit
   *   the unit of its results
   * @param operations
-  *   a result is the count for so many operations
+  *   the number of operations for which a result has the count
   */
 enum ScaleCount(val title: String, val unit: String, val operations: Int = 1000):
   /** The processor time of all threads of the JVM, its collector and compiler included. */

@@ -180,8 +180,8 @@ enum ScaleRow(
         Has.forks
       )
 
-  /** Without Cats Effect 3.7.1, which leaves some of so many fibers asleep, for minutes or ever:
-    * docs/measurements/sleepers.md.
+  /** Without Cats Effect 3.7.1, which leaves some of that many fibers asleep, for minutes or for
+    * ever: docs/measurements/sleepers.md.
     */
   case Sleeping
       extends ScaleRow(

@@ -35,7 +35,7 @@ private[postgres] trait Delivery:
   /** Gives up the open COPY, if there is one. */
   def abortCopy: Task[Unit]
 
-/** Sends each piece as it is. */
+/** Sends each piece unchanged. */
 private[postgres] final class PlainDelivery(session: Session) extends Delivery:
   def begin(script: String): Task[Unit] = Task.unit
   def end: Task[Unit] = Task.unit

@@ -5,8 +5,8 @@ import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
 /** Looks for a COPY statement in the skipped data of a COPY that the server has refused: if the
-  * script has no data there, what is skipped is statements up to the end of the next COPY's data. A
-  * line within the quotes of a CSV value is data, whatever it says.
+  * script has no data there, statements up to the end of the next COPY's data are skipped. A line
+  * within the quotes of a CSV value is always data.
   */
 private[postgres] final class SkippedData(copy: Piece.Statement):
   import SkippedData.*

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import scala.concurrent.duration.DurationLong
 import weir.postgres.{ApplySummary, Done, Piece, Secrets, SlowStatement}
 
-/** Counts what has been done, for the summary. */
+/** Counts statements, rows, errors and bytes for the summary. */
 private[postgres] final class SummaryCounts(slowest: Int):
   private val begunNanos = System.nanoTime()
   private var statements = 0L

@@ -54,9 +54,9 @@ final class Checksum:
     )
     digest.clone().asInstanceOf[MessageDigest].digest()
 
-  /** A key that can only be made from the script: another sum of its first `offset` bytes, which
-    * cannot be computed from that of `at`. From a SHA-256 sum one can compute only the sums of
-    * texts that continue with its padding, which begins with 0x80 (length extension).
+  /** Returns a key that can only be made from the script: another sum of its first `offset` bytes,
+    * which cannot be computed from the one of `at`. From a SHA-256 sum one can compute only the
+    * sums of texts that continue with its padding, which begins with 0x80 (length extension).
     */
   def keyAt(offset: Long): Array[Byte] =
     at(offset): Unit

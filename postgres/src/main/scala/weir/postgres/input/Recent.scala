@@ -26,7 +26,7 @@ private[postgres] final class Recent(keepBytes: Long):
   private var offset = 0L
   private var line = 1L
 
-  // Blocks at the beginning of statements that are longer than what is kept.
+  // Blocks at the beginning of statements that are longer than the kept bytes.
   private val beginning = ArrayDeque[Block]()
   private var beginningBytes = 0L
   private var begin = 0L
@@ -105,7 +105,7 @@ private[postgres] object Recent:
       val first = (from - offset).max(0).toInt
       java.util.Arrays.copyOfRange(bytes, first, (until - offset).min(length).toInt.max(first))
 
-    /** The index at which the line begins: that after so many newlines. */
+    /** Returns the index at which the line begins: the one after this number of newlines. */
     def beginOf(number: Long): Int =
       var left = number - line
       var at = 0

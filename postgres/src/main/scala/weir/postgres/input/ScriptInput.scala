@@ -5,10 +5,10 @@ import java.io.{FileInputStream, InputStream}
 import java.nio.channels.Channels
 import java.util.zip.GZIPInputStream
 
-/** The bytes of a script, unpacked.
+/** The decompressed bytes of a script.
   *
   * @param raw
-  *   the file as it is
+  *   the file, compressed or not
   * @param report
   *   called with the number of its bytes that have been read so far
   */

@@ -24,8 +24,7 @@ private[postgres] trait CopyTarget:
   /** Commits all parts but the first, each with the statement that `record` makes of its number. */
   def commitOthers(record: Int => String)(using Task.Direct): Unit
 
-  /** Aborts the COPY on all connections. What the other connections have not committed is rolled
-    * back.
+  /** Aborts the COPY on all connections. Uncommitted work of the other connections is rolled back.
     */
   def abort()(using Task.Direct): Unit
 

@@ -103,7 +103,7 @@ private[postgres] final class Jobs private (
   /** Sets the fiber that is cancelled together with the script. */
   def runs(fiber: Fiber[Any]): Unit = running = fiber
 
-  /** Closes the additional connections: what they have not committed is rolled back. New ones are
+  /** Closes the additional connections, which rolls back their uncommitted work. New ones are
     * opened for the next COPY.
     */
   def drop: Task[Unit] = Task.defer {

@@ -19,7 +19,7 @@ final class RowCutter(chunkBytes: Long):
 
   private var escaped = false
   private var endOfCopy = false // whether there was a `\.`
-  private var known = -1 // what is left of the newlines that `expect` was told of
+  private var known = -1 // the newlines that are left of those given to `expect`
   private var inChunk = 0L
   private var ended = true
 

@@ -27,7 +27,8 @@ private[postgres] final class Journal(
   /** The key of the row, as a literal. */
   private var key = literal(names.name)
 
-  /** The row of this script, if it has one, once this run is the only one that may write it.
+  /** Returns the row of this script, if it has one, once this run is the only one that may write
+    * it.
     *
     * **Waits** some seconds for another run of the script to end: a server takes a while to see
     * that its client was killed. **Fails** if it has not ended by then, if the tables are not
@@ -183,8 +184,8 @@ private[postgres] final class Journal(
       s"settings = $state, bound = $bound, applied = pg_catalog.clock_timestamp(), finished = " +
       s"NULL WHERE script = $key"
 
-  /** The statement that notes the beginning of one that runs outside of a transaction; with `None`,
-    * one that removes the note.
+  /** Returns the statement that notes the beginning of one that runs outside of a transaction; with
+    * `None`, the statement that removes the note.
     */
   def noting(place: Option[String]): String =
     s"UPDATE weir_sql.journal SET run = $ours, uncertain = ${place.fold("NULL")(literal)} " +
@@ -213,7 +214,7 @@ private[postgres] final class Journal(
     )
     .map(_.map(row => intact(names.name)(Part.of(row))))
 
-  /** `error`, or in words what it means if another run has taken the row over. */
+  /** Fails with `error`, or with an explanation if another run has taken the row over. */
   def fenced(error: Throwable): Task[Nothing] = Task.fail(
     if isTakenOver(error) then
       refused(

@@ -73,7 +73,7 @@ private[postgres] final class Journaled(
       applied(statement, statement.endOffset)
       Some(done)
 
-  /** After the last piece. **Fails** if the script is shorter than what has been applied. */
+  /** Called after the last piece. **Fails** if the script is shorter than the applied part. */
   def end()(using Task.Direct): Unit =
     skipping.finish(pieces)
     if !single && lane.transaction != Idle then throw inTransaction

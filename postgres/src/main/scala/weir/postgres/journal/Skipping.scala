@@ -50,8 +50,8 @@ private[postgres] final class Skipping(
     else if entry.settings.isEmpty then throw unknownSettings(entry, statement)
     else false
 
-  /** After a piece that was skipped, the last of `pieces`, which ends at `end`. **Fails** if it is
-    * not what was applied.
+  /** Called after a piece that was skipped, the last of `pieces`, which ends at `end`. **Fails** if
+    * it differs from the applied one.
     */
   def passed(end: Long, pieces: Long): Unit =
     entry.filter(_.pieces == pieces).foreach { entry =>
@@ -142,7 +142,7 @@ private[postgres] final class Skipping(
   )
 
 private[postgres] object Skipping:
-  /** The beginning of the statement, in one line, without what is secret in it. */
+  /** Returns the beginning of the statement, in one line, without secrets. */
   def shown(statement: Piece.Statement): String =
     val text = Secrets.mask(String(statement.text.take(2000), "UTF-8")).replaceAll("\\s+", " ")
     if statement.text.length > 2000 || text.length > 200 then s"${text.take(200)}…" else text

@@ -60,7 +60,7 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
     case error: ServerError => error.sqlState
     case _ => ""
 
-  /** `error`, with the row of the COPY data that it is about replaced by what `row` makes of it. */
+  /** Returns `error` with its row of COPY data replaced by `row` of it. */
   def withRow(error: Throwable, row: Long => Long): Throwable = error match
     case error: ServerError if error.copyRow.nonEmpty =>
       val here = error.copyRow.get
@@ -97,7 +97,7 @@ private[postgres] object Lane:
   def withHint(error: ServerError, hint: String): ServerError =
     copy(error, error.copyRow, error.context, error.character, Some(hint))
 
-  /** `text` as a string of SQL, whatever the setting of standard_conforming_strings. */
+  /** Returns `text` as a string of SQL, for every setting of standard_conforming_strings. */
   def literal(text: String): String =
     val doubled = text.replace("'", "''")
     if doubled.contains('\\') then s" E'${doubled.replace("\\", "\\\\")}'" else s"'$doubled'"

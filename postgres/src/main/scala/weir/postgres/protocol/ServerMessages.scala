@@ -51,7 +51,7 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
   /** All that follows is encrypted. */
   def becomeOpaque(): Unit = framing = Framing.Opaque
 
-  /** Reads `length` bytes, and puts those that are for the driver into `out`. */
+  /** Reads `length` bytes, and puts those for the driver into `out`. */
   def feed(bytes: Array[Byte], length: Int, out: ByteQueue): Unit =
     var at = 0
     if framing == Framing.Answer && length > 0 && bytes(0) != 'E' then

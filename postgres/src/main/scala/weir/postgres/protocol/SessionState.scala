@@ -17,8 +17,8 @@ private[postgres] final case class SessionState(
     settings: Vector[(String, String)],
     bound: Vector[String]
 ):
-  /** The statements that give these settings to a session that has those of `before`; empty if
-    * there is nothing to do.
+  /** Returns the statements that give these settings to a session with the settings of `before`;
+    * empty if there is nothing to do.
     */
   def change(before: SessionState): String =
     val has = before.settings.toMap
@@ -99,8 +99,8 @@ private[postgres] object SessionState:
     case "session_authorization" => "RESET SESSION AUTHORIZATION;"
     case _ => s"RESET ${name.split('.').map(part => s"\"$part\"").mkString(".")};"
 
-  /** Statements that change neither settings nor what is bound to the session, except through a
-    * function.
+  /** Statements that change neither settings nor things that are bound to the session, except
+    * through a function.
     */
   private val quiet =
     Set("INSERT", "UPDATE", "DELETE", "MERGE", "COPY", "ALTER", "DROP", "COMMENT") ++

@@ -62,8 +62,8 @@ private[postgres] object TcpSocket:
     ExtendedSocketOptions.TCP_KEEPCOUNT -> 6
   )
 
-/** A Unix domain socket as the driver wants its sockets: a `java.net.Socket`, whatever address
-  * `connect` is given.
+/** A Unix domain socket in the form that the driver needs: a `java.net.Socket`. It ignores the
+  * address that `connect` gets.
   */
 private[postgres] final class UnixSocket(
     path: java.nio.file.Path,

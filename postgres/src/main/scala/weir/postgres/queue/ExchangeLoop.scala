@@ -75,7 +75,7 @@ private[queue] final class ExchangeLoop[A](
               retry = firstRetry
             catch
               case error: SQLException if TransientErrors.includes(error) =>
-                foundNone = true // what is thought of the queue may be wrong
+                foundNone = true // the knowledge of the queue may be outdated
                 if mayBeCommitted then plan.reports.foreach(_.leased.isDoubted = true)
                 state.putBack(plan.reports)
                 if retry == firstRetry then tell(Event.Disconnected(error))

@@ -6,7 +6,7 @@ import weir.Task
 import weir.postgres.{PgCodec, PgQueueException}
 import weir.postgres.PgQueueException.Kind
 
-/** Connections to the tables of a queue: whether those are there, and what errors mean for it.
+/** Opens connections to the tables of a queue, checks that the tables exist, and translates errors.
   */
 private[postgres] final class QueueAccess(
     connect: () => Connection,
@@ -82,7 +82,7 @@ private[postgres] final class QueueAccess(
       _.setString(1, tables.jobs)
     )(_ => ()): Unit
 
-  /** The comment and the type of the payload of the table that is there. */
+  /** Reads the comment and the payload's type of the existing table. */
   private def read(connection: Connection): Option[(Option[String], Option[String])] =
     Jdbc
       .query(

@@ -8,7 +8,7 @@ import weir.postgres.{PgCodec, PgJob, PgOffer, PgQueue}
 /** The statements of a queue, each a blocking call on a connection whose transactions are the
   * caller's.
   *
-  * Times are the server's: no clock of a worker's machine decides who holds what.
+  * Times are the server's: no clock of a worker's machine decides about leases.
   */
 private[postgres] final class QueueCalls[A](
     tables: QueueTables,
@@ -42,8 +42,8 @@ private[postgres] final class QueueCalls[A](
        |)
        |SELECT id, key, (SELECT pg_notify('${tables.channel}', '')::text) FROM added""".stripMargin
 
-  /** The numbers of the jobs added, in the order of `offers`; none for one whose key is there
-    * already.
+  /** Adds jobs, and returns their numbers in the order of `offers`; none for each job whose key is
+    * in the queue.
     */
   def offer(connection: Connection, storable: Storable): Vector[Option[Long]] =
     val offers = storable.offers
@@ -184,7 +184,7 @@ private[postgres] final class QueueCalls[A](
     val takeFromSql = takeSql(" AND priority = ? AND (run_at, id) >= (?, ?)")
     s"$settings$ackSql; $takeFromSql; COMMIT"
 
-  /** The keys of those that were still the caller's, and are done now. */
+  /** Acknowledges the jobs that the caller still holds, and returns their numbers and tokens. */
   def ack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
     held(connection, settings + ackSql, jobs)
 
@@ -240,7 +240,9 @@ private[postgres] final class QueueCalls[A](
        |FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
        |WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token""".stripMargin
 
-  /** The keys of those that are still the caller's, for `lease` from now on. */
+  /** Extends the leases of the jobs that the caller still holds, to `lease` from now on, and
+    * returns their numbers and tokens.
+    */
   def extend(connection: Connection, jobs: Vector[PgJob[Any]], lease: Long): Set[(Long, Int)] =
     Jdbc
       .query(connection, settings + extendSql) { statement =>
@@ -263,7 +265,7 @@ private[postgres] final class QueueCalls[A](
     s"""SELECT ceil(extract(epoch FROM run_at - clock_timestamp()) * 1000) FROM ${tables.jobs}
        |WHERE NOT is_due ORDER BY run_at LIMIT 1""".stripMargin
 
-  /** In how many milliseconds the next job is due of those that are not ready. */
+  /** Returns the number of milliseconds until the next job that is not ready is due. */
   def untilNext(connection: Connection): Option[Long] =
     Jdbc.query(connection, settings + nextSql)(_ => ())(_.getLong(1)).headOption
 

@@ -9,10 +9,10 @@ import scala.util.control.NonFatal
 import weir.{Channel, Fiber, Outcome, Resource, Stream, Supervisor, Task}
 import weir.postgres.{PgJob, PgWorker}
 
-/** Takes jobs, runs them, and reports what became of them: one run of `PgQueue.stream`.
+/** Takes jobs, runs them, and reports their outcomes: one run of `PgQueue.stream`.
   *
-  * At the end, in this order: nothing more is taken; the fibers of the jobs are cancelled, and have
-  * ended; the exchange loop reports what is done and gives back the rest; the connections are
+  * The end has these steps, in order: no more jobs are taken; the fibers of the jobs are cancelled,
+  * and end; the exchange loop reports done jobs and gives back the others; the connections are
   * closed.
   */
 private[postgres] final class QueueWorker[A, B] private (

@@ -117,7 +117,8 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
     inExchange = 0
     reports = unsent ++ reports
 
-  /** Records that the reports have reached the server, and that so many results go to the consumer.
+  /** Records that the reports have reached the server, and that this number of results goes to the
+    * consumer.
     */
   def exchanged(results: Int): Unit = locked:
     inExchange = 0

@@ -146,8 +146,7 @@ private[split] final class CopyScan:
 private[split] object CopyScan:
   private val marker: Array[Byte] = "\\.\r".getBytes
 
-  /** False if the line at `at`, which begins with a backslash, is not the marker, whatever follows.
-    */
+  /** Returns false if the line at `at`, which begins with a backslash, cannot be the marker. */
   private def mayEnd(bytes: Array[Byte], at: Int, end: Int): Boolean =
     def holds(index: Int, byte: Char) = index >= end || bytes(index) == byte
     holds(at + 1, '.') && (holds(at + 2, '\n') || holds(at + 2, '\r') && holds(at + 3, '\n'))

@@ -47,7 +47,7 @@ private[split] final class DollarQuote:
     matched = 0
     if i < end && bytes(i) == '$' then to(DollarClose, i + 1) else i
 
-  /** After a `$` in the string. One that ends no tag may begin the next. */
+  /** Handles the state after a `$` in the string. A `$` that ends no tag may begin the next tag. */
   private def close(bytes: Array[Byte], i: Int): Int =
     if bytes(i) == '$' then
       if matched == length then to(Plain, i + 1)

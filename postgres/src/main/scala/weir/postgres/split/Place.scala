@@ -10,7 +10,7 @@ private[postgres] final class Place(var offset: Long, var line: Long, var column
   def move(bytes: Array[Byte], from: Int, to: Int): Unit =
     move(bytes, from, to, WordScan.newlines(bytes, from, to))
 
-  /** As `move`, for who has counted the newlines. */
+  /** Moves as the other `move` does, for a caller that has counted the newlines. */
   def move(bytes: Array[Byte], from: Int, to: Int, newlines: Int): Unit =
     var lineFrom = from
     if newlines > 0 then

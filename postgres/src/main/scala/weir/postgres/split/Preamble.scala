@@ -9,7 +9,7 @@ private[split] final class Preamble(errors: ScriptErrors):
   private val bytes = new Array[Byte](Preamble.most)
   private var length = 0
 
-  /** Takes what is missing of the first bytes. False if more are. */
+  /** Takes the missing first bytes from a run. Returns false if more are missing. */
   def take(from: Run): Boolean =
     val count = math.min(from.end - from.index, bytes.length - length)
     System.arraycopy(from.bytes, from.index, bytes, length, count)
@@ -17,7 +17,7 @@ private[split] final class Preamble(errors: ScriptErrors):
     from.index += count
     length == bytes.length
 
-  /** The bytes, without a byte-order mark. Fails if they are not those of a script. */
+  /** Returns the bytes, without a byte-order mark. Fails if they are not those of a script. */
   def end(): Run =
     if begins("PGDMP") then
       refuse(

@@ -3,8 +3,8 @@ package weir.postgres.split
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.util.regex.Pattern
 
-/** The settings after which a script could not be split as it is: a backslash would mean another
-  * thing.
+/** Finds settings after which a script could not be split as usual: a backslash would have another
+  * meaning.
   */
 private[postgres] object Refused:
 

@@ -23,13 +23,15 @@ private[split] final class Run(start: Position):
 
   def offset(at: Int): Long = place.offset + (at - placed)
 
-  /** The position of a byte. It must not lie before one that was asked for earlier. */
+  /** Returns the position of a byte. It must not be before a byte that was asked for earlier. */
   def position(at: Int): Position =
     place.move(bytes, placed, at)
     placed = at
     place.position
 
-  /** The same for who has counted the newlines since `placed`, which the last position was for. */
+  /** Returns the position of a byte, for a caller that has counted the newlines since `placed`, the
+    * byte of the last position.
+    */
   def position(at: Int, newlines: Int): Position =
     place.move(bytes, placed, at, newlines)
     placed = at

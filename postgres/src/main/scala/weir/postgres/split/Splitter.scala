@@ -31,8 +31,8 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
   private var copyStart = Position.start
   private var isFinished = false
 
-  /** Gives the next `length` bytes of the script, those of `block` from 0 on. The last ones must
-    * have been used: that is, `next` has returned null, or there were none.
+  /** Adds the next `length` bytes of the script, those of `block` from 0 on. The previous block
+    * must have been used up: `next` has returned null, or there was no block.
     */
   def feed(block: Array[Byte], length: Int): Unit =
     require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
@@ -93,8 +93,8 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
     val run = aside
     if (run ne null) && isAhead then run.offset(run.index) else file.offset(file.index)
 
-  /** The rest of a COPY's line is read after its data. Within the rest of such a line, it is what
-    * is left of that rest.
+  /** The rest of a COPY's line is read after its data. If the COPY is within such a rest, its rest
+    * is the remaining part of it.
     */
   private def beginCopy(start: Position): Unit =
     copyStart = start

@@ -7,9 +7,9 @@ private[postgres] final case class SqlLiteral(start: Int, end: Int, after: Int)
 
 private[postgres] object SqlLiteral:
 
-  /** The string that begins at `at`, if one does: in single or dollar quotes, or in the quotes that
-    * it has inside of another string, which are doubled, or have a backslash before them. One that
-    * has no end goes to the end of the text.
+  /** Returns the string that begins at `at`, if there is one: in single or dollar quotes, or in the
+    * quotes of a string inside of another one, which are doubled or have a backslash before them. A
+    * string without an end goes to the end of the text.
     */
   def at(text: String, at: Int): Option[SqlLiteral] =
     val quote = at + prefixLength(text, at)

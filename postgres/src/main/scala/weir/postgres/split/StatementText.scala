@@ -11,7 +11,7 @@ private[split] final class StatementText:
   private var keptLength = 0
   private var keptTo = 0L // the offset in the script at which the kept bytes end
   private var run: Run | Null = null // null: nothing is being taken
-  private var from = 0 // what is not kept begins here
+  private var from = 0 // the part that is not kept begins here
   private var jumps: List[Piece.Jump] = Nil
 
   var isBegun = false

@@ -101,7 +101,7 @@ private[postgres] object Tokens:
 
   private def inWord(c: Byte): Boolean = startsWord(c) || (c >= '0' && c <= '9') || c == '$'
 
-  /** Upper case of ASCII letters alone, whatever the locale. */
+  /** Returns `word` with its ASCII letters in upper case, in every locale. */
   private def upper(word: String): String =
     word.map(c => if c >= 'a' && c <= 'z' then (c - 32).toChar else c)
 

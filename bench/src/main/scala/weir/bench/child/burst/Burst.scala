@@ -48,8 +48,8 @@ object Burst extends Experiment:
         repeated(s"blocked $blockMillis ms: $fibers", fibers):
           burst.blocked(fibers, blockMillis)
 
-    /** Warmed up with few fibers, so that the first burst is one; then it reports what the pauses
-      * keep.
+    /** Runs bursts with pauses. The warm-up has few fibers, so that the first burst is a real one.
+      * Reports the memory and threads that are kept in the pauses.
       */
     def bursts(): Unit =
       val fibers = options.int("fibers")
@@ -101,7 +101,7 @@ object Burst extends Experiment:
     private def reportHeap(name: String)(run: => Any): Unit =
       out.result(Result(name, system, LiveHeap.peakBytes(run) / 1e6, "MB", Result.lower))
 
-    /** The milliseconds that `run` takes. **Fails** if it does not return what is expected. */
+    /** Returns the milliseconds that `run` takes. **Fails** if it does not return `expected`. */
     private def checked(name: String, expected: Long)(run: => Long): Double =
       val start = System.nanoTime()
       val result = run

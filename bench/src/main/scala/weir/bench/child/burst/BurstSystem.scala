@@ -9,8 +9,8 @@ trait BurstSystem:
     */
   def nested(fibers: Int, calls: Int, inner: Inner): Long
 
-  /** `fibers` fibers that each block their thread for `millis`, as the system's documentation says
-    * that blocking code is to be run.
+  /** Runs `fibers` fibers that each block their thread for `millis`, in the way that the system's
+    * documentation names for blocking code.
     */
   def blocked(fibers: Int, millis: Long): Long
 
@@ -31,7 +31,7 @@ object BurstSystem:
 
 /** The inner effect; its result counts as one call. */
 enum Inner(val name: String, val yields: Boolean):
-  /** Next to nothing, so that what is measured is the nesting. */
+  /** Next to nothing, so that only the nesting is measured. */
   case Ready extends Inner("nested runSync", false)
 
   /** The same, after it has let others run, so that it cannot end on the spot. */

@@ -2,8 +2,7 @@ package weir.bench.child.burst
 
 import java.util.concurrent.{Callable, ExecutorService, Executors}
 
-/** Virtual threads as they are: one for each fiber, and another for what is run to its end in it.
-  */
+/** Bare virtual threads: one for each fiber, and another one for each nested run. */
 private[burst] object OnVirtualThreads extends BurstSystem:
   def nested(fibers: Int, calls: Int, inner: Inner): Long =
     def effect(): Long =

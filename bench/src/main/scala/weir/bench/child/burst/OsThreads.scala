@@ -8,7 +8,9 @@ private[burst] object OsThreads:
   private val tasks = Path.of("/proc/self/task")
   private val isLinux = Files.isDirectory(tasks)
 
-  /** All of them on Linux; elsewhere those that the JVM knows, which leaves out its collectors'. */
+  /** Returns all of them on Linux; elsewhere those that the JVM knows, without its collectors'
+    * threads.
+    */
   def count(): Int =
     if isLinux then tasks.toFile.list().length
     else ManagementFactory.getThreadMXBean.getThreadCount

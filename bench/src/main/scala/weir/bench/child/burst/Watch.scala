@@ -3,8 +3,8 @@ package weir.bench.child.burst
 import java.util.concurrent.locks.LockSupport
 
 /** Counts the process's threads from a platform thread of its own, which no carrier and no pool can
-  * hold up, and which is part of the base line. Not while medians are measured: what it does every
-  * 2 ms cost some systems a tenth of their time, and others nothing.
+  * delay, and which is part of the base line. It does not run while medians are measured: its work
+  * every 2 ms cost some systems a tenth of their time, and others nothing.
   */
 private[burst] final class Watch private () extends AutoCloseable:
   // shared, guarded by this
@@ -17,7 +17,7 @@ private[burst] final class Watch private () extends AutoCloseable:
   /** The threads that were there before the system was used. */
   val baseLine: Int = OsThreads.count()
 
-  /** Runs `body`, and looks meanwhile, having forgotten what was seen before. */
+  /** Runs `body`, and watches meanwhile. It first forgets earlier observations. */
   def during[A](body: => A): A =
     synchronized:
       threads = OsThreads.count()

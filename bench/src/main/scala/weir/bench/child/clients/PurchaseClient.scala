@@ -18,7 +18,7 @@ final class PurchaseClient private (
     delayMillis: Option[Long]
 ) extends AutoCloseable:
 
-  /** The sum of what the client `id` has bought, in cents. **Waits** for the service. */
+  /** Returns the sum of the purchases of client `id`, in cents. **Waits** for the service. */
   def cents(id: Int): Long =
     PurchaseClient.total(http.send(request(id), HttpResponse.BodyHandlers.ofString()))
 

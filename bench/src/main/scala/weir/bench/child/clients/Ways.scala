@@ -5,7 +5,9 @@ import java.util.stream.IntStream
 
 import weir.Task
 
-/** The ways to sum what the clients 1 to `ids` have bought: who asks, and how many at a time. */
+/** The ways to sum the purchases of the clients 1 to `ids`: they differ in who asks, and in the
+  * number of requests at a time.
+  */
 object Ways:
   type Way = (client: PurchaseClient, ids: Int) => Long
 

@@ -48,9 +48,9 @@ private[highload] final class StealingQueues[A](consumers: Int, capacity: Int, b
   private def goOn(values: Seq[A], rest: Seq[A]): Task[Unit] =
     idle.wakeAfter((), values.size - rest.size).flatMap(_ => offerAll(rest))
 
-  /** The next values for this consumer, at least one; none when all have been taken after `close`.
-    * **Waits** while all queues are empty. **Cancelled** while it waits. **Order**: that of each
-    * queue.
+  /** Returns the next values for this consumer, at least one; none when all have been taken after
+    * `close`. **Waits** while all queues are empty. **Cancelled** while it waits. **Order**: that
+    * of each queue.
     */
   def take(consumer: Int): Task[Seq[A]] = Task.defer {
     poll(consumer) match
@@ -114,7 +114,7 @@ private[highload] object StealingQueues:
     private def leave(woken: Deferred[Unit]): Task[Unit] =
       Task.defer(if waiting.remove(woken) then Task.unit else wake(1))
 
-    /** `value`, once so many of the fibers that wait have been told. No cancel comes in between. */
+    /** Wakes `count` waiting fibers, and returns `value`. No cancel comes in between. */
     def wakeAfter[B](value: B, count: Int): Task[B] =
       if waiting.isEmpty then Task.pure(value) else Task.uncancelable(_ => wake(count).as(value))
 

@@ -7,7 +7,7 @@ import weir.lab.compare.ShortTasks
 
 /** The ways of Weir. They run on workers, as the main task of a `WeirApp` does. */
 private[highload] object WeirHighLoad:
-  /** At most so many tasks are taken at once where it says so: a sixteenth of what may wait. */
+  /** The largest number of tasks that are taken at once: a sixteenth of the capacity. */
   private val batch = 64
 
   val blockingQueue: (ShortTasks, ShortTasks#Run) => Unit = (tasks, run) =>
@@ -32,7 +32,9 @@ private[highload] object WeirHighLoad:
       Task.both(produce(tasks, queue.offer), all(tasks)(_ => consumer))
     })
 
-  /** As `queue`, but the producer offers batches, and a consumer takes what is there, up to one. */
+  /** As `queue`, but the producer offers batches, and a consumer takes the tasks that are there, up
+    * to a batch.
+    */
   val queueBatches: (ShortTasks, ShortTasks#Run) => Unit = (tasks, run) =>
     runOnWorkers(Queue.bounded[Int](ShortTasks.capacity).flatMap { queue =>
       def consumer: Task[Unit] = queue.takeBetween(1, batch).flatMap { taken =>

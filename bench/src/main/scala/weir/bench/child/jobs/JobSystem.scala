@@ -4,7 +4,7 @@ import java.sql.{Connection, DriverManager}
 
 /** A queue of jobs in Postgres, as its documentation recommends it for many short jobs. */
 trait JobSystem:
-  /** Makes its tables, without what was in them. */
+  /** Creates its tables, and empties existing ones. */
   def create(url: String): Unit
 
   /** Adds jobs, each with a payload of 100 bytes. */

@@ -3,7 +3,7 @@ package weir.bench.child.kafka
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.LongAdder
 
-/** Runs from the first record to the last of them; what is read is counted, and its bytes. */
+/** Measures the time from the first record to the last. It counts the records and their bytes. */
 final class Clock(records: Int):
   private val start = java.util.concurrent.atomic.AtomicLong(0)
   private val bytes = LongAdder()

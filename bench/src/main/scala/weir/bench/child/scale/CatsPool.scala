@@ -3,7 +3,7 @@ package weir.bench.child.scale
 import cats.effect.IO
 import cats.effect.unsafe.IORuntime
 
-/** Cats Effect's own pool with so many threads. The global one has two at least. */
+/** Cats Effect's own pool with `carriers` threads. The global one has at least two. */
 private[scale] final class CatsPool(carriers: Int):
   private val runtime: IORuntime =
     val (pool, _, shutdown) = IORuntime.createWorkStealingComputeThreadPool(threads = carriers)

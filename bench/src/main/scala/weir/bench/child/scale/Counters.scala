@@ -15,7 +15,7 @@ private[scale] object Counters:
     if system == "weir" then () => ProcessCounters.read() ++ WeirCounters.read()
     else ProcessCounters
 
-  /** By how much each count has grown, in its unit, if there were so many operations meanwhile. */
+  /** Returns the growth of each count, in its unit, for the number of operations meanwhile. */
   def growth(
       before: Map[ScaleCount, Long],
       after: Map[ScaleCount, Long],

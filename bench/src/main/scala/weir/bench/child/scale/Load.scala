@@ -5,10 +5,10 @@ import scala.concurrent.duration.*
 import weir.bench.Rivals
 import weir.lab.scale.ScaleRow
 
-/** Says how much a run of a row does, the same in all systems.
+/** The amount of work in a run of a row, the same in all systems.
   *
   * @param divisor
-  *   by how much a run is smaller than usual, for tests
+  *   the factor by which a run is smaller than usual, for tests
   */
 final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1):
   /** The fibers, the pairs of fibers, the streams or the threads. */
@@ -38,7 +38,7 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
   /** The numbers below `each`. */
   val items: List[Int] = List.range(0, each)
 
-  /** At most so many effects of a stream run at a time. */
+  /** The largest number of effects of a stream that run at a time. */
   def parallelism: Int = 2 * carriers
 
   def permits: Int = carriers

@@ -34,7 +34,7 @@ private[scale] final class OnForkJoin(carriers: Int) extends ScaleSystem:
       case ScaleRow.RunSync => () => calls(load)
     part.lift(load.row)
 
-  /** Each sleep is a scheduled call, and the one that is over schedules the next. */
+  /** Each sleep is a scheduled call. When it is over, it schedules the next. */
   private def rings(load: Load): Long =
     val rung = AtomicLong()
     val ended = CountDownLatch(load.fibers)

@@ -9,7 +9,7 @@ import org.apache.pekko.stream.scaladsl.{Merge, Source}
 
 import weir.lab.scale.ScaleRow
 
-/** Pekko Streams on a dispatcher with so many threads; the usual one has eight at least. */
+/** Pekko Streams on a dispatcher with `carriers` threads; the usual one has at least eight. */
 private[scale] final class OnPekko(carriers: Int) extends ScaleSystem:
   private given system: ActorSystem = ActorSystem(
     "scale",

@@ -68,7 +68,7 @@ private[scale] object OnVirtualThreads extends ScaleSystem:
     Thread.startVirtualThread(() => result = body).join()
     result
 
-  /** The sum of what `count` virtual threads return. */
+  /** Starts `count` virtual threads, and returns the sum of the results. */
   private def started(count: Int)(body: Int => Long): Long =
     val results = new Array[Long](count)
     val threads = Array.tabulate(count): i =>

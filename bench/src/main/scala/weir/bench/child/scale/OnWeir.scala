@@ -65,7 +65,7 @@ private[scale] object OnWeir extends ScaleSystem:
   private def gather(load: Load)(f: Int => Task[Int]): Task[Long] =
     Task.parTraverse(load.items)(f).map(Rivals.total)
 
-  /** The sum of what a fiber for each item returns. */
+  /** Starts a fiber for each item, and returns the sum of the results. */
   private def started(items: List[Int])(f: Int => Task[Long]): Task[Long] =
     Task
       .traverse(items)(i => f(i).start)

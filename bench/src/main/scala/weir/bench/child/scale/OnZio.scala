@@ -76,7 +76,7 @@ private[scale] object OnZio extends ScaleSystem:
   private def gather(load: Load)(f: Int => ZIO[Any, Throwable, Int]): Effect =
     ZIO.foreachPar(load.items)(f).map(Rivals.total)
 
-  /** The sum of what a fiber for each item returns. */
+  /** Starts a fiber for each item, and returns the sum of the results. */
   private def started(items: List[Int])(f: Int => Effect): Effect =
     ZIO
       .foreach(items)(i => f(i).fork)

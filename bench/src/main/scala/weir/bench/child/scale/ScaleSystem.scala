@@ -22,7 +22,7 @@ object ScaleSystem:
     case "pekko" => OnPekko(carriers)
     case other => throw IllegalArgumentException(s"scale does not run on '$other'")
 
-  /** The sum of what `count` threads of the operating system return. */
+  /** Starts `count` OS threads, and returns the sum of the results. */
   private[scale] def onPlatformThreads(count: Int)(body: () => Long): Long =
     val results = new Array[Long](count)
     val threads = Vector.tabulate(count): i =>

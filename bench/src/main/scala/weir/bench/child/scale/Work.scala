@@ -1,9 +1,9 @@
 package weir.bench.child.scale
 
-/** A computation that takes as many microseconds as it is asked to, without a look at the clock.
+/** A computation that takes a given number of microseconds, without reading the clock.
   *
-  * The clock costs 20 to 40 ns, and in some virtual machines a system call. Each step waits for the
-  * one before, so that it takes the same time wherever the compiler has put the loop.
+  * The clock costs 20 to 40 ns, and in some virtual machines a system call. Each step depends on
+  * the one before, so that it takes the same time for every placement of the loop by the compiler.
   */
 final class Work private[scale] (stepsPerMicro: Int):
   /** Computes for `micros` microseconds, and returns `i`. */

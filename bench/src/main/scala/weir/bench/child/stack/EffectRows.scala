@@ -27,7 +27,7 @@ private[stack] object EffectRows:
     thread
   }
 
-  /** `one`, which returns 1, so many times after each other. */
+  /** Runs `one`, which returns 1, `count` times, one after the other. */
   private def times[F[_]](count: Int)(one: F[Int])(using F: Async[F]): F[Long] =
     def loop(left: Int, sum: Long): F[Long] =
       if left == 0 then F.pure(sum) else one.flatMap(n => loop(left - 1, sum + n))

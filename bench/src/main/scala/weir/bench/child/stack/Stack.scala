@@ -76,7 +76,7 @@ object Stack extends Experiment:
         (processor.getProcessCpuTime - used) / 1e3 / operations
       )
 
-/** One line of the table: a program that does so many operations, and what it returns. */
+/** A line of the table: a program, the number of its operations, and its result. */
 private[stack] final case class Row[F[_]](
     name: String,
     operations: Int,
@@ -84,7 +84,7 @@ private[stack] final case class Row[F[_]](
     run: F[Long]
 )
 
-/** A server that listens on this machine, and trusts whoever connects. */
+/** A server that listens on this machine, and trusts every connection. */
 private[stack] final case class Postgres(port: Int, user: String, database: String)
 
 private[stack] object Postgres:
