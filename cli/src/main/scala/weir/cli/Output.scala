@@ -44,7 +44,7 @@ private[cli] object Output:
     @volatile private var hasFailed = false
     @volatile private var hasReader = true
 
-    /** True if something could not be written although there is a reader. */
+    /** Returns true if something could not be written although there is a reader. */
     def isIncomplete: Boolean = hasFailed && hasReader
 
     def write(byte: Int): Unit = keeping(stream.write(byte))

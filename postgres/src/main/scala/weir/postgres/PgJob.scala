@@ -30,7 +30,7 @@ final class PgJob[+A] private[postgres] (
     val token: Int,
     decoded: () => A
 ):
-  /** Returns the payload. **Fails** with the error of the codec. */
+  /** The payload. **Fails** with the error of the codec. */
   lazy val payload: A = decoded()
 
   /** The job's number and token, by which the server knows this take. */

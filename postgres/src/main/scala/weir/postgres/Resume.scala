@@ -26,7 +26,7 @@ final case class Resume(
 )
 
 object Resume:
-  /** Returns the path as it was given, with `.` and `..` resolved. */
+  /** The path as it was given, with `.` and `..` resolved. */
   val path: String => String = script => Path.of(script).normalize.toString
 
   /** Returns the part after the last `/`. */

@@ -76,5 +76,5 @@ object RunDatabase:
 
   val demo = "weir-feeds-demo.db"
 
-  /** True if there is a database of the demo here, and none of the user. */
+  /** Returns true if there is a database of the demo here, and none of the user. */
   def isDemoAlone: Boolean = !Files.exists(Path.of(usual)) && Files.exists(Path.of(demo))

@@ -28,7 +28,7 @@ object LocalBroker:
       Task.delay(close(broker))
     )
 
-  /** True if to ask a broker again that has given no answer for the time `waited`. */
+  /** Returns true if the broker should be asked again after no answer for the time `waited`. */
   def isAwaited(broker: KafkaBroker, note: String => Unit)(waited: FiniteDuration): Boolean =
     val isGoingOn = broker.isAlive && waited < limit
     if isGoingOn then note(s"its broker has given no answer for ${DurationText.show(waited)}")

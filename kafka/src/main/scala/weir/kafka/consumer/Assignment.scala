@@ -14,7 +14,7 @@ import weir.kafka.consumer.OffsetTracker.Progress
   * a time, mostly the reader, starts them; any fiber says that one is done.
   *
   * @param before
-  *   what an earlier owner has committed
+  *   the commit of an earlier owner
   * @param uncommittedLimit
   *   the number of records that may be done and in no commit
   */
@@ -133,7 +133,8 @@ private[kafka] final class Assignment(
   }
 
   /** Half of the limit is reached once on the way up. While more than that are uncommitted, the
-    * poll thread goes on to commit without being woken: it asks for `wantsCommit` in every turn.
+    * poll thread goes on to commit without being woken: it asks for `wantsCommit` in every
+    * iteration.
     */
   def done(offset: Long): Unit =
     val reachesHalf = synchronized {

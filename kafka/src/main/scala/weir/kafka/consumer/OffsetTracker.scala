@@ -44,8 +44,8 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
   /** No record before this one is still to be added. -1: nothing is known yet. */
   def end: Long = position
 
-  /** True if the record is to be processed; false if an earlier owner has done so. In ascending
-    * order.
+  /** Adds a record. Returns true if it must be processed, and false if an earlier owner has done
+    * so. Offsets must be added in ascending order.
     */
   def add(offset: Long): Boolean =
     val isNew = offset >= restoredUntil

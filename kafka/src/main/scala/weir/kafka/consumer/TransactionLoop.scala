@@ -81,7 +81,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   private def commit(outputs: Vector[Output[K, V, L, W]]): Task[Int] = Task.uninterruptible {
     var consumed = -1
     while consumed < 0 do
-      // Before it is known which partitions are owned: see `PollLoop.groupMetadata`.
+      // This must come before the check of the owned partitions: see `PollLoop.groupMetadata`.
       val group = polls.groupMetadata
       val live = outputs.filter(_.record.assignment.isOwned)
       if live.isEmpty || group == null then consumed = 0
@@ -102,7 +102,8 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
                 error.addSuppressed(later)
                 throw explain(error)
             if !causes(error).exists(Commits.isOfGroup) then throw explain(error)
-            // The group has changed: again, with its new generation and what is left.
+            // The group has changed: try again, with its new generation and the records that are
+            // left.
             Thread.sleep(20)
     consumed
   }
@@ -169,7 +170,7 @@ private[kafka] object TransactionLoop:
     }
     last
 
-  /** After these a producer is of no more use. */
+  /** After these errors a producer cannot be used any more. */
   private def isFinal(error: Exception): Boolean = error match
     case _: (ProducerFencedException | OutOfOrderSequenceException | AuthorizationException |
           UnsupportedVersionException | InvalidProducerEpochException) =>

@@ -18,8 +18,8 @@ private[postgres] trait Delivery:
 
   def statement(piece: Piece.Statement): Task[Option[Done]]
 
-  /** True if its data is sent, false if it was applied by an earlier run. If this fails, `copyData`
-    * is not called.
+  /** Begins a COPY. Returns true if its data must be sent, and false if an earlier run has applied
+    * it. If this fails, `copyData` is not called.
     */
   def beginCopy(piece: Piece.Statement): Task[Boolean]
   def copyData(piece: Piece.CopyData): Task[Unit]

@@ -28,7 +28,7 @@ private[postgres] final class Jobs private (
     */
   def single: Map[String, Long] = one.toMap
 
-  /** True if the statement allows its data to be cut. */
+  /** Returns true if the statement allows its data to be cut. */
   def mayCut(statement: Piece.Statement, own: Boolean): Boolean =
     if count == 1 then false
     else if !own then because("it is in a transaction of the script")

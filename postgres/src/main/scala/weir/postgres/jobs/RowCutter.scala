@@ -90,7 +90,7 @@ final class RowCutter(chunkBytes: Long):
       i += 1
     i
 
-  /** True if this byte ends a row. */
+  /** Returns true if this byte ends a row. */
   private def step(byte: Byte): Boolean =
     if escaped then
       escaped = false

@@ -192,8 +192,8 @@ private[postgres] final class Journaled(
     if lane.transaction == Idle && !complete then recordAlone(statement, statement.endOffset)
     done
 
-  /** True if the record is in the transaction; false if the transaction is read-only and cannot
-    * write it.
+  /** Writes the record. Returns true if it is in the transaction; false if the transaction is
+    * read-only and cannot write it.
     */
   private def recordBefore(statement: Piece.Statement, chained: Boolean)(using
       Task.Direct

@@ -26,7 +26,7 @@ private[postgres] final class Skipping(
 
   def begin(entry: Option[JournalEntry]): Unit = this.entry = entry
 
-  /** True if this statement, the one after `pieces` pieces, is skipped.
+  /** Returns true if this statement, the one after `pieces` pieces, is skipped.
     *
     * **Fails** where the journal does not say enough to go on.
     */
@@ -37,8 +37,8 @@ private[postgres] final class Skipping(
         case None => entry.exists(entry => pieces < entry.pieces || mustStop(entry, statement))
     skips
 
-  /** True if the statement is in doubt and must not run. The next statement then completes the
-    * message with its position.
+  /** Returns true if the statement is in doubt and must not run. The next statement then completes
+    * the message with its position.
     */
   private def mustStop(entry: JournalEntry, statement: Piece.Statement): Boolean =
     val before = uncertain

@@ -41,7 +41,7 @@ private[postgres] object StatementKind:
   private val repeatable =
     Set("VACUUM", "ANALYZE", "ANALYSE", "REINDEX", "CLUSTER", "CHECKPOINT", "DISCARD")
 
-  /** True if it does no harm to run the statement twice. */
+  /** Returns true if it does no harm to run the statement twice. */
   def mayRepeat(statement: Piece.Statement): Boolean =
     Tokens.leading(statement.text, 2) match
       case "ALTER" :: "SYSTEM" :: _ => true
@@ -49,7 +49,8 @@ private[postgres] object StatementKind:
 
   private def chained(words: List[String]) = words.contains("CHAIN") && !words.contains("NO")
 
-  /** True if after a `;` outside of parentheses a statement begins or ends a transaction. */
+  /** Returns true if after a `;` outside of parentheses a statement begins or ends a transaction.
+    */
   private def joined(text: Array[Byte]): Boolean =
     val tokens = Tokens(text)
     var depth = 0

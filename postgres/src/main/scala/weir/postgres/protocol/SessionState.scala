@@ -33,7 +33,7 @@ private[postgres] final case class SessionState(
     }
     (undone ++ done).mkString
 
-  /** True if the session has another role or user than it was opened for. */
+  /** Returns true if the session has another role or user than it was opened for. */
   def actsAsOther: Boolean =
     settings.exists((name, _) => name == "session_authorization" || name == "role")
 
@@ -107,7 +107,7 @@ private[postgres] object SessionState:
       Set("GRANT", "REVOKE", "TRUNCATE", "VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH") ++
       Set("BEGIN", "START", "SAVEPOINT", "RELEASE", "COMMIT", "END", "LOCK")
 
-  /** True if this statement may change what `read` returns. */
+  /** Returns true if this statement may change what `read` returns. */
   def mayChange(statement: Piece.Statement): Boolean =
     Tokens.leading(statement.text, 4) match
       case "CREATE" :: rest =>

@@ -161,7 +161,7 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
       val _ = changed.awaitNanos(until - System.nanoTime())
     isLingering = false
 
-  /** True if most of the held jobs may end in a moment. */
+  /** Returns true if most of the held jobs may end in a moment. */
   private def isWorthWaiting = phase == Phase.Open && reports.nonEmpty && reports.size < held.size
 
   private def collect(): Plan[A] =

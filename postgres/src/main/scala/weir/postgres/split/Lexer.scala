@@ -54,7 +54,7 @@ private[split] final class Lexer(errors: ScriptErrors):
       if text.isBegun then errors.checkLength(text.length(end), text.start)
     isEnded
 
-  /** True if the statement that has ended is more than comments. */
+  /** Returns true if the statement that has ended is more than comments. */
   def isStatement: Boolean = hasToken
 
   /** The statement that has ended. Called once, before reading on. */

@@ -34,7 +34,7 @@ private[split] final class StatementClassifier:
 
   def isSet: Boolean = first == Keyword.Set
 
-  /** True if further words can change the result. */
+  /** Returns true if further words can change the result. */
   def wantsWords: Boolean =
     first match
       case Keyword.Create =>

@@ -12,7 +12,7 @@ private[postgres] final class Tokens(text: Array[Byte]):
   var from = 0
   var until = 0
 
-  /** True if there is another token. */
+  /** Moves to the next token. Returns true if there is one. */
   def next(): Boolean =
     skipBlank()
     from = at
@@ -115,7 +115,7 @@ private[postgres] object Tokens:
       left -= 1
     words.result()
 
-  /** True if one of the statement's unquoted words is one of `wanted`. */
+  /** Returns true if one of the statement's unquoted words is one of `wanted`. */
   def mention(text: Array[Byte], wanted: Set[String]): Boolean =
     val tokens = Tokens(text)
     var found = false

@@ -136,7 +136,7 @@ object FeedCounts:
     def done: Long = fetched + failed
     def left: Long = due - done
 
-    /** True if anything has changed since the run before. */
+    /** Returns true if anything has changed since the run before. */
     def hasNews: Boolean = total.fresh > 0 || changed > 0 || turned > 0
 
     def mostFailed: Boolean = failed > fetched

@@ -37,7 +37,7 @@ trait Database:
   /** As `connect`, for a run that has begun. **Fails** with the driver's error. */
   def connectAgain(): Connection
 
-  /** True if `error` means that the database cannot answer at present, but may later. */
+  /** Returns true if `error` means that the database cannot answer at present, but may later. */
   def isAway(error: SQLException): Boolean
 
   /** A new connection that can only read, to a database that exists: it makes none.
