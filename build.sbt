@@ -55,6 +55,7 @@ lazy val testSettings = Seq(
   Test / javaOptions ++= sys.props.collect {
     case (key, value) if key.startsWith("weir.") => s"-D$key=$value"
   }.toSeq,
+  Test / javaOptions += s"-Dweir.innerPackages=${innerPackages.mkString(",")}",
   // Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about.
   Test / javaOptions += "--sun-misc-unsafe-memory-access=allow",
   // Most of what tests run is over before the better compiler would pay: that would be a third of
@@ -111,15 +112,18 @@ val brotli4j = "1.24.0"
 val zstdJni = "1.5.7-28"
 val kafkaVersion = "4.4.0"
 
-// Scaladoc of the API alone: the packages of how it works stay out.
+// The packages that are no API. Scaladoc leaves them out, docs/compatibility.md promises nothing
+// about them, and the suites of `rules` keep other modules from using them.
+lazy val innerPackages =
+  (Seq("app", "fiber", "group", "macros", "runtime", "stream", "sync", "task", "trace") ++
+    Seq("testkit.agent", "testkit.explore") ++
+    Seq("apply", "input", "jobs", "journal", "protocol", "queue", "split").map("postgres." + _) :+
+    "kafka.consumer").map("weir." + _)
+
+// Scaladoc of the API alone.
 lazy val apiPages = Def.setting {
   val source = if (isSnapshot.value) "main" else s"v${version.value}"
   val root = (LocalProject("core") / Compile / sourceDirectory).value / "scaladoc" / "root.md"
-  val inside =
-    Seq("app", "fiber", "group", "runtime", "stream", "sync", "task", "trace", "testkit.agent") ++
-      Seq("apply", "input", "jobs", "journal", "protocol", "queue", "split")
-        .map("postgres." + _) ++
-      Seq("kafka.consumer")
   val pages = Seq(
     "-project",
     "Weir",
@@ -128,7 +132,7 @@ lazy val apiPages = Def.setting {
     s"-source-links:github://weir-scala/weir/$source",
     "-doc-root-content",
     root.toString
-  ) ++ inside.map("-skip-by-id:weir." + _) :+ "-skip-by-id:fs2"
+  ) ++ innerPackages.map("-skip-by-id:" + _) :+ "-skip-by-id:fs2"
   // sbt names the project too, and scaladoc warns of the second name.
   (options: Seq[String]) => options.patch(options.indexOf("-project"), Nil, 2) ++ pages
 }
@@ -137,6 +141,7 @@ lazy val root = project
   .in(file("."))
   .aggregate(
     testLimit,
+    rules,
     lab,
     macros,
     core,
@@ -168,6 +173,28 @@ lazy val testLimit = project
   .settings(testSettings)
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
+// The rules that each module's tests check on its class files and TASTy files.
+lazy val rules = project
+  .settings(name := "weir-rules", publish / skip := true)
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "com.tngtech.archunit" % "archunit" % "1.5.0",
+      "org.scala-lang" %% "scala3-tasty-inspector" % scalaVersion.value,
+      "org.scalameta" %% "munit" % "1.3.0"
+    )
+  )
+
+// Each artifact with its folder, for the suite that compares docs/compatibility.md with the build.
+lazy val publishedModules = Def.task {
+  Def
+    .task((name.value, baseDirectory.value.getName, (publish / skip).value))
+    .all(ScopeFilter(inAnyProject))
+    .value
+    .collect { case (artifact, folder, false) => s"$artifact=$folder" }
+    .sorted
+}
+
 // What the compiler runs while it compiles calls of core: it must have been compiled before, and
 // for the oldest JDK that the compiler runs on.
 //
@@ -179,7 +206,7 @@ lazy val macros = project
 // The tests of core compile the test kit with them, since sbt lets no project depend on one that
 // depends on it.
 lazy val core = project
-  .dependsOn(macros % "compile-internal;test-internal")
+  .dependsOn(macros % "compile-internal;test-internal", rules % Test)
   .settings(
     name := "weir-core",
     description := "Tasks, streams and fibers on workers that may block",
@@ -190,6 +217,7 @@ lazy val core = project
   )
   .settings(testSettings)
   .settings(inJvms(3))
+  .settings(Test / javaOptions += s"-Dweir.published=${publishedModules.value.mkString(",")}")
   // Tests look at the heap, and with that collector System.gc() does nothing while native code
   // holds an array.
   .settings(Test / javaOptions -= "-XX:+UseSerialGC")
@@ -216,7 +244,7 @@ lazy val core = project
   )
 
 lazy val testkit = project
-  .dependsOn(core)
+  .dependsOn(core, rules % Test)
   .settings(
     name := "weir-testkit",
     description := "Tests of Weir's tasks and streams: virtual time, every schedule, MUnit"
@@ -367,7 +395,7 @@ lazy val kafkaBroker = project
   )
 
 lazy val kafka = project
-  .dependsOn(core, lab % Test)
+  .dependsOn(core, lab % Test, rules % Test)
   .settings(
     name := "weir-kafka",
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
@@ -408,7 +436,7 @@ lazy val lab = project
   .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core, lab, postgres, kafka, testkit % Test)
+  .dependsOn(core, lab, postgres, kafka, testkit % Test, rules % Test)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(testkitSettings)
@@ -466,7 +494,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka)
+  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka, rules % Test)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)

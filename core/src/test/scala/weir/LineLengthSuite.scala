@@ -10,7 +10,7 @@ import scala.collection.mutable
   */
 class LineLengthSuite extends WeirSuite:
   private val most = 100
-  private val root = PackageOrder.find("core").getParent
+  private val root = weir.rules.Checkout.root
 
   test(s"no line is longer than $most columns"):
     val files = sources()

@@ -1,0 +1,10 @@
+package planted.library.engine
+
+final class Engine:
+  def size: Int = 1
+
+trait Part:
+  def inherited: Int = 5
+
+object Engine:
+  def default: Engine = Engine()

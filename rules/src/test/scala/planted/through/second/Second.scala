@@ -1,0 +1,3 @@
+package planted.through.second
+
+final class Second
