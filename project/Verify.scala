@@ -57,7 +57,7 @@ object Verify {
 
   val settings: Seq[Setting[_]] = Seq(
     Global / commands ++= Seq(verify, step, stepFailed, allTests, totals) ++
-      Seq(Mutants.command, Mutants.fit),
+      Seq(Mutants.command, Mutants.fit, Coverage.report),
     Global / testListeners += Counts
   ) ++ chains.map { case (key, first, later) =>
     Global / key := {
@@ -137,8 +137,14 @@ object Verify {
   private lazy val verify = Command.args("verify", "<module>...") { (state, chosen) =>
     val known = modules ++ Seq(docs, examples)
     val mutants = chosen.headOption.contains("mutants")
-    (if (mutants) Nil else chosen.filterNot(known.contains)) match {
+    val coverage = chosen.headOption.contains("coverage")
+    val named = if (coverage) chosen.tail else chosen
+    (if (mutants) Nil else named.filterNot(known.contains)) match {
       case Nil if mutants => s"step ${chosen.mkString(" ")}" :: "totals" :: state
+      case Nil if coverage =>
+        val (covered, modules) = Coverage.begin(state, named)
+        modules.map(module => s"step $module/test").toList :::
+          s"step coverageReport ${modules.mkString(" ")}" :: "totals" :: covered
       case Nil => steps(chosen).map("step " + _).toList ::: "totals" :: state
       case unknown =>
         System.err.println(

@@ -9,7 +9,8 @@ import picocli.CommandLine.{Command, ExitCode}
   name = "test",
   customSynopsis = Array(
     "weir test [MODULE...] [--long] [-DKEY=VALUE...]",
-    "weir test mutants MODULE [NAME...]"
+    "weir test mutants MODULE [NAME...]",
+    "weir test coverage [MODULE...]"
   ),
   description = Array(
     "Run every check and all tests, or those of some modules.",
@@ -23,6 +24,9 @@ import picocli.CommandLine.{Command, ExitCode}
     "",
     "mutants makes small mistakes in copies of MODULE's sources, one at a time: all mistakes " +
       "of its table, or those named. It fails unless the suites of each mistake notice it.",
+    "",
+    "coverage runs the tests of the published modules, or of some, under JaCoCo's agent, and " +
+      "writes which lines they ran as pages in target/coverage.",
     "",
     "-DKEY=VALUE sets a system property for the tests, for example -Dweir.stress.seconds=60.",
     ""
