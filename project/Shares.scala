@@ -60,9 +60,9 @@ object Shares {
   private def secondsOf(suite: TestDefinition): Int =
     seconds.getOrElse(suite.name.split('.').last, 1)
 
-  /** As many shares as `count`: the longest suite first, each goes to the share that is the
-    * shortest so far. Within its share a suite runs in the order of the names, so that the long
-    * ones do not run at the same time.
+  /** Divides the suites into `count` shares: the longest suite goes first, and each goes to the
+    * shortest share so far. Within its share a suite runs in the order of the names, so that the
+    * long ones do not run at the same time.
     */
   def apply(suites: Seq[TestDefinition], count: Int): Seq[Seq[TestDefinition]] = {
     val none = Vector.fill(count)(Vector.empty[TestDefinition])

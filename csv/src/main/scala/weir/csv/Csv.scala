@@ -140,7 +140,7 @@ object Csv:
       .distinct
       .mkString("Csv: ", ": ", "")
 
-  /** Formats records as text, each with the end of its line, `\r `. Fields are quoted if they must
+  /** Formats records as text, each with the end of its line, `\r\n`. Fields are quoted if they must
     * be.
     */
   def write(format: Format = Format()): Stream[Iterable[String]] => Stream[String] = records =>

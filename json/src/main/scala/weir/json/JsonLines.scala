@@ -42,7 +42,7 @@ object JsonLines:
         val problem = error.getMessage.nn.linesIterator.next().stripSuffix(", buf:")
         throw IOException(s"JsonLines: line $number: $problem", error)
 
-  /** Writes values as bytes, each with the end of its line, ` `. **Fails** with the error of the
+  /** Writes values as bytes, each with the end of its line, `\n`. **Fails** with the error of the
     * codec.
     */
   def encode[A](using codec: JsonValueCodec[A]): Stream[A] => Stream[Array[Byte]] =

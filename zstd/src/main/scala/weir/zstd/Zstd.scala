@@ -5,7 +5,7 @@ import java.io.{ByteArrayOutputStream, IOException}
 import weir.{Source, Stream, Task, throughInputStream}
 
 /** Zstandard (RFC 8878) for streams of bytes, by zstd-jni, which is native code: a program needs
-  * `--enable-native-access=ALL-UNNAMED` where JDK 25 is not to warn about it.
+  * `--enable-native-access=ALL-UNNAMED` so that JDK 25 does not warn about it.
   *
   * {{{
   * val lines: Stream[String] =
@@ -15,7 +15,7 @@ import weir.{Source, Stream, Task, throughInputStream}
 object Zstd:
   val defaultLevel: Int = 3
 
-  /** The bytes compressed, as one frame.
+  /** Compresses the bytes into one frame.
     *
     * @param level from 1, the fastest, to 22, which takes the most time and memory
     */
@@ -43,10 +43,10 @@ object Zstd:
         (blocks ++ last).filter(_.length > 0).onFinalize(Task.delay(output.close()))
       }
 
-  /** The bytes of any number of frames, which may be cut anywhere.
+  /** Decompresses any number of frames, which may be cut anywhere.
     *
     * The library blocks a fiber of its own. **Fails**, after the bytes before it, with an
-    * `IOException` where they are not compressed, damaged, or end within a frame. **Cancelled**
+    * `IOException` if they are not compressed, are damaged, or end within a frame. **Cancelled**
     * while it waits for bytes.
     */
   def decompress: Stream[Array[Byte]] => Stream[Array[Byte]] = bytes =>

@@ -6,8 +6,8 @@ import scala.concurrent.{ExecutionContext, Promise}
 import scala.util.{Failure, Success}
 import weir.{Outcome, Runtime, Task}
 
-/** Tasks as `IO` and the other way round. Both tell a cancel of itself by `None`, which is no
-  * error: so an error that happens to be a `CancellationException` stays one.
+/** Converts between `Task` and `IO`. Both represent a cancel of itself by `None`, which is no
+  * error. So an error that happens to be a `CancellationException` stays an error.
   */
 private[cats] object BetweenIO:
 

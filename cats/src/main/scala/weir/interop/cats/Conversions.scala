@@ -9,26 +9,26 @@ import weir.{Deferred, Outcome, Queue, Ref, Resource, Runtime, Semaphore, Task}
 
 extension [A](task: Task[A])
 
-  /** The same as an `IO`, which runs the task on `runtime`. **Cancelled**: cancels the task, and
-    * waits for its finalizers. A task that cancels itself cancels the `IO`.
+  /** Converts this task into an `IO` that runs it on `runtime`. **Cancelled**: cancels the task,
+    * and waits for its finalizers. A task that cancels itself cancels the `IO`.
     */
   def toIO(using runtime: Runtime): IO[A] = BetweenIO.toIO(task, runtime)
 
 extension [A](io: IO[A])
 
-  /** The same as a task, which runs the `IO` on `runtime`. **Cancelled**: cancels the `IO`, and
+  /** Converts this `IO` into a task that runs it on `runtime`. **Cancelled**: cancels the `IO`, and
     * waits for its finalizers. An `IO` that cancels itself cancels the task's fiber.
     */
   def toTask(using runtime: IORuntime): Task[A] = BetweenIO.toTask(io, runtime)
 
-/** `toIO` for any value: with it, `mapK` of Cats Effect makes things of `IO` out of things of
-  * `Task`.
+/** `toIO` for any value. With it, `mapK` of Cats Effect converts things of `Task` into things of
+  * `IO`.
   */
 def taskToIO(using runtime: Runtime): Task ~> IO = new (Task ~> IO):
   def apply[A](task: Task[A]): IO[A] = BetweenIO.toIO(task, runtime)
 
-/** `toTask` for any value: with it, `mapK` of Cats Effect makes things of `Task` out of things of
-  * `IO`: a `Ref`, a `Deferred`, a `Queue`, a `Semaphore`, a `Resource`.
+/** `toTask` for any value. With it, `mapK` of Cats Effect converts things of `IO` into things of
+  * `Task`: a `Ref`, a `Deferred`, a `Queue`, a `Semaphore`, a `Resource`.
   */
 def ioToTask(using runtime: IORuntime): IO ~> Task = new (IO ~> Task):
   def apply[A](io: IO[A]): Task[A] = BetweenIO.toTask(io, runtime)
@@ -55,22 +55,24 @@ extension [A](resource: CatsResource[Task, A])
 
 extension [A](ref: Ref[A])
 
-  /** The same reference, as Cats Effect sees it: a change through one is seen through the other. */
+  /** Returns a view of this reference with Cats Effect's type: a change through one is visible
+    * through the other.
+    */
   def toCats: kernel.Ref[Task, A] = RefView(ref)
 
 extension [A](deferred: Deferred[A])
 
-  /** The same deferred value, as Cats Effect sees it. */
+  /** Returns a view of this deferred value with Cats Effect's type. */
   def toCats: kernel.Deferred[Task, A] = DeferredView(deferred)
 
 extension [A](queue: Queue[A])
 
-  /** The same queue, as Cats Effect sees it. */
+  /** Returns a view of this queue with Cats Effect's type. */
   def toCats: CatsQueue[Task, A] = QueueView(queue)
 
 extension (semaphore: Semaphore)
 
-  /** The same semaphore, as Cats Effect sees it. */
+  /** Returns a view of this semaphore with Cats Effect's type. */
   def toCats: CatsSemaphore[Task] = SemaphoreView(semaphore)
 
 private[cats] final class QueueView[A](queue: Queue[A]) extends CatsQueue[Task, A]:

@@ -3,13 +3,13 @@ package weir.interop.cats
 import _root_.cats.effect.kernel
 import weir.{Fiber, Outcome, Poll, Task}
 
-/** A fiber of Weir's as Cats Effect sees it. */
+/** A view of a Weir fiber with Cats Effect's type. */
 private[cats] final class TaskFiberView[A](val fiber: Fiber[A])
     extends kernel.Fiber[Task, Throwable, A]:
   def cancel: Task[Unit] = fiber.cancel
   def join: Task[kernel.Outcome[Task, Throwable, A]] = fiber.join.map(Outcomes.toCats)
 
-/** The two ways of saying how a fiber has ended. */
+/** Converts between the two types of outcomes. */
 private[cats] object Outcomes:
   def toCats[A](outcome: Outcome[A]): kernel.Outcome[Task, Throwable, A] = outcome match
     case Outcome.Succeeded(value) => kernel.Outcome.Succeeded(Task.pure(value))
@@ -28,6 +28,6 @@ private[cats] object Outcomes:
     case Outcome.Failed(error) => kernel.Resource.ExitCase.Errored(error)
     case Outcome.Canceled => kernel.Resource.ExitCase.Canceled
 
-/** A poll of Weir's as a natural transformation. */
+/** Returns a Weir poll as a natural transformation. */
 private[cats] final class PollView(poll: Poll) extends kernel.Poll[Task]:
   def apply[A](task: Task[A]): Task[A] = poll(task)

@@ -6,8 +6,8 @@ import _root_.cats.effect.std.{Console, Env, SecureRandom, SystemProperties}
 import _root_.cats.{Align, CommutativeApplicative, Monoid, Parallel, Semigroup, SemigroupK, Show}
 import weir.Task
 
-/** Cats Effect's strongest type class, and with it all that it inherits: what fs2, http4s, skunk
-  * and doobie ask of an effect. `import weir.interop.cats.given` brings it into scope.
+/** Cats Effect's strongest type class, with all classes that it inherits. fs2, http4s, skunk and
+  * doobie need it of an effect. `import weir.interop.cats.given` brings it into scope.
   */
 given asyncForTask: Async[Task] = TaskAsync
 
@@ -18,7 +18,7 @@ given parallelForTask: Parallel.Aux[Task, TaskParallel.Par] = TaskParallel
 given semigroupForTask[A](using semigroup: Semigroup[A]): Semigroup[Task[A]] =
   new TaskSemigroup[A](semigroup)
 
-/** As the semigroup; empty is a task that returns the empty value at once. */
+/** As the semigroup. `empty` is a task that returns the empty value at once. */
 given monoidForTask[A](using monoid: Monoid[A]): Monoid[Task[A]] = new TaskMonoid[A](monoid)
 
 /** `<+>`: runs the second task if the first one fails. */
@@ -48,7 +48,7 @@ given systemPropertiesForTask: SystemProperties[Task] = SystemProperties.make
 /** Random values of `java.security.SecureRandom`; also for code that asks for a `Random`. */
 given secureRandomForTask: SecureRandom[Task] = SecureRandom.in[SyncIO, Task].unsafeRunSync()
 
-/** A task says no more than that it is one, since only running it could tell. */
+/** Shows only that the value is a task, since only running it could show more. */
 given showForTask[A]: Show[Task[A]] = Show.show(_ => "Task(...)")
 
 private[cats] class TaskSemigroup[A](semigroup: Semigroup[A]) extends Semigroup[Task[A]]:

@@ -6,7 +6,8 @@ import weir.{Task, TaskLocal}
 
 extension [A](local: TaskLocal[A])
 
-  /** The same local as a `Local` of cats-mtl, in which otel4s and others keep their context.
+  /** Returns a view of this local as a `Local` of cats-mtl, in which otel4s and others keep their
+    * context.
     * {{{
     * for
     *   requestId <- TaskLocal.make("none")

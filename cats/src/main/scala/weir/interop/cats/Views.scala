@@ -4,7 +4,7 @@ import _root_.cats.data.State
 import _root_.cats.effect.kernel
 import weir.{Deferred, Ref, Task}
 
-/** A reference of Weir's as Cats Effect sees it. */
+/** A view of a Weir reference with Cats Effect's type. */
 private[cats] final class RefView[A](ref: Ref[A]) extends kernel.Ref[Task, A]:
   def get: Task[A] = ref.get
   def set(a: A): Task[Unit] = ref.set(a)
@@ -30,7 +30,7 @@ private[cats] final class RefView[A](ref: Ref[A]) extends kernel.Ref[Task, A]:
     )
   }
 
-/** A deferred value of Weir's as Cats Effect sees it. */
+/** A view of a Weir deferred value with Cats Effect's type. */
 private[cats] final class DeferredView[A](deferred: Deferred[A]) extends kernel.Deferred[Task, A]:
   def get: Task[A] = deferred.get
   def tryGet: Task[Option[A]] = deferred.tryGet

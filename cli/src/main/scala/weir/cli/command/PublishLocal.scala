@@ -4,7 +4,7 @@ import java.util.concurrent.Callable
 
 import picocli.CommandLine.{Command, ExitCode}
 
-/** What `weir --help` says about `weir publish-local`, which the launcher `./weir` does by itself.
+/** Describes `weir publish-local` for `weir --help`. The launcher `./weir` runs the command itself.
   */
 @Command(
   name = "publish-local",

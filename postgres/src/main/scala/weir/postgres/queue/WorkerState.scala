@@ -170,7 +170,7 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
     val sent = reports
     reports = Vector.empty
     inExchange = sent.size
-    // As many jobs will end during this exchange as since the one before, if that was just now.
+    // If the exchange before was just now, as many jobs will end during this one as since then.
     val soon = if now - collectedNanos < justNow then sent.size.min(parallelism) else 0
     collectedNanos = now
     val take = if isOpen then (parallelism + soon - held.size).min(room).max(0) else 0
