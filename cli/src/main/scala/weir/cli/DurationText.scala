@@ -33,7 +33,7 @@ object DurationText:
       .map(found => BigInt(units(found.group(2)).toMillis(1)) * BigInt(found.group(1)))
       .sum
     if millis > longest.toMillis then
-      throw BadInput(place, s"'$text' is too long.", "At most ten years (3650d) can be waited for.")
+      throw BadInput(place, s"'$text' is too long.", "It must be at most ten years (3650d).")
     millis.toLong.millis
 
   /** The duration in the two units that matter: `850 ms`, `12.4 s`, `59 min`, `8 min 41 s`. */

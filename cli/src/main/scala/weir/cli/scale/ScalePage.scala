@@ -26,10 +26,9 @@ private[cli] object ScalePage:
     )
 
   private val reading =
-    "A line shows how many times as many operations a second a system does as it does itself " +
-      "with one carrier, and the tables have the operations. The dashed line is the best to " +
-      "expect: as many times as there are carriers, or, where all work goes through one object " +
-      "or fiber, no less than with one."
+    "A line shows the speed of a system as a multiple of its own speed with one carrier. The " +
+      "tables have the operations a second. The dashed line is the best possible multiple: the " +
+      "number of carriers, or 1 if all work goes through one object or fiber."
 
   def cards(report: ScaleReport): Vector[LineCard] =
     ScaleTables.rowsOf(report).map(card(report, _))

@@ -25,7 +25,7 @@ object Interruption:
       s"${Text.count(statements, "statement")}, ${Text.count(rows, "row")} $what$where$share"
     val left =
       if settings.isDryRun then "; nothing was sent."
-      else if isUncertain then "; whether they are committed is not known."
+      else if isUncertain then "; it is not known if they are committed."
       else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
       else if settings.isResuming then "; the same command goes on where it ended."
       else "; what was not committed is rolled back." + advice(settings, counts)

@@ -55,9 +55,8 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
       case NonFatal(error) => failed(error)
       case _: OutOfMemoryError =>
         failed(
-          "the memory does not suffice, which it does for statements of 6 MB. Give the JVM ten " +
-            "times as much as the longest " +
-            "is: WEIR_JAVA_OPTS=-Xmx160m for 16 MB"
+          "the memory is too small. It is enough for statements of 6 MB. Give the JVM ten " +
+            "times the size of the longest: WEIR_JAVA_OPTS=-Xmx160m for 16 MB"
         )
 
   private def onDatabase: Task[Int] =

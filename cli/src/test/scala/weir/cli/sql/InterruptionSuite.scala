@@ -42,7 +42,7 @@ class InterruptionSuite extends FunSuite:
     )
     assertEquals(
       Interruption.lines(single, counts, Some("d at h:1"), isUncertain = true),
-      Vector(s"$told; whether they are committed is not known.")
+      Vector(s"$told; it is not known if they are committed.")
     )
 
   test("a journal is advised where something was applied of a file that can be read again"):

@@ -17,8 +17,8 @@ import org.apache.kafka.common.errors.{RetriableException, WakeupException}
 import scala.jdk.CollectionConverters.*
 import scala.util.control.NonFatal
 
-/** The thread that polls: it alone calls the consumer, whatever the streams do. README.md has what
-  * it shares with them.
+/** The thread that polls. It alone calls the consumer, and does not depend on the streams.
+  * README.md describes the state that it shares with them.
   *
   * {{{
   * run:  pause, resume -> commit what is due -> poll -> deliver -> again
@@ -43,10 +43,10 @@ private[kafka] final class PollLoop[K, V](
   private val commits =
     Commits(consumer, options.metadataLimitBytes, options.commitInterval, () => isStopping)
 
-  /** The partitions of which the brokers have not said what was committed. They are paused. */
+  /** The partitions whose committed offsets the brokers have not sent yet. They are paused. */
   private val unread = HashSet[TopicPartition]()
 
-  /** When that is asked next, and how long it may take. */
+  /** The time of the next request for them, and its limit. */
   private var askNanos = 0L
   private var askTime = options.pollTime
 
@@ -64,13 +64,13 @@ private[kafka] final class PollLoop[K, V](
     unpark()
     thread.join()
 
-  /** Of the group as it was when the last poll ended, or a revoke began. An assignment that was
-    * `isOwned` after this was read belongs to it.
+  /** Returns the metadata of the group at the end of the last poll, or at the beginning of a
+    * revoke. An assignment that was `isOwned` after this was read belongs to that generation.
     */
   def groupMetadata: ConsumerGroupMetadata | Null = metadata
 
-  /** The next turn begins soon: `wakeup` ends the poll, or else a call that comes before it; then
-    * the poll sees `isWoken`, and does not wait.
+  /** Makes the next iteration begin soon: `wakeup` ends the poll, or a call before it; then the
+    * poll sees `isWoken`, and does not wait.
     */
   def wake(): Unit = if isWoken.compareAndSet(false, true) then consumer.wakeup()
 
@@ -82,12 +82,12 @@ private[kafka] final class PollLoop[K, V](
     var error: Throwable | Null = null
     try
       consumer.subscribe(options.topics.asJava, listener)
-      while !isStopping do turn()
+      while !isStopping do iterate()
     catch case thrown: Throwable => error = thrown
     finish(error)
 
-  private def turn(): Unit =
-    isWoken.set(false) // What was asked for before has its turn: pairs with `wake`
+  private def iterate(): Unit =
+    isWoken.set(false) // This iteration handles earlier requests: pairs with `wake`
     pauseAndResume()
     if !unread.isEmpty && System.nanoTime() - askNanos >= 0 then read(ArrayList(unread), askTime)
     if options.commits then commits.beginIfDue(owned.values)
@@ -112,8 +112,9 @@ private[kafka] final class PollLoop[K, V](
       Commits.least(part, options.pollTime)
     else options.pollTime
 
-  /** `isPaused` is written before what is buffered is read again; the reader counts before it reads
-    * `isPaused`. So either the poll thread sees that there is room, or the reader wakes it.
+  /** `isPaused` is written before the number of buffered records is read again; the reader updates
+    * that number before it reads `isPaused`. So either the poll thread sees that there is room, or
+    * the reader wakes it.
     */
   private def pauseAndResume(): Unit =
     val bytes = options.bufferBytes / math.max(1, owned.size)
@@ -139,9 +140,9 @@ private[kafka] final class PollLoop[K, V](
           val undoneFrom = assignment.prefixEnd
           current = replace(assignment)
           if undoneFrom >= chunk.get(0).offset then toHandOut = current.deliver(chunk)
-          else // what is undone before the chunk is still there
+          else // the undone records before the chunk still exist
             consumer.seek(partition, undoneFrom)
-            // So that it is committed, in place of a map that speaks of records that are gone.
+            // So that this is committed, in place of a map with records that are gone.
             current.moveTo(OffsetAndMetadata(undoneFrom))
             wentBack.add(partition): Unit
         if toHandOut != null then Chunk.split(current, toHandOut, chunks)
@@ -166,8 +167,8 @@ private[kafka] final class PollLoop[K, V](
     target.added(assignment)
     assignment
 
-  /** A callback ends its poll: the calls in it may have used up a wake-up, and what was asked for
-    * meanwhile has its turn.
+  /** A callback ends its poll: the calls in it may have used up a wake-up, and the next iteration
+    * must handle requests that came meanwhile.
     */
   private object listener extends ConsumerRebalanceListener:
     def onPartitionsAssigned(partitions: Collection[TopicPartition]): Unit =
@@ -177,7 +178,7 @@ private[kafka] final class PollLoop[K, V](
 
     def onPartitionsRevoked(partitions: Collection[TopicPartition]): Unit =
       // With the classic protocol the group is in its next generation by now, and refuses the one
-      // before: without this, what is in flight could not be consumed.
+      // before: without this, records in flight could not be consumed.
       if !isStopping then metadata = consumer.groupMetadata
       unread.removeAll(partitions): Unit
       val leaving = assignmentsOf(partitions)
@@ -202,21 +203,21 @@ private[kafka] final class PollLoop[K, V](
       }
       forget(lost)
 
-  /** Begins with those partitions once the brokers have said what was committed of them: without
-    * the map in it, what is done beyond the offset would be done again. Until then nothing could be
-    * read anyway, since the client needs the same answer to find its positions. The other
-    * partitions go on, and so does the group.
+  /** Begins to read those partitions once the brokers have sent their committed offsets and maps:
+    * without the map, records that are done beyond the offset would be done again. Until then
+    * nothing could be read anyway, since the client needs the same answer to find its positions.
+    * The other partitions go on, and so does the group.
     */
   private def read(partitions: Collection[TopicPartition], time: Duration): Unit =
     val start = System.nanoTime()
-    // Transactions commit no map. Two who read what was committed while a transaction is open kept
-    // older clients from ever finding their positions (KAFKA-20765).
+    // Transactions commit no map. If two members read committed offsets while a transaction is
+    // open, older clients may never find their positions (KAFKA-20765).
     val answer =
       if options.commits then commits.committed(partitions, time) else Some(java.util.Map.of())
     answer match
       case None =>
         if unread.addAll(partitions) then consumer.pause(partitions)
-        // The others have as much time as this had; and slow brokers have more with each time,
+        // The others have as much time as this one. Slow brokers get more time with each request,
         // since the client may forget an answer that comes when nobody asks.
         val now = System.nanoTime()
         askNanos = now + (now - start)
@@ -234,7 +235,7 @@ private[kafka] final class PollLoop[K, V](
     owned.remove(assignment.partition, assignment): Unit
   }
 
-  /** Meanwhile what is done is committed, of the partitions that stay too: their streams go on. */
+  /** Meanwhile it commits done records, of the partitions that stay too: their streams go on. */
   private def awaitInFlight(leaving: Vector[Assignment], deadline: Long): Unit =
     while !isStopping && leaving.exists(_.inFlight > 0) && System.nanoTime() - deadline < 0 do
       LockSupport.parkNanos(5_000_000)
@@ -242,8 +243,7 @@ private[kafka] final class PollLoop[K, V](
       if options.commits then
         commits.commitIfDue(owned.values, Commits.least(left, options.commitTime))
 
-  /** Nothing is waited for: the streams are over, or hear of the error before their partitions end.
-    */
+  /** It waits for nothing: the streams are over, or get the error before their partitions end. */
   private def finish(error: Throwable | Null): Unit =
     isStopping = true
     owned.values.forEach(_.close())
@@ -296,8 +296,8 @@ private[kafka] trait ChunkTarget[K, V]:
   /** Adds the chunks of one poll. */
   def offer(chunks: JList[Chunk[K, V]]): Unit
 
-  /** No more chunks of it come. */
+  /** Called when no more chunks of the assignment come. */
   def removed(assignment: Assignment): Unit
 
-  /** The thread ends, with an error unless it was asked to. */
+  /** Called when the thread ends, with an error unless it was asked to end. */
   def ended(error: Throwable | Null): Unit

@@ -240,8 +240,7 @@ private[postgres] final class Applying(
 
 private[postgres] object Applying:
   private val Unknown =
-    "Whether the server has committed before is not known. Look whether what the script makes is " +
-      "there."
+    "It is not known if the server has committed before. Check if the objects of the script exist."
 
   /** A COPY whose data is being read. */
   private final class Copy(val statement: Piece.Statement, val begunNanos: Long):

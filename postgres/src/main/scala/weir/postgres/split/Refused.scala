@@ -26,8 +26,8 @@ private[postgres] object Refused:
     )
 
   val hint: String =
-    "Write the script anew in UTF-8, with standard strings: pg_dump -E UTF8 of a current server " +
-      "makes such a one."
+    "Write the script anew in UTF-8, with standard strings, as pg_dump -E UTF8 of a current " +
+      "server does."
 
   private val comments = Pattern.compile("/\\*.*?\\*/|--[^\r\n]*", Pattern.DOTALL)
 

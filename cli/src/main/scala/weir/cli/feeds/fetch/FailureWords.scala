@@ -42,7 +42,7 @@ private[fetch] object FailureWords:
       case _: NumberFormatException if huge.matches(message) =>
         Some(Reason.TooLarge -> "it announces more bytes than can be counted")
       case _: NumberFormatException =>
-        Some(Reason.NotHttp -> s"a number in the head of the answer is none${said(message)}")
+        Some(Reason.NotHttp -> s"a number in the head of the answer is invalid${said(message)}")
       case _: IllegalArgumentException =>
         Some(Reason.BadRedirect -> s"the address cannot be asked for${said(message)}")
       case _: ProtocolException => Some(Reason.NotHttp -> notHttp(message))
@@ -70,7 +70,7 @@ private[fetch] object FailureWords:
       case text if text.contains("No subject alternative") || text.contains("No name match") =>
         "the certificate is for another host"
       case text if text.contains("PKIX") || text.contains("certification path") =>
-        "the certificate is of no authority that this machine trusts"
+        "the certificate is not of an authority that this machine trusts"
       case text if text.contains("terminated the handshake") =>
         "the server closed the connection while TLS began"
       case text if text.contains("nrecognized SSL message") =>

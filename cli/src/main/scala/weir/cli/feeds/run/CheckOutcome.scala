@@ -140,7 +140,7 @@ private[run] object CheckOutcome:
       case end: End if end.found.nonEmpty => moved(end)
       case further: Announced if further.feed != announced.from => moved(further.here)
       case _ =>
-        val said = s"it says that it is at ${announced.feed.text}, where it is not"
+        val said = s"it says that it has moved to ${announced.feed.text}, where no feed was found"
         announced.here.copy(detail = Some((announced.here.detail.toVector :+ said).mkString("; ")))
 
   /** Returns true if there was no redirect, or a permanent one. */

@@ -101,7 +101,7 @@ object HtmlReport:
     val ratios = Option.when(cards.exists(_.margin.nonEmpty)):
       "8.1x beside a system says that Weir does 8.1 times better; below 1x, Weir does worse."
     val bound = Option.when(bars.exists(_.system == "bound")):
-      "The bound is what nothing could beat: 1.01x bound is one per cent from it."
+      "No program can beat the bound: 1.01x bound is one per cent from it."
     (ratios ++ bound).mkString(" ")
 
   private def card(card: ReportCard): String =

@@ -85,7 +85,7 @@ class FailureWordsSuite extends FunSuite with FetchFixture:
         (
           s"${head}Content-Length: many\r\n\r\nabc",
           Reason.NotHttp,
-          "a number in the head of the answer is none (For input string: \"many\")"
+          "a number in the head of the answer is invalid (For input string: \"many\")"
         ),
         (
           s"${head}Content-Length: 99999999999999999999\r\n\r\nabc",
@@ -141,7 +141,7 @@ class FailureWordsSuite extends FunSuite with FetchFixture:
     for (error, words) <- List(
         expired -> "the certificate has expired",
         SSLHandshakeException("PKIX path building failed: sun.security.x") ->
-          "the certificate is of no authority that this machine trusts",
+          "the certificate is not of an authority that this machine trusts",
         SSLHandshakeException("No subject alternative DNS name matching a.example found.") ->
           "the certificate is for another host",
         SSLHandshakeException("(handshake_failure) Received fatal alert: handshake_failure") ->
