@@ -20,7 +20,7 @@ final case class Mutant(
 
   private def indented(indent: String, line: String) = if (line.isEmpty) line else indent + line
 
-  /** The source with the change, or the reason why there is none. */
+  /** Returns the source with the change, or the reason why there is none. */
   def applied(source: String): Either[String, String] = {
     val all = source.linesIterator.toVector
     def isAt(index: Int): Boolean = all(index).endsWith(lines.head) && {

@@ -115,7 +115,7 @@ object Mutants {
     }
   }
 
-  /** The time that a suite takes without a mutant, or the reason why it cannot be used. */
+  /** Returns the time that a suite takes without a mutant, or the reason why it cannot be used. */
   private def timeOf(suite: String, bench: Bench): Either[String, FiniteDuration] = {
     val ended = bench.run(Nil, Seq(suite), longest, bench.folder / "alone" / s"$suite.log")
     println(s"$suite without a mutant: ${ended.took.toSeconds} s")
@@ -123,7 +123,7 @@ object Mutants {
     else Left(s"since $suite fails without it, by ${ended.said}")
   }
 
-  /** The limit of time with a mutant for suites that take `times` without one. */
+  /** Returns the limit of time with a mutant for suites that take `times` without one. */
   private def limit(times: Seq[FiniteDuration]): FiniteDuration =
     (times.reduce(_ + _) * 2 + 8.seconds).min(longest)
 

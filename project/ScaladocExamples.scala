@@ -70,8 +70,8 @@ object ScaladocExamples {
 
   private val method = """( *)(?:final |inline |override )*(?:def|val) ([^\s\[(:]+).*""".r
 
-  /** The public methods and values that have no example: those with a comment, and those that are
-    * members of the file's outermost classes and objects, which need one.
+  /** Returns the public methods and values that have no example: those with a comment, and those
+    * that are members of the file's outermost classes and objects, which need one.
     */
   private def withoutExample(lines: Seq[String]): Seq[String] = {
     var comment = Option.empty[Seq[String]] // of what comes next
@@ -96,7 +96,7 @@ object ScaladocExamples {
     }
   }
 
-  /** The line number and the lines of each example. */
+  /** Returns the line number and the lines of each example. */
   private def read(lines: Seq[String]): Seq[(Int, Seq[String])] = {
     val code = lines.map(_.trim.stripPrefix("*").stripPrefix(" "))
     val begins = code.indices.filter(code(_).trim == "{{{")

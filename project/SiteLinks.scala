@@ -10,7 +10,7 @@ import sbt._
 object SiteLinks {
   val repository = "https://github.com/weir-scala/weir"
 
-  /** The anchor that GitHub gives to a heading. */
+  /** Returns the anchor that GitHub gives to a heading. */
   def anchor(heading: String): String =
     heading.trim.toLowerCase.replaceAll("[^\\p{L}\\p{N}\\p{M}_ -]", "").replace(' ', '-')
 
@@ -27,7 +27,9 @@ object SiteLinks {
   private val link = """(?<=\])\(([^)\s]+)\)""".r
   private val code = """(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$|(`+)(?:(?!\n\n).)+?\1""".r
 
-  /** The links of a page, but for what looks like one in code, with their places in the text. */
+  /** Returns the links of a page, but for what looks like one in code, with their places in the
+    * text.
+    */
   private def links(text: String): Seq[(Match, Link)] = {
     val prose =
       code.replaceAllIn(text, found => found.matched.map(c => if (c == '\n') c else ' '))
@@ -36,7 +38,7 @@ object SiteLinks {
     }
   }
 
-  /** The text of a page, with its links to files that are no pages turned to GitHub. */
+  /** Returns the text of a page, with its links to files that are no pages turned to GitHub. */
   def outward(pages: SitePages, from: String, text: String): String =
     links(text).foldRight(text) { case ((found, link), text) =>
       val path = resolve(from, link.path)
@@ -50,8 +52,8 @@ object SiteLinks {
       }
     }
 
-  /** A line for each link that leads nowhere: of the pages with the line in the page, and of
-    * whatever is in the site besides.
+  /** Returns a line for each link that leads nowhere: of the pages with the line in the page, and
+    * of whatever is in the site besides.
     */
   def broken(pages: SitePages, site: File): Seq[String] = {
     val anchors = pages.paths.map(path => path -> anchorsOf(site / html(path))).toMap

@@ -25,7 +25,7 @@ final case class SitePages(root: File, compiled: File) {
 
   private val known = paths.toSet
 
-  /** A page as it is in the repository. */
+  /** Returns a page as it is in the repository. */
   def source(path: String): String = IO.read(root / path)
 
   def contains(path: String): Boolean = known(path)
@@ -43,7 +43,9 @@ final case class SitePages(root: File, compiled: File) {
       IO.copyFile(picture, to / "docs" / picture.getName)
   }
 
-  /** The titles in bold of docs/README.md, each with the text and path of the links under it. */
+  /** Returns the titles in bold of docs/README.md, each with the text and path of the links under
+    * it.
+    */
   def menu: Seq[(String, Seq[(String, String)])] = {
     val entry = """\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)#]+)\)""".r
     val empty = Vector.empty[(String, Vector[(String, String)])]

@@ -10,7 +10,7 @@ import sjsonnew.support.scalajson.unsafe.{CompactPrinter, Parser}
   */
 object SiteSearch {
 
-  /** A script that defines `searchData`. */
+  /** Returns a script that defines `searchData`. */
   def data(pages: Seq[String], site: File): String = {
     val entries = pages.flatMap(page => sections(SiteLinks.html(page), site)) ++ names(site)
     "const searchData = " + CompactPrinter(JArray(entries.toArray)) + "\n"
@@ -42,7 +42,7 @@ object SiteSearch {
       .map(_.text)
       .mkString(" ")
 
-  /** The types and methods in the index of scaladoc's own search. */
+  /** Returns the types and methods in the index of scaladoc's own search. */
   private def names(site: File): Seq[JValue] = {
     val index = IO.read(site / "api" / "scripts" / "searchData.js")
     val JArray(members) = Parser.parseUnsafe(index.drop(index.indexOf('[')).trim.stripSuffix(";"))

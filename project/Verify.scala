@@ -128,7 +128,8 @@ object Verify {
     case _ => test.fullyQualifiedName
   }
 
-  /** The name of a test and what it said, without the stack: that stands where it failed. */
+  /** Returns the name of a test and what it said, without the stack: that stands where it failed.
+    */
   private def described(test: sbt.testing.Event): String = {
     val said = if (test.throwable.isDefined) s"${test.throwable.get.getMessage}" else ""
     (s"failed: ${nameOf(test)}" +: said.linesIterator.map("  " + _).toSeq).mkString("\n")

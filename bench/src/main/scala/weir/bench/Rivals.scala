@@ -73,12 +73,12 @@ object Rivals:
       sum
     finally executor.close()
 
-  /** The sum of `values`. */
+  /** Returns the sum of `values`. */
   def total(values: IterableOnce[Int]): Long =
     var sum = 0L
     val each = values.iterator
     while each.hasNext do sum += each.next()
     sum
 
-  /** The sum of 0, 1 and so on, `size` of them. */
+  /** Returns the sum of 0, 1 and so on, `size` of them. */
   def totalBelow(size: Int): Long = size.toLong * (size - 1) / 2

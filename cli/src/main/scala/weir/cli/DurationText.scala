@@ -16,7 +16,7 @@ object DurationText:
   private val whole = "(?:[0-9]{1,9}(?:ms|min|s|m|h|d))+".r
   private val part = "([0-9]{1,9})(ms|min|s|m|h|d)".r
 
-  /** The duration that `text` names; `place` is the option it was given to.
+  /** Returns the duration that `text` names; `place` is the option it was given to.
     *
     * **Fails** with [[BadInput]] if it is none, or is longer than ten years.
     */

@@ -8,7 +8,7 @@ import scala.util.matching.Regex
 /** Parses the values of options. Each method **fails** with a [[BadInput]] that names the option.
   */
 object OptionValue:
-  /** The whole number that `text` is, from `least` to `most`. */
+  /** Returns the whole number that `text` is, from `least` to `most`. */
   def number(option: String, text: String, least: Long, most: Long): Long =
     text.trim.toLongOption match
       case Some(number) if number >= least && number <= most => number
@@ -20,7 +20,7 @@ object OptionValue:
   def count(option: String, text: String, least: Int, most: Int): Int =
     number(option, text, least, most).toInt
 
-  /** The value that the word `text` means. */
+  /** Returns the value that the word `text` means. */
   def choice[A](option: String, text: String, choices: (String, A)*): A =
     choices.toMap.getOrElse(
       text,
@@ -31,7 +31,7 @@ object OptionValue:
       )
     )
 
-  /** The duration that `text` is, which must not be zero. */
+  /** Returns the duration that `text` is, which must not be zero. */
   def positive(option: String, text: String): FiniteDuration =
     val duration = DurationText.parse(option, text)
     if duration == Duration.Zero then

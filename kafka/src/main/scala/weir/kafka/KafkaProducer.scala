@@ -55,7 +55,8 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
         .prefetchN(window)
         .evalMap(_.acknowledged((a, _) => a))
 
-  /** A sink that writes records and emits their partitions and offsets, as `sendEach` does. */
+  /** Returns a sink that writes records and emits their partitions and offsets, as `sendEach` does.
+    */
   def sendAll(window: Int = 1000): Stream[ProducerRecord[K, V]] => Stream[RecordMetadata] =
     require(window >= 1, s"KafkaProducer.sendAll: the window was $window. It must be at least 1.")
     records =>

@@ -34,7 +34,7 @@ object ChildOutput:
       case Failed(name, system, why) =>
         ujson.Obj("failed" -> ujson.Obj("case" -> name, "system" -> system, "why" -> why))
 
-  /** The message that the line is; none if something else printed it, as libraries may. */
+  /** Returns the message that the line is; none if something else printed it, as libraries may. */
   def parse(line: String): Option[Message] =
     if !line.startsWith("{\"") then None
     else Try(ujson.read(line).obj.head).toOption.flatMap(read)

@@ -12,7 +12,7 @@ final class ChildProgram(experiments: Map[String, Experiment]):
     // The runtimes of some systems keep threads that would keep the JVM alive.
     Runtime.getRuntime.halt(run(args.toSeq, System.out))
 
-  /** The exit code: 0, or 1 after a message that says why there is no result. */
+  /** Returns the exit code: 0, or 1 after a message that says why there is no result. */
   private[lab] def run(args: Seq[String], stdout: PrintStream): Int =
     val out = ChildOutput(stdout)
     val experiment = args.headOption.getOrElse("")

@@ -37,7 +37,7 @@ final case class Harness(warmUp: FiniteDuration, round: FiniteDuration, rounds: 
   @volatile private[lab] var kept: Any = null
 
 object Harness:
-  /** The middle value, or the mean of the two in the middle. */
+  /** Returns the middle value, or the mean of the two in the middle. */
   def median(values: Seq[Double]): Double =
     require(values.nonEmpty, "Harness.median: there are no values.")
     val sorted = values.sorted

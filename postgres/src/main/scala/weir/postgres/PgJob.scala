@@ -33,7 +33,7 @@ final class PgJob[+A] private[postgres] (
   /** The payload. **Fails** with the error of the codec. */
   lazy val payload: A = decoded()
 
-  /** The job's number and token, by which the server knows this take. */
+  /** Returns the job's number and token, by which the server knows this take. */
   private[postgres] def taken: (Long, Int) = (id, token)
 
   /** Returns true if a failure of this attempt makes the job a dead one. */

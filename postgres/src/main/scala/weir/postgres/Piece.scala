@@ -9,11 +9,11 @@ import weir.postgres.split.Place
   */
 sealed trait Piece:
 
-  /** The position at which it begins. */
+  /** Returns the position at which it begins. */
   def start: Position
 
-  /** The number of bytes of the script that had been used up when this piece was complete. It never
-    * decreases from piece to piece.
+  /** Returns the number of bytes of the script that had been used up when this piece was complete.
+    * It never decreases from piece to piece.
     */
   def endOffset: Long
 

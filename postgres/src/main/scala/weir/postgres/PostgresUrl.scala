@@ -27,7 +27,7 @@ final class PostgresUrl private[postgres] (
     val settings: Map[String, String],
     private[postgres] val addresses: Map[(String, Int), Vector[InetAddress]] = Map.empty
 ):
-  /** The database and its server, for messages. */
+  /** Returns the database and its server, for messages. */
   private[postgres] def place: String =
     val address = jdbc.stripPrefix("jdbc:postgresql:").takeWhile(_ != '?')
     val (host, database) = address.splitAt(address.lastIndexOf('/') + 1)

@@ -18,7 +18,8 @@ enum Prefetch:
   /** Pieces of up to this number of bytes wait. */
   case Bytes(limit: Long)
 
-  /** The largest number of bytes that the reader is ahead, except where statements are very long.
+  /** Returns the largest number of bytes that the reader is ahead, except where statements are very
+    * long.
     */
   private[postgres] def mostBytes: Long = this match
     case Off => 0

@@ -26,7 +26,7 @@ final class ScriptConnection private[postgres] (
     */
   def isWatched: Boolean = watchedSocket ne null
 
-  /** The server's `client_encoding`. */
+  /** Returns the server's `client_encoding`. */
   private[postgres] def encoding: String =
     Option(driver.getQueryExecutor.getParameterStatus("client_encoding")).getOrElse("UTF8")
 

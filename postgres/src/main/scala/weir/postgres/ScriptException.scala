@@ -27,9 +27,9 @@ final class ScriptException(
 
   @volatile private var before = Option.empty[ApplySummary]
 
-  /** The work that was done before this error, a part of which may have been rolled back. None if
-    * nothing was to be applied, as in `SqlScript.pieces`, and for errors that are passed to an
-    * `ApplyListener`.
+  /** Returns the work that was done before this error, a part of which may have been rolled back.
+    * None if nothing was to be applied, as in `SqlScript.pieces`, and for errors that are passed to
+    * an `ApplyListener`.
     */
   def summary: Option[ApplySummary] = before
 
@@ -37,7 +37,7 @@ final class ScriptException(
     before = Some(summary)
     this
 
-  /** The server's error, if the server has refused something. */
+  /** Returns the server's error, if the server has refused something. */
   def server: Option[ServerError] = getCause match
     case error: ServerError => Some(error)
     case _ => None

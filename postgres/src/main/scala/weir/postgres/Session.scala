@@ -48,7 +48,7 @@ final class Session private (
     val socket = connection.watchedSocket
     (copy ne null) && (socket ne null) && socket.input.messages.copyFailed
 
-  /** The server's `client_encoding`. */
+  /** Returns the server's `client_encoding`. */
   def encoding: String = connection.encoding
 
   /** Returns true if a backslash in a plain string is an ordinary character, by the session's
@@ -162,8 +162,8 @@ final class Session private (
       connection.abort()
       ServerError.of(error, word, connectionLost = true)
 
-  /** The server's last error about this statement: the one about an earlier statement has been
-    * cleared.
+  /** Returns the server's last error about this statement: the one about an earlier statement has
+    * been cleared.
     */
   private def lastMessage: ServerErrorMessage | Null =
     val socket = connection.watchedSocket
@@ -191,8 +191,8 @@ object Session:
     */
   private inline val MessageBytes = 32 << 10
 
-  /** A session on this connection. The server's notices go to `notice`, on the thread that runs the
-    * session's task.
+  /** Returns a session on this connection. The server's notices go to `notice`, on the thread that
+    * runs the session's task.
     *
     * A connection has one session at a time.
     */

@@ -17,13 +17,13 @@ object SourceLine:
   private[postgres] val reachBytes = 8192
   private val blockBytes = 1 << 16
 
-  /** The line at `position`, or its part within 8 KB of the position; `script` is unpacked and read
-    * from its beginning.
+  /** Returns the line at `position`, or its part within 8 KB of the position; `script` is unpacked
+    * and read from its beginning.
     */
   private[postgres] def at(script: InputStream, position: Position): SourceLine =
     if position.offset >= 0 then atOffset(script, position.offset) else line(script, position.line)
 
-  /** The line at the byte `place` of `bytes`.
+  /** Returns the line at the byte `place` of `bytes`.
     *
     * @param isCut
     *   true if `bytes` may begin in the middle of a line
@@ -40,8 +40,8 @@ object SourceLine:
       String(bytes, end, bytes.length - end, UTF_8)
     )
 
-  /** The line without its secrets, which may only be recognized by the lines around it. A place
-    * inside a secret is moved to the beginning of the secret.
+  /** Returns the line without its secrets, which may only be recognized by the lines around it. A
+    * place inside a secret is moved to the beginning of the secret.
     */
   private def masked(above: String, before: String, after: String, below: String): SourceLine =
     val text = above + before + after + below
@@ -61,7 +61,7 @@ object SourceLine:
     val bytes = script.readNBytes((offset - from).toInt + reachBytes)
     in(bytes, (offset - from).toInt.min(bytes.length), isCut = from > 0)
 
-  /** The beginning of the line `number`, which counts from 1. */
+  /** Returns the beginning of the line `number`, which counts from 1. */
   private def line(script: InputStream, number: Long): SourceLine =
     val block = new Array[Byte](blockBytes)
     var left = number - 1

@@ -24,7 +24,8 @@ final class SqlScript private (
   @volatile private var taken = 0L
   @volatile private var recent: Recent | Null = null
 
-  /** The number of bytes of the compressed file that the latest run of `pieces` has read. */
+  /** Returns the number of bytes of the compressed file that the latest run of `pieces` has read.
+    */
   def readBytes: Long = taken
 
   /** Emits the pieces of the script, which it reads on demand. The file is closed when the stream
@@ -48,9 +49,9 @@ final class SqlScript private (
       ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum, Option(kept))
     })
 
-  /** The line at the position of an error, or its part within 8 KB of it, for messages: from the
-    * file, which is read again; of a stream or a pipe from the latest bytes that `pieces` or
-    * `applyTo` has read. None if those no longer hold the line.
+  /** Returns the line at the position of an error, or its part within 8 KB of it, for messages:
+    * from the file, which is read again; of a stream or a pipe from the latest bytes that `pieces`
+    * or `applyTo` has read. None if those no longer hold the line.
     */
   def lineAt(position: Position): Option[SourceLine] =
     val kept = recent
@@ -94,13 +95,14 @@ object SqlScript:
     */
   private val keepBytes = 4_000_000L
 
-  /** The script in a file. */
+  /** Returns the script in a file. */
   def file(path: Path, limits: ScriptLimits = ScriptLimits.default): SqlScript =
     val size = Option.when(Files.isRegularFile(path))(Files.size(path))
     new SqlScript(path.toString, size, limits, size.nonEmpty, () => FileInputStream(path.toFile))
 
-  /** The script in the stream that `open` returns, which is closed after use. It is opened again
-    * for each run of `pieces`, which **fails** if `open` returns the stream of the run before.
+  /** Returns the script in the stream that `open` returns, which is closed after use. It is opened
+    * again for each run of `pieces`, which **fails** if `open` returns the stream of the run
+    * before.
     *
     * **Cancelled** while it is read: as soon as the read returns; at once if it is a
     * `FileInputStream`, also of a pipe that gives nothing.
@@ -119,7 +121,7 @@ object SqlScript:
       input
     new SqlScript(name, None, limits, canReopen = false, () => opened)
 
-  /** The script on the standard input, which can be read once. */
+  /** Returns the script on the standard input, which can be read once. */
   def standardInput(limits: ScriptLimits = ScriptLimits.default): SqlScript =
     fromInputStream("<stdin>", limits)(FileInputStream(FileDescriptor.in))
 

@@ -7,8 +7,8 @@ import weir.postgres.jobs.ParallelCopy
 
 /** Scripts that belong together. */
 object SqlScripts:
-  /** The summary, once all scripts have been applied, one after the other, over one connection, and
-    * with `options.jobs` over more.
+  /** Returns the summary, once all scripts have been applied, one after the other, over one
+    * connection, and with `options.jobs` over more.
     *
     * Each statement is sent alone, as psql does, so without BEGIN each is a transaction. For as
     * long as a script sets no other, `client_min_messages` is `warning`.
@@ -42,7 +42,7 @@ object SqlScripts:
     Deliveries(connection, sources, options, listener)
   }
 
-  /** The number of bytes that the reader may be ahead of the server. */
+  /** Returns the number of bytes that the reader may be ahead of the server. */
   private def aheadBytes(options: ApplyOptions): Long =
     options.prefetch.mostBytes + options.jobs.fold(0L)(_ => ParallelCopy.aheadBytes)
 

@@ -14,7 +14,7 @@ final class BenchJob(
     out: PrintWriter,
     err: PrintWriter
 ):
-  /** The exit code.
+  /** Returns the exit code.
     *
     * @param systems
     *   which of the systems that there are to measure

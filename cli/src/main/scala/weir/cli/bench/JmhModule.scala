@@ -9,7 +9,8 @@ import weir.cli.lab.{Children, LabModule}
 final class JmhModule(module: LabModule):
   import JmhModule.Ended
 
-  /** The names of the benchmarks that JMH chooses with these arguments, as `package.Class.method`.
+  /** Returns the names of the benchmarks that JMH chooses with these arguments, as
+    * `package.Class.method`.
     */
   def list(arguments: Seq[String]): Ended =
     val lines = Vector.newBuilder[String]

@@ -4,7 +4,7 @@ import weir.lab.Result
 
 /** JMH's results in the form of all other commands. */
 object JmhResults:
-  /** The results that JMH has written as JSON. */
+  /** Returns the results that JMH has written as JSON. */
   def of(json: ujson.Value): Vector[Result] = json.arr.map(result).toVector
 
   /** `weir.bench.GatherReady.catsEffect` with size 1000 is the case `gather ready: 1000` of
@@ -35,7 +35,8 @@ object JmhResults:
     case "min" => 60
     case other => throw IllegalArgumentException(s"JMH gave a time in '$other'")
 
-  /** The system that a benchmark method measures: `virtualThreads` for `virtual-threads`. */
+  /** Returns the system that a benchmark method measures: `virtualThreads` for `virtual-threads`.
+    */
   def system(benchmark: String): String = words(benchmark.split('.').last, "-")
 
   private def words(name: String, between: String): String =

@@ -16,7 +16,7 @@ final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWr
   private var baseLine = 0
   private var isComplete = true
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     val parts = for
       part <- BurstJob.parts(settings)

@@ -18,7 +18,7 @@ final class ClientsJob(settings: ClientsJob.Settings, out: PrintWriter, err: Pri
   private val results = mutable.ArrayBuffer.empty[Result] // guarded by itself
   @volatile private var isComplete = true
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     val service = PurchaseService.start(book, delay, settings.port.getOrElse(0))
     try

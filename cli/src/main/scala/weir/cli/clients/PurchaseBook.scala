@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 
 /** The purchases of every client, as the seed decides. */
 final class PurchaseBook(seed: Long):
-  /** The amounts of the purchases of client `id`. */
+  /** Returns the amounts of the purchases of client `id`. */
   def cents(id: Int): Vector[Int] =
     val random = SplittableRandom(seed * PurchaseBook.spread + id)
     Vector.fill(random.nextInt(1, 6))(random.nextInt(100, 50_000))
@@ -13,7 +13,7 @@ final class PurchaseBook(seed: Long):
   /** Returns the sum that the clients 1 to `ids` have spent. */
   def total(ids: Int): Long = (1 to ids).iterator.map(cents(_).map(_.toLong).sum).sum
 
-  /** The answer about client `id`. */
+  /** Returns the answer about client `id`. */
   def json(id: Int): Array[Byte] =
     val purchases = cents(id).map(amount => ujson.Obj("cents" -> amount))
     ujson.write(ujson.Obj("client" -> id, "purchases" -> ujson.Arr.from(purchases))).getBytes(UTF_8)

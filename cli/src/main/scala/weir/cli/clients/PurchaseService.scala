@@ -41,7 +41,7 @@ object PurchaseService:
   private val platformThreads = 8
   private val backlog = 4096
 
-  /** The service on the loop-back interface, on a free port if `port` is 0.
+  /** Returns the service on the loop-back interface, on a free port if `port` is 0.
     *
     * **Fails** with [[BadInput]] if the port is taken.
     */

@@ -14,7 +14,7 @@ enum Way(val name: String, val system: String, val reach: Way.Reach):
   case Async extends Way("async", "weir", Way.Reach.Any)
   case Direct extends Way("direct", "weir", Way.Reach.Any)
 
-  /** The measured case's name. */
+  /** Returns the measured case's name. */
   def caseOf(ids: Int): String = s"$ids ids: $name"
 
 object Way:

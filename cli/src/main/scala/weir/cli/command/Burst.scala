@@ -79,6 +79,6 @@ final class Burst extends Callable[Int]:
       lab = lab.checked()
     )
 
-  /** The numbers of the list, in growing order. */
+  /** Returns the numbers of the list, in growing order. */
   private def counts(option: String, text: String): Vector[Int] =
     text.split(",", -1).toVector.map(OptionValue.count(option, _, 1, 100_000)).distinct.sorted

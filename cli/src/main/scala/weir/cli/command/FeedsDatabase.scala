@@ -24,7 +24,7 @@ final class FeedsDatabase:
   )
   private[command] var db: String | Null = null
 
-  /** The database that is meant. **Fails** as `chosen`. */
+  /** Returns the database that is meant. **Fails** as `chosen`. */
   def target: String = chosen.getOrElse(RunDatabase.usual)
 
   /** The same, for a command that only reads: the demo's if there is no other, which it says. */

@@ -107,7 +107,7 @@ final class Scale extends Callable[Int]:
         if isMarkdown then throw BadInput("--markdown", "it needs --read.", "Add --read FOLDER.")
         ScaleJob(settings, line.getOut, line.getErr).run()
 
-  /** The exit code: 1 if figures are missing. */
+  /** Returns the exit code: 1 if figures are missing. */
   private def show(name: String): Int =
     val out = spec.commandLine.getOut
     val folder = OptionValue.path("--read", name)

@@ -21,10 +21,10 @@ final case class CompareSettings(
 
   def hasWeir: Boolean = systems.contains(Systems.weir)
 
-  /** The ways that the rivals are to run. */
+  /** Returns the ways that the rivals are to run. */
   def rivalWays: Vector[Way] = ways.filter(way => systems.contains(way.rival))
 
-  /** The runs of a way on a load: Weir's, and the rival's. */
+  /** Returns the runs of a way on a load: Weir's, and the rival's. */
   def places(load: Load, way: Way): Vector[Place] =
     Vector(Systems.weir, way.rival).filter(systems.contains).map(Place(load, way, _))
 

@@ -24,7 +24,7 @@ final class Figures(settings: CompareSettings, board: Board):
     val header = Vector("load: way", "bound", "weir", "ratio", "rival", "", "ratio")
     TerminalTable.lines(header, cases.map(row)) ++ worst
 
-  /** A line for each run that should have a figure and has none. */
+  /** Returns a line for each run that should have a figure and has none. */
   def problems: Vector[String] =
     for
       place <- settings.places if place.system == Systems.weir
@@ -47,7 +47,7 @@ final class Figures(settings: CompareSettings, board: Board):
     Vector(name, seconds(bound)) ++ figure(load, way, Systems.weir, bound) ++
       (way.rival +: figure(load, way, way.rival, bound))
 
-  /** The time and its ratio to the bound, or why there is none. */
+  /** Returns the time and its ratio to the bound, or why there is none. */
   private def figure(load: Load, way: Way, system: String, bound: Double): Vector[String] =
     if !settings.systems.contains(system) then Vector("", "")
     else
@@ -57,7 +57,7 @@ final class Figures(settings: CompareSettings, board: Board):
         case Board.State.Hung(_, _) => Vector("hangs", "")
         case _ => Vector("failed", "")
 
-  /** The worst ratio of each system, as a sentence. */
+  /** Returns the worst ratio of each system, as a sentence. */
   private def worst: Vector[String] =
     for
       system <- settings.systems

@@ -16,7 +16,7 @@ import weir.lab.compare.{ShortTasks, WorkTimes}
 final class HighLoad(load: HighLoad.Settings, out: PrintWriter, err: PrintWriter):
   private val results = mutable.ArrayBuffer.empty[Result]
 
-  /** The exit code: 1 if a way has not consumed each task once. */
+  /** Returns the exit code: 1 if a way has not consumed each task once. */
   def run(): Int =
     err.println(s"${load.tasks} tasks of ${load.work.text}, ${load.consumers} consumers")
     val ways = HighLoad.ways.filter((system, _) => load.systems.contains(system))

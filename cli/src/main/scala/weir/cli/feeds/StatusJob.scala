@@ -12,7 +12,8 @@ import weir.cli.feeds.store.{Database, LeaseQuery, StoreReader}
   *   the number of feeds that are listed for a process
   */
 final class StatusJob(db: String, limit: Int, out: PrintWriter):
-  /** The exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds. */
+  /** Returns the exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds.
+    */
   def run(): Int =
     val database = Database.of(db)
     val reader = StoreReader.open(database)

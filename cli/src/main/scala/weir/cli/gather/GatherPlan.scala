@@ -8,7 +8,7 @@ import weir.lab.gather.Form
 
 /** The plan of measurements: the JVMs, in their order. */
 final case class GatherPlan(steps: Vector[GatherPlan.Step]):
-  /** The time that it takes if every JVM starts at once. */
+  /** Returns the time that it takes if every JVM starts at once. */
   def expected: FiniteDuration = steps.map(_.expected).foldLeft(Duration.Zero)(_ + _)
 
 object GatherPlan:

@@ -20,7 +20,7 @@ final class JobsJob(settings: JobsJob.Settings, out: PrintWriter, err: PrintWrit
   private val results = mutable.ArrayBuffer.empty[Result]
   private var isComplete = true
 
-  /** The exit code. **Fails** with [[BadInput]] if the database cannot be used. */
+  /** Returns the exit code. **Fails** with [[BadInput]] if the database cannot be used. */
   def run(): Int =
     execute("CREATE SCHEMA IF NOT EXISTS weir_bench")
     val parts = for

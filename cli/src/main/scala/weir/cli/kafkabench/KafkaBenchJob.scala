@@ -25,7 +25,7 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
   private val results = mutable.ArrayBuffer.empty[Result]
   private var isComplete = true
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     val folder = Files.createTempDirectory("weir-kafka-bench-")
     try
@@ -166,7 +166,7 @@ object KafkaBenchJob:
       if workMillis == 0 then KafkaBenchJob.systems.filter(_ != "parallel-consumer")
       else KafkaBenchJob.systems
 
-    /** The highest speed that the calls and the keys allow. */
+    /** Returns the highest speed that the calls and the keys allow. */
     def mostPerSecond: Double =
       val byCalls = parallelism * 1000.0 / workMillis
       val byKeys = records * 1000.0 / (math.ceil(records.toDouble / keys) * workMillis)

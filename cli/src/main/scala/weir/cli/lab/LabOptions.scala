@@ -55,7 +55,7 @@ final class LabOptions:
   )
   private[cli] var chartOf: String | Null = null
 
-  /** The seed, and the files that results go to; call it before any work.
+  /** Returns the seed, and the files that results go to; call it before any work.
     *
     * **Fails** with [[BadInput]].
     */

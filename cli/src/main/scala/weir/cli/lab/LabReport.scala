@@ -54,7 +54,7 @@ final case class LabReport(
     )
 
 object LabReport:
-  /** The report of a run on this machine. */
+  /** Returns the report of a run on this machine. */
   def of(command: String, seed: Long, results: Seq[Result]): LabReport =
     LabReport(
       command,

@@ -15,7 +15,7 @@ object ResultTable:
       )
     TerminalTable.lines("case" +: "unit" +: systems, rows)
 
-  /** A table for each unit that there are results in, below an empty line and its title. */
+  /** Returns a table for each unit that there are results in, below an empty line and its title. */
   def byUnit(results: Vector[Result], titles: Seq[(String, String)]): Seq[String] =
     for
       (unit, title) <- titles
@@ -30,7 +30,7 @@ object ResultTable:
   def line(result: Result): String =
     s"  ${result.system}, ${result.name}: ${number(result.value)} ${result.unit}"
 
-  /** The number with as many digits as say something. */
+  /** Returns the number with as many digits as say something. */
   def number(value: Double): String =
     val size = value.abs
     if size >= 1000 || value == math.rint(value) then Text.grouped(value.round)

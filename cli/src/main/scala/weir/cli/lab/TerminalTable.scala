@@ -2,7 +2,7 @@ package weir.cli.lab
 
 /** A table as lines of text: the first column to the left, numbers to the right. */
 object TerminalTable:
-  /** The header, a rule, and a line for each row; rows may be shorter than the header. */
+  /** Returns the header, a rule, and a line for each row; rows may be shorter than the header. */
   def lines(header: Seq[String], rows: Seq[Seq[String]]): Vector[String] =
     val all = header +: rows
     val widths = header.indices.map(column => all.map(_.lift(column).fold(0)(_.length)).max)

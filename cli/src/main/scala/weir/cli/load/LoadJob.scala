@@ -12,7 +12,7 @@ final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWrit
   private val rounds = mutable.Map.empty[String, Vector[Loader.Took]]
   private var isComplete = true
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     if Loader.findPsql().isEmpty then
       say(

@@ -15,7 +15,7 @@ final class LoadTable(files: LoadFiles, rounds: Map[String, Vector[Loader.Took]]
     val n = sorted.size
     (sorted((n - 1) / 2) + sorted(n / 2)) / 2
 
-  /** A line for each of `systems` that there are figures of. */
+  /** Returns a line for each of `systems` that there are figures of. */
   def lines(systems: Seq[String]): Vector[String] =
     val psql = rounds.get("psql").map(_ => median(runs("psql")))
     val rows = for system <- systems if rounds.contains(system) yield

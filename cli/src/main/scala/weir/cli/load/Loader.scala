@@ -55,7 +55,7 @@ object Loader:
     ).flatten ++ sys.env.getOrElse("PATH", "").split(":").filter(_.nonEmpty).map(Path.of(_))
     folders.map(_.resolve("psql")).find(Files.isExecutable(_))
 
-  /** The folders of Postgres in `parent`, the newest first. */
+  /** Returns the folders of Postgres in `parent`, the newest first. */
   private def versions(parent: String, below: String): Seq[Path] =
     val names = Option(Path.of(parent).toFile.list()).toSeq.flatten
     names

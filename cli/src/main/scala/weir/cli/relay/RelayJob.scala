@@ -26,7 +26,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
   private val left = AtomicLong(-1)
   private val start = AtomicLong(System.nanoTime())
 
-  /** The exit code.
+  /** Returns the exit code.
     *
     * **Fails** with [[weir.cli.BadInput]] or `KafkaFailure` before any task is done.
     */

@@ -67,7 +67,7 @@ final class Topics(brokers: String, isAwaited: FiniteDuration => Boolean = _ => 
       .filter(_.leader != null)
       .map(found => TopicPartition(name, found.partition))
 
-  /** The offsets after the last records. */
+  /** Returns the offsets after the last records. */
   def ends(name: String): Map[TopicPartition, Long] = offsets(name, OffsetSpec.latest)
 
   private def offsets(name: String, spec: OffsetSpec): Map[TopicPartition, Long] =

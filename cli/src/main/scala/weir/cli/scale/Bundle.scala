@@ -143,7 +143,7 @@ private[cli] object Bundle:
         throw BadInput("--bundle", s"there is no jar $name*.", "Start the program with ./weir.")
     here.distinctBy(artifactOf)
 
-  /** The name of a jar without its version; a digit begins that. */
+  /** Returns the name of a jar without its version; a digit begins that. */
   private def artifactOf(jar: Path): String =
     val name = jar.getFileName.toString
     "-[0-9]".r.findFirstMatchIn(name).fold(name)(version => name.take(version.start))

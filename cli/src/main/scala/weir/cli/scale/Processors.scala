@@ -19,7 +19,7 @@ private[cli] final case class Processors(order: Vector[Int], pin: Option[String]
   def prefix(count: Int): Seq[String] =
     pin.toSeq.flatMap(Seq(_, "-c", order.take(count).mkString(",")))
 
-  /** The way in which the processors are chosen, as a sentence. */
+  /** Returns the way in which the processors are chosen, as a sentence. */
   def said: String =
     if pin.nonEmpty then "Each JVM runs on as many processors as it has carriers, by taskset."
     else
@@ -34,13 +34,13 @@ private[cli] object Processors:
     val order = if allowed.sizeIs < most then (0 until most).toVector else coresFirst(allowed)
     Processors(order, Option("taskset").filter(works(_, order.head)))
 
-  /** The numbers in the line `Cpus_allowed_list` of a process's status. */
+  /** Returns the numbers in the line `Cpus_allowed_list` of a process's status. */
   private[scale] def allowedOf(status: String): Option[Vector[Int]] =
     status.linesIterator
       .find(_.startsWith("Cpus_allowed_list:"))
       .flatMap(line => list(line.split(":", 2)(1)))
 
-  /** The numbers of a list such as `0-3,8,10-11`. */
+  /** Returns the numbers of a list such as `0-3,8,10-11`. */
   private[scale] def list(text: String): Option[Vector[Int]] =
     val parts = text.trim
       .split(',')

@@ -32,7 +32,7 @@ private[cli] object ScaleFiles:
         lab.chart.map(file => () => ResultFile("--chart", file).write(ScalePage.svg(report, drawn)))
     )
 
-  /** The report in `folder`, which a run of the bundle has written.
+  /** Returns the report in `folder`, which a run of the bundle has written.
     *
     * **Fails** with [[BadInput]].
     */
@@ -52,7 +52,7 @@ private[cli] object ScaleFiles:
       .parse(text)
       .getOrElse(throw BadInput(file.toString, "it is no report of weir scale.", "Copy it again."))
 
-  /** The lines of the script's notes on the machine; none if they are not there. */
+  /** Returns the lines of the script's notes on the machine; none if they are not there. */
   def machineOf(folder: Path): Vector[String] =
     val file = folder.resolve(machine)
     if !Files.isReadable(file) then Vector.empty

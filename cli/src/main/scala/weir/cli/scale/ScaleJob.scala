@@ -26,7 +26,7 @@ private[cli] final class ScaleJob(settings: ScaleJob.Settings, out: PrintWriter,
     steps
   )
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     report.notes.foreach(say)
     Foreground.run(measureFrom(steps).andThen(Task.delay(finish()))) match

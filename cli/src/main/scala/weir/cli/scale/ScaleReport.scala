@@ -35,8 +35,8 @@ private[cli] final case class ScaleReport(
   lazy val figures: Map[ScaleReport.Case, Double] =
     results.filter(_.unit == ScaleReport.speedUnit).flatMap(ScaleReport.keyed).toMap
 
-  /** The counts of `row` on `system`, in the order of [[ScaleCount]]: the value for each number of
-    * carriers. Counts that are zero everywhere are left out.
+  /** Returns the counts of `row` on `system`, in the order of [[ScaleCount]]: the value for each
+    * number of carriers. Counts that are zero everywhere are left out.
     */
   def counts(row: ScaleRow, system: String): Vector[(ScaleCount, Map[Int, Double])] =
     val own = results.filter(_.system == system)
@@ -49,11 +49,13 @@ private[cli] final case class ScaleReport(
       if values.exists(_._2 > 0)
     yield count -> values.toMap
 
-  /** The factor between its operations a second and those with one carrier; none without those. */
+  /** Returns the factor between its operations a second and those with one carrier; none without
+    * those.
+    */
   def speedUp(at: ScaleReport.Case): Option[Double] =
     figures.get(at).zip(figures.get(at.copy(carriers = 1))).map(_ / _)
 
-  /** The rows that were planned and have no figure, by the JVM that was to measure them. */
+  /** Returns the rows that were planned and have no figure, by the JVM that was to measure them. */
   def missing: Vector[ScaleStep] =
     planned
       .map(step => step.copy(rows = step.rows.filterNot(row => figures.contains(step.of(row)))))
@@ -79,7 +81,7 @@ private[cli] object ScaleReport:
   /** The row and the conditions of a figure. */
   final case class Case(system: String, row: ScaleRow, carriers: Int)
 
-  /** The report that `text` is. None if it is not one of `weir scale`. */
+  /** Returns the report that `text` is. None if it is not one of `weir scale`. */
   def parse(text: String): Option[ScaleReport] =
     for
       json <- Try(ujson.read(text)).toOption

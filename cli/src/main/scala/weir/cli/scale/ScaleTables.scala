@@ -23,11 +23,11 @@ private[cli] object ScaleTables:
         (line(header(report)) +: rule +: table(report, row).map(line))
     head ++ tables ++ about(report).flatMap(Vector("", _))
 
-  /** The rows that there are figures of. */
+  /** Returns the rows that there are figures of. */
   def rowsOf(report: ScaleReport): Vector[ScaleRow] =
     ScalePlan.rows.filter(row => report.figures.keys.exists(_.row == row))
 
-  /** The systems that there are figures of in `row`. */
+  /** Returns the systems that there are figures of in `row`. */
   def systemsOf(report: ScaleReport, row: ScaleRow): Vector[String] =
     val found = report.figures.keys.filter(_.row == row).map(_.system).toVector.distinct
     found.sortBy(Systems.order)

@@ -28,8 +28,9 @@ private[cli] object TimeShare:
 
   private val rounds = 5
 
-  /** The number of `steps`, which are in order of importance, that can be run in the time that is
-    * `left`, and the share of a row of the first of them. None if there is no time for a step.
+  /** Returns the number of `steps`, which are in order of importance, that can be run in the time
+    * that is `left`, and the share of a row of the first of them. None if there is no time for a
+    * step.
     */
   def next(
       steps: Seq[ScaleStep],

@@ -15,7 +15,7 @@ final class SleepersJob(settings: SleepersJob.Settings, out: PrintWriter, err: P
   private val results = mutable.ArrayBuffer.empty[Result]
   private var isComplete = true
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     val parts = for
       (part, fibers) <- Vector("memory" -> settings.asleep, "wake" -> settings.wake)

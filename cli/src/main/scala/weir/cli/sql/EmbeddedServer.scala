@@ -74,7 +74,7 @@ object EmbeddedServer:
   private def listening(port: Option[Int]): Resource[EmbeddedServer] =
     Resource.make(Task(start(port)))(server => Task(server.close())).evalTap(_.ready)
 
-  /** The folder into which `./weir` unpacks it when it is first needed. */
+  /** Returns the folder into which `./weir` unpacks it when it is first needed. */
   private def home: Path =
     sys.props.get("weir.embedded").map(Path.of(_)).filter(Files.isDirectory(_)).getOrElse {
       throw BadInput(

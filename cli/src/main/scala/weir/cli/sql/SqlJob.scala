@@ -34,7 +34,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
   /** The exit code, once the run is over and only a server is kept up. */
   private val ended = AtomicReference[Option[Int]](None)
 
-  /** The exit code.
+  /** Returns the exit code.
     *
     * **Fails** with [[weir.cli.BadInput]] before anything has been changed.
     */

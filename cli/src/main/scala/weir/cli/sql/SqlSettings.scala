@@ -92,7 +92,7 @@ object SqlSettings:
       case StandardInput => false
       case File(path) => Files.isRegularFile(path)
 
-    /** The name of the input in errors. */
+    /** Returns the name of the input in errors. */
     def name: String = this match
       case StandardInput => "<stdin>"
       case File(path) => path.toString

@@ -17,7 +17,7 @@ final class StackJob(settings: StackJob.Settings, out: PrintWriter, err: PrintWr
   private val results = mutable.ArrayBuffer.empty[Result]
   private var isComplete = true
 
-  /** The exit code. */
+  /** Returns the exit code. */
   def run(): Int =
     val measuring = server.use { postgres =>
       val runs = for

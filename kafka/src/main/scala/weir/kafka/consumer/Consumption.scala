@@ -10,7 +10,7 @@ import weir.{Source, Stream, Task}
 /** Begins to read: looks for the topics, then starts the poll thread. */
 private[kafka] object Consumption:
 
-  /** The records of all partitions. */
+  /** Returns the records of all partitions. */
   def merged[K, V](
       settings: ConsumerSettings[K, V],
       topics: Set[String],

@@ -86,7 +86,7 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
     val page = pageOf(offset)
     page != null && page.has(offset)
 
-  /** The end of the contiguous prefix, or -1 where nothing is known yet. */
+  /** Returns the end of the contiguous prefix, or -1 where nothing is known yet. */
   def prefixEnd: Long =
     val first = pages.firstEntry
     if first == null then position else first.getValue.firstFrom(0)
@@ -102,7 +102,7 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
       val encoded = DoneMap.encode(prefix, doneUntil, undoneFrom, limitBytes)
       Some(Progress(prefix, encoded.text, encoded.isWhole))
 
-  /** The first undone offset from `offset` on, or `Long.MaxValue`. */
+  /** Returns the first undone offset from `offset` on, or `Long.MaxValue`. */
   private def undoneFrom(offset: Long): Long =
     var entry = pages.floorEntry(offset >> pageBits)
     if entry == null then entry = pages.ceilingEntry(offset >> pageBits)
@@ -204,7 +204,7 @@ private[kafka] object OffsetTracker:
         count -= 1
         true
 
-    /** The first undone offset at `from` in the page or after it, or -1. */
+    /** Returns the first undone offset at `from` in the page or after it, or -1. */
     def firstFrom(from: Long): Long =
       if from >= (1 << pageBits) then -1
       else

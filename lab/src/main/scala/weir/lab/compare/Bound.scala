@@ -22,7 +22,8 @@ object Bound:
     */
   def handedOver(plan: Plan): Long = queued(plan.copy(capacity = 0), producers = 1)
 
-  /** A first-in first-out queue of `plan.capacity` places between producers and consumers. */
+  /** Returns a first-in first-out queue of `plan.capacity` places between producers and consumers.
+    */
   def queued(plan: Plan, producers: Int): Long = Simulation(plan, producers).run()
 
   /** Goes from event to event; an event is the end of a delay. A later event never makes another

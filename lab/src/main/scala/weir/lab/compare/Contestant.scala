@@ -2,7 +2,7 @@ package weir.lab.compare
 
 /** A library, or several that belong together, with a program for each way. */
 trait Contestant:
-  /** The name of the library that a way uses. */
+  /** Returns the name of the library that a way uses. */
   def system(way: Way): String
 
   /** True for a way that may hang here, and would keep its threads. */

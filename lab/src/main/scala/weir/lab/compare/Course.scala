@@ -20,7 +20,7 @@ final class Course(plan: Plan, tasksPerLetter: Int):
     shown.append("P" * ((produced + count) / tasksPerLetter - produced / tasksPerLetter))
     produced += count
 
-  /** The place, from 0, of a task whose consumption begins now. */
+  /** Returns the place, from 0, of a task whose consumption begins now. */
   def begin(): Int = synchronized:
     begun += 1
     mostAtATime = mostAtATime.max(begun - consumed)

@@ -30,12 +30,12 @@ final case class Plan(
 
   def batches: Range = produceNanos.indices
 
-  /** The tasks of a batch, by number. */
+  /** Returns the tasks of a batch, by number. */
   def tasks(batch: Int): Vector[Int] =
     val size = consumeNanos.size / produceNanos.size
     Vector.range(batch * size, (batch + 1) * size)
 
-  /** The batches of each of `producers`: the first ones for the first, and so on. */
+  /** Returns the batches of each of `producers`: the first ones for the first, and so on. */
   def shares(producers: Int): Vector[Vector[Int]] =
     Vector.tabulate(producers): producer =>
       batches.slice(share(producer, producers), share(producer + 1, producers)).toVector

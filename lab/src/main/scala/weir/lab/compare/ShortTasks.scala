@@ -16,7 +16,7 @@ final class ShortTasks(val count: Int, times: WorkTimes, val consumers: Int, see
     val random = SplittableRandom(seed)
     Array.fill(count)(times.next(random))
 
-  /** The time of all tasks, divided by the number of consumers. */
+  /** Returns the time of all tasks, divided by the number of consumers. */
   def idealMillis: Double = workNanos.iterator.map(_.toLong).sum / 1e6 / consumers
 
   /** Counts how often each task was consumed in one run. */

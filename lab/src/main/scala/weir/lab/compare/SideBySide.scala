@@ -79,7 +79,7 @@ final class SideBySide(contestant: Contestant, tasksPerLetter: Int, listener: Si
 object SideBySide:
   /** The place of a figure in the table. */
   final case class Place(load: Load, way: Way, system: String):
-    /** The name of the case, as results have it. */
+    /** Returns the name of the case, as results have it. */
     def name: String = s"${load.name}: ${way.name}"
 
   trait Listener:

@@ -33,7 +33,7 @@ enum Way(val name: String):
     case Stream | Prefetch | ParallelStream => "fs2"
     case _ => "cats-effect"
 
-  /** The time, in nanoseconds, that the delays of `plan` alone make of it. */
+  /** Returns the time, in nanoseconds, that the delays of `plan` alone make of it. */
   def boundNanos(plan: Plan): Long = this match
     case Batch => Bound.batchByBatch(plan)
     case Stream => Bound.handedOver(plan)

@@ -15,11 +15,11 @@ enum Form(val label: String, val systems: Set[String]):
   case UnorderedReady extends Form("unordered ready", Having.asTheyCome)
   case UnorderedForked extends Form("unordered forked", Having.asTheyCome)
 
-  /** The name in results, as in `gather forked: 1000`. */
+  /** Returns the name in results, as in `gather forked: 1000`. */
   def caseOf(size: Int): String = s"$label: $size"
 
 object Form:
-  /** The form with that label. **Fails** if there is none. */
+  /** Returns the form with that label. **Fails** if there is none. */
   def of(label: String): Form =
     values
       .find(_.label == label)

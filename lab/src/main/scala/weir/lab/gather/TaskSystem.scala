@@ -29,7 +29,7 @@ trait TaskSystem:
 object TaskSystem:
   type Returned = Iterable[Int] | Long
 
-  /** The sum of `returned`, or `returned` itself if it is the sum. */
+  /** Returns the sum of `returned`, or `returned` itself if it is the sum. */
   def total(returned: Returned): Long = returned match
     case sum: Long => sum
     case values: Iterable[Int] =>

@@ -30,5 +30,5 @@ enum ScaleCount(val title: String, val unit: String, val operations: Int = 1000)
   case Steals extends ScaleCount("steals", "steals/1000 ops")
 
 object ScaleCount:
-  /** The count with that unit; none if there is none. */
+  /** Returns the count with that unit; none if there is none. */
   def ofUnit(unit: String): Option[ScaleCount] = values.find(_.unit == unit)

@@ -18,20 +18,20 @@ object ScalePlan:
   /** In the order of tables and charts. */
   val systems: Vector[String] = rows.flatMap(_.systems).distinct.sortBy(Systems.order)
 
-  /** The rows that `system` has. */
+  /** Returns the rows that `system` has. */
   def rowsOf(system: String): Vector[ScaleRow] = rows.filter(_.systems.contains(system))
 
-  /** The name in results, as in `fork-tree: 16`. */
+  /** Returns the name in results, as in `fork-tree: 16`. */
   def caseOf(row: ScaleRow, carriers: Int): String = s"${row.id}: $carriers"
 
-  /** The row and the carriers of a name in results; none if it is another's. */
+  /** Returns the row and the carriers of a name in results; none if it is another's. */
   def parseCase(name: String): Option[(ScaleRow, Int)] =
     name.split(": ", 2) match
       case Array(id, carriers) =>
         rows.find(_.id == id).zip(carriers.toIntOption)
       case _ => None
 
-  /** The flags of a JVM in which every system sees `carriers` processors. */
+  /** Returns the flags of a JVM in which every system sees `carriers` processors. */
   def flags(carriers: Int): Vector[String] =
     Vector(
       s"-XX:ActiveProcessorCount=$carriers",
@@ -45,11 +45,11 @@ object ScalePlan:
   /** Why a row that comes after an endless one has failed; another JVM may measure it. */
   val notBegun = "it is not begun"
 
-  /** The speed of a row: `operations` a second. */
+  /** Returns the speed of a row: `operations` a second. */
   def speed(row: ScaleRow, carriers: Int, system: String, operations: Double): Result =
     Result.opsPerSecond(caseOf(row, carriers), system, operations)
 
-  /** The value of a count, in its unit. */
+  /** Returns the value of a count, in its unit. */
   def counted(
       row: ScaleRow,
       carriers: Int,

@@ -193,7 +193,7 @@ enum ScaleRow(
       )
 
 object ScaleRow:
-  /** The row with that id. **Fails** if there is none. */
+  /** Returns the row with that id. **Fails** if there is none. */
   def of(id: String): ScaleRow =
     values
       .find(_.id == id)

@@ -36,7 +36,7 @@ private[postgres] final class Applying(
       context = notice.context.map(hide)
     )
 
-  /** The position at which the running statement begins. */
+  /** Returns the position at which the running statement begins. */
   def position: Option[Position] = Option(current).map(_.start)
   def scriptName: String = script
 

@@ -7,8 +7,8 @@ import weir.postgres.Piece
 private[postgres] final class KnownSecrets:
   private var values = Set.empty[String]
 
-  /** The values with the quotes that servers put around them: without quotes a value may be a
-    * common word.
+  /** Returns the values with the quotes that servers put around them: without quotes a value may be
+    * a common word.
     */
   def known: Set[String] = values
 

@@ -43,8 +43,8 @@ final class Checksum:
       block.length -= length
       if block.length == 0 then blocks.poll(): Unit
 
-  /** The sum of the first `offset` bytes. **Fails** if they are not read yet, or more have been
-    * summed already.
+  /** Returns the sum of the first `offset` bytes. **Fails** if they are not read yet, or more have
+    * been summed already.
     */
   def at(offset: Long): Array[Byte] =
     advance(offset)

@@ -52,7 +52,7 @@ private[postgres] final class Recent(keepBytes: Long):
   def pieceEnds(at: Long): Unit = synchronized:
     begin = at
 
-  /** The line at a position; none if it was read too long ago. */
+  /** Returns the line at a position; none if it was read too long ago. */
   def lineAt(position: Position): Option[SourceLine] = synchronized:
     val (from, until) =
       (position.offset - SourceLine.reachBytes, position.offset + SourceLine.reachBytes)

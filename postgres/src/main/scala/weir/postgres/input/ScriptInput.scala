@@ -22,13 +22,13 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
   /** Returns true if a read may wait for long; an interrupt ends it on a platform thread. */
   def mayWait: Boolean = waiting.nonEmpty
 
-  /** The format it is packed in. None before the first `read`. */
+  /** Returns the format it is packed in. None before the first `read`. */
   def packed: Option[String] = Option(packing)
 
   /** As `InputStream.read`. */
   def read(block: Array[Byte]): Int = stream.read(block, 0, block.length)
 
-  /** The unpacked bytes. */
+  /** Returns the unpacked bytes. */
   def stream: InputStream =
     if unpacked eq null then unpacked = unpack()
     unpacked.nn

@@ -40,7 +40,8 @@ private[postgres] final class Jobs private (
 
   def copied(parts: Int): Unit = if parts > 1 then cut += 1
 
-  /** The additional connections, ready for this COPY; empty if they cannot be used for it. */
+  /** Returns the additional connections, ready for this COPY; empty if they cannot be used for it.
+    */
   def lanes(main: Lane, session: SessionWatch, statement: Piece.Statement)(using
       Task.Direct
   ): Vector[Lane] =
@@ -124,8 +125,8 @@ private[postgres] object Jobs:
     require(count >= 1, s"Jobs: the number was $count. It must be at least 1.")
     Resource.make(Task(new Jobs(count, open)))(_.drop)
 
-  /** The query for the table that the name means in a session, whether it is temporary, and whether
-    * it has foreign keys to itself.
+  /** Returns the query for the table that the name means in a session, whether it is temporary, and
+    * whether it has foreign keys to itself.
     */
   private def look(table: String): String =
     s"""SELECT c.oid, c.relpersistence = 't', EXISTS (SELECT 1 FROM pg_catalog.pg_constraint

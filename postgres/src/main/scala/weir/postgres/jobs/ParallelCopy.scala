@@ -100,8 +100,8 @@ private[postgres] object ParallelCopy:
   private enum Mode:
     case Holding, One, Several
 
-  /** The minimum length of a chunk of data for this number of connections. A journal with parts of
-    * a COPY relies on it: another length is another version of the journal.
+  /** Returns the minimum length of a chunk of data for this number of connections. A journal with
+    * parts of a COPY relies on it: another length is another version of the journal.
     *
     * Longer than a block for few connections, so that most blocks go to one of them whole; shorter
     * for many, since some data waits for each.
@@ -109,8 +109,8 @@ private[postgres] object ParallelCopy:
   def chunkBytes(connections: Int): Long =
     math.max(256 << 10, math.min(1 << 20, (2 << 20) / connections)).toLong
 
-  /** The number of slices of blocks that wait for each connection: about a chunk from a pipe, whose
-    * blocks have 64 KB.
+  /** Returns the number of slices of blocks that wait for each connection: about a chunk from a
+    * pipe, whose blocks have 64 KB.
     */
   private def waiting(connections: Int): Int = math.max(8, 32 / connections)
 
@@ -207,7 +207,7 @@ private[postgres] object ParallelCopy:
           part = (part + 1) % lanes.size
         at = end
 
-    /** The number of rows, once every lane has ended its COPY. */
+    /** Returns the number of rows, once every lane has ended its COPY. */
     def end()(using Task.Direct): Long =
       channels.foreach(_.close.await)
       joined()

@@ -23,7 +23,7 @@ private[postgres] final class PartRows(parts: Int):
     all += rows
   }
 
-  /** The row of the body, from 1, that is `row` of `part`, from 1. */
+  /** Returns the row of the body, from 1, that is `row` of `part`, from 1. */
   def inBody(part: Int, row: Long): Long = synchronized {
     val chunk = inPart(part).lastBelow(row)
     if chunk < 0 then row else inBody(part)(chunk) + row - inPart(part)(chunk)

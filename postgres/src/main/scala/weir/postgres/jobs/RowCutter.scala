@@ -82,7 +82,7 @@ final class RowCutter(chunkBytes: Long):
           escaped = true
     until
 
-  /** The place after the first row end from `at` on, or `until`. */
+  /** Returns the place after the first row end from `at` on, or `until`. */
   private def rowEnd(bytes: Array[Byte], at: Int, until: Int): Int =
     var i = at
     while i < until && !ended do

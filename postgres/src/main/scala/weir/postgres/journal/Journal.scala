@@ -83,7 +83,9 @@ private[postgres] final class Journal(
       "If it is another one, to be applied as well: --resume-at 1."
   )
 
-  /** The result of `read` on a row. **Fails** with a `ScriptException` if the row is damaged. */
+  /** Returns the result of `read` on a row. **Fails** with a `ScriptException` if the row is
+    * damaged.
+    */
   private def intact[A](name: String)(read: => A): A =
     try read
     catch
@@ -168,7 +170,9 @@ private[postgres] final class Journal(
           s"UPDATE weir_sql.part SET script = $key WHERE script = $former"
     lane.run(sql).handleErrorWith(fenced)
 
-  /** The statement that records `applied`. It fails if the row no longer has this run's token. */
+  /** Returns the statement that records `applied`. It fails if the row no longer has this run's
+    * token.
+    */
   def recording(applied: Applied): String =
     val chain = if applied.chained then Journal.chain else "NULL"
     val state =
@@ -191,22 +195,23 @@ private[postgres] final class Journal(
     s"UPDATE weir_sql.journal SET run = $ours, uncertain = ${place.fold("NULL")(literal)} " +
       s"WHERE script = $key"
 
-  /** The statement that records one part of a COPY, in the transaction that has applied it. */
+  /** Returns the statement that records one part of a COPY, in the transaction that has applied it.
+    */
   def recordingPart(part: Part): String =
     s"INSERT INTO weir_sql.part (script, piece, part, parts, bytes, checksum) VALUES " +
       s"((SELECT script FROM weir_sql.journal WHERE script = $key AND run = ${literal(token)}), " +
       s"${part.piece}, ${part.part}, ${part.parts}, ${part.bytes}, " +
       s"'${HexFormat.of().formatHex(part.checksum)}')"
 
-  /** The statement that deletes the parts of a COPY that is applied whole. */
+  /** Returns the statement that deletes the parts of a COPY that is applied whole. */
   def forgettingParts: String = s"DELETE FROM weir_sql.part WHERE script = $key"
 
-  /** The statement that records that the script has been applied to its end. */
+  /** Returns the statement that records that the script has been applied to its end. */
   def finishing: String =
     "UPDATE weir_sql.journal SET finished = coalesce(finished, pg_catalog.clock_timestamp()) " +
       s"WHERE script = $key"
 
-  /** The parts of the COPY that comes after `pieces` pieces which have been committed. */
+  /** Returns the parts of the COPY that comes after `pieces` pieces which have been committed. */
   def parts(pieces: Long): Task[Vector[Part]] = lane
     .rows(
       "SELECT piece, part, parts, bytes, checksum FROM weir_sql.part " +

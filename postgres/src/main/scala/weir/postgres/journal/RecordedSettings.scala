@@ -15,8 +15,8 @@ private[postgres] object RecordedSettings:
       )
       .mkString("\n")
 
-  /** The names and values in a text that `encode` has made. A value is `None` if it is encrypted
-    * and there is no key, or another one.
+  /** Returns the names and values in a text that `encode` has made. A value is `None` if it is
+    * encrypted and there is no key, or another one.
     */
   def parse(text: String, cipher: Option[SettingCipher]): Vector[(String, Option[String])] =
     text.linesIterator

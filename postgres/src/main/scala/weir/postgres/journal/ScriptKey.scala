@@ -18,7 +18,7 @@ private[postgres] final case class ScriptKey(
     place: Option[String],
     formerly: Option[String]
 ):
-  /** The name that is locked: the same for any two runs that might take the same row. */
+  /** Returns the name that is locked: the same for any two runs that might take the same row. */
   def lock: String = formerly.getOrElse(name)
 
   /** The token of a run, followed by the place. */

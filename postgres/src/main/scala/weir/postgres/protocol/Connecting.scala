@@ -54,8 +54,8 @@ private[postgres] object Connecting:
         s"${timeoutMillis(url) / 1000} s."
     )
 
-  /** The driver's `connectTimeout`, which it applies to connecting alone; a value that is not a
-    * number is refused by the driver.
+  /** Returns the driver's `connectTimeout`, which it applies to connecting alone; a value that is
+    * not a number is refused by the driver.
     */
   private def timeoutMillis(url: PostgresUrl): Long =
     val properties = Driver.parseURL(url.jdbc, propertiesOf(url, ""))

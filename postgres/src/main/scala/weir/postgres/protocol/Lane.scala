@@ -29,7 +29,7 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
       Lane.copy(error, error.copyRow, error.context, None)
     }
 
-  /** The rows of a query that is not the script's; a null is an empty string. */
+  /** Returns the rows of a query that is not the script's; a null is an empty string. */
   def rows(sql: String): Task[Vector[Vector[String]]] = Task.uninterruptible {
     try Using.resource(connection.jdbc.createStatement())(statement => read(statement, sql))
     catch case error: SQLException => throw ServerError.of(error, null, connection.jdbc.isClosed)
@@ -47,7 +47,9 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
       )
     rows.result()
 
-  /** The text for the driver. It does not know every encoding, so the bytes go out without it. */
+  /** Returns the text for the driver. It does not know every encoding, so the bytes go out without
+    * it.
+    */
   private def sent(sql: String): String =
     val socket = connection.watchedSocket
     if socket eq null then sql

@@ -78,7 +78,7 @@ private[postgres] object LibpqWords:
         s"$variable is $value, which is not supported. Unset it if the connection may do without."
       )
 
-  /** The values of the variables, by the parameters' names in addresses. */
+  /** Returns the values of the variables, by the parameters' names in addresses. */
   def ofEnvironment(environment: Map[String, String]): Map[String, String] =
     all
       .filter(_.word.nonEmpty)
@@ -86,8 +86,8 @@ private[postgres] object LibpqWords:
       .filter(_._2.nonEmpty)
       .toMap
 
-  /** The settings that the session begins with: from the parameters, and from variables that have
-    * none.
+  /** Returns the settings that the session begins with: from the parameters, and from variables
+    * that have none.
     */
   def session(words: Map[String, String], environment: Map[String, String]): Map[String, String] =
     all
@@ -121,7 +121,7 @@ private[postgres] object LibpqWords:
       "sslmode" -> "verify-ca"
     )
 
-  /** The driver's value for one of libpq's. */
+  /** Returns the driver's value for one of libpq's. */
   private def driverValue(word: String, value: String): String = (word, value) match
     case ("connect_timeout", s"-$_") => "0" // for ever
     case ("keepalives", "0") => "false"

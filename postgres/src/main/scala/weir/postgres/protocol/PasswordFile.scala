@@ -9,8 +9,8 @@ import scala.jdk.CollectionConverters.*
   */
 private[postgres] object PasswordFile:
 
-  /** The password of the first line that matches. **Fails** if others than its owner may read the
-    * file.
+  /** Returns the password of the first line that matches. **Fails** if others than its owner may
+    * read the file.
     */
   def find(
       environment: Map[String, String],
@@ -53,7 +53,9 @@ private[postgres] object PasswordFile:
       case error: IOException =>
         throw IllegalArgumentException(s"the file $file cannot be read: ${error.getMessage}")
 
-  /** The fields of a line, five at most, unchanged; a colon after a backslash does not separate. */
+  /** Returns the fields of a line, five at most, unchanged; a colon after a backslash does not
+    * separate.
+    */
   private def fields(line: String): Vector[String] =
     val words = "(?:[^:\\\\]|\\\\.)*".r
     val head = Iterator

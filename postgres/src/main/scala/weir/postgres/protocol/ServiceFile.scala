@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters.*
 /** libpq's file of named connections: a line `[shop]`, then lines like `host=db.example`. */
 private[postgres] object ServiceFile:
 
-  /** The parameters of `service` in the file of `PGSERVICEFILE`, or in the user's file, or else in
-    * the system's.
+  /** Returns the parameters of `service` in the file of `PGSERVICEFILE`, or in the user's file, or
+    * else in the system's.
     */
   def words(service: String, environment: Map[String, String]): Map[String, String] =
     val own = environment.get("PGSERVICEFILE").filter(_.nonEmpty).map(Path.of(_))

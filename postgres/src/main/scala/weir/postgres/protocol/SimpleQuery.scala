@@ -46,7 +46,7 @@ private[postgres] final class SimpleQuery(
     val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
     executor.execute(query, null, outcome, 0, 0, Flags)
 
-  /** The statement as the driver wants it, which encodes it again.
+  /** Returns the statement as the driver wants it, which encodes it again.
     *
     * **Fails** if the driver would make other bytes of it.
     */

@@ -71,8 +71,8 @@ private[postgres] final class WatchedInput(
         count = tryTake(target, offset, length)
       count
 
-  /** The number of bytes taken from the queue, or -1 at the end; 0 if the caller has to read the
-    * socket. Waits for the watch.
+  /** Returns the number of bytes taken from the queue, or -1 at the end; 0 if the caller has to
+    * read the socket. Waits for the watch.
     */
   private def tryTake(target: Array[Byte], offset: Int, length: Int): Int = locked {
     val timeoutMillis = readTimeoutMillis()

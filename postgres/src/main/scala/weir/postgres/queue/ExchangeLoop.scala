@@ -100,7 +100,7 @@ private[queue] final class ExchangeLoop[A](
                 retry = (retry * 2).min(longestWait)
     finally connection.foreach(restore)
 
-  /** A new connection. A server may accept one and never answer, so this has a limit. */
+  /** Returns a new connection. A server may accept one and never answer, so this has a limit. */
   private def connected: Task[Connection] =
     val limit = patience.max(shortestConnect).millis
     Task

@@ -9,8 +9,8 @@ private[postgres] object Jdbc:
     try statement.execute(sql): Unit
     finally statement.close()
 
-  /** The rows of the result. `sql` may begin with statements that have none, as [[Planner]] does:
-    * all are sent together.
+  /** Returns the rows of the result. `sql` may begin with statements that have none, as [[Planner]]
+    * does: all are sent together.
     */
   def query[R](connection: Connection, sql: String)(bind: PreparedStatement => Unit)(
       row: ResultSet => R

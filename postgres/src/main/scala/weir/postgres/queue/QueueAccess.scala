@@ -44,7 +44,7 @@ private[postgres] final class QueueAccess(
     }
   }
 
-  /** A connection whose database has the tables. */
+  /** Returns a connection whose database has the tables. */
   def open(): Connection = translated {
     val connection = connect()
     try
@@ -129,7 +129,7 @@ private[postgres] final class QueueAccess(
     try body
     catch case error: SQLException => throw meaning(error)
 
-  /** The error in terms of queues, if it is about the tables. */
+  /** Returns the error in terms of queues, if it is about the tables. */
   def meaning(error: Throwable): Throwable =
     def refused(kind: Kind, rule: String) =
       PgQueueException(kind, s"PgQueue: ${tables.jobs}: ${error.getMessage}. $rule", error)

@@ -283,7 +283,7 @@ private[postgres] final class QueueCalls[A](
     s"""SELECT id, attempts, died_at, key, error, payload FROM ${tables.dead}
        |ORDER BY died_at DESC, id DESC LIMIT ?""".stripMargin
 
-  /** The dead jobs, the latest first. */
+  /** Returns the dead jobs, the latest first. */
   def dead(connection: Connection, limit: Int): Vector[PgQueue.Dead[A]] =
     Jdbc.query(connection, isolation + deadSql)(_.setInt(1, limit))(row =>
       PgQueue.Dead(
@@ -325,7 +325,7 @@ private[postgres] final class QueueCalls[A](
        |  (SELECT count(*) FROM ${tables.dead})
        |FROM ${tables.jobs}""".stripMargin
 
-  /** The number of jobs of each kind. */
+  /** Returns the number of jobs of each kind. */
   def counts(connection: Connection): PgQueue.Counts =
     Jdbc
       .query(connection, isolation + countsSql)(_ => ())(row =>

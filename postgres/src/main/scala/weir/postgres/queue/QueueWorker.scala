@@ -27,7 +27,7 @@ private[postgres] final class QueueWorker[A, B] private (
 ):
   private val state = WorkerState[A](parallelism, settings.poll.toNanos)
 
-  /** The results of the jobs that are done, as they are acknowledged. */
+  /** Returns the results of the jobs that are done, as they are acknowledged. */
   private def results: Stream[B] =
     Stream
       .resource(open)

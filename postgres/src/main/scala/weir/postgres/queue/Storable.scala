@@ -36,8 +36,8 @@ private[postgres] object Storable:
       else payloads.toArray
     new Storable(stored.asInstanceOf[Array[AnyRef]], offers)
 
-  /** The first thing in `text` that Postgres cannot store: U+0000, or a surrogate without its other
-    * half, for which the driver would send a `?`.
+  /** Returns the first thing in `text` that Postgres cannot store: U+0000, or a surrogate without
+    * its other half, for which the driver would send a `?`.
     */
   def problemIn(text: String): Option[String] =
     var index = 0
@@ -53,7 +53,7 @@ private[postgres] object Storable:
       index += 1
     problem
 
-  /** The first escape of U+0000 in JSON, which a `jsonb` cannot hold either. */
+  /** Returns the first escape of U+0000 in JSON, which a `jsonb` cannot hold either. */
   private def escapeIn(text: String, column: PgCodec.Column): Option[String] =
     if column != PgCodec.Column.Jsonb then None
     else
@@ -65,7 +65,7 @@ private[postgres] object Storable:
 
   private val nul = "\\" + "u0000"
 
-  /** The error of an attempt, as its column can hold it. */
+  /** Returns the error of an attempt, as its column can hold it. */
   def error(text: String): String = text.replace('\u0000', ' ').take(longestError)
 
   /** As `error`, of an exception, whose own methods may fail. */

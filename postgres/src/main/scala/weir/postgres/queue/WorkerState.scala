@@ -180,7 +180,8 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
 
   private def room: Int = 3 * parallelism - held.size - reports.size - inExchange - unread
 
-  /** The number of jobs that are needed now, without those for jobs that may end meanwhile. */
+  /** Returns the number of jobs that are needed now, without those for jobs that may end meanwhile.
+    */
   private def want: Int = if isOpen then (parallelism - held.size).min(room).max(0) else 0
 
   private def isTimely: Boolean =

@@ -386,6 +386,6 @@ private[split] final class Lexer(errors: ScriptErrors):
   /** Fails because the part that began at `openAt` has no end. */
   private def unended(problem: String): Nothing = errors.fail(position(openAt, run.index), problem)
 
-  /** The position of a byte of the text, which ends before `at`. */
+  /** Returns the position of a byte of the text, which ends before `at`. */
   private def position(textIndex: Int, at: Int): Position =
     text.statement(at, copies = false, 0).positionOfByte(textIndex)

@@ -38,7 +38,7 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
     require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
     file.follow(block, 0, length)
 
-  /** The position at which the bytes that have been fed end. */
+  /** Returns the position at which the bytes that have been fed end. */
   def position: Position = file.position(file.end)
 
   /** Says that the script ends here. */

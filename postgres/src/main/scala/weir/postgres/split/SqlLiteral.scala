@@ -22,7 +22,7 @@ private[postgres] object SqlLiteral:
       else Some(nested(text, quote + quotes, quotes))
     else dollar(text, at)
 
-  /** The index after white space and comments. */
+  /** Returns the index after white space and comments. */
   def skipGap(text: String, from: Int): Int =
     var at = from
     var goesOn = true

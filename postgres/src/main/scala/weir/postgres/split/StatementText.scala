@@ -30,7 +30,7 @@ private[split] final class StatementText:
     isBegun = false
     if kept.length > StatementText.KeptBytes then kept = Array.emptyByteArray
 
-  /** The length of the text including the bytes before `at`. */
+  /** Returns the length of the text including the bytes before `at`. */
   def length(at: Int): Int = if run eq null then keptLength else keptLength + (at - from)
 
   /** Gathers the bytes before `at`, and takes none from there on. */
@@ -51,7 +51,7 @@ private[split] final class StatementText:
     run = in
     from = at
 
-  /** The bytes before `at`. */
+  /** Returns the bytes before `at`. */
   def bytes(at: Int): Array[Byte] =
     val running = run
     if running eq null then java.util.Arrays.copyOf(kept, keptLength)

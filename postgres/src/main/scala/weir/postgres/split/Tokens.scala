@@ -105,7 +105,7 @@ private[postgres] object Tokens:
   private def upper(word: String): String =
     word.map(c => if c >= 'a' && c <= 'z' then (c - 32).toChar else c)
 
-  /** The first `count` tokens that are words, up to the first token that is not. */
+  /** Returns the first `count` tokens that are words, up to the first token that is not. */
   def leading(text: Array[Byte], count: Int): List[String] =
     val tokens = Tokens(text)
     val words = List.newBuilder[String]

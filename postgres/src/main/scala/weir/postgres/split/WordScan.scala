@@ -14,7 +14,7 @@ private[postgres] object WordScan:
   private val longs: VarHandle =
     MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
 
-  /** The bytes from `at` on, the first one lowest. */
+  /** Returns the bytes from `at` on, the first one lowest. */
   def load(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at): Long
 
   /** The highest bit of each byte of `word` that equals the one in `pattern`, and no other bit: the

@@ -15,7 +15,7 @@ trait BurstSystem:
   def blocked(fibers: Int, millis: Long): Long
 
 object BurstSystem:
-  /** The system by its name. */
+  /** Returns the system by its name. */
   def of(name: String): BurstSystem = name match
     case "weir" => OnWeir
     case "cats-effect" => OnCatsEffect.onItsPool

@@ -4,9 +4,9 @@ import java.util.concurrent.locks.LockSupport
 
 /** Measures the live heap that something needs, without its garbage. */
 private[burst] object LiveHeap:
-  /** The most bytes that were alive when, early in `run`, the heap was collected a few times. More
-    * often, or without a pause, hundreds of threads would have no chance to take turns. A `run`
-    * that ends before the first collection does is repeated.
+  /** Returns the most bytes that were alive when, early in `run`, the heap was collected a few
+    * times. More often, or without a pause, hundreds of threads would have no chance to take turns.
+    * A `run` that ends before the first collection does is repeated.
     */
   def peakBytes(run: => Any): Long =
     @volatile var isOver = false

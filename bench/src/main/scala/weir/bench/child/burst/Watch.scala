@@ -26,7 +26,7 @@ private[burst] final class Watch private () extends AutoCloseable:
     try body
     finally isLooking = false
 
-  /** The most threads at any moment of the latest `during`. */
+  /** Returns the most threads at any moment of the latest `during`. */
   def peakThreads: Int = synchronized(threads)
 
   def close(): Unit =

@@ -16,7 +16,7 @@ final class CatsWork(plan: Plan, course: Course):
   /** The batches of each of two producers. */
   val halves: Vector[Vector[Int]] = plan.shares(2)
 
-  /** The tasks of a batch, once it has been produced. */
+  /** Returns the tasks of a batch, once it has been produced. */
   def produce(batch: Int): IO[Vector[Int]] =
     IO.sleep(plan.produceNanos(batch).nanos) *> IO:
       val tasks = plan.tasks(batch)
@@ -26,6 +26,7 @@ final class CatsWork(plan: Plan, course: Course):
   def consume(task: Int): IO[Unit] =
     IO.defer(IO.sleep(plan.consumeNanos(course.begin()).nanos)) *> IO(course.consume(task))
 
-  /** The tasks of `batches`, each batch produced when it is wanted, and a chunk of its own. */
+  /** Returns the tasks of `batches`, each batch produced when it is wanted, and a chunk of its own.
+    */
   def stream(batches: Vector[Int]): Stream[IO, Int] =
     Stream.emits(batches).flatMap(batch => Stream.evalSeq(produce(batch)))

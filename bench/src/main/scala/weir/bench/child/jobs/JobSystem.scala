@@ -36,7 +36,7 @@ object JobSystem:
     try statement.execute(sql): Unit
     finally statement.close()
 
-  /** The number that `sql` asks for. */
+  /** Returns the number that `sql` asks for. */
   def ask(connection: Connection, sql: String): Long =
     val statement = connection.createStatement()
     try

@@ -41,7 +41,7 @@ final case class Reading(
     workMillis: Long,
     parallelism: Int
 ):
-  /** The properties of all clients. */
+  /** Returns the properties of all clients. */
   def properties(group: String): java.util.Map[String, AnyRef] =
     java.util.Map.of(
       "bootstrap.servers",

@@ -38,7 +38,7 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
   /** The numbers below `each`. */
   val items: List[Int] = List.range(0, each)
 
-  /** The largest number of effects of a stream that run at a time. */
+  /** Returns the largest number of effects of a stream that run at a time. */
   def parallelism: Int = 2 * carriers
 
   def permits: Int = carriers
@@ -48,7 +48,7 @@ final case class Load(row: ScaleRow, carriers: Int, work: Work, divisor: Int = 1
   /** Returns the sleep of each fiber of [[ScaleRow.Sleeping]]. */
   def sleep: FiniteDuration = 500.millis / divisor
 
-  /** The time of a run in which there is nothing to do but to wait. */
+  /** Returns the time of a run in which there is nothing to do but to wait. */
   def idle: FiniteDuration = if row == ScaleRow.Sleeping then sleep else Duration.Zero
 
   def operations: Long = row match

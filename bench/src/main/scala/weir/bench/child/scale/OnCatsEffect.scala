@@ -51,7 +51,7 @@ private[scale] final class OnCatsEffect(pool: CatsPool) extends ScaleSystem:
   private def gather(load: Load)(f: Int => IO[Int]): IO[Long] =
     load.items.parTraverse(f).map(Rivals.total)
 
-  /** The sum of what a fiber for each item returns. */
+  /** Returns the sum of what a fiber for each item returns. */
   private def started(items: List[Int])(f: Int => IO[Long]): IO[Long] =
     items
       .traverse(i => f(i).start)

@@ -8,7 +8,7 @@ trait ScaleSystem:
   def run(load: Load): Option[() => Long]
 
 object ScaleSystem:
-  /** The system by its name, on `carriers` threads.
+  /** Returns the system by its name, on `carriers` threads.
     *
     * Weir, virtual threads and ZIO have one pool for a JVM, as large as its flags say.
     */

@@ -21,7 +21,7 @@ private[sleepers] trait SleepSystem:
   def startAlike(fibers: Int, nanos: Long)(end: () => Unit): Unit
 
 private[sleepers] object SleepSystem:
-  /** The system by its name. */
+  /** Returns the system by its name. */
   def of(name: String): SleepSystem = name match
     case "weir" => OnWeir
     case "cats-effect" => OnCatsEffect

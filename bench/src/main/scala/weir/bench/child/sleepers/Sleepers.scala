@@ -77,7 +77,7 @@ object Sleepers extends Experiment:
     java.util.Arrays.sort(all)
     Woken(all, asleep)
 
-  /** The used heap without garbage, in bytes, once it has come to rest. */
+  /** Returns the used heap without garbage, in bytes, once it has come to rest. */
   private def liveHeap(): Long =
     val jvm = java.lang.Runtime.getRuntime
     var last = Long.MaxValue

@@ -29,7 +29,7 @@ object Stack extends Experiment:
     */
   val processorTime = "us of processor"
 
-  /** The rows of a part. */
+  /** Returns the rows of a part. */
   private[stack] def rows[F[_]: Async: Network](
       part: String,
       postgres: => Postgres

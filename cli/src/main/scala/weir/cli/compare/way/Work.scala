@@ -14,7 +14,7 @@ final class Work(plan: Plan, course: Course):
   /** The batches of each of two producers. */
   val halves: Vector[Vector[Int]] = plan.shares(2)
 
-  /** The tasks of a batch, once it has been produced. */
+  /** Returns the tasks of a batch, once it has been produced. */
   def produce(batch: Int): Task[Vector[Int]] =
     Task.sleep(plan.produceNanos(batch).nanos).map(_ => produced(batch))
 
@@ -32,7 +32,7 @@ final class Work(plan: Plan, course: Course):
     Thread.sleep(java.time.Duration.ofNanos(plan.consumeNanos(course.begin())))
     course.consume(task)
 
-  /** The tasks of `batches`, each batch produced when it is wanted. */
+  /** Returns the tasks of `batches`, each batch produced when it is wanted. */
   def stream(batches: Vector[Int]): Stream[Int] =
     Stream.fromIterable(batches).evalMap(produce).flatMap(Stream.fromIterable)
 

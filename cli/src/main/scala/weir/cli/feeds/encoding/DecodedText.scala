@@ -47,7 +47,7 @@ private[feeds] object DecodedText:
         Choice(bytes, names).text
           .toRight(s"it is said to be ${names.mkString(" or ")}, and is not UTF-8")
 
-  /** The text of `bytes` as windows-1252, in which any bytes are some text. */
+  /** Returns the text of `bytes` as windows-1252, in which any bytes are some text. */
   def asWindows(bytes: Array[Byte]): DecodedText =
     DecodedText(windows.decode(bytes), windows.name, wasWronglyNamed = true, isGuess = true)
 

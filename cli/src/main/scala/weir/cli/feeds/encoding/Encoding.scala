@@ -14,7 +14,7 @@ private[feeds] sealed abstract class Encoding(val name: String):
   /** Returns the text of `bytes`, with U+FFFD for bytes without a meaning. */
   def decode(bytes: Array[Byte]): String
 
-  /** The text of `bytes`; none if some of them mean nothing. */
+  /** Returns the text of `bytes`; none if some of them mean nothing. */
   def strictly(bytes: Array[Byte]): Option[String]
 
   /** Returns true if each byte is a character. Nearly all bytes mean something in such an encoding,
@@ -25,8 +25,8 @@ private[feeds] sealed abstract class Encoding(val name: String):
 private[feeds] object Encoding:
   val utf8: Encoding = OfCharset("UTF-8", StandardCharsets.UTF_8)
 
-  /** The encoding that `label` means: by the standard's table, else by the names that the JDK
-    * knows. None if nobody knows it, browsers refuse it, or text in it does not begin as ASCII
+  /** Returns the encoding that `label` means: by the standard's table, else by the names that the
+    * JDK knows. None if nobody knows it, browsers refuse it, or text in it does not begin as ASCII
     * does: then the label would have been read in another encoding than its own.
     */
   def of(label: String): Option[Encoding] =

@@ -17,7 +17,7 @@ private[fetch] final class AddressGuard(
 ):
   import AddressGuard.Hop
 
-  /** The address at which a fetch begins.
+  /** Returns the address at which a fetch begins.
     *
     * **Fails** with [[Failure.Abandoned]] if it is private, and the user did not give it.
     */
@@ -27,7 +27,7 @@ private[fetch] final class AddressGuard(
       placeIn(url).foreach(refuse(url, _))
       Hop(url, mayBePrivate = false)
 
-  /** The address that the server of `from` names.
+  /** Returns the address that the server of `from` names.
     *
     * **Fails** with [[Failure.Abandoned]] if it is private at one of its addresses, and `from` is
     * not private at all of its own.

@@ -46,6 +46,6 @@ enum Answer:
 
 object Answer:
   extension (document: Document)
-    /** The address that it came from, as the place that names further addresses. */
+    /** Returns the address that it came from, as the place that names further addresses. */
     private[fetch] def hop: AddressGuard.Hop =
       AddressGuard.Hop(document.url, mayBePrivate = document.trusted(document.url))

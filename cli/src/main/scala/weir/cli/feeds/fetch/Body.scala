@@ -12,7 +12,7 @@ import weir.cli.ByteSize
 private[fetch] object Body:
   private val bufferBytes = 32 * 1024
 
-  /** The decompressed bytes.
+  /** Returns the decompressed bytes.
     *
     * **Waits** for the server; a body that trickles is ended by the interrupt of the deadline.
     * **Fails** with [[Failure.Abandoned]] beyond `limitBytes`.

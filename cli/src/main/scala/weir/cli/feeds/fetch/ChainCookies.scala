@@ -11,11 +11,12 @@ import weir.cli.feeds.input.FeedUrl
   * needs one dot. The JDK's CookieManager prints a cookie that it cannot read on standard error.
   */
 private[fetch] final case class ChainCookies(cookies: Vector[ChainCookies.Cookie]):
-  /** The cookies after an answer of `url` with these values of `Set-Cookie`. */
+  /** Returns the cookies after an answer of `url` with these values of `Set-Cookie`. */
   def set(url: FeedUrl, lines: Iterable[String], now: Instant): ChainCookies =
     lines.foldLeft(this)((jar, line) => ChainCookies.read(url, line, now).fold(jar)(jar.keep))
 
-  /** The value of `Cookie` that belongs into a request of `url`; none if it has no cookie. */
+  /** Returns the value of `Cookie` that belongs into a request of `url`; none if it has no cookie.
+    */
   def header(url: FeedUrl): Option[String] =
     val sent = cookies.filter(_.belongsTo(url)).sortBy(-_.path.length)
     Option.when(sent.nonEmpty)(sent.map(cookie => s"${cookie.name}=${cookie.value}").mkString("; "))

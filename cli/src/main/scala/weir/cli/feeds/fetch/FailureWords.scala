@@ -122,7 +122,7 @@ private[fetch] object FailureWords:
 
   private def messageOf(error: Throwable): String = Option(error.getMessage).getOrElse("")
 
-  /** The message as an addition, unless it is Java's. */
+  /** Returns the message as an addition, unless it is Java's. */
   private def said(message: String): String =
     val text = shown(message)
     if text.isEmpty || java.findFirstIn(text).nonEmpty then "" else s" ($text)"

@@ -122,7 +122,7 @@ final class Fetcher(
     heldFor(host).map: left =>
       Failure(Reason.HostHeld, s"$host wants a pause of ${DurationText.show(left)}", Some(left))
 
-  /** The answer; or the way with one more hop. */
+  /** Returns the answer; or the way with one more hop. */
   private def exchange(feed: DueFeed, way: Redirects): Either[Redirects, Answer] =
     val body = OpenBody()
     try

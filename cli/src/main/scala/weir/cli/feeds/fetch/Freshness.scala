@@ -15,8 +15,8 @@ private[fetch] object Freshness:
   private val unusable = Set("no-cache", "no-store")
   private val seconds = "\"?([0-9]{1,18})\"?".r
 
-  /** The time from `now` to the moment when the answer may be out of date; none if it says nothing,
-    * or that it must not be relied on.
+  /** Returns the time from `now` to the moment when the answer may be out of date; none if it says
+    * nothing, or that it must not be relied on.
     */
   def of(headers: HttpHeaders, now: Instant): Option[FiniteDuration] =
     val directives = headers
@@ -30,7 +30,7 @@ private[fetch] object Freshness:
         case Some(value) => number(value).flatMap(fresh => positive(fresh - age(headers)))
         case None => untilExpiry(headers, now).flatMap(left => positive(left - age(headers)))
 
-  /** The seconds between `Date` and `Expires`: both are of the server's clock. */
+  /** Returns the seconds between `Date` and `Expires`: both are of the server's clock. */
   private def untilExpiry(headers: HttpHeaders, now: Instant): Option[Long] =
     header(headers, "Expires")
       .flatMap(HttpDate.parse(_, now))

@@ -29,8 +29,8 @@ final class HostPace(pause: String => FiniteDuration):
       (start + pause(host), start - now)
     .flatMap(wait => if wait > Duration.Zero then Task.sleep(wait) else Task.unit)
 
-  /** The result of `f`, which makes of the time, and of when the next may begin, the new one of
-    * that. `atOnce` is the result for a host without a pause.
+  /** Returns the result of `f`. `f` takes the time, and the time at which the next request may
+    * begin, and returns a new one of the latter. `atOnce` is the result for a host without a pause.
     */
   private def at[A](host: String, atOnce: A)(
       f: (FiniteDuration, FiniteDuration) => (FiniteDuration, A)

@@ -8,8 +8,8 @@ import scala.util.Try
 
 /** Reads the dates of HTTP headers. */
 private[fetch] object HttpDate:
-  /** The moment that `text` names, in one of the three forms of RFC 9110, section 5.6.7, or with
-    * the dashes that cookies often have. A year of two digits is at most 50 years after `now`.
+  /** Returns the moment that `text` names, in one of the three forms of RFC 9110, section 5.6.7, or
+    * with the dashes that cookies often have. A year of two digits is at most 50 years after `now`.
     */
   def parse(text: String, now: Instant = Instant.now()): Option[Instant] =
     val plain = text.trim.replace('-', ' ').replaceAll(" +", " ")

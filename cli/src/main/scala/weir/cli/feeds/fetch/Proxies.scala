@@ -17,7 +17,7 @@ import weir.cli.feeds.input.Login
   */
 final class Proxies private (byScheme: Map[String, Proxies.Server], without: NoProxy)
     extends ProxySelector:
-  /** The proxy that a request of `uri` goes through, if any. */
+  /** Returns the proxy that a request of `uri` goes through, if any. */
   def of(uri: URI): Option[Proxies.Server] =
     byScheme.get(uri.getScheme).filterNot(_ => without.has(Proxies.hostOf(uri)))
 
@@ -34,9 +34,9 @@ object Proxies:
     private[fetch] def proxy: Proxy =
       Proxy(Proxy.Type.HTTP, InetSocketAddress.createUnresolved(host, port))
 
-  /** The proxies that `environment` names: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`,
-    * in lower case or in upper case. `HTTP_PROXY` is ignored in a CGI script, where a client sets
-    * it by a header `Proxy`.
+  /** Returns the proxies that `environment` names: `http_proxy`, `https_proxy`, `all_proxy` and
+    * `no_proxy`, in lower case or in upper case. `HTTP_PROXY` is ignored in a CGI script, where a
+    * client sets it by a header `Proxy`.
     *
     * **Fails** with [[BadInput]] for a proxy that is not an HTTP proxy.
     */

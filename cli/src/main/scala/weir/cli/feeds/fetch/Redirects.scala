@@ -28,7 +28,7 @@ private[fetch] final case class Redirects(
 ):
   def current: FeedUrl = hop.url
 
-  /** The value of `Cookie` for the request of `current`. */
+  /** Returns the value of `Cookie` for the request of `current`. */
   def cookie: Option[String] = asked.last._2
 
   /** Returns the new address of the feed, if the move can be believed: every redirect was permanent
@@ -40,8 +40,8 @@ private[fetch] final case class Redirects(
     val isElsewhere = current != asked.head._1
     Option.when(isElsewhere && isPermanent && !leftHttps && cookie.isEmpty)(current)
 
-  /** The way with one more hop, to `location` as the server wrote it. The same address with other
-    * cookies is not a loop: sites that want a cookie set it and redirect to themselves.
+  /** Returns the way with one more hop, to `location` as the server wrote it. The same address with
+    * other cookies is not a loop: sites that want a cookie set it and redirect to themselves.
     *
     * **Fails** with [[Failure.Abandoned]] if it has been there, is too long, leads nowhere, or
     * where `guard` does not let it go.

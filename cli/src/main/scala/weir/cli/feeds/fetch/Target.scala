@@ -10,7 +10,7 @@ import java.net.{Inet6Address, InetAddress, URI, UnknownHostException}
 private[fetch] final case class Target(uri: URI, hostHeader: Option[String])
 
 private[fetch] object Target:
-  /** The target for `uri`.
+  /** Returns the target for `uri`.
     *
     * **Fails** with [[Failure.Abandoned]] for such a host behind https, and with
     * UnknownHostException if `resolve` knows no address of it.

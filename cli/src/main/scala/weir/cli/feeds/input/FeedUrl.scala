@@ -15,7 +15,7 @@ final case class FeedUrl private (text: String):
   /** Returns host and port, by which the limit per host counts. */
   def host: String = uri.getAuthority
 
-  /** The host without its port; an IPv6 address is in brackets. */
+  /** Returns the host without its port; an IPv6 address is in brackets. */
   def hostName: String = host.replaceFirst(":[0-9]+$", "")
 
   def isHttps: Boolean = text.startsWith("https:")

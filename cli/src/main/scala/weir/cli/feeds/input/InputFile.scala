@@ -14,7 +14,7 @@ object InputFile:
   /** More than any list of feeds needs: a million URLs of 60 characters. */
   private val limitBytes = 64_000_000L
 
-  /** The bytes of `path`.
+  /** Returns the bytes of `path`.
     *
     * **Fails** with [[BadInput]] if it is missing, a folder, not readable or too large.
     */

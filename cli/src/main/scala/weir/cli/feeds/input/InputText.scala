@@ -13,7 +13,7 @@ private[input] object InputText:
     Vector(0x3c, 0x00) -> StandardCharsets.UTF_16LE
   )
 
-  /** The text of `bytes`, without a byte order mark; none if they are not in `encoding`. */
+  /** Returns the text of `bytes`, without a byte order mark; none if they are not in `encoding`. */
   def strictly(bytes: Array[Byte], encoding: Charset): Option[String] =
     try Some(encoding.newDecoder.decode(ByteBuffer.wrap(bytes)).toString.stripPrefix("\uFEFF"))
     catch case _: CharacterCodingException => None

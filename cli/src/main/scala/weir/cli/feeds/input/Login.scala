@@ -7,7 +7,7 @@ import java.util.Base64
   * and shown nowhere.
   */
 final case class Login(user: String, password: String):
-  /** The value of `Authorization`, by RFC 7617. */
+  /** Returns the value of `Authorization`, by RFC 7617. */
   def basic: String =
     "Basic " + Base64.getEncoder.encodeToString(s"$user:$password".getBytes(UTF_8))
 
@@ -16,7 +16,7 @@ final case class Login(user: String, password: String):
 object Login:
   private val before = "(?s)([^/?#]*://)([^/?#\\\\]*)@(.*)".r
 
-  /** The login in the address `text`, if there is one, and the address without it. */
+  /** Returns the login in the address `text`, if there is one, and the address without it. */
   def split(text: String): (Option[Login], String) =
     text match
       case before(scheme, login, rest) =>

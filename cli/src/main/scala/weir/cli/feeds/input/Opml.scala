@@ -16,8 +16,8 @@ import weir.cli.feeds.encoding.DecodedText
   * without a usable address, and a file that ends in the middle, are reported.
   */
 object Opml:
-  /** The feeds in `path`, in order, and each problem by its line. Nothing outside the file is ever
-    * read, and entities that it declares stay as they are.
+  /** Returns the feeds in `path`, in order, and each problem by its line. Nothing outside the file
+    * is ever read, and entities that it declares stay as they are.
     *
     * **Fails** with [[BadInput]] if the file cannot be read, is not OPML, or has no feed in it.
     */
@@ -47,7 +47,7 @@ object Opml:
         val hint = "Give a list of subscriptions as OPML, or a text file with --urls."
         throw BadInput(path.toString, problem, hint)
 
-  /** The feed that `outline` subscribes to, or why it cannot be used; a folder has none. */
+  /** Returns the feed that `outline` subscribes to, or why it cannot be used; a folder has none. */
   private def feed(path: Path, outline: Element): Option[Either[BadInput, NewFeed]] =
     val attributes = outline.attributes.asScala
       .map(attribute => attribute.getKey.toLowerCase -> attribute.getValue.trim)

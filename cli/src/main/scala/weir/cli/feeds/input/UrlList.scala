@@ -8,7 +8,8 @@ import weir.cli.BadInput
   * skipped.
   */
 object UrlList:
-  /** The feeds in `path`, in order, and each line that is neither UTF-8 nor empty nor a URL.
+  /** Returns the feeds in `path`, in order, and each line that is neither UTF-8 nor empty nor a
+    * URL.
     *
     * **Fails** with [[BadInput]] if the file cannot be read or has nothing in it.
     */

@@ -27,7 +27,7 @@ private[input] final case class UrlParts(
       )
     else copy(query = reference.query.orElse(query))
 
-  /** The path without `.` and `..`, and never empty. */
+  /** Returns the path without `.` and `..`, and never empty. */
   def plainPath: String =
     val segments = path.stripPrefix("/").split("/", -1).toList
     "/" + UrlParts.plain(segments, Nil).mkString("/")

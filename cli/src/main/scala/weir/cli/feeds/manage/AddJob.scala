@@ -8,7 +8,7 @@ import weir.cli.feeds.store.{Database, FeedEdits, FeedStore}
 
 /** The whole of `weir feeds add`: adds feeds by their addresses, and fetches none. */
 final class AddJob(db: String, typed: Vector[String], out: PrintWriter):
-  /** The exit code.
+  /** Returns the exit code.
     *
     * **Fails** with [[BadInput]], and adds none, if one of the addresses cannot be used.
     */

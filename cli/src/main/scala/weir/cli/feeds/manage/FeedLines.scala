@@ -30,8 +30,8 @@ private[manage] final class FeedLines(times: LocalTime, staleMillis: Long):
     val why = if outcome.isEmpty then "" else s"  ${PlainText.line(outcome.mkString(": "))}"
     s"$line${" " * stateWidth}  ${PlainText.line(feed.url)}$why\n"
 
-  /** A line for programs: state, last check, next check, failures, items, address and title,
-    * separated by tabs.
+  /** Returns a line for programs: state, last check, next check, failures, items, address and
+    * title, separated by tabs.
     */
   def withTabs(feed: ListedFeed): String =
     Vector(

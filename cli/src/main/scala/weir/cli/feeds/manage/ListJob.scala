@@ -10,7 +10,8 @@ import weir.cli.feeds.store.{Database, FeedQuery, ListedFeed, StoreReader}
 final class ListJob(settings: ListJob.Settings, out: PrintWriter, err: PrintWriter):
   import settings.*
 
-  /** The exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds. */
+  /** Returns the exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds.
+    */
   def run(): Int =
     val reader = StoreReader.open(Database.of(db))
     try

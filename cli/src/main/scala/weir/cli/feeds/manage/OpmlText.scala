@@ -9,7 +9,7 @@ import weir.cli.feeds.store.ListedFeed
   * the terminal or the file.
   */
 private[manage] object OpmlText:
-  /** The document, line by line. */
+  /** Returns the document, line by line. */
   def of(feeds: Iterable[ListedFeed]): Iterator[String] =
     Iterator(head) ++ feeds.iterator.map(outline) ++ Iterator(foot)
 

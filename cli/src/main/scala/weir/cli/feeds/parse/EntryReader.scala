@@ -31,7 +31,7 @@ private[parse] object EntryReader:
       enclosures = EntryParts.enclosures(node)
     )
 
-  /** The page that `node`, an entry or a feed, is about. */
+  /** Returns the page that `node`, an entry or a feed, is about. */
   def page(node: Node): Option[String] = written(node).orElse(linked(node, "alternate"))
 
   private val guids = List("guid", "id")
@@ -63,8 +63,8 @@ private[parse] object EntryReader:
     first(node, dates)(child => FeedDate.parse(child.text, now))
       .orElse(node.attribute("lastmod").flatMap(FeedDate.parse(_, now)))
 
-  /** The page of the entry; for an entry without one, such as a podcast's, the file that it is
-    * about.
+  /** Returns the page of the entry; for an entry without one, such as a podcast's, the file that it
+    * is about.
     */
   private def link(node: Node): Option[String] =
     page(node)

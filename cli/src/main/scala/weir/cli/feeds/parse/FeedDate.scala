@@ -74,7 +74,7 @@ private[parse] object FeedDate:
       case word(name, comma, rest) if comma != null || Months.number(name).isEmpty => rest
       case _ => text
 
-  /** The date at the start of `text`, and what follows it. */
+  /** Returns the date at the start of `text`, and what follows it. */
   private def dateIn(text: String): Option[(LocalDate, String)] =
     withoutWeekday(text) match
       case yearFirst(year, month, day, rest) => date(year, month, Option(day).getOrElse("1"), rest)
@@ -116,7 +116,7 @@ private[parse] object FeedDate:
     ("""(?i)^[\s,T@_-]*(?:\p{L}+,?\s+)?(\d{1,2})(:\d{1,2}|\d{2})(:\d{1,2}|\d{2})?""" +
       """(?:[.,](\d+))?\s*(am|pm|a\.m\.|p\.m\.)?(?!\d)(.*)$""").r
 
-  /** The time at the start of `text`, or midnight; and what follows it. */
+  /** Returns the time at the start of `text`, or midnight; and what follows it. */
   private def timeIn(text: String): Option[(LocalTime, String)] =
     text match
       case clock(hour, minute, second, fraction, half, rest) =>

@@ -12,9 +12,9 @@ import org.jsoup.select.{NodeTraversor, NodeVisitor}
   * defines, and opens nothing outside of the document.
   */
 private[parse] object LenientXml:
-  /** The document in `text`, which comes from the address `base`. An element that the document does
-    * not end is not whole. Names are compared without regard to case, since `<Title>` is ended by
-    * `</title>`.
+  /** Returns the document in `text`, which comes from the address `base`. An element that the
+    * document does not end is not whole. Names are compared without regard to case, since `<Title>`
+    * is ended by `</title>`.
     */
   def parse(text: String, base: String): Node =
     val parser = Parser

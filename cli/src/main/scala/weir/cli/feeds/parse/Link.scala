@@ -4,8 +4,8 @@ import org.jsoup.nodes.Element
 
 /** Makes links absolute. */
 object Link:
-  /** The address that `text`, found in a document at `base`, leads to; none if it is empty or
-    * cannot be resolved. An absolute one comes back as it was written, but for the white space
+  /** Returns the address that `text`, found in a document at `base`, leads to; none if it is empty
+    * or cannot be resolved. An absolute one comes back as it was written, but for the white space
     * around it and line breaks in it, which browsers ignore as well.
     */
   def resolve(base: String, text: String): Option[String] =
@@ -17,8 +17,8 @@ object Link:
       anchor.setBaseUri(base)
       Some(anchor.absUrl("href")).filter(_.nonEmpty)
 
-  /** The address that relative links are resolved against from here on, where the document names
-    * `text` as it. A long one would be repeated in every link, and is ignored.
+  /** Returns the address that relative links are resolved against from here on, where the document
+    * names `text` as it. A long one would be repeated in every link, and is ignored.
     */
   def base(outer: String, text: String): String =
     resolve(outer, text).filter(_.length <= longestBase).getOrElse(outer)

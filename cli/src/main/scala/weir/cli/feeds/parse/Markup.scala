@@ -11,12 +11,12 @@ import org.jsoup.parser.Tag
 
 /** Interprets the text of an element: as HTML in RSS, and in Atom as its `type` and `mode` say. */
 private[parse] object Markup:
-  /** The element's content as HTML, with absolute links; none if it is empty. */
+  /** Returns the element's content as HTML, with absolute links; none if it is empty. */
   def html(node: Node): Option[String] =
     Some(source(node)).map(_.trim).filter(_.nonEmpty).map(withAbsoluteLinks(_, node.base))
 
-  /** The element's content as plain text, each run of white space as one space; none if it is
-    * empty.
+  /** Returns the element's content as plain text, each run of white space as one space; none if it
+    * is empty.
     */
   def plain(node: Node): Option[String] =
     val text = source(node, isTitle = true)

@@ -36,7 +36,7 @@ private[parse] object StrictXml:
   /** A document, and whether it refers to something outside, which was left out. */
   final case class Parsed(document: Node, hasLeftOut: Boolean)
 
-  /** The document in `text`, which comes from the address `base`. */
+  /** Returns the document in `text`, which comes from the address `base`. */
   def parse(text: String, base: String): Either[Failure, Parsed] =
     val events = Events(base)
     try

@@ -13,10 +13,10 @@ private[parse] final class Vocabulary:
   private var own: Option[Namespace] = None
   private var hasRoot = false
 
-  /** The bindings at the root. */
+  /** Returns the bindings at the root. */
   def usual: Scope = unbound
 
-  /** The bindings inside an element that is written as `qualifiedName` in `outer`. */
+  /** Returns the bindings inside an element that is written as `qualifiedName` in `outer`. */
   def within(outer: Scope, qualifiedName: String, attributes: Seq[(String, String)]): Scope =
     val bound = attributes.collect:
       case ("xmlns", uri) => "" -> Namespace.of("", uri)

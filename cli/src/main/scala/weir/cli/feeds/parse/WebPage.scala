@@ -27,7 +27,7 @@ private[parse] object WebPage:
     "text/xml"
   )
 
-  /** The first feed that the page at `base` names as `alternate` to itself. */
+  /** Returns the first feed that the page at `base` names as `alternate` to itself. */
   def feed(text: String, base: String): Option[FeedUrl] =
     Jsoup
       .parse(text, base)

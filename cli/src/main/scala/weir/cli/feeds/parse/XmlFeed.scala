@@ -12,7 +12,7 @@ import weir.cli.feeds.store.Item
 private[parse] final case class XmlFeed(head: FeedHead, items: Vector[Item], isTruncated: Boolean)
 
 private[parse] object XmlFeed:
-  /** The feed in `document`, wherever in it; none if there is none. */
+  /** Returns the feed in `document`, wherever in it; none if there is none. */
   def in(document: Node, now: Instant): Option[XmlFeed] =
     rootIn(document).flatMap: root =>
       val all = entriesIn(root)
@@ -28,7 +28,7 @@ private[parse] object XmlFeed:
         )
       )
 
-  /** The name of the outermost element of `document`, for messages. */
+  /** Returns the name of the outermost element of `document`, for messages. */
   def rootName(document: Node): Option[String] = document.children.nextOption().map(_.name)
 
   private val roots = Set("rss", "feed", "channel", "rdf:rdf", "rdf", "entry")

@@ -14,7 +14,7 @@ import weir.cli.feeds.store.{ListedFeed, Stages}
 private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
   def title(feed: ListedFeed): String = ItemLines.titleOr(feed.title, feed.url)
 
-  /** The feeds in their order, which the page's script keeps up to date. */
+  /** Returns the feeds in their order, which the page's script keeps up to date. */
   def list(feeds: Seq[ListedFeed]): Frag =
     frag(
       Option.when(feeds.isEmpty)(p(cls := "none", "There are no such feeds.")),
@@ -83,7 +83,7 @@ private[reader] final class FeedParts(times: LocalTime, staleMillis: Long):
   private def link(feed: ListedFeed) =
     a(cls := "title", href := s"/feeds/${feed.id}", dir := "auto", title(feed))
 
-  /** The address, unless the title is it already. */
+  /** Returns the address, unless the title is it already. */
   private def address(feed: ListedFeed): Option[String] =
     Some(PlainText.line(feed.url)).filter(_ != title(feed))
 

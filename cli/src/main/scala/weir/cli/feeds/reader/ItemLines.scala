@@ -17,7 +17,7 @@ final class ItemLines(times: LocalTime):
     val link = item.url.fold("")(url => s"${" " * date.length}${PlainText.line(url)}\n")
     s"$date$title${ItemLines.separator}$feed\n$link"
 
-  /** A line for programs: date, feed, title and link, separated by tabs. */
+  /** Returns a line for programs: date, feed, title and link, separated by tabs. */
   def withTabs(item: ListedItem): String =
     val link = PlainText.line(item.url.getOrElse(""))
     s"${times.iso(when(item))}\t${feedTitle(item)}\t${itemTitle(item)}\t$link\n"
@@ -82,7 +82,7 @@ object ItemLines:
 
   private val openingColumns = 100
 
-  /** The title, or `other` if nothing is left of it. */
+  /** Returns the title, or `other` if nothing is left of it. */
   private[reader] def titleOr(title: Option[String], other: String): String =
     title.map(PlainText.line).filter(_.nonEmpty).getOrElse(PlainText.line(other))
 

@@ -11,14 +11,14 @@ import weir.cli.feeds.store.ListedItem
 private[reader] final class ItemParts(times: LocalTime):
   def title(item: ListedItem): String = ItemLines.title(item)
 
-  /** The items in their order, which the page's script keeps up to date. */
+  /** Returns the items in their order, which the page's script keeps up to date. */
   def list(items: Seq[ListedItem], showsFeed: Boolean): Frag =
     frag(
       Option.when(items.isEmpty)(p(cls := "none", "There are no items here yet.")),
       ul(id := "items", cls := "items", attr("data-live") := "item", items.map(row(_, showsFeed)))
     )
 
-  /** The item with its text, or with word that it has none. */
+  /** Returns the item with its text, or with word that it has none. */
   def whole(item: ListedItem, html: Option[String]): Frag =
     tags2.article(
       h1(dir := "auto", title(item)),

@@ -18,7 +18,7 @@ final class ReaderServer private (server: Server, port: Int) extends AutoCloseab
 object ReaderServer:
   private val platformThreads = 12
 
-  /** The server, on a free port if `port` is 0.
+  /** Returns the server, on a free port if `port` is 0.
     *
     * **Fails** with [[BadInput]] if the port cannot be had.
     */

@@ -88,6 +88,6 @@ object SafeHtml:
           case Some(href) => Element("a").attr("href", href).text(label)
           case None => TextNode(label))
 
-  /** A picture too small to be seen serves only to track its loading. */
+  /** Returns true for a picture too small to be seen: it serves only to track its loading. */
   private def isTrackingPixel(element: Element): Boolean =
     Seq("width", "height").exists(side => Set("0", "1")(element.attr(side).trim))

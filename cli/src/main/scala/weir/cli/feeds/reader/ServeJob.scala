@@ -35,5 +35,5 @@ object ServeJob:
     *   the value of the option `--stale` of `weir feeds`
     */
   final case class Settings(db: String, port: Int, staleMillis: Long):
-    /** The database without a password. */
+    /** Returns the database without a password. */
     def shownDb: String = Database.of(db).name

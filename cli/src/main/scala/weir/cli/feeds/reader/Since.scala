@@ -7,7 +7,7 @@ import weir.cli.{BadInput, DurationText}
 
 /** A moment in the past as users write it: `1d` ago, `2026-11-20`, `2026-11-20T09:30`. */
 object Since:
-  /** The moment, in milliseconds since 1970. A date without a zone is one of `zone`.
+  /** Returns the moment, in milliseconds since 1970. A date without a zone is one of `zone`.
     *
     * **Fails** with [[BadInput]] that names `option` if `text` is neither.
     */

@@ -7,7 +7,7 @@ import weir.cli.feeds.run.FeedCounts
 object OutcomeTable:
   private val header = Vector("outcome", "feeds", "items", "new")
 
-  /** The lines of the table, its header first and the total last. */
+  /** Returns the lines of the table, its header first and the total last. */
   def lines(counts: FeedCounts.Snapshot): Vector[String] =
     val rows = counts.rows.map(cells) :+ cells("total", counts.total)
     val widths = header.indices.map(column => (header +: rows).map(_(column).length).max)

@@ -49,8 +49,8 @@ object Progress:
   private def since(startNanos: Long): FiniteDuration =
     ((System.nanoTime() - startNanos) / 1_000_000).millis
 
-  /** The remaining time, if the rest is as fast as the part that is done; none before the first
-    * feed.
+  /** Returns the remaining time, if the rest is as fast as the part that is done; none before the
+    * first feed.
     */
   private def timeLeft(
       counts: FeedCounts.Snapshot,

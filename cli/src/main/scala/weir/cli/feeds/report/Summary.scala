@@ -44,7 +44,7 @@ final case class Summary(counts: FeedCounts.Snapshot, taken: FiniteDuration, bou
       s"${DurationText.show(work.oneByOne)}, ${Text.decimal(speedUp, 1)} times as long"
     )
 
-  /** The run in a line. */
+  /** Returns the run in a line. */
   def line: String =
     import counts.*
     val heldBack = if held == 0 then "" else s"${Text.grouped(held)} held, "

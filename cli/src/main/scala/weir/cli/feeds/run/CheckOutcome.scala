@@ -46,7 +46,8 @@ private[run] enum CheckOutcome:
   case Announced(here: End, from: FeedUrl, feed: FeedUrl)
 
 private[run] object CheckOutcome:
-  /** A new address is believed only if what lives there is a feed. */
+  /** Returns the outcome of `answer`. A new address is believed only if what lives there is a feed.
+    */
   def of(feed: DueFeed, answer: Answer): CheckOutcome =
     answer match
       case Answer.Failed(failure) => failed(failure)
@@ -90,7 +91,9 @@ private[run] object CheckOutcome:
       trusted = document.trusted
     )
 
-  /** The address at which the feed says that it is, if it is another one, which may be believed. */
+  /** Returns the address at which the feed says that it is, if it is another one, which may be
+    * believed.
+    */
   private def newAddress(
       feed: DueFeed,
       document: Answer.Document,

@@ -56,7 +56,9 @@ private[run] object DocumentExecutors:
 
   private val middleBytes = 1024 * 1024
 
-  /** A feed of 7 MB takes 100 MB while it is parsed and stored. */
+  /** Returns executors whose limits keep memory small: a feed of 7 MB takes 100 MB while it is
+    * parsed and stored.
+    */
   def forProcessors(processors: Int): Task[DocumentExecutors] =
     for
       middle <- Semaphore(processors)

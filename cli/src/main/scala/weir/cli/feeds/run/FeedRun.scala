@@ -74,7 +74,8 @@ final class FeedRun(
   private def observed[A](stream: Stream[A]): Stream[A] =
     monitor.fold(stream)(stream.observed(_))
 
-  /** The pages of one half, longest expected feeds first; there is at least one, if only an empty.
+  /** Returns the pages of one half, longest expected feeds first; there is at least one, if only an
+    * empty.
     */
   private def half(due: DueQuery, number: Int): Stream[Vector[FetchAttempt]] =
     Stream
@@ -101,7 +102,9 @@ final class FeedRun(
       case Leases.Answer.HostBusy => Task.pure(Next.Hold(attempt, FeedRun.busyPause))
       case Leases.Answer.HostHeld(left) => leaveAlone(attempt, left, pass)(Next.Hold(_, left))
 
-  /** A feed that waits for the pause is taken already, but its host may have been held since. */
+  /** Takes the feed's lease. A feed that waits for the pause is taken already, but its host may
+    * have been held since.
+    */
   private def take(attempt: FetchAttempt, pass: Pass): Task[Leases.Answer] =
     val shared = limits.shared(attempt.feed.url.host)
     Task.uncancelable: _ =>

@@ -24,10 +24,11 @@ final case class FetchAttempt(
     waited: FiniteDuration = Duration.Zero,
     isTaken: Boolean = false
 ):
-  /** The time from the first request to the last answer. No run can end this feed sooner. */
+  /** Returns the time from the first request to the last answer. No run can end this feed sooner.
+    */
   def chain: FiniteDuration = service + waited
 
-  /** The priority of this feed among those of its host: the highest goes first.
+  /** Returns the priority of this feed among those of its host: the highest goes first.
     *
     * A feed that is expected to take longer has a higher priority, so that no long fetch begins
     * when all else is done. Feeds whose times have the same power of two are shuffled by `seed`,

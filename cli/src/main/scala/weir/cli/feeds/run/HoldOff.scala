@@ -20,16 +20,16 @@ object HoldOff:
   /** After a 410. */
   private[feeds] val gone: FiniteDuration = 30.days
 
-  /** The pause after a success, of all that `asked` for one. */
+  /** Returns the pause after a success, of all that `asked` for one. */
   def fresh(asked: Iterable[FiniteDuration]): FiniteDuration =
     asked.maxOption.getOrElse(Duration.Zero) max Duration.Zero min longestFresh
 
-  /** The pause after `failures` failures in a row, the last of which was `failure`. */
+  /** Returns the pause after `failures` failures in a row, the last of which was `failure`. */
   def after(failures: Int, stale: FiniteDuration, failure: Failure): FiniteDuration =
     if failure.reason == Reason.Gone then gone
     else doubled(failures, stale) max failure.retryAfter.getOrElse(Duration.Zero)
 
-  /** The pause after `failures` failures in a row, if no server has asked for one. */
+  /** Returns the pause after `failures` failures in a row, if no server has asked for one. */
   def doubled(failures: Int, stale: FiniteDuration): FiniteDuration =
     if failures < 2 then Duration.Zero
     else ((stale max shortest min longest) * (1L << (failures - 1).min(11))) min longest

@@ -66,7 +66,7 @@ object LocalSite:
       val url = FeedUrl.parse(s"http://$host${feed.path}").fold(sys.error, identity)
       NewFeed(url, title = None, feed.expected(timeout, retries, base))
 
-  /** The site of `plan`, running on a free port of the loop-back interface. */
+  /** Returns the site of `plan`, running on a free port of the loop-back interface. */
   def start(plan: SitePlan): LocalSite =
     val threads = QueuedThreadPool(platformThreads, 4)
     threads.setName("local-site")

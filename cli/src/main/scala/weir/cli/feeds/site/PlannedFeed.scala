@@ -22,7 +22,7 @@ final case class PlannedFeed(
     errors: Int,
     items: Int
 ):
-  /** The path that is handed out, and so the one in the database. */
+  /** Returns the path that is handed out, and so the one in the database. */
   def path: String = s"/feeds/$id.xml"
 
   /** Returns the number of requests that it takes to get to the end of one try. */

@@ -12,8 +12,8 @@ object SitePlan:
   /** A server that fails answers at once more often than not. */
   private val longestErrorMillis = 700L
 
-  /** A plan of `size` feeds, with latencies divided by `speed`. The first `large` of those without
-    * faults are documents of megabytes; all others do not depend on `large`.
+  /** Returns a plan of `size` feeds, with latencies divided by `speed`. The first `large` of those
+    * without faults are documents of megabytes; all others do not depend on `large`.
     */
   def make(seed: Long, size: Int, speed: Double, large: Int = 0): SitePlan =
     val random = SplittableRandom(seed)

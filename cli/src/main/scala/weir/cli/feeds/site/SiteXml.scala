@@ -14,7 +14,9 @@ private[site] object SiteXml:
   def httpDate(time: Instant): String =
     DateTimeFormatter.RFC_1123_DATE_TIME.format(time.atOffset(ZoneOffset.UTC))
 
-  /** The body that `feed` answers with; `secret` is an address that must never be requested. */
+  /** Returns the body that `feed` answers with; `secret` is an address that must never be
+    * requested.
+    */
   def body(feed: PlannedFeed, secret: String): Array[Byte] =
     if feed.kind == Kind.Large then large else usual(feed, secret)
 
@@ -40,7 +42,7 @@ private[site] object SiteXml:
     packed.close()
     out.toByteArray
 
-  /** The beginning of an endless or huge body, and the part that is repeated. */
+  /** Returns the beginning of an endless or huge body, and the part that is repeated. */
   def opening: Array[Byte] = """<?xml version="1.0"?><rss version="2.0"><channel>""".getBytes(UTF_8)
   val filler: Array[Byte] = ("<item><title>and so on</title></item>" * 800).getBytes(UTF_8)
 
@@ -60,7 +62,7 @@ private[site] object SiteXml:
 
   private val bombBytes = 15_000_000
 
-  /** A wrong encoding would spoil the accents. */
+  /** Returns the document, with accents, which a wrong encoding would spoil. */
   private def document(feed: PlannedFeed): String =
     if feed.isAtom then atom(feed) else rss(feed)
 
@@ -111,7 +113,7 @@ private[site] object SiteXml:
 
   private val summary = "A naïve résumé of what happened. " * 8
 
-  /** The document with a DOCTYPE, and a reference to its entity `x` in the title. */
+  /** Returns the document with a DOCTYPE, and a reference to its entity `x` in the title. */
   private def withEntities(feed: PlannedFeed, xml: String, entities: String): Array[Byte] =
     val root = if feed.isAtom then "feed" else "rss"
     xml

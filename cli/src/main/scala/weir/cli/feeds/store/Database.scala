@@ -9,7 +9,7 @@ import weir.postgres.Secrets
   * text.
   */
 trait Database:
-  /** The place as messages name it; never with a password. */
+  /** Returns the place as messages name it; never with a password. */
   def name: String
 
   /** The version of weir's tables in it; none if it has none yet.
@@ -31,7 +31,7 @@ trait Database:
   /** Brings the tables of an older weir up to date; several processes may do so at once. */
   def upgrade(): Unit
 
-  /** A new connection in auto-commit mode. */
+  /** Returns a new connection in auto-commit mode. */
   def connect(): Connection
 
   /** As `connect`, for a run that has begun. **Fails** with the driver's error. */
@@ -40,7 +40,7 @@ trait Database:
   /** Returns true if `error` means that the database cannot answer at present, but may later. */
   def isAway(error: SQLException): Boolean
 
-  /** A new connection that can only read, to a database that exists: it makes none.
+  /** Returns a new connection that can only read, to a database that exists: it makes none.
     *
     * It may wait for seconds inside native code, so it is for platform threads.
     */
@@ -49,7 +49,7 @@ trait Database:
   /** Returns true if a connection for reading shows the database as it was when it was made. */
   def isSnapshot: Boolean = false
 
-  /** The database's own time, in milliseconds since 1970, as an expression. */
+  /** Returns the database's own time, in milliseconds since 1970, as an expression. */
   def now: String
 
   /** The host and port of an address in normal form, as an expression. */
@@ -72,7 +72,8 @@ trait Database:
 object Database:
   private val scheme = "[a-zA-Z][a-zA-Z0-9+.-]*://".r
 
-  /** The database that `--db` names: a `jdbc:postgresql:` URL, or else the path of an SQLite file.
+  /** Returns the database that `--db` names: a `jdbc:postgresql:` URL, or else the path of an
+    * SQLite file.
     */
   def of(target: String): Database =
     if target.startsWith("jdbc:postgresql:") then Postgres(target)

@@ -20,7 +20,7 @@ final case class DueFeed(
     isGiven: Boolean = true,
     login: Option[Login] = None
 ):
-  /** The same feed at an address that a server names. */
+  /** Returns the same feed at an address that a server names. */
   def at(named: FeedUrl): DueFeed =
     copy(
       url = named,

@@ -31,7 +31,7 @@ final case class DueQuery(
       )(values*)(row => Amount(row.getLong(1), row.getLong(2)))
       .head
 
-  /** The parameters of [[DueQuery.isDue]]. */
+  /** Returns the parameters of [[DueQuery.isDue]]. */
   private[store] def values: Seq[Long] =
     Seq(latestCheck, staleMillis, staleMillis, asOfMillis, SkippedTimes.bitsOf(asOfMillis))
 

@@ -49,7 +49,7 @@ final class FeedEdits(store: FeedStore):
           pause(feed.failures)
         ): Unit
 
-  /** The number of the feed that `typed` names. **Fails** as [[FeedLookup.find]]. */
+  /** Returns the number of the feed that `typed` names. **Fails** as [[FeedLookup.find]]. */
   def find(place: String, typed: String): Long =
     store.reading(FeedLookup.find(_, store.name, place, typed))
 
@@ -60,7 +60,7 @@ final class FeedEdits(store: FeedStore):
 
   private final case class Given(id: Long, failures: Int)
 
-  /** The feeds at `urls` that are in one of `states`, of which there are few. */
+  /** Returns the feeds at `urls` that are in one of `states`, of which there are few. */
   private def at(
       connection: Connection,
       urls: Iterable[FeedUrl],

@@ -8,7 +8,7 @@ import weir.cli.feeds.input.FeedUrl
 /** Finds the feed that a user names by its address, or by an address that it had before it moved.
   */
 object FeedLookup:
-  /** The number of the feed at `url`. */
+  /** Returns the number of the feed at `url`. */
   def idOf(connection: Connection, url: FeedUrl): Option[Long] =
     def one(query: String) = Sql.query(connection, query)(url.text)(_.getLong(1)).headOption
     one("SELECT id FROM feed WHERE url = ?")

@@ -38,7 +38,9 @@ final class FeedStore private (
   def nextAtMillis(due: DueQuery): Option[Long] =
     reading(due.nextAtMillis(_, database))
 
-  /** A cursor over the due feeds of one half of the keys (0 or 1), which the caller must close. */
+  /** Returns a cursor over the due feeds of one half of the keys (0 or 1), which the caller must
+    * close.
+    */
   def cursor(due: DueQuery, half: Int, pageSize: Int): DueCursor =
     DueCursor(database, Line(database, outages, None), due, half, pageSize)
 

@@ -82,6 +82,6 @@ private[store] object HostHolds:
     def left: Option[FiniteDuration] =
       Option.when(leftMillis > 0 && leftMillis <= longest.toMillis)(leftMillis.millis)
 
-  /** The `times`th hold in a row for which the host names no time. */
+  /** Returns the `times`th hold in a row for which the host names no time. */
   private def growing(times: Long): FiniteDuration =
     (first * (1L << (times - 1).min(20))) min longestGrown

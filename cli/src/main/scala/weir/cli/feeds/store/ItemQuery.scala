@@ -59,7 +59,7 @@ object ItemQuery:
       enclosures: Vector[Enclosure],
       feed: FeedAbout
   ):
-    /** The text to be read. */
+    /** Returns the text to be read. */
     def text: Option[String] = content.orElse(summary)
 
   def one(connection: Connection, id: Long): Option[ListedItem] =
@@ -70,11 +70,11 @@ object ItemQuery:
       )(id)(listed)
       .headOption
 
-  /** The item with its details. */
+  /** Returns the item with its details. */
   def whole(connection: Connection, id: Long): Option[(ListedItem, Details)] =
     one(connection, id).flatMap(item => details(connection, Vector(id)).get(id).map((item, _)))
 
-  /** The details of items, by their ids. */
+  /** Returns the details of items, by their ids. */
   def details(connection: Connection, ids: Vector[Long]): Map[Long, Details] =
     if ids.isEmpty then Map.empty
     else
@@ -143,8 +143,8 @@ final case class ListedItem(
     changedAt: Option[Long],
     opening: Option[String]
 ):
-  /** The time by which it is sorted: its date, or the time at which it was first seen if that is
-    * earlier.
+  /** Returns the time by which it is sorted: its date, or the time at which it was first seen if
+    * that is earlier.
     */
   def newestAt: Long = publishedAt.fold(firstSeenAt)(_ min firstSeenAt)
 

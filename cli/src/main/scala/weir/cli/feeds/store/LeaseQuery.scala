@@ -35,7 +35,9 @@ final class LeaseQuery(database: Database):
          |ORDER BY lease.since_ms, feed.id LIMIT ?""".stripMargin
     )(worker, limit)(row => Feed(row.getString(1), row.getLong(2)))
 
-  /** The hosts that have asked for a pause, with how long each still lasts; the longest first. */
+  /** Returns the hosts that have asked for a pause, with how long each still lasts; the longest
+    * first.
+    */
   def heldHosts(connection: Connection): Vector[(String, FiniteDuration)] =
     HostHolds(database).all(connection)
 

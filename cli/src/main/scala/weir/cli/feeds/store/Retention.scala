@@ -11,7 +11,7 @@ import weir.cli.DurationText
 final case class Retention(age: Option[FiniteDuration], perFeed: Option[Int]):
   def keepsAll: Boolean = age.isEmpty && perFeed.isEmpty
 
-  /** The rule in words. */
+  /** Returns the rule in words. */
   def text: String =
     val parts = age.map(limit => s"first seen more than ${DurationText.show(limit)} ago") ++
       perFeed.map(limit => s"beyond the newest $limit of a feed")

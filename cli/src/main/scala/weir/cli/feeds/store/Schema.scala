@@ -142,7 +142,7 @@ private[store] object Schema:
       |  times BIGINT NOT NULL
       |)""".stripMargin
 
-  /** The table of items in version 2. */
+  /** Returns the table of items in version 2. */
   def itemsOfVersion2(key: String): String =
     s"""CREATE TABLE item (id $key, feed_id BIGINT NOT NULL REFERENCES feed (id),
        |  guid TEXT NOT NULL, url TEXT, title TEXT, published_at BIGINT, summary TEXT, content TEXT,

@@ -11,7 +11,7 @@ import java.time.{DayOfWeek, Instant, ZoneOffset}
 final case class SkippedTimes(bits: Long):
   def includes(millis: Long): Boolean = (bits & SkippedTimes.bitsOf(millis)) != 0
 
-  /** The first moment from `millis` on that is not skipped. */
+  /** Returns the first moment from `millis` on that is not skipped. */
   def firstFree(millis: Long): Long =
     Iterator
       .iterate(millis)(SkippedTimes.nextHour)
@@ -31,7 +31,7 @@ object SkippedTimes:
       if days.size >= 7 then 0L else days.foldLeft(0L)((bits, day) => bits | bitOf(day))
     SkippedTimes(skippedHours | skippedDays)
 
-  /** The bits of the hour and of the day that `millis` is in. */
+  /** Returns the bits of the hour and of the day that `millis` is in. */
   private[store] def bitsOf(millis: Long): Long =
     val time = Instant.ofEpochMilli(millis).atOffset(ZoneOffset.UTC)
     1L << time.getHour | bitOf(time.getDayOfWeek)

@@ -11,7 +11,7 @@ object Sql:
       val _ = statement.execute(sql)
     finally statement.close()
 
-  /** The number of rows that the statement changed. */
+  /** Returns the number of rows that the statement changed. */
   def update(connection: Connection, sql: String)(values: Any*): Int =
     val statement = connection.prepareStatement(sql)
     try
@@ -19,7 +19,7 @@ object Sql:
       statement.executeUpdate()
     finally statement.close()
 
-  /** The number of rows changed by the statement, run once for each of `rows`. */
+  /** Returns the number of rows changed by the statement, run once for each of `rows`. */
   def updateAll(connection: Connection, sql: String)(rows: Iterable[Seq[Any]]): Int =
     val statement = connection.prepareStatement(sql)
     try
@@ -29,7 +29,7 @@ object Sql:
       statement.executeBatch().sum
     finally statement.close()
 
-  /** The rows of the result, read whole. */
+  /** Returns the rows of the result, read whole. */
   def query[A](connection: Connection, sql: String)(values: Any*)(row: ResultSet => A): Vector[A] =
     val statement = connection.prepareStatement(sql)
     try

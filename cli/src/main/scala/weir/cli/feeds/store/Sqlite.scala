@@ -212,7 +212,7 @@ object Sqlite:
 
   private val otherFile = "Name another file with --db; this one was not changed."
 
-  /** The database in the file at `path`, whether it exists or not.
+  /** Returns the database in the file at `path`, whether it exists or not.
     *
     * @param busyLimitMillis
     *   the time for which another program may keep it locked before that counts as an outage

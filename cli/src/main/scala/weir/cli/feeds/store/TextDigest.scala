@@ -10,6 +10,6 @@ private[store] object TextDigest:
   def of(text: String): String =
     HexFormat.of.formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)))
 
-  /** The digest of an entry's texts. */
+  /** Returns the digest of an entry's texts. */
   def of(summary: Option[String], content: Option[String]): String =
     of(s"${of(summary.getOrElse(""))} ${of(content.getOrElse(""))}")

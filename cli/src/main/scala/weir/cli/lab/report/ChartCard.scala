@@ -24,7 +24,7 @@ final case class ChartCard(
   /** The unit of the figures, and which ones are better. */
   def meaning: String = s"$unit, $better is better"
 
-  /** The meaning of the bars' lengths. */
+  /** Returns the meaning of the bars' lengths. */
   def scale: String =
     meaning + (if isLog then "; logarithmic, a line for each factor of ten" else "")
 
@@ -152,8 +152,8 @@ object ChartCard:
       case Vector(one) => one
       case _ => s"${Ratio.show(leads.min)} to ${Ratio.show(leads.max)}"
 
-  /** The values that the scale of each block must hold: one scale for all, so that blocks can be
-    * compared, unless the bars of one would be too short then.
+  /** Returns the values that the scale of each block must hold: one scale for all, so that blocks
+    * can be compared, unless the bars of one would be too short then.
     */
   private def scalesOf(blocks: Vector[Vector[Double]]): Vector[Vector[Double]] =
     if span(blocks.map(_.max)) <= widestLinear then blocks.map(_ => blocks.flatten) else blocks

@@ -21,7 +21,7 @@ object HtmlReport:
     )
     page(report.command, facts, Seq(reading(cards)), cards)
 
-  /** The day and the minute of `at`, as among the facts. */
+  /** Returns the day and the minute of `at`, as among the facts. */
   def date(at: Instant): String =
     DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm 'UTC'").withZone(ZoneOffset.UTC).format(at)
 

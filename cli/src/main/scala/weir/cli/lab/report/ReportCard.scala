@@ -7,7 +7,7 @@ private[cli] trait ReportCard:
   /** The unit of the figures, and which ones are better. */
   def meaning: String
 
-  /** The meaning of the chart's lengths or lines. */
+  /** Returns the meaning of the chart's lengths or lines. */
   def scale: String
 
   /** Weir's advantage over [[marginOver]], in words; empty if there is no rival. */
@@ -15,7 +15,7 @@ private[cli] trait ReportCard:
 
   def marginOver: String
 
-  /** The data that the script draws. */
+  /** Returns the data that the script draws. */
   def drawing: ujson.Obj
 
   def table: ReportCard.Table

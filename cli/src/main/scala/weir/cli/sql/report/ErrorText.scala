@@ -8,7 +8,7 @@ import weir.postgres.{Position, SourceLine}
 final class ErrorText(columns: Int, isColoured: Boolean):
   import ErrorText.*
 
-  /** The lines; `source` is the line of the script, if it could be found. */
+  /** Returns the lines; `source` is the line of the script, if it could be found. */
   def lines(problem: Problem, source: Option[SourceLine]): Vector[String] =
     val place = s"${problem.script}${problem.position.fold("")(at => s":${placeIn(at)}")}:"
     val severity = paint(red, s"${problem.severity}:")

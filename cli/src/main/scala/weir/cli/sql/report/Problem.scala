@@ -57,7 +57,8 @@ object Problem:
       notice.context
     )
 
-  /** The text between the quotes, in any language, at the end of `COPY t, line 2, column a: "x"`.
+  /** Returns the text between the quotes, in any language, at the end of `COPY t, line 2, column a:
+    * "x"`.
     */
   private def quoted(context: String): Option[String] =
     context.linesIterator.toVector.lastOption.collect { case endsQuoted(value) => value }

@@ -56,7 +56,9 @@ object Progress:
     s"${ByteSize.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
       s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
 
-  /** The remaining time, if the rest is as fast as the part that is done; none at the start. */
+  /** Returns the remaining time, if the rest is as fast as the part that is done; none at the
+    * start.
+    */
   private def timeLeft(
       counts: ScriptCounts.Snapshot,
       elapsed: FiniteDuration

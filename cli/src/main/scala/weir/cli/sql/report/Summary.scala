@@ -47,7 +47,7 @@ final case class Summary(
         val begin = s"  ${" " * (timeWidth - time.length)}$time  ${place.padTo(placeWidth, ' ')}  "
         out.println(begin + cut(timed.firstLine, (columns - begin.length - 1).max(30)))
 
-  /** The run in a line. */
+  /** Returns the run in a line. */
   def line: String =
     import counts.*
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"

@@ -27,6 +27,6 @@ final class Counted:
   /** Each kind of statement with how often it came, the most frequent first. */
   def kindCounts: Vector[(String, Long)] = kinds.counts
 
-  /** The same figures as of a run. */
+  /** Returns the same figures as of a run. */
   def in(run: ScriptCounts.Snapshot): ScriptCounts.Snapshot =
     run.copy(scriptBytes = sizeBytes, statements = statements, copies = copies, rows = rows)

@@ -72,6 +72,6 @@ object ScriptCounts:
       rowsOnTheirWay: Long,
       errors: Long
   ):
-    /** The share that is done, from 0 to 1; none if the total is not known. */
+    /** Returns the share that is done, from 0 to 1; none if the total is not known. */
     def doneShare: Option[Double] =
       totalBytes.filter(_ > 0).map(total => (readBytes.toDouble / total.toDouble).min(1))
