@@ -16,8 +16,8 @@ class LinearizableOrdersSuite extends OrdersSuite:
       operations: Operation[A, S]*
   )(using Location): Unit =
     test(s"$name is linearizable"):
-      val most = limits.copy(time = limits.time * 5, inside = inside.toList)
-      val report = Linearizable.check(spec, most)(operations*)
+      val each = limitsInside(inside)
+      val report = Linearizable.check(spec, each.copy(time = each.time * 5))(operations*)
       OrdersSuite.tell(name, report)
 
   private val inQueue = Seq("weir.Queue", "weir.sync.Guarded")

@@ -1,7 +1,10 @@
 package weir.orders
 
+import java.nio.file.{FileSystems, Files, Path}
 import munit.Location
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import scala.util.Using
 import weir.testkit.{Disturbed, ExploreLimits, ExploreReport, TestRuntime}
 import weir.{Fiber, Outcome, Ref, Resource, Task, Tier}
 
@@ -45,11 +48,29 @@ abstract class OrdersSuite extends munit.FunSuite:
   private def explored(name: String, inside: Seq[String])(
       run: ExploreLimits => ExploreReport
   )(using Location): Unit =
-    test(name)(OrdersSuite.tell(name, run(limits.copy(inside = inside.toList))))
+    test(name)(OrdersSuite.tell(name, run(limitsInside(inside))))
+
+  /** Returns the limits of an exploration in which each access of the classes `inside` is a step. */
+  protected final def limitsInside(inside: Seq[String]): ExploreLimits =
+    for start <- inside do
+      assert(OrdersSuite.classNames.exists(_.startsWith(start)), s"There is no class $start….")
+    limits.copy(inside = inside.toList)
 
 object OrdersSuite:
   /** Prints what was run, where that is asked for. */
   def tell(name: String, report: Any): Unit = if isTold then println(s"$name: $report")
+
+  /** The names of the classes of core. */
+  private lazy val classNames: List[String] =
+    val at = Path.of(classOf[Task[?]].getProtectionDomain.getCodeSource.getLocation.toURI)
+    val root = if Files.isDirectory(at) then at else FileSystems.newFileSystem(at).getPath("/")
+    Using.resource(Files.walk(root))(
+      _.iterator.asScala
+        .map(file => root.relativize(file).toString)
+        .filter(_.endsWith(".class"))
+        .map(_.stripSuffix(".class").replace('/', '.'))
+        .toList
+    )
 
   private val isTold = Tier.isLong || sys.props.contains("weir.orders.millis")
 

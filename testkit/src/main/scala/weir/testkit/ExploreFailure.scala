@@ -38,7 +38,7 @@ object ExploreFailure:
       case 1 => "with 1 pre-emption"
       case n => s"with $n pre-emptions"
     new ExploreFailure(
-      s"The program fails in an order $what: $error\n\n${told.text}\n" +
+      s"The program fails in an order $what: ${told.error}\n\n${told.text}\n" +
         s"-Dweir.test.schedule=$schedule runs that order alone.",
       schedule,
       told.text,

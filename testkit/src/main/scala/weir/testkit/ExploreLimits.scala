@@ -15,7 +15,7 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param plainFields true if plain fields and collections that the program's own classes use are
   *   choice points too
   * @param inside prefixes of the names of classes of Weir's own, of which each access is a choice
-  *   point: for tests of Weir itself
+  *   point, those to plain fields too: for tests of Weir itself
   */
 final case class ExploreLimits(
     preemptions: Int = 2,

@@ -309,6 +309,18 @@ class ExploreSuite extends munit.FunSuite:
     assert(report.randomOrders > 0, report.toString)
     assert(report.toString.contains("probability"), report.toString)
 
+  test("a stream takes the same steps however often it has been opened"):
+    val report = TestRuntime.explore(ExploreLimits(inside = List("weir.stream.")))(
+      for
+        used <- Ref.of(0)
+        stream = Stream(1, 2, 3).evalTap(n => used.update(_ + n)).prefetchStrict
+        _ <- Task.both(stream.drain, Task.both(used.update(_ + 4), used.update(_ + 5)))
+        all <- used.get
+      yield assertEquals(all, 15)
+    )
+    // A class is made for a stream when it is opened for the 50th time.
+    assert(report.orders > 60, report.toString)
+
 object ExploreSuite:
   final class Counter:
     var n = 0

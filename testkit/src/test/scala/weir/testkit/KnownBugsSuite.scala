@@ -24,25 +24,3 @@ class KnownBugsSuite extends munit.FunSuite:
 
     test(s"${bug.name}: its corrected twin is right on threads"):
       for _ <- 1 to 50 do bug.right.runSync()
-
-  /** Without the hash by which a wait names its fiber, and the widths of columns, which depend on
-    * it.
-    */
-  private def told(failure: ExploreFailure): String = failure.story
-    .replaceAll("the end of fiber \\p{XDigit}+…?", "the end of a fiber")
-    .replaceAll("[ ─]+", " ")
-
-  for name <- List(
-      "a counter loaded and stored",
-      "a deadlock of two locks",
-      "a wake-up between the check and the wait",
-      "a permit lost by a cancel",
-      "a token that comes with the timeout"
-    )
-  do
-    test(s"$name: the story is the same a hundred times of a hundred"):
-      val bug = KnownBugs.all.find(_.name == name).get
-      val first = found(bug)
-      System.setProperty("weir.test.schedule", first.schedule)
-      try for _ <- 1 to 100 do assertEquals(told(found(bug)), told(first))
-      finally System.clearProperty("weir.test.schedule"): Unit

@@ -40,6 +40,6 @@ public record Site(
   public static final int RESPONSE = 5;
 
   public String place() {
-    return file + ":" + line;
+    return file.isEmpty() ? "" : file + ":" + line;
   }
 }

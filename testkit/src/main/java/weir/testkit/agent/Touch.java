@@ -79,6 +79,9 @@ public final class Touch {
 
     /** The code of a user has made a task. */
     void made(Object task, int site);
+
+    /** Returns true if the calling thread is one of an explored program. */
+    boolean explores();
   }
 
   public static void at(Object on, int site) {
@@ -138,6 +141,12 @@ public final class Touch {
   public static void made(Object task, int site) {
     var sink = Touch.sink;
     if (sink != null) sink.made(task, site);
+  }
+
+  /** Returns {@code value}, and false in explored code. */
+  public static boolean unlessExplored(boolean value) {
+    var sink = Touch.sink;
+    return value && (sink == null || !sink.explores());
   }
 
   /** Replaces {@code Thread.yield}. */

@@ -33,6 +33,9 @@ public final class Touching implements ClassFileTransformer {
 
     /** Returns true if it is code of this library that is explored. */
     boolean isOwn(ClassLoader loader, String name, ProtectionDomain domain);
+
+    /** Returns true if a class of this library reports accesses to plain fields too. */
+    boolean hasPlainFields(String name);
   }
 
   @Override
@@ -42,14 +45,15 @@ public final class Touching implements ClassFileTransformer {
     try {
       boolean isUsers = scope.isUsers(loader, name, domain);
       if (!isUsers && !scope.isOwn(loader, name, domain)) return null;
-      return rewrite(loader, bytes, isUsers);
+      return rewrite(loader, bytes, isUsers, isUsers || scope.hasPlainFields(name));
     } catch (Throwable error) {
       failures.put(name, error);
       return null;
     }
   }
 
-  private byte[] rewrite(ClassLoader loader, byte[] bytes, boolean isUsers) {
+  private byte[] rewrite(
+      ClassLoader loader, byte[] bytes, boolean isUsers, boolean hasPlainFields) {
     var hierarchy =
         ClassHierarchyResolver.ofResourceParsing(loader)
             .orElse(ClassHierarchyResolver.defaultResolver());
@@ -61,14 +65,14 @@ public final class Touching implements ClassFileTransformer {
             .findAttribute(Attributes.sourceFile())
             .map(source -> source.sourceFile().stringValue())
             .orElse("?");
-    return format.transformClass(model, transform(model, fields, file, isUsers));
+    return format.transformClass(model, transform(model, fields, file, isUsers, hasPlainFields));
   }
 
   private ClassTransform transform(
-      ClassModel model, Members members, String file, boolean isUsers) {
+      ClassModel model, Members members, String file, boolean isUsers, boolean hasPlainFields) {
     return (builder, element) -> {
       if (element instanceof MethodModel method && method.code().isPresent()) {
-        var code = new TouchingCode(model, method, members, file, isUsers);
+        var code = new TouchingCode(model, method, members, file, isUsers, hasPlainFields);
         builder.transformMethod(method, MethodTransform.transformingCode(code));
       } else {
         builder.with(element);

@@ -29,6 +29,8 @@ final class TouchingCode implements CodeTransform {
   private static final MethodTypeDesc ON_AT =
       MethodTypeDesc.of(ConstantDescs.CD_void, OBJECT, ConstantDescs.CD_int);
   private static final MethodTypeDesc ON = MethodTypeDesc.of(ConstantDescs.CD_void, OBJECT);
+  private static final MethodTypeDesc ON_IF =
+      MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_boolean);
   private static final MethodTypeDesc AT =
       MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int);
 
@@ -37,6 +39,7 @@ final class TouchingCode implements CodeTransform {
   private final String self;
   private final String file;
   private final boolean isUsers;
+  private final boolean hasPlainFields;
   private final boolean isInitializer;
   private final boolean isStatic;
   private final boolean isSynchronized;
@@ -47,12 +50,18 @@ final class TouchingCode implements CodeTransform {
   private Label end;
 
   TouchingCode(
-      ClassModel model, MethodModel method, Members members, String file, boolean isUsers) {
+      ClassModel model,
+      MethodModel method,
+      Members members,
+      String file,
+      boolean isUsers,
+      boolean hasPlainFields) {
     this.model = model;
     this.members = members;
     this.self = model.thisClass().asInternalName();
     this.file = file;
     this.isUsers = isUsers;
+    this.hasPlainFields = hasPlainFields;
     this.isInitializer = method.methodName().stringValue().startsWith("<");
     this.isStatic = (method.flags().flagsMask() & ClassFile.ACC_STATIC) != 0;
     this.isSynchronized = (method.flags().flagsMask() & ClassFile.ACC_SYNCHRONIZED) != 0;
@@ -140,6 +149,9 @@ final class TouchingCode implements CodeTransform {
       before(code, call, owner, name, type);
       code.with(call);
       made(code, owner, name, type);
+      // How often a stream was opened before decides about a class for it: runs would differ.
+      if (owner.equals("weir/stream/FusedShapes$") && name.equals("isOn"))
+        code.invokestatic(TOUCH, "unlessExplored", ON_IF);
     }
   }
 
@@ -296,7 +308,7 @@ final class TouchingCode implements CodeTransform {
     var flags = owner.equals("scala/runtime/IntRef") ? 0 : members.flags(owner, name);
     if (flags == Members.UNKNOWN) flags = 0;
     var isVolatile = (flags & ClassFile.ACC_VOLATILE) != 0;
-    if ((flags & ClassFile.ACC_FINAL) != 0 || !isVolatile && !isUsers) return;
+    if ((flags & ClassFile.ACC_FINAL) != 0 || !isVolatile && !hasPlainFields) return;
     if (name.equals("MODULE$") || name.contains("$lzy") || name.contains("bitmap$")) return;
     var opcode = field.opcode();
     var isRead = opcode == Opcode.GETFIELD || opcode == Opcode.GETSTATIC;

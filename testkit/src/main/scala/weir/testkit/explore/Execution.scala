@@ -83,7 +83,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
 
   private def isShared(site: Site, on: AnyRef): Boolean =
     if site.isChecked then SharedTypes.isShared(on.getClass) || limits.plainFields
-    else !site.isPlain || limits.plainFields
+    else !site.isPlain || (if site.isUsers then limits.plainFields else limits.isInside(site))
 
   private def touch(strand: Strand, on: AnyRef, field: String, site: Site): Unit =
     val isChoice = site.kind != Site.RELEASE && site.kind != Site.RESPONSE &&
@@ -117,6 +117,8 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       choosing(strand, continues = false)
       true
     }
+
+  def explores: Boolean = here ne null
 
   def cedes(worker: AnyRef, site: Int): Unit = worker match
     case worker: ExploreWorker if here ne null =>

@@ -17,6 +17,7 @@ private[testkit] object Exploration:
     one.lock()
     try
       Instrumentation.install()
+      Instrumentation.reportPlainFields(limits.inside)
       val execution = Execution(
         StepLimits(limits.steps, plainFields = limits.plainFields, inside = limits.inside)
       )

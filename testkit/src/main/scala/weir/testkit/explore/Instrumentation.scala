@@ -39,6 +39,8 @@ private[explore] object Instrumentation:
       name.startsWith("weir/") && isOfCore(domain) && sees(loader) &&
         !quiet.exists(name.startsWith)
 
+    def hasPlainFields(name: String): Boolean = withPlainFields.exists(name.startsWith)
+
   /** Returns true if a class is the user's code. */
   def isUsers(of: Class[?]): Boolean = usersClasses.get(of).booleanValue
 
@@ -100,17 +102,34 @@ private[explore] object Instrumentation:
 
   private val touching = Touching(Scope)
 
-  private lazy val installed: Unit =
-    val instrumentation = AgentLoader.load()
-    instrumentation.addTransformer(touching, true)
-    rewriteLoaded(instrumentation)
+  private lazy val instrumentation: Instrumentation =
+    val loaded = AgentLoader.load()
+    loaded.addTransformer(touching, true)
+    rewriteLoaded(loaded)
+    loaded
 
   /** Rewrites the classes. Done once for a JVM. */
-  def install(): Unit = installed
+  def install(): Unit = instrumentation: Unit
 
-  private def rewriteLoaded(instrumentation: Instrumentation): Unit =
+  /** Has the classes of this library whose names begin with one of `names` report accesses to plain
+    * fields from now on. Others do not, since that costs more than all the rest.
+    */
+  def reportPlainFields(names: List[String]): Unit =
+    val added = names.map(_.replace('.', '/')).filterNot(Scope.hasPlainFields)
+    if added.nonEmpty then
+      withPlainFields = withPlainFields ++ added
+      rewriteLoaded(instrumentation, name => added.exists(name.startsWith))
+
+  /** The begins of their names, of the JVM. */
+  @volatile private var withPlainFields = List.empty[String]
+
+  private def rewriteLoaded(
+      instrumentation: Instrumentation,
+      isWanted: String => Boolean = _ => true
+  ): Unit =
     val classes = instrumentation.getAllLoadedClasses.filter(c =>
-      instrumentation.isModifiableClass(c) && !c.isArray && !c.isHidden && isInScope(c)
+      instrumentation.isModifiableClass(c) && !c.isArray && !c.isHidden &&
+        isWanted(c.getName.replace('.', '/')) && isInScope(c)
     )
     if classes.nonEmpty then instrumentation.retransformClasses(classes*)
 

@@ -4,6 +4,8 @@ import java.util.IdentityHashMap
 import java.util.concurrent.locks.Lock
 import scala.collection.mutable
 import scala.jdk.CollectionConverters.*
+import scala.util.matching.Regex
+import scala.util.matching.Regex.quoteReplacement
 import weir.fiber.FiberCore
 import weir.sync.Guarded
 import weir.testkit.agent.Site
@@ -21,9 +23,28 @@ private[explore] final class Names:
     else
       var name = known.get(on)
       if name eq null then
-        name = numbered(typeName(on, site))
+        name = shown.getOrElseUpdate(Names.text(on), numbered(typeName(on, site)))
         known.put(on, name): Unit
       name
+
+  /** Replaces all in `text` that differs from run to run: the names of fibers, the hashes of
+    * objects and the numbers of threads. An object that has a name in this story gets that name.
+    */
+  def stable(text: String): String =
+    Names.threadName.replaceAllIn(
+      Names.hash.replaceAllIn(withNumbers(text), found => quoteReplacement(nameOf(found))),
+      "$1"
+    )
+
+  private def nameOf(found: Regex.Match): String = shown.getOrElseUpdate(
+    found.matched,
+    known.entrySet.asScala
+      .find(entry => Names.text(entry.getKey) == found.matched)
+      .fold(numbered(Names.simple(found.group(1))))(_.getValue)
+  )
+
+  /** The names of objects, by what `Object.toString` returns. */
+  private val shown = mutable.Map[String, String]()
 
   /** Replaces the names of fibers in `text`, which differ from run to run, by their numbers. */
   def withNumbers(text: String): String = Names.fiberName.replaceAllIn(
@@ -45,11 +66,8 @@ private[explore] final class Names:
 
   private def typeName(on: AnyRef, site: Site): String = on match
     case _: Guarded => Names.simple(on.getClass)
-    case _ if !site.isUsers && site.inClass.startsWith("weir.") && isRoot(site.inClass) =>
-      site.inClass.stripPrefix("weir.").takeWhile(_ != '$')
+    case _ if !site.isUsers => Names.ofApi(site.inClass).getOrElse(Names.simple(on.getClass))
     case _ => Names.simple(on.getClass)
-
-  private def isRoot(name: String) = name.indexOf('.', 5) < 0
 
   /** Returns the name of a field. Captured variables of the user's are fields `elem` of objects
     * without a name.
@@ -66,7 +84,7 @@ private[explore] final class Names:
   /** Returns true if a story contains accesses to `on` by this library's code. */
   def isTold(on: AnyRef, site: Site): Boolean = on match
     case _: Guarded => true
-    case _ => isRoot(site.inClass) && site.inClass.startsWith("weir.")
+    case _ => Names.ofApi(site.inClass).nonEmpty
 
   /** Returns the value that `on` holds after an access. */
   def value(on: AnyRef, site: Site): String =
@@ -83,7 +101,7 @@ private[explore] final class Names:
             case _ => ""
       catch case _: Throwable => ""
     if text.isEmpty then ""
-    else s"${if site.kind == Site.READ then "→" else "="} ${Names.short(text)}"
+    else s"${if site.kind == Site.READ then "→" else "="} ${Names.short(stable(text))}"
 
   private def fieldValue(on: AnyRef, name: String): String =
     val (from, of) = on match
@@ -105,9 +123,30 @@ private[explore] final class Names:
 private[explore] object Names:
   private val fiberName = "fiber ([0-9a-f]+)".r
 
-  def simple(of: Class[?]): String =
-    val name = of.getName
-    name.substring(math.max(name.lastIndexOf('.'), name.lastIndexOf('$', name.length - 2)) + 1)
+  /** The name of a class and a hash, as `Object.toString` has them. */
+  private val hash =
+    """((?:[\w$]+\.)*[\w$]*[A-Z][\w$]*(?:/0x[0-9a-f]+)?|\[+\w[\w.$]*;?)@[0-9a-f]{1,8}\b""".r
+
+  /** The number of a thread in its text. */
+  private val threadName = """(Thread\[#)\d+""".r
+
+  private def text(of: AnyRef): String =
+    s"${of.getClass.getName}@${Integer.toHexString(System.identityHashCode(of))}"
+
+  /** Returns the name of the API's type whose code a class has, if it has any. */
+  private def ofApi(inClass: String): Option[String] =
+    val packages = List("weir.std.", "weir.io.", "weir.")
+    packages
+      .find(inClass.startsWith)
+      .map(inClass.stripPrefix(_))
+      .filterNot(_.contains('.'))
+      .map(_.takeWhile(_ != '$'))
+
+  def simple(of: Class[?]): String = simple(of.getName)
+
+  private def simple(name: String): String =
+    val plain = name.replaceFirst("/0x[0-9a-f]+$", "")
+    plain.substring(math.max(plain.lastIndexOf('.'), plain.lastIndexOf('$', plain.length - 2)) + 1)
 
   def short(text: String): String =
     val line = text.linesIterator.nextOption().getOrElse("")

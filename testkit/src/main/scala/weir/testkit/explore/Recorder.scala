@@ -28,7 +28,7 @@ private[explore] final class Recorder:
       val event = Event(strand, s"${names.of(on.on, site)}${call(site)}", site.place)
       add(event)
       open = (event, on.on, site)
-    else ofLibrary(strand, on, field, site)
+    else if !site.isPlain then ofLibrary(strand, on, field, site)
 
   private def call(site: Site): String =
     if isField(site) then if site.kind == Site.READ then "" else " set" else s".${site.operation}"
@@ -78,6 +78,9 @@ private[explore] final class Recorder:
   def begin(strand: Strand): String =
     events.find(event => (event.strand eq strand) && event.place.nonEmpty).fold("")(_.place)
 
+  /** Replaces all in `text` that differs from run to run. */
+  def stable(text: String): String = names.stable(text)
+
   def preempted(strand: Strand): Unit =
     close()
     add(Event(strand, "is pre-empted", "", isPreemption = true))
@@ -100,7 +103,7 @@ private[explore] final class Recorder:
       case fiber: TaskFiber if strand.mount eq null =>
         val wait = fiber.suspendedIn
         val awaited = if wait eq null then null else wait.awaited
-        val what = if awaited eq null then "" else s" for ${names.withNumbers(awaited.awaitedAs)}"
+        val what = if awaited eq null then "" else s" for ${names.stable(awaited.awaitedAs)}"
         add(Event(strand, s"waits$what", ""))
       case _ => add(Event(strand, "waits", ""))
 

@@ -3,7 +3,12 @@ package weir.testkit.explore
 import weir.Task
 
 /** A failed order as a table: a column for each strand, a row for each step. */
-private[testkit] final case class Told(heads: Vector[String], rows: Vector[Told.Row], ends: String):
+private[testkit] final case class Told(
+    heads: Vector[String],
+    rows: Vector[Told.Row],
+    ends: String,
+    error: String
+):
 
   /** Returns the table as text. */
   def text: String =
@@ -44,7 +49,7 @@ private[explore] object Story:
     val run = execution.run(program, Replay(failed.choices), recorder)
     val told = table(recorder, run)
     if run.steps == failed.steps then told
-    else told.copy(ends = s"$other${told.ends}")
+    else told.copy(ends = s"$other${told.ends}", error = s"${failed.failure}")
 
   private val other =
     "The run that is told here is not the one that has failed: the program does not obey the " +
@@ -60,7 +65,7 @@ private[explore] object Story:
         event.isPreemption
       )
     )
-    Told(strands.map(head(recorder, _)), rows.toVector, ends(run))
+    Told(strands.map(head(recorder, _)), rows.toVector, ends(recorder, run), error(recorder, run))
 
   private def head(recorder: Recorder, strand: Strand): String =
     if strand.act ne null then "what disturbs"
@@ -71,10 +76,17 @@ private[explore] object Story:
       val begin = recorder.begin(strand)
       s"fiber ${strand.id + 1}" + (if begin.isEmpty then "" else s", $begin")
 
-  /** Returns the error on one line, without the colour codes of a terminal. */
-  private def ends(run: Run): String =
+  /** Returns the error on one line. */
+  private def ends(recorder: Recorder, run: Run): String =
     val error = run.failure
     val message = if error eq null then "" else String.valueOf(error.getMessage)
-    val lines = message.replaceAll("\u001b\\[[0-9;]*m", "").linesIterator.map(_.trim)
+    val lines = text(recorder, message).linesIterator.map(_.trim)
     val name = if error eq null then "nothing" else Names.simple(error.getClass)
     s"ends with $name: ${lines.filter(_.nonEmpty).take(8).mkString(" ")}".take(200)
+
+  private def error(recorder: Recorder, run: Run): String =
+    if run.failure eq null then "" else text(recorder, run.failure.toString)
+
+  /** Returns `message` without the colour codes of a terminal. */
+  private def text(recorder: Recorder, message: String): String =
+    recorder.stable(message.replaceAll("\u001b\\[[0-9;]*m", ""))
