@@ -17,7 +17,7 @@ class LinearizableOrdersSuite extends OrdersSuite:
   )(using Location): Unit =
     test(s"$name is linearizable"):
       val each = limitsInside(inside)
-      val report = Linearizable.check(spec, each.copy(time = each.time * 5))(operations*)
+      val report = Linearizable.check(spec, each.copy(time = each.time * 4))(operations*)
       OrdersSuite.tell(name, report)
 
   private val inQueue = Seq("weir.Queue", "weir.sync.Guarded")

@@ -50,10 +50,10 @@ abstract class OrdersSuite extends munit.FunSuite:
   )(using Location): Unit =
     test(name)(OrdersSuite.tell(name, run(limitsInside(inside))))
 
-  /** Returns the limits of an exploration in which each access of the classes `inside` is a step. */
+  /** Returns limits with which each access of the classes `inside` is a step. */
   protected final def limitsInside(inside: Seq[String]): ExploreLimits =
     for start <- inside do
-      assert(OrdersSuite.classNames.exists(_.startsWith(start)), s"There is no class $start….")
+      assert(OrdersSuite.classNames.exists(_.startsWith(start)), s"No class begins with $start")
     limits.copy(inside = inside.toList)
 
 object OrdersSuite:

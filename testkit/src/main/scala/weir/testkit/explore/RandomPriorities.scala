@@ -34,7 +34,7 @@ private[explore] final class RandomPriorities(seed: Long, depth: Int) extends St
     val previous = point.previous
     while priorities.length <= point.enabled.last || priorities.length <= previous do
       priorities += 1 + random.nextDouble()
-    if point.branches then
+    if point.branches && point.enabled.contains(previous) then
       // It may disturb at each of about so many places, once.
       if random.nextInt(math.max(1, length)) == 0 then point.disturbing else point.previous
     else byPriority(point)
