@@ -3,8 +3,8 @@ package weir.postgres
 /** The line and the column of COPY data in a server's CONTEXT, in any language.
   *
   * `COPY t, line 17, column c: "x"`, `COPY t, Zeile 17, Spalte c: »x«`, `COPY t, 行 17, 列 c: "x"`:
-  * after the name of the table there is always a comma, a word, and the number; then a comma, a
-  * word, the name, and a colon.
+  * the name of the table is always followed by a comma, a word and the number, then by a comma, a
+  * word, the name and a colon.
   */
 private[postgres] final case class CopyContext(row: Long, column: Option[String])
 

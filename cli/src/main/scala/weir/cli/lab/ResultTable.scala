@@ -30,7 +30,9 @@ object ResultTable:
   def line(result: Result): String =
     s"  ${result.system}, ${result.name}: ${number(result.value)} ${result.unit}"
 
-  /** Returns the number with as many digits as say something. */
+  /** Returns the number: from 1000 on without decimals, below that with three significant digits
+    * or, below 0.1, four decimals.
+    */
   def number(value: Double): String =
     val size = value.abs
     if size >= 1000 || value == math.rint(value) then Text.grouped(value.round)

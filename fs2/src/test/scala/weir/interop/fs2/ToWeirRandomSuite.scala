@@ -12,7 +12,7 @@ import weir.{Stream, Task, Tier, WeirSuite}
 /** Random programs of fs2, with random consumers of Weir's: none hangs, nothing is left running or
   * open, the elements and the error are those of fs2.
   *
-  * A program that does not look at the clock has to give what fs2 itself makes of it. One that does
+  * A program that does not look at the clock has to give the same result as in fs2. One that does
   * gives a part of that, in order.
   */
 class ToWeirRandomSuite extends WeirSuite:

@@ -6,9 +6,9 @@ import java.util.{Optional, TreeMap}
 /** The leader epochs of the offsets of a partition. A commit has the epoch of its offset, so that
   * the next owner's client finds out if the broker has lost records before it (KIP-320).
   *
-  * It is the epoch of the record that is read next, where that is known, and not of the one before:
-  * between the two there may be a gap that the leader's epoch begins in, which would look as if
-  * records were lost.
+  * It is the epoch of the record that is read next, if that is known, not of the record before.
+  * There may be a gap between the two. If an epoch of the leader began in that gap, the epoch of
+  * the record before would look as if records were lost.
   *
   * Not safe for several threads: `Assignment` guards it.
   */

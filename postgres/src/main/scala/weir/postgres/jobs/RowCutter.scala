@@ -9,7 +9,7 @@ import weir.postgres.split.WordScan
   * ends at a newline that no backslash escapes.
   *
   * After an unescaped `\.` within the data nothing is cut any more: servers take it for the end of
-  * the data, or for an error, and the connection that gets it must get all that comes after it.
+  * the data, or for an error. So the connection that gets it must get all that comes after it.
   * (Where it stands alone on its line, the splitter ends the body.)
   *
   * It looks at eight bytes at a time, and closer only at a backslash.

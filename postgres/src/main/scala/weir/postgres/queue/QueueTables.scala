@@ -5,9 +5,9 @@ import weir.postgres.PgCodec
 /** The tables of a queue: their names and their definition.
   *
   * A job is a row from its offer to its end. Taking it changes `leased_until`, `attempts`, `token`
-  * and `worker`, none of which is in an index: with half of each page free at first, Postgres
-  * writes the new version into the same page and touches no index (a HOT update), and the next
-  * visitor of the page removes the old one without a vacuum. Decision 0024 has the figures.
+  * and `worker`, none of which is in an index. Half of each page is free at first, so Postgres
+  * writes the new version into the same page and touches no index (a HOT update). The next visitor
+  * of the page removes the old version without a vacuum. Decision 0024 has the figures.
   */
 private[postgres] final class QueueTables(
     val schema: String,

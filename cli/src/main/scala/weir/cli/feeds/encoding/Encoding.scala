@@ -26,7 +26,7 @@ private[feeds] object Encoding:
   val utf8: Encoding = OfCharset("UTF-8", StandardCharsets.UTF_8)
 
   /** Returns the encoding that `label` means: by the standard's table, else by the names that the
-    * JDK knows. None if nobody knows it, browsers refuse it, or text in it does not begin as ASCII
+    * JDK knows. None if it is unknown, browsers refuse it, or text in it does not begin as ASCII
     * does: then the label would have been read in another encoding than its own.
     */
   def of(label: String): Option[Encoding] =

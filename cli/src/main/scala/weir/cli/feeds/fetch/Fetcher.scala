@@ -24,7 +24,8 @@ import weir.cli.feeds.store.DueFeed
   * @param address
   *   where to find a logical address: the local site lives behind a name that no DNS knows
   * @param timeout
-  *   for what servers take for the whole exchange: connecting, redirects and the body
+  *   the longest time that servers may take for the whole exchange: connecting, redirects and the
+  *   body
   * @param allowsPrivate
   *   true if a server may name private addresses
   * @param resolve
@@ -32,7 +33,8 @@ import weir.cli.feeds.store.DueFeed
   * @param pace
   *   the pauses between requests of a host
   * @param heldFor
-  *   for how long a host is to be left alone: it is not asked, also where a redirect leads to it
+  *   the time for which a host is to be left alone; then it gets no request, even if a redirect
+  *   leads to it
   */
 final class Fetcher(
     timeout: FiniteDuration,

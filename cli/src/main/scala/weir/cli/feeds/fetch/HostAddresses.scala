@@ -7,8 +7,8 @@ import scala.util.Try
 /** The addresses of host names, the same for the check of an address and for the connection to it.
   *
   * A fetch holds the name of each host that it asks. As long as a name is held, and for a while
-  * after, the JDK's client is given the addresses that are here (see [[PinnedNames]]); so a name
-  * whose address changes between the check and the connection is not looked up again.
+  * after, the JDK's client is given the addresses that are here (see [[PinnedNames]]). So the name
+  * is not looked up again if its address changes between the check and the connection.
   *
   * @param resolve
   *   the addresses of a name, as DNS has them now

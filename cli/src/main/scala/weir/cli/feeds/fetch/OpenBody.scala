@@ -6,9 +6,9 @@ import java.net.http.HttpResponse.{BodyHandler, BodySubscriber, BodySubscribers,
 /** The body of one response, to be closed by the caller, even if the caller never got the response.
   *
   * `HttpClient.send` gives up the exchange when its thread is interrupted. If the interrupt comes
-  * just as the headers arrive, the exchange is over for the client, the response is dropped, and
-  * its body is left open and never closed: its connection stays, and a server that goes on sending
-  * does so for ever.
+  * just as the headers arrive, the exchange is over for the client, and the response is dropped.
+  * Its body is never closed, so its connection stays open, and a server that goes on sending does
+  * so for ever.
   */
 private[fetch] final class OpenBody extends BodyHandler[InputStream], AutoCloseable:
   // guarded by this: the client may come with the headers after the end

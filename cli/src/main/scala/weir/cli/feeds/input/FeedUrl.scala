@@ -62,7 +62,7 @@ object FeedUrl:
   private val feedFor = s"(?i)(feeds?):(?://)?($dotted.*)".r
   private val bare = s"$dotted(?::[0-9]{1,5})?(?:[/?#].*)?".r
 
-  /** A host name that no word of a text is taken for: one with a dot in it. */
+  /** Returns a host name with a dot in it. A name without one might be a plain word of a text. */
   private def dotted = "[\\p{L}\\p{M}\\p{N}_-]+(?:\\.[\\p{L}\\p{M}\\p{N}_-]+)+"
 
   private val ports = "(?s)(.*?)(?::([0-9]*))?".r

@@ -4,8 +4,8 @@ import weir.cli.feeds.store.Enclosure
 
 /** Reads the parts of an entry that are lists: authors, categories and files. */
 private[parse] object EntryParts:
-  /** Returns the names of the authors of `node`, an entry or a feed. An address of mail stands for
-    * a name only if there is no name.
+  /** Returns the names of the authors of `node`, an entry or a feed. A mail address is used as a
+    * name only if there is no name.
     */
   def authors(node: Node): Vector[String] =
     val named = List("author", "dc:creator").flatMap(node.named).flatMap(author)

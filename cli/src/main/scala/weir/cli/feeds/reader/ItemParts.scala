@@ -18,7 +18,7 @@ private[reader] final class ItemParts(times: LocalTime):
       ul(id := "items", cls := "items", attr("data-live") := "item", items.map(row(_, showsFeed)))
     )
 
-  /** Returns the item with its text, or with word that it has none. */
+  /** Returns the item with its text, or with a note that it has none. */
   def whole(item: ListedItem, html: Option[String]): Frag =
     tags2.article(
       h1(dir := "auto", title(item)),

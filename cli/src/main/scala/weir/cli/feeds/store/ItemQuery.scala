@@ -125,11 +125,10 @@ object ItemQuery:
 
 /** An item without its text, as lists show it.
   *
-  * @param changedAt
-  *   when it was last found to say something else than before
+  * @param changedAt the time at which its content was last found changed
   * @param opening
-  *   where it has no title, as posts of a few words have none: the beginning of its text, in HTML
-  *   that may end anywhere
+  *   the beginning of its text if it has no title, as short posts have none; in HTML that may end
+  *   anywhere
   */
 final case class ListedItem(
     id: Long,
