@@ -121,6 +121,8 @@ object ScaladocExamples {
        |import java.sql.SQLException
        |import scala.concurrent.duration.*
        |import weir.*
+       |import weir.io.*
+       |import weir.std.*
        |import Prelude.*
        |
        |object ${name}Examples:

@@ -2,7 +2,7 @@ package weir
 
 import weir.trace.{DumpText, Snapshot}
 
-/** The state of all fibers of a runtime when `Runtime.fiberDump` was called. `toString` is its
+/** The state of all fibers of a runtime when `WeirRuntime.fiberDump` was called. `toString` is its
   * text.
   *
   * The runtime is not stopped meanwhile. The statements about one fiber were true at one time;
@@ -62,4 +62,4 @@ object FiberDump:
       trace: Vector[StackTraceElement]
   )
 
-  private[weir] def of(runtime: Runtime): FiberDump = Snapshot(runtime)
+  private[weir] def of(runtime: WeirRuntime): FiberDump = Snapshot(runtime)

@@ -4,6 +4,7 @@ import java.io.{InputStream, OutputStream}
 import java.nio.file.Path
 import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicReference
+import weir.std.Topic
 import weir.stream.{ByteOutput, QueuedInput, RotatingFiles}
 
 // The places that the elements of a stream can go to.

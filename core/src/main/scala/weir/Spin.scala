@@ -1,7 +1,7 @@
 package weir
 
 /** A report of a task that has computed for over 200 ms without yielding, and has occupied its
-  * carrier meanwhile. See `Runtime.onSpin`.
+  * carrier meanwhile. See `WeirRuntime.onSpin`.
   *
   * @param fiber the name of the fiber, as in traces and dumps
   * @param thread the thread that runs it

@@ -10,6 +10,8 @@ import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import scala.jdk.CollectionConverters.IteratorHasAsScala
 import scala.util.Try
 import weir.fiber.HoldsUserCode
+import weir.io.{FileChange, Source}
+import weir.std.{RateLimiter, Signal, StreamMonitor}
 import weir.stream.*
 import weir.sync.OneShot
 import weir.task.{ScheduleRun, ScheduleStart}
@@ -1400,7 +1402,7 @@ abstract class Stream[+A] private[weir] () extends HoldsUserCode:
     * val body = java.net.http.HttpRequest.BodyPublishers.fromPublisher(bytes.toPublisher)
     * }}}
     */
-  final def toPublisher[B >: A](using runtime: Runtime): Flow.Publisher[B] =
+  final def toPublisher[B >: A](using runtime: WeirRuntime): Flow.Publisher[B] =
     StreamPublisher(this, runtime).asInstanceOf[Flow.Publisher[B]]
 
   /** Runs the stream and returns the number of elements.
@@ -1863,7 +1865,7 @@ object Stream:
     * }}}
     */
   def processor[A, B](pipe: Stream[A] => Stream[B], buffer: Int = 64)(using
-      runtime: Runtime
+      runtime: WeirRuntime
   ): Flow.Processor[A, B] =
     require(buffer >= 1, s"Stream.processor: the buffer was $buffer. It must be at least 1.")
     val erased = pipe.asInstanceOf[Stream[Any] => Stream[Any]]

@@ -7,6 +7,7 @@ import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import scala.util.Try
 import weir.fiber.*
 import weir.group.{ErrorHandler, Failures}
+import weir.std.Cache
 import weir.task.*
 import weir.macros.Movable
 
@@ -349,8 +350,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** As `timeout`, but at the limit it cancels this task and does not wait for it. It is for code
     * that ignores interrupts, or whose finalizers may take long. The task is then abandoned: it
     * continues until it ends by itself. Then its finalizers run, and its value is dropped.
-    * `Runtime.abandonedTasks` counts it until it has ended. It keeps the resources that it holds,
-    * and, if it computes, its carrier too.
+    * `WeirRuntime.abandonedTasks` counts it until it has ended. It keeps the resources that it
+    * holds and, if it computes, its carrier too.
     *
     * **Cancelled**: cancels this task and waits for its finalizers, at most until the limit.
     * **Fails** with a `java.util.concurrent.TimeoutException` at the limit.
@@ -464,24 +465,24 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * val user: User = load(id).runSync()
     * }}}
     */
-  final def runSync()(using runtime: Runtime): A = RunSync(this, runtime)
+  final def runSync()(using runtime: WeirRuntime): A = RunSync(this, runtime)
 
   /** Starts this task on a fiber of its own and returns a function that cancels it. Calls
     * `callback` once with the outcome, on the thread on which the fiber ends. `callback` should not
     * block for long.
     */
-  final def runAsync(callback: Outcome[A] => Unit)(using runtime: Runtime): () => Unit =
+  final def runAsync(callback: Outcome[A] => Unit)(using runtime: WeirRuntime): () => Unit =
     RunAsync(this, callback, runtime)
 
   /** Starts this task and returns a future of its value. If the task is cancelled, the future fails
     * with a `java.util.concurrent.CancellationException`.
     */
-  final def toFuture()(using runtime: Runtime): Future[A] = RunAsync.toFuture(this, runtime)
+  final def toFuture()(using runtime: WeirRuntime): Future[A] = RunAsync.toFuture(this, runtime)
 
   /** Starts this task and returns a stage that completes with its value. Cancelling the stage's
     * `toCompletableFuture` cancels the task.
     */
-  final def toCompletionStage[B >: A]()(using runtime: Runtime): CompletionStage[B] =
+  final def toCompletionStage[B >: A]()(using runtime: WeirRuntime): CompletionStage[B] =
     RunAsync.toCompletionStage(this, runtime)
 
 object Task extends TaskCollections:
@@ -638,7 +639,7 @@ object Task extends TaskCollections:
       val context = fiber.context
       if context eq null then fiber.runtime.executionContext else context
 
-  private[weir] def onRuntime[A](f: Runtime => A): Task[A] = new Suspend[A]:
+  private[weir] def onRuntime[A](f: WeirRuntime => A): Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any = f(fiber.runtime)
 
   /** Yields to other fibers if any are queued. On a platform thread that has called `runSync`,

@@ -29,7 +29,7 @@ trait WeirApp:
   def run(args: List[String]): Task[ExitCode | Unit]
 
   /** The runtime that the task runs on. */
-  protected def runtime: Runtime = Runtime.default
+  protected def runtime: WeirRuntime = WeirRuntime.default
 
   /** The time that finalizers may take once the process has been asked to end. The JVM's shutdown
     * hooks, which run after them, have the same time again.

@@ -2,6 +2,7 @@ package user
 
 import scala.compiletime.testing.typeCheckErrors
 import weir.*
+import weir.std.*
 
 /** Users cannot call the members that the API's types inherit from the library's own classes. */
 class InheritedMembersSuite extends munit.FunSuite:

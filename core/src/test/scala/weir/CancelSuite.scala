@@ -104,9 +104,9 @@ class CancelSuite extends WeirSuite:
   private def runsThoughCanceled(body: (String => Task[Unit]) => Task[Any]): List[String] =
     val log = ConcurrentLinkedQueue[String]()
     val fiber =
-      TaskFiber(Runtime.default, lookingAtItsEnd(body(line => Task(log.add(line)).void)))
+      TaskFiber(WeirRuntime.default, lookingAtItsEnd(body(line => Task(log.add(line)).void)))
     fiber.requestCancel()
-    Runtime.default.scheduler.submit(fiber)
+    WeirRuntime.default.scheduler.submit(fiber)
     assertEquals(fiber.awaitEnd(), Outcome.Canceled)
     log.asScala.toList
 
@@ -151,14 +151,14 @@ class CancelSuite extends WeirSuite:
       val self = CompletableFuture[TaskFiber]()
       val inside = AtomicBoolean()
       val fiber = TaskFiber(
-        Runtime.default,
+        WeirRuntime.default,
         lookingAtItsEnd(Task.unit.flatMap { _ =>
           self.get().requestCancel()
           whole(Task(inside.set(true)))
         })
       )
       self.complete(fiber): Unit
-      Runtime.default.scheduler.submit(fiber)
+      WeirRuntime.default.scheduler.submit(fiber)
       assertEquals(fiber.awaitEnd(), Outcome.Canceled)
       assert(inside.get)
 

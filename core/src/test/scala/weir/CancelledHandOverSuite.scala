@@ -15,7 +15,7 @@ import weir.fiber.{FiberCore, Suspend, TaskFiber, Waiter}
 class CancelledHandOverSuite extends StreamTests:
 
   /** Asks `fiber` to cancel, and then does `next`, before `fiber` can run. */
-  private def whileCanceled(fiber: Fiber[Any], next: Task[Any])(using Runtime): Unit =
+  private def whileCanceled(fiber: Fiber[Any], next: Task[Any])(using WeirRuntime): Unit =
     Task(fiber match { case core: FiberCore => core.requestCancel() })
       .flatMap(_ => next)
       .start
@@ -23,7 +23,7 @@ class CancelledHandOverSuite extends StreamTests:
       .runSync(): Unit
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
-  private def oneCarrier(): Runtime = Runtime.make(1, 4)
+  private def oneCarrier(): WeirRuntime = WeirRuntime.make(1, 4)
 
   for (name, make) <- List(
       "bounded" -> Queue.bounded[Int](1),
@@ -32,14 +32,14 @@ class CancelledHandOverSuite extends StreamTests:
     )
   do
     test(s"a value goes to the next taker, $name queue"):
-      given Runtime = oneCarrier()
+      given WeirRuntime = oneCarrier()
       val queue = make.runSync()
       val first, second = parked(queue.take)
       whileCanceled(first, queue.offer(1))
       assertEquals(second.joinOrFail.runSync(), 1)
 
   test("a place goes to the next offer, and the value of the first is not in the queue"):
-    given Runtime = oneCarrier()
+    given WeirRuntime = oneCarrier()
     val queue = Queue.unsafe[Int](1)
     queue.offer(0).runSync()
     val first = parked(queue.offer(1))
@@ -49,7 +49,7 @@ class CancelledHandOverSuite extends StreamTests:
     assertEquals(queue.tryTakeN(10).runSync(), List(2))
 
   test("a synchronous take takes the value of the next offer"):
-    given Runtime = oneCarrier()
+    given WeirRuntime = oneCarrier()
     val queue = Queue.synchronous[Int].runSync()
     val first = parked(queue.offer(1))
     val second = parked(queue.offer(2))
@@ -58,7 +58,7 @@ class CancelledHandOverSuite extends StreamTests:
 
   for capacity <- List(0, 1, Int.MaxValue) do
     test(s"a value goes to the next receiver, channel of capacity $capacity"):
-      given Runtime = oneCarrier()
+      given WeirRuntime = oneCarrier()
       val channel = Channel.unsafe[Int](capacity)
       val first, second = parked(channel.receive)
       whileCanceled(first, channel.send(1))
@@ -66,7 +66,7 @@ class CancelledHandOverSuite extends StreamTests:
 
   for capacity <- List(0, 1) do
     test(s"a place goes to the next sender, channel of capacity $capacity"):
-      given Runtime = oneCarrier()
+      given WeirRuntime = oneCarrier()
       val channel = Channel.unsafe[Int](capacity)
       if capacity > 0 then channel.send(0).runSync()
       val first = parked(channel.send(1))
@@ -75,7 +75,7 @@ class CancelledHandOverSuite extends StreamTests:
       second.joinOrFail.runSync()
 
   test("a permit goes to the next in line, for acquire and withPermit"):
-    given Runtime = oneCarrier()
+    given WeirRuntime = oneCarrier()
     val semaphore = Semaphore.unsafe(0)
     for task <- List(semaphore.acquire, semaphore.withPermit(semaphore.tryAcquire.void)) do
       val first, second = parked(task)
@@ -85,7 +85,7 @@ class CancelledHandOverSuite extends StreamTests:
       assertEquals(semaphore.count.runSync(), 0L)
 
   test("a mutex goes to the next in line"):
-    given Runtime = oneCarrier()
+    given WeirRuntime = oneCarrier()
     val mutex = Mutex.unsafe()
     val leave = Deferred.unsafe[Unit]
     val holder = parked(mutex.withLock(leave.get))
@@ -95,7 +95,7 @@ class CancelledHandOverSuite extends StreamTests:
     assert(!mutex.isLocked.runSync())
 
   test("what a fiber has handed over runs, though that is cancelled as it suspends, and blocks"):
-    given Runtime = oneCarrier()
+    given WeirRuntime = oneCarrier()
     val ran = CountDownLatch(1)
     val waits = new Suspend[Unit]:
       def begin(fiber: TaskFiber): Any =
@@ -136,7 +136,7 @@ class CancelledHandOverSuite extends StreamTests:
     assertEquals(semaphore.count.runSync(), 0L)
 
   test("code that is to run with a permit, and is cancelled when it has got that, does not run"):
-    given Runtime = oneCarrier()
+    given WeirRuntime = oneCarrier()
     val ran = AtomicInteger()
     val semaphore = Semaphore.unsafe(0)
     for body <- List(

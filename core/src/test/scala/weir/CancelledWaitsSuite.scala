@@ -1,6 +1,7 @@
 package weir
 
 import scala.concurrent.duration.*
+import weir.std.{CountDownLatch, CyclicBarrier}
 
 /** Waits that are cancelled while their primitive lives on. `-Dweir.stress.operations=10000000`
   * sets the number of waits of each kind.
@@ -34,7 +35,7 @@ class CancelledWaitsSuite extends StreamTests:
     )
   do
     test(s"cancelled gets leak nothing: $name"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       full.tryOffer(1).runSync(): Unit
       val holder = parked(mutex.withLock(Task.never))
       val grown = growth(for _ <- 1L to waits / atOnce do

@@ -66,7 +66,7 @@ private final class ChannelRig(capacity: Int) extends PrimitiveRig(s"Channel($ca
     received(producer)(channel).incrementAndGet()
     receivedSum(producer)(channel).addAndGet(number): Unit
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     for i <- 0 until size do
       expect(
         "the numbers of waiters",
@@ -152,7 +152,7 @@ private final class ClosedChannelRig(capacity: Int)
     received.incrementAndGet()
     receivedSum.addAndGet(number): Unit
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     close(present.get).runSync()
     if sent.get == 0 || closes.get < 2 then wrong(s"${sent.get} sent, ${closes.get} closed")
     expect("items", received.get, sent.get)

@@ -13,11 +13,11 @@ class ChannelStressSuite extends StressTests:
       (seed, deadline) =>
         val random = Random(seed)
         // One for all rounds: the idle workers of each would stay until the JVM ends.
-        given Runtime = smallRuntime()
+        given WeirRuntime = smallRuntime()
         while deadline.hasTimeLeft() do closing(capacity, random)
     }
 
-  private def closing(capacity: Int, random: Random)(using Runtime): Unit =
+  private def closing(capacity: Int, random: Random)(using WeirRuntime): Unit =
     val channel = Channel.unsafe[Int](capacity)
     val sent, received = AtomicInteger()
     val send = Task.uncancelable { poll =>

@@ -50,7 +50,7 @@ class ChannelSuite extends StreamTests:
       assertEquals(channel.size.runSync(), 0)
 
     test(s"receivers that wait see the end, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val channel = Channel.unsafe[Int](capacity)
       val boom = Boom()
       val failing = parked(channel.receive)
@@ -75,7 +75,7 @@ class ChannelSuite extends StreamTests:
 
   for capacity <- 0 :: bounded do
     test(s"senders that wait are served in the order in which they came, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val channel = Channel.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(channel.send).runSync()
       assert(!channel.trySend(0).runSync())
@@ -86,7 +86,7 @@ class ChannelSuite extends StreamTests:
       for fiber <- waiting do fiber.joinOrFail.runSync()
 
     test(s"a cancelled send's value is not received, and the next gets its turn, $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val channel = Channel.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(channel.send).runSync()
       val first = parked(channel.send(-1))
@@ -100,7 +100,7 @@ class ChannelSuite extends StreamTests:
       assertEquals(channel.senders.size, 0)
 
     test(s"senders that wait fail at the close, and their values are not received, $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val channel = Channel.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(channel.send).runSync()
       val failing = parked(channel.send(-1))
@@ -116,7 +116,7 @@ class ChannelSuite extends StreamTests:
       assertEquals(channel.receiveOrClosed.runSync(), Channel.Closed.Failed(boom))
 
   test("receivers that wait are served in the order in which they came, by send and trySend"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     for capacity <- capacities do
       val channel = Channel.unsafe[Int](capacity)
       val receivers = (1 to 20).map(_ => parked(channel.receive))
@@ -125,7 +125,7 @@ class ChannelSuite extends StreamTests:
       assertEquals(receivers.map(_.joinOrFail.runSync()), 1 to 20)
 
   test("where no value waits, a sender goes on only once its value is received"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val channel = Channel.synchronous[Int].runSync()
     val sender = parked(channel.send(1))
     assertEquals((channel.size.runSync(), channel.senders.size), (0, 1))
@@ -141,7 +141,7 @@ class ChannelSuite extends StreamTests:
     assertEquals(channel.stream.count.runSync(), 100_000L)
 
   test("a receive cancelled while waiting leaves the next value for the next receiver"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     for capacity <- capacities do
       val channel = Channel.unsafe[Int](capacity)
       val receivers = (1 to 5).map(_ => parked(channel.receive))
@@ -169,7 +169,7 @@ class ChannelSuite extends StreamTests:
     assertEquals(drain(channel), List(2))
 
   test("a masked receive goes on through a cancel, until a value comes"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val channel = Channel.unsafe[Int](0)
     val got = AtomicInteger()
     val receiver = parked(Task.uncancelable(_ => channel.receive.map(got.set)))
@@ -223,7 +223,7 @@ class ChannelSuite extends StreamTests:
     assertEquals(channel.awaitedAs, "Channel.bounded(2), which has 2 values")
 
   test("a hundred thousand cancelled receives and sends leave nothing behind"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val empty = Channel.unsafe[Int](1)
     val full = Channel.unsafe[Int](1)
     full.send(1).runSync()

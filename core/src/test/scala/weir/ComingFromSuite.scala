@@ -5,6 +5,7 @@ import java.util.concurrent.{CancellationException, TimeoutException}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
+import weir.std.{CountDownLatch, CyclicBarrier, RateLimiter, Supervisor}
 import weir.testkit.TestRuntime
 
 /** The counterparts in the pages docs/coming-from-*.md: each row of their tables that does

@@ -3,14 +3,15 @@ package weir
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.Await
 import scala.concurrent.duration.*
+import weir.std.Supervisor
 
 /** The thread locals of a library follow fibers. The library here is one thread local. */
 class ContextHookSuite extends WeirSuite:
   import ContextHookSuite.*
 
-  private def hooked(body: Runtime ?=> Unit): Unit =
+  private def hooked(body: WeirRuntime ?=> Unit): Unit =
     for carriers <- List(1, 2) do
-      val runtime = Runtime.hooked(carriers, 4, ContextHook.of(Vector(Library)))
+      val runtime = WeirRuntime.hooked(carriers, 4, ContextHook.of(Vector(Library)))
       Library.context.remove()
       body(using runtime)
       assertEquals(Library.context.get, null)
@@ -42,7 +43,7 @@ class ContextHookSuite extends WeirSuite:
       fibers.runSync(): Unit
     }
 
-  private def children(using Runtime) = List[(String, Task[Any] => Task[Any])](
+  private def children(using WeirRuntime) = List[(String, Task[Any] => Task[Any])](
     "start" -> (_.start.flatMap(_.joinOrFail)),
     "parTraverse" -> (child => Task.parTraverse(1 to 200)(_ => child)),
     "parTraverse(1)" -> (child => Task.parTraverseN(1)(1 to 3)(_ => child)),
@@ -121,9 +122,9 @@ class ContextHookSuite extends WeirSuite:
       def capture(): AnyRef | Null = { calls.incrementAndGet(); throw Boom("a broken hook") }
       def install(context: AnyRef | Null): Unit = ()
     System.setErr(java.io.PrintStream(printed, true))
-    val runtime = Runtime.hooked(2, 4, ContextHook.of(Vector(Broken, Library)))
+    val runtime = WeirRuntime.hooked(2, 4, ContextHook.of(Vector(Broken, Library)))
     try
-      given Runtime = runtime
+      given WeirRuntime = runtime
       val seen = put("x").andThen(Task.parTraverse(1 to 20)(_ => wait(see))).runSync()
       assertEquals(seen.distinct, Vector("x"))
     finally System.setErr(err)

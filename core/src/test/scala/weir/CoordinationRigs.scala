@@ -3,7 +3,8 @@ package weir
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong, AtomicReference}
 import scala.concurrent.duration.*
-import weir.CircuitBreaker.State
+import weir.std.CircuitBreaker.State
+import weir.std.{Cache, CircuitBreaker, CircuitOpen, KeyedMutex, RateLimiter}
 import weir.testkit.VirtualClock
 
 /** One at a time is inside of each key, and no key is left. */
@@ -35,7 +36,7 @@ private final class KeyedMutexRig extends PrimitiveRig("KeyedMutex"):
       )
     )
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("keys", mutex.size.runSync(), 0)
     for key <- 0 until keys do
       expect(s"inside of the key $key", inside(key).get, 0L)
@@ -49,7 +50,7 @@ private abstract class ClockRig(name: String) extends PrimitiveRig(name):
   protected val clock: VirtualClock = VirtualClock()
 
   /** The runtime of the primitive alone; the fibers run elsewhere. */
-  protected val clocked: Runtime = Runtime(Runtime.default.scheduler, clock, null)
+  protected val clocked: WeirRuntime = WeirRuntime(WeirRuntime.default.scheduler, clock, null)
 
   protected def pass(time: FiniteDuration): Task[Unit] = Task(
     clock.moveTo(clock.nanoTime + time.toNanos)
@@ -108,7 +109,7 @@ private final class CacheRig(kind: String, expireAfter: Duration, maxSize: Int)
         wrong(s"$loaded and $other ran at once")
       latest(key).accumulateAndGet(loaded, (a, b) => if a.begun > b.begun then a else b): Unit
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("loads that go on", inside.get, 0L)
     if got.get == 0 then wrong("no fiber has got a value")
     if cache.size.runSync() > maxSize then wrong(s"keeps ${cache.size.runSync()} values")
@@ -141,7 +142,7 @@ private final class RateLimiterRig extends ClockRig("RateLimiter"):
     val most = clock.elapsedNanos / 1000
     if now > most then wrong(s"$now permits were acquired when $most had come")
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     if permits.get == 0 then wrong("no fiber has acquired a permit")
     expect("alarms", clock.size, 0)
     // Whoever waits now goes on, one after the other.
@@ -182,7 +183,7 @@ private final class CircuitBreakerRig extends ClockRig("CircuitBreaker"):
     }
     if id == 0 then pass(random.nextInt(50).micros).andThen(call) else call
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     if refused.get == 0 || probes.get == 0 then
       wrong(s"${refused.get} calls were refused, ${probes.get} were probes")
     expect("inside", inside.get, 0)

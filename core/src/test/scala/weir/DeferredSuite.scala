@@ -7,7 +7,7 @@ import scala.util.Random
 class DeferredSuite extends StreamTests:
 
   test("get gives the value, before and after it is set, and tryGet tells whether it is"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val deferred = Deferred[Int].runSync()
     assertEquals(deferred.tryGet.runSync(), None)
     val waiting = parked(deferred.get)
@@ -31,7 +31,7 @@ class DeferredSuite extends StreamTests:
 
   for n <- List(1, 2, 100_000) do
     test(s"complete wakes all of $n fibers that wait"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val deferred = Deferred.unsafe[Int]
       val fibers = List.fill(n)(deferred.get.start.runSync())
       standstill()
@@ -45,7 +45,7 @@ class DeferredSuite extends StreamTests:
     thread.join()
 
   test("a get cancelled while waiting stops, and the others go on waiting"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val deferred = Deferred.unsafe[Int]
     val fibers = List.fill(5)(parked(deferred.get))
     for i <- List(0, 2, 4) do
@@ -62,7 +62,7 @@ class DeferredSuite extends StreamTests:
     assertEquals(deferred.tryGet.runSync(), None)
 
   test("a masked get goes on through a cancel, until the value comes"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val deferred = Deferred.unsafe[Int]
     val got = AtomicInteger()
     val fiber = parked(Task.uncancelable(_ => deferred.get.map(got.set)))
@@ -90,7 +90,7 @@ class DeferredSuite extends StreamTests:
 
   /** Twice twenty to fifty rounds of a thousand fibers that wait in `task` and are cancelled. */
   private def assertNoLeak(task: Task[Any]): Unit =
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     def round() =
       val fibers = List.fill(1000)(task.start.runSync())
       standstill()

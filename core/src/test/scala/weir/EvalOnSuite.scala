@@ -52,8 +52,8 @@ class EvalOnSuite extends WeirSuite:
 
   test("executionContext is that of the evalOn around it, else the runtime's"):
     assertEquals(Task.executionContext.evalOn(one).runSync(), one)
-    assertEquals(Task.executionContext.runSync(), Runtime.default.executionContext)
-    val back = name.evalOn(Runtime.default.executionContext).evalOn(one)
+    assertEquals(Task.executionContext.runSync(), WeirRuntime.default.executionContext)
+    val back = name.evalOn(WeirRuntime.default.executionContext).evalOn(one)
     assertNotEquals(back.runSync(), "one")
 
   private val onOne = name.evalOn(one)
@@ -213,9 +213,9 @@ class EvalOnSuite extends WeirSuite:
     assertEquals(name.evalOn(one).runSync(), "one")
 
   test("code there finds its own runtime, and may run tasks"):
-    val code = Task((summon[Runtime], Task.pure(2).runSync()))
-    assertEquals(code.evalOn(one).runSync(), (Runtime.default, 2))
+    val code = Task((summon[WeirRuntime], Task.pure(2).runSync()))
+    assertEquals(code.evalOn(one).runSync(), (WeirRuntime.default, 2))
 
   test("a runtime's context runs code that may block, on fibers"):
-    val result = Future { Thread.sleep(1); 3 }(using Runtime.default.executionContext)
+    val result = Future { Thread.sleep(1); 3 }(using WeirRuntime.default.executionContext)
     assertEquals(Await.result(result, 5.seconds), 3)

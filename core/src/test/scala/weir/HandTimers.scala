@@ -10,7 +10,7 @@ final class HandTimers(suite: WeirSuite) extends Timers:
   private val alarms = AlarmHeap()
   private var now = 1L
 
-  given runtime: Runtime = Runtime(Scheduler(2, 4), this, null)
+  given runtime: WeirRuntime = WeirRuntime(Scheduler(2, 4), this, null)
 
   def nanoTime: Long = synchronized(now)
   def realTime: Instant = Instant.ofEpochSecond(0, nanoTime)

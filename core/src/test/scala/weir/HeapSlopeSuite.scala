@@ -1,6 +1,7 @@
 package weir
 
 import scala.concurrent.duration.*
+import weir.std.{Cache, CircuitBreaker, KeyedMutex, RateLimiter}
 
 /** A task that continues for long takes no more heap than at its beginning. PAINS row 14. Cancelled
   * waits have a suite of their own, and so have streams that refer to themselves.

@@ -84,7 +84,7 @@ class InterruptSuite extends WeirSuite:
       assertEquals(flag.get, false)
 
   test("code that interrupts its own thread, and ends, hits no fiber that runs there after it"):
-    given Runtime = Runtime.make(1, 64)
+    given WeirRuntime = WeirRuntime.make(1, 64)
     val pairs = Task.foreach(1 to 100) { _ =>
       val interrupts = Task(Thread.currentThread().interrupt())
       val next = Task(Thread.sleep(0, 1000))
@@ -93,7 +93,7 @@ class InterruptSuite extends WeirSuite:
     pairs.start.flatMap(_.joinOrFail).runSync()
 
   test("a worker that is interrupted while it is idle goes on sleeping"):
-    given runtime: Runtime = Runtime.make(1, 64)
+    given runtime: WeirRuntime = WeirRuntime.make(1, 64)
     val worker = Task(Thread.currentThread()).start.flatMap(_.joinOrFail).runSync()
     settles(runtime)
     eventually("it is idle")(worker.getState == Thread.State.WAITING)
@@ -104,7 +104,7 @@ class InterruptSuite extends WeirSuite:
 
   for carriers <- List(1, 2, 4) do
     test(s"no interrupt reaches another fiber, with $carriers carriers"):
-      given runtime: Runtime = Runtime.make(carriers, 4)
+      given runtime: WeirRuntime = WeirRuntime.make(carriers, 4)
       val hit, rounds = AtomicInteger()
       val stop = AtomicBoolean()
       val bystander = Task {

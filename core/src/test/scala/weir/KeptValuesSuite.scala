@@ -4,6 +4,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
 import weir.fiber.DirectCode
+import weir.std.KeyedMutex
 
 /** A value that was taken is not lost to a cancel that comes before it has reached code that a mask
   * protects.

@@ -24,7 +24,7 @@ class MaskedCancelStressSuite extends StreamTests:
     test(s"$name, cancelled at random moments: what leaves a poll is kept"):
       println(s"MaskedCancelStressSuite: -Dweir.stress.seed=$seed")
       val rig = make()
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val (done, cancels, longest) = stress(rig)
       standstill()
       rig.finish()
@@ -36,7 +36,7 @@ class MaskedCancelStressSuite extends StreamTests:
     * again. Returns the number of operations, the number of cancels, and the largest number of
     * milliseconds from the start of a life to the end of its cancel.
     */
-  private def stress(rig: PrimitiveRig)(using Runtime): (Long, Long, Long) =
+  private def stress(rig: PrimitiveRig)(using WeirRuntime): (Long, Long, Long) =
     val done, cancels, longestNanos = AtomicLong()
     def life(id: Int, random: SplittableRandom): Task[Unit] =
       val inner = random.split()

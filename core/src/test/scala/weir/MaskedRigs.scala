@@ -88,13 +88,13 @@ private abstract class MaskedRig(name: String) extends PrimitiveRig(s"masked $na
         case 8 => inner.handleErrorWith(Task.fail)
         case _ => Task.uncancelable(poll => poll(inner).onCancel(after).guarantee(after))
 
-  final def finish()(using Runtime): Unit =
+  final def finish()(using WeirRuntime): Unit =
     expect("permits around", spare.available.runSync(), 1_000L)
     expect("resources around", opened.get, 0)
     conserved()
 
   /** As `finish`, for the values of this rig. */
-  protected def conserved()(using Runtime): Unit
+  protected def conserved()(using WeirRuntime): Unit
 
 /** Items in = items out. */
 private abstract class ItemRig(name: String) extends MaskedRig(name):
@@ -116,7 +116,7 @@ private abstract class ItemRig(name: String) extends MaskedRig(name):
     items.incrementAndGet(): Unit
     sum.addAndGet(number): Unit
 
-  protected def conserved()(using Runtime): Unit =
+  protected def conserved()(using WeirRuntime): Unit =
     while size.runSync() > 0 do count(received, receivedSum, take.runSync())
     if sent.get == 0 then wrong("nothing was sent")
     expect("items out", received.get, sent.get)
@@ -160,7 +160,7 @@ private abstract class PermitRig(name: String, permits: Int) extends MaskedRig(n
 
   private def leave(n: Int): Unit = inside.addAndGet(-n): Unit
 
-  protected def conserved()(using Runtime): Unit =
+  protected def conserved()(using WeirRuntime): Unit =
     expect("permits", available.runSync(), permits.toLong)
     expect("inside", inside.get, 0)
 
@@ -195,7 +195,7 @@ private final class MaskedMutexRig extends MaskedRig("Mutex"):
       Task(done.incrementAndGet()).void
     )
 
-  protected def conserved()(using Runtime): Unit =
+  protected def conserved()(using WeirRuntime): Unit =
     expect("entries", count, done.get)
     expect("locked", mutex.isLocked.runSync(), false)
 
@@ -226,6 +226,6 @@ private final class MaskedResourceRig extends MaskedRig("Resource"):
           used(a).andThen(used(b)).andThen(release)
         }
 
-  protected def conserved()(using Runtime): Unit =
+  protected def conserved()(using WeirRuntime): Unit =
     if opens.get == 0 then wrong("nothing was opened")
     expect("closed", closes.get, opens.get)

@@ -12,7 +12,7 @@ class MutexSuite extends StreamTests:
     assertEquals(count, 10_000)
 
   test("waiting fibers get the lock in the order in which they came, a cancelled one does not"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val mutex = Mutex.unsafe()
     val log = Log()
     val leave = Deferred.unsafe[Unit]
@@ -26,7 +26,7 @@ class MutexSuite extends StreamTests:
     assert(!mutex.isLocked.runSync())
 
   test("it is left however the task ends"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val mutex = Mutex.unsafe()
     val boom = Boom()
     assertEquals(mutex.withLock(Task.fail(boom)).attempt.runSync(), Left(boom))
@@ -39,7 +39,7 @@ class MutexSuite extends StreamTests:
     assertEquals(mutex.withLock(Task.pure(1)).runSync(), 1)
 
   test("a dump knows who is inside, from the moment the mutex is handed over"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val mutex = Mutex.unsafe()
     assertEquals(mutex.holders.toList, Nil)
     val leave = List.fill(2)(Deferred.unsafe[Unit])
@@ -54,7 +54,7 @@ class MutexSuite extends StreamTests:
     assertEquals(mutex.holders.toList, Nil)
 
   test("a fiber that asks for it twice waits for itself, and can be cancelled"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val mutex = Mutex.unsafe()
     val entered = AtomicInteger()
     val fiber = parked(mutex.withLock(mutex.withLock(Task(entered.incrementAndGet()))))

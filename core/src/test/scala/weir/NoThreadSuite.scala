@@ -4,15 +4,16 @@ import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 import weir.fiber.TaskFiber
 import weir.runtime.{Alarm, Scheduler, SystemTimers, Timers}
+import weir.std.{KeyedQueue, RateLimiter}
 
 /** If the system has no thread for the timer, the fibers that need the timer fail, and no others.
   */
 class NoThreadSuite extends WeirSuite:
 
   /** A runtime whose timer gets no thread for the first time. */
-  private def poor(): Runtime = Runtime(Scheduler(2, 4), SystemTimers(RefusesFirst()), null)
+  private def poor(): WeirRuntime = WeirRuntime(Scheduler(2, 4), SystemTimers(RefusesFirst()), null)
 
-  private def assertRefused(task: Task[Any])(using Runtime): Unit =
+  private def assertRefused(task: Task[Any])(using WeirRuntime): Unit =
     val refused =
       try
         task.runSync(): Unit
@@ -21,7 +22,7 @@ class NoThreadSuite extends WeirSuite:
     assert(refused)
 
   test("a sleep fails, its finalizers run, and the next one sleeps"):
-    given Runtime = poor()
+    given WeirRuntime = poor()
     var finalized = false
     assertRefused(Task.sleep(1.milli).guarantee(Task { finalized = true }))
     assert(finalized)
@@ -29,15 +30,15 @@ class NoThreadSuite extends WeirSuite:
 
   test("a timeout fails, and so does a retry that would wait"):
     locally:
-      given Runtime = poor()
+      given WeirRuntime = poor()
       assertRefused(Task.never.timeout(1.hour))
       assertEquals(Task(1).timeout(1.hour).runSync(), 1)
     locally:
-      given Runtime = poor()
+      given WeirRuntime = poor()
       assertRefused(Task.fail(Boom()).retry(Schedule.fixed(1.milli)))
 
   test("whoever acquires a permit of a limiter fails, and stands in nobody's way"):
-    given runtime: Runtime = poor()
+    given runtime: WeirRuntime = poor()
     val limiter = RateLimiter.unsafe(1, 20.millis)
     limiter.acquire.runSync()
     assertRefused(limiter.acquire)
@@ -61,7 +62,7 @@ class NoThreadSuite extends WeirSuite:
 
   test("who waits for a permit fails where another fiber cannot set the alarm for it"):
     val timers = Refusing()
-    given Runtime = Runtime(Scheduler(2, 4), timers, null)
+    given WeirRuntime = WeirRuntime(Scheduler(2, 4), timers, null)
     val limiter = RateLimiter.unsafe(1, 1.hour)
     limiter.acquire.runSync()
     val first = limiter.acquire.start.runSync()
@@ -74,11 +75,11 @@ class NoThreadSuite extends WeirSuite:
 
   test("who waits for a value fails where another fiber cannot set the alarm for it"):
     val timers = Refusing()
-    given Runtime = Runtime(Scheduler(2, 4), timers, null)
+    given WeirRuntime = WeirRuntime(Scheduler(2, 4), timers, null)
     val values = KeyedQueue.unsafe[String, String](10, identity, _ => 1)
     val taker = values.process(1)(value => Task.pure(KeyedQueue.Next.Done(value))).head
     val waits = Task.both(taker, Task.unit).start.runSync()
-    eventually("it waits for a value")(summon[Runtime].dump().contains("KeyedQueue, with 0"))
+    eventually("it waits for a value")(summon[WeirRuntime].dump().contains("KeyedQueue, with 0"))
     timers.refuses = true
     (values.hold("a", 1.hour) >> values.offer("a")).runSync()
     within(10.seconds)(assertRefused(waits.joinOrFail))
@@ -86,7 +87,7 @@ class NoThreadSuite extends WeirSuite:
     within(10.seconds)(assertEquals((values.offer("b") >> taker).runSync(), Some("b")))
 
   test("timeoutAbandon cancels what it has started, which nothing would limit"):
-    given Runtime = poor()
+    given WeirRuntime = poor()
     val ended = CountDownLatch(1)
     assertRefused(Task.never.guarantee(Task(ended.countDown())).timeoutAbandon(1.hour))
     await(ended)

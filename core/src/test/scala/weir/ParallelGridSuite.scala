@@ -4,6 +4,7 @@ import java.util.concurrent.{CancellationException, ConcurrentLinkedQueue, Timeo
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.std.{Signal, Topic}
 
 /** Every concurrent operator, alone and one on top of another, however its effects and its consumer
   * end.
@@ -173,7 +174,7 @@ class ParallelGridSuite extends StreamTests:
         case Bad.Blocks => resource.use(Task { Thread.sleep(3_600_000); i })
 
   /** Runs the stream to this end, and returns its outcome. */
-  private def run(stream: Stream[Int], end: End)(using Runtime): Outcome[List[Int]] =
+  private def run(stream: Stream[Int], end: End)(using WeirRuntime): Outcome[List[Int]] =
     val ends = end match
       case End.ToTheEnd => stream.toList
       case End.TakeNone => stream.take(0).toList
@@ -258,7 +259,7 @@ class ParallelGridSuite extends StreamTests:
       end: End,
       all: List[Int],
       keeps: Boolean
-  )(using runtime: Runtime): Option[String] =
+  )(using runtime: WeirRuntime): Option[String] =
     val outcome = within(10.seconds)(run(stream, end))
     val (acquired, released, users) =
       (resource.acquired.get, resource.released.get, resource.users.get)

@@ -24,10 +24,10 @@ abstract class PrimitiveRig(val name: String):
   /** Called when all fibers have ended, which may continue later: takes out the values that they
     * have left in the primitive, which are no leak.
     */
-  def empty()(using Runtime): Unit = ()
+  def empty()(using WeirRuntime): Unit = ()
 
   /** Called when all fibers have ended, after `empty`: notes each fault, by `wrong`. */
-  def finish()(using Runtime): Unit
+  def finish()(using WeirRuntime): Unit
 
   private val errors = ConcurrentLinkedQueue[String]()
 

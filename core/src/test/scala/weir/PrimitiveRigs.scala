@@ -3,6 +3,7 @@ package weir
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong, AtomicReference}
 import scala.concurrent.duration.*
+import weir.std.{CountDownLatch, CyclicBarrier}
 
 /** The primitives under stress. A new one is a line in `all`. */
 object PrimitiveRigs:
@@ -47,7 +48,7 @@ private final class RefRig extends PrimitiveRig("Ref"):
       else ref.modify((a, b) => ((a + 1, b - 1), ()))
     noted(change)(_ => done.incrementAndGet(): Unit)
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("updates", ref.get.runSync(), (done.get, -done.get))
 
 private final class DeferredRig extends PrimitiveRig("Deferred"):
@@ -74,7 +75,8 @@ private final class DeferredRig extends PrimitiveRig("Deferred"):
   override def fibers: Int = 6
   override def operationsEnd: Boolean = false
 
-  def finish()(using Runtime): Unit = expect("completes that were the first", sets.get, rounds.get)
+  def finish()(using WeirRuntime): Unit =
+    expect("completes that were the first", sets.get, rounds.get)
 
 private final class SemaphoreRig(permits: Int) extends PrimitiveRig(s"Semaphore($permits)"):
   private val semaphore = Semaphore.unsafe(permits)
@@ -107,7 +109,7 @@ private final class SemaphoreRig(permits: Int) extends PrimitiveRig(s"Semaphore(
       case _ =>
         Task.bracket(Task.unit)(_ => semaphore.withPermits(n)(sometimes(random)))(_ => Task.unit)
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("permits", semaphore.available.runSync(), permits.toLong)
     expect("permits less those in line", semaphore.count.runSync(), permits.toLong)
     expect("inside", inside.get, 0)
@@ -129,7 +131,7 @@ private final class MutexRig extends PrimitiveRig("Mutex"):
       )
     )
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("entries", count, done.get)
     expect("locked", mutex.isLocked.runSync(), false)
 
@@ -148,7 +150,7 @@ private final class LatchRig extends PrimitiveRig("CountDownLatch"):
       )
     else noted(now.release)(_ => released.incrementAndGet(): Unit).flatMap(_ => sometimes(random))
 
-  def finish()(using Runtime): Unit = if released.get == 0 then wrong("nothing was released")
+  def finish()(using WeirRuntime): Unit = if released.get == 0 then wrong("nothing was released")
 
 private final class BarrierRig(parties: Int) extends PrimitiveRig(s"CyclicBarrier($parties)"):
   private val barrier = CyclicBarrier.unsafe(parties)
@@ -159,7 +161,7 @@ private final class BarrierRig(parties: Int) extends PrimitiveRig(s"CyclicBarrie
   def operation(id: Int, random: SplittableRandom): Task[Any] =
     noted(barrier.await)(_ => passed.incrementAndGet(): Unit)
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("missing", barrier.missing.runSync(), parties)
     if passed.get == 0 then wrong("no fiber has passed")
 
@@ -205,10 +207,10 @@ private final class QueueRig(
     received(producer).incrementAndGet()
     receivedSum(producer).addAndGet(number): Unit
 
-  override def empty()(using Runtime): Unit =
+  override def empty()(using WeirRuntime): Unit =
     queue.tryTakeN(Int.MaxValue).runSync().foreach(receive(0, _))
 
-  def finish()(using Runtime): Unit =
+  def finish()(using WeirRuntime): Unit =
     expect("size", queue.size.runSync(), 0)
     for id <- 0 until producers do
       if sent(id).get == 0 || received(id).get == 0 then wrong(s"producer $id did nothing")

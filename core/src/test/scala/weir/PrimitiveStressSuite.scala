@@ -48,7 +48,7 @@ class PrimitiveStressSuite extends StreamTests:
     ):
       println(s"PrimitiveStressSuite: -Dweir.stress.seed=$seed -Dweir.stress.only=$name")
       val rig = make()
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val stress = Stress(rig)
       val kept = if measuresSlope then stress.keptPerCancel() else stress.once()
       rig.finish()
@@ -66,8 +66,8 @@ class PrimitiveStressSuite extends StreamTests:
       def operation(id: Int, random: SplittableRandom): Task[Any] =
         Task.never.onCancel(Task(kept.add(new Array[Byte](1000))).void)
       override def operationsEnd: Boolean = false
-      def finish()(using Runtime): Unit = ()
-    given Runtime = smallRuntime()
+      def finish()(using WeirRuntime): Unit = ()
+    given WeirRuntime = smallRuntime()
     val found = Stress(rig).keptPerCancel()
     println(f"${rig.name}: each cancel keeps $found%.2f bytes")
     assert(found > leak, s"$found bytes are kept for each cancel")
@@ -75,7 +75,7 @@ class PrimitiveStressSuite extends StreamTests:
   /** The fibers of a rig, and one for each that cancels it. All end when it is time, and can be
     * started again.
     */
-  private final class Stress(rig: PrimitiveRig)(using runtime: Runtime):
+  private final class Stress(rig: PrimitiveRig)(using runtime: WeirRuntime):
     private val operated, canceled = AtomicLong()
     private val waitingFor = AtomicInteger()
     private var turn = 0

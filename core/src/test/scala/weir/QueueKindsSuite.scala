@@ -43,7 +43,7 @@ class QueueKindsSuite extends StreamTests:
       assertEquals(drain(queue), (5 to capacity + 4).toList)
 
     test(s"tryTakeN takes as many as it is asked for, and lets offers in that wait, $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val queue = Queue.bounded[Int](capacity).runSync()
       assertEquals(queue.tryTakeN(3).runSync(), Nil)
       Task.foreach(1 to capacity)(queue.offer).runSync()
@@ -61,7 +61,7 @@ class QueueKindsSuite extends StreamTests:
     )
   do
     test(s"takers of a $name queue are served in order, and one that is cancelled takes nothing"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val queue = make.runSync()
       val takers = (1 to 4).map(_ => parked(queue.take))
       takers(1).cancel.runSync()
@@ -70,7 +70,7 @@ class QueueKindsSuite extends StreamTests:
       assertEquals(queue.size.runSync(), 0)
 
   test("a synchronous queue holds nothing: an offer waits for its taker"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val queue = Queue.synchronous[Int].runSync()
     assert(!queue.tryOffer(0).runSync())
     assertEquals(queue.tryTake.runSync(), None)
@@ -99,7 +99,7 @@ class QueueKindsSuite extends StreamTests:
       assert(error.getMessage.contains(rule), error.getMessage)
 
   test("a dump says which queue it is, and why one waits"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val bounded = Queue.unsafe[Int](1)
     assertEquals(bounded.awaitedAs, "Queue.bounded(1), which is empty")
     bounded.offer(1).runSync()

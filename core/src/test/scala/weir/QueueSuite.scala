@@ -28,7 +28,7 @@ class QueueSuite extends StreamTests:
       assertEquals(drain(queue), (1 to capacity).toList)
 
     test(s"offers that wait are served in the order in which they came, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val queue = Queue.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(queue.offer).runSync()
       val waiting = (1 to 10).map(i => parked(queue.offer(capacity + i)))
@@ -38,7 +38,7 @@ class QueueSuite extends StreamTests:
       for fiber <- waiting do fiber.joinOrFail.runSync()
 
     test(s"a cancelled offer's value is not in the queue, and the next one is, $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val queue = Queue.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(queue.offer).runSync()
       val first = parked(queue.offer(-1))
@@ -51,7 +51,7 @@ class QueueSuite extends StreamTests:
       assertEquals(drain(queue), (2 to capacity + 1).toList)
 
   test("takers that wait are served in the order in which they came, by offer and tryOffer"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val queue = Queue.unsafe[Int](2)
     val takers = (1 to 20).map(_ => parked(queue.take))
     for i <- 1 to 20 do
@@ -59,7 +59,7 @@ class QueueSuite extends StreamTests:
     assertEquals(takers.map(_.joinOrFail.runSync()), 1 to 20)
 
   test("take cancelled while waiting leaves the next value for the next taker"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val queue = Queue.unsafe[Int](1)
     val takers = (1 to 5).map(_ => parked(queue.take))
     for i <- List(0, 2, 4) do takers(i).cancel.runSync()
@@ -86,7 +86,7 @@ class QueueSuite extends StreamTests:
     assertEquals(drain(queue), List(2))
 
   test("a masked take goes on through a cancel, until a value comes"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val queue = Queue.unsafe[Int](1)
     val taken = AtomicInteger()
     val taker = parked(Task.uncancelable(_ => queue.take.map(taken.set)))
@@ -110,7 +110,7 @@ class QueueSuite extends StreamTests:
       assert(error.getMessage.contains(rule), error.getMessage)
 
   test("a hundred thousand cancelled takes and offers leave nothing behind"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val empty = Queue.unsafe[Int](1)
     val full = Queue.unsafe[Int](1)
     full.offer(1).runSync()

@@ -81,21 +81,23 @@ object RunTwice:
   private def nameOf(owner: Class[?]): String =
     owner.getSimpleName.takeWhile(_ != '$')
 
-  /** The objects of the API: those of the package `weir` in the place from which `Task` is loaded.
-    */
+  private val packages = List("weir", "weir.std", "weir.io")
+
+  /** The objects of the API: those of its packages in the place from which `Task` is loaded. */
   def objects: List[Class[?]] =
     val place = Path.of(classOf[Task[?]].getProtectionDomain.getCodeSource.getLocation.toURI)
     val name = "([A-Z]\\w*(\\$package)?\\$)\\.class".r
-    def in(folder: Path): List[Class[?]] =
-      val files = Files.list(folder)
+    def in(root: Path): List[Class[?]] = packages.flatMap(objectsOf(_, root))
+    def objectsOf(inPackage: String, root: Path): List[Class[?]] =
+      val files = Files.list(root.resolve(inPackage.replace('.', '/')))
       try
         files.iterator.asScala
           .map(_.getFileName.toString)
-          .collect { case name(of, _) => Class.forName(s"weir.$of") }
+          .collect { case name(of, _) => Class.forName(s"$inPackage.$of") }
           .toList
       finally files.close()
-    if Files.isDirectory(place) then in(place.resolve("weir"))
+    if Files.isDirectory(place) then in(place)
     else
       val jar = FileSystems.newFileSystem(place)
-      try in(jar.getPath("/weir"))
+      try in(jar.getPath("/"))
       finally jar.close()

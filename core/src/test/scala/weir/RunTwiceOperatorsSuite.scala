@@ -1,6 +1,8 @@
 package weir
 
 import scala.concurrent.duration.*
+import weir.io.Source
+import weir.std.{Signal, StreamMonitor}
 
 /** Each operator of a stream, run again and beside another run. */
 class RunTwiceOperatorsSuite extends RunTwice:

@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.IteratorHasAsScala
+import weir.io.{Bytes, Source, Text}
+import weir.std.Topic
 
 /** Each way to make a stream, a pipe or a sink, run again and beside another run. */
 class RunTwiceSuite extends RunTwice:

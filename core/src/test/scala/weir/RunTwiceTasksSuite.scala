@@ -6,6 +6,24 @@ import java.util.concurrent.CompletableFuture
 import scala.concurrent.Future
 import scala.concurrent.duration.*
 import scala.util.Try
+import weir.io.{Command, Tcp}
+import weir.std.{
+  AtomicCell,
+  Cache,
+  CircuitBreaker,
+  CountDownLatch,
+  CyclicBarrier,
+  Hotswap,
+  KeyedMutex,
+  KeyedQueue,
+  KeyedSemaphore,
+  Pool,
+  RateLimiter,
+  Signal,
+  StreamMonitor,
+  Supervisor,
+  Topic
+}
 
 /** Each way to make a task, a resource, a schedule or a primitive, run again and beside another
   * run.

@@ -21,7 +21,7 @@ class SchedulerStressSuite extends WeirSuite:
     ring <- List(2, 4, Tuning.ringCapacity)
   yield (carriers, ring)
 
-  private lazy val runtimes = sizes.map(Runtime.make)
+  private lazy val runtimes = sizes.map(WeirRuntime.make)
 
   /** CPU time of this process within half a second or more, in percent: the least of rounds. */
   private def idlePercent(): Double =
@@ -84,9 +84,10 @@ class SchedulerStressSuite extends WeirSuite:
         s"after; virtual threads $virtualThreads before, ${WeirSuite.virtualThreads} after"
     )
     // Idle workers are kept for the next burst, a bounded number of them.
-    val kept = (runtimes :+ Runtime.default).map(_.scheduler.idleWorkers)
+    val kept = (runtimes :+ WeirRuntime.default).map(_.scheduler.idleWorkers)
     val allowed =
-      (sizes.map(_._1) :+ Runtime.default.scheduler.carriers).map(_ * Tuning.idleWorkersPerCarrier)
+      (sizes.map(_._1) :+ WeirRuntime.default.scheduler.carriers)
+        .map(_ * Tuning.idleWorkersPerCarrier)
     assert(kept.zip(allowed).forall(_ <= _), s"idle workers: $kept, at most $allowed")
     eventually(
       s"virtual threads are back: $virtualThreads before, ${WeirSuite.virtualThreads} now"
@@ -101,7 +102,7 @@ class SchedulerStressSuite extends WeirSuite:
     assert(idle < 2, s"$idle % of a CPU while idle")
 
   test("a burst of 20,000 blocked fibers leaves a bounded number of idle workers behind"):
-    val runtime = Runtime.make(2, 4)
+    val runtime = WeirRuntime.make(2, 4)
     val before = WeirSuite.virtualThreads // other suites' runtimes keep their idle workers
     for _ <- 1 to Tier(2, 3) do
       Task.parTraverse(1 to 20_000)(_ => Task(Thread.sleep(100))).runSync()(using runtime): Unit

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.FiberCore
+import weir.std.Supervisor
 import weir.testkit.TestRuntime
 
 /** Scopes: no fiber outlives its scope, and the first failure ends it. */

@@ -47,7 +47,7 @@ class SelectSuite extends StreamTests:
 
   for capacity <- List(0, 1, 2) do
     test(s"a select that waits goes on with the first value that comes, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val (numbers, words) = channels(capacity)
       val select = parked(Channel.select(numbers.receiveClause, words.receiveClause))
       words.send("one").runSync()
@@ -55,7 +55,7 @@ class SelectSuite extends StreamTests:
       assertNobodyWaits(numbers, words)
 
     test(s"a send clause waits for room, and sends once, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val a, b = Channel.unsafe[Int](capacity)
       Task.foreach(1 to capacity)(i => a.send(i).andThen(b.send(i))).runSync()
       val select = parked(Channel.select(a.sendClause(10), b.sendClause(20)))
@@ -68,7 +68,7 @@ class SelectSuite extends StreamTests:
       assertNobodyWaits(a, b)
 
     test(s"values sent while no select waits go to no select that has ended, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val (numbers, words) = channels(capacity)
       val select = parked(Channel.select(numbers.receiveClause, words.receiveClause))
       numbers.send(1).runSync()
@@ -78,7 +78,7 @@ class SelectSuite extends StreamTests:
       send.joinOrFail.runSync()
 
     test(s"a cancelled select leaves all its channels and takes nothing, capacity $capacity"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val (numbers, words) = channels(capacity)
       val select = parked(Channel.select(numbers.receiveClause, words.receiveClause))
       assertEquals((numbers.receivers.size, words.receivers.size), (1, 1))
@@ -87,7 +87,7 @@ class SelectSuite extends StreamTests:
       assertNobodyWaits(numbers, words)
 
   test("selects wait in line with others at each channel"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val (numbers, words) = channels(0)
     val first = parked(numbers.receive)
     val second = parked(Channel.select(words.receiveClause, numbers.receiveClause))
@@ -98,7 +98,7 @@ class SelectSuite extends StreamTests:
     assertEquals(third.joinOrFail.runSync(), 3)
 
   test("a select that sends meets one that receives, whatever the order of their channels"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val a, b = Channel.unsafe[Int](0)
     val sender = parked(Channel.select(a.sendClause(1), b.sendClause(2)))
     assertEquals(Channel.select(b.receiveClause, a.receiveClause).runSync(), b.Received(2))
@@ -109,7 +109,7 @@ class SelectSuite extends StreamTests:
     assertNobodyWaits(a, b)
 
   test("a select does not meet itself"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val channel = Channel.unsafe[Int](0)
     val select = parked(Channel.select(channel.sendClause(1), channel.receiveClause))
     assertEquals(channel.receive.runSync(), 1)
@@ -129,7 +129,7 @@ class SelectSuite extends StreamTests:
     assertNobodyWaits(numbers, words)
 
   test("a select that waits sees the close of one of its channels, and leaves the others"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val boom = Boom()
     for close <- List[Channel[String] => Task[Any]](_.close, _.closeWithError(boom)) do
       val (numbers, words) = channels(0)
@@ -157,7 +157,7 @@ class SelectSuite extends StreamTests:
     assertEquals((numbers.size.runSync(), words.size.runSync()), (1, 0))
 
   test("a masked select goes on through a cancel, and its value is not lost"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val (numbers, words) = channels(0)
     val got = AtomicReference[Any]()
     val select = Channel.select(numbers.receiveClause, words.receiveClause)
@@ -185,7 +185,7 @@ class SelectSuite extends StreamTests:
     assert(error.getMessage.contains("Give it at least one"), error.getMessage)
 
   test("a fiber that waits in a select says for what"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val (numbers, words) = channels(0)
     val fiber = parked(Channel.select(numbers.receiveClause, words.receiveClause))
     val waiting = words.receivers.peek.nn.asInstanceOf[ChannelWaiter].select.nn
@@ -193,7 +193,7 @@ class SelectSuite extends StreamTests:
     fiber.cancel.runSync()
 
   test("tens of thousands of selects, cancelled or ended elsewhere, leave nothing behind"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val (numbers, words) = channels(1)
     val select = Channel.select(numbers.receiveClause, words.receiveClause)
     def round() =

@@ -41,7 +41,7 @@ class SemaphoreSuite extends StreamTests:
     assertEquals(semaphore.available.runSync(), 1L)
 
   test("fibers that wait are served in the order in which they came, also by a release of many"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(0)
     val log = Log()
     val fibers = (1 to 20).map(i => parked(semaphore.acquire.andThen(log(s"$i"))))
@@ -54,7 +54,7 @@ class SemaphoreSuite extends StreamTests:
     assertEquals(semaphore.available.runSync(), 0L)
 
   test("one that wants many is not passed by one that wants few"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(2)
     val many = parked(semaphore.acquireN(3))
     val few = parked(semaphore.acquire)
@@ -67,7 +67,7 @@ class SemaphoreSuite extends StreamTests:
     assertEquals(semaphore.count.runSync(), 0L)
 
   test("a wait for many that is cancelled lets those behind it go on"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(2)
     val many = parked(semaphore.acquireN(3))
     val few = List.fill(2)(parked(semaphore.acquire))
@@ -77,7 +77,7 @@ class SemaphoreSuite extends StreamTests:
 
   for waits <- List(false, true) do
     test(s"acquire cancelled ${if waits then "while waiting" else "before it begins"} takes none"):
-      given Runtime = smallRuntime()
+      given WeirRuntime = smallRuntime()
       val semaphore = Semaphore.unsafe(1)
       if waits then semaphore.acquire.runSync()
       for task <- List(semaphore.acquire, semaphore.withPermit(Task.unit)) do
@@ -109,7 +109,7 @@ class SemaphoreSuite extends StreamTests:
         assertEquals((released.get, semaphore.available.runSync()), (1, 1L))
 
   test("a permit that is given to a fiber in the moment it is cancelled comes back"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val random = scala.util.Random(3)
     val semaphore = Semaphore.unsafe(1)
     for _ <- 1 to 2000 do
@@ -123,7 +123,7 @@ class SemaphoreSuite extends StreamTests:
       assertEquals(semaphore.available.runSync(), 1L)
 
   test("a masked withPermit goes on through a cancel, until there is a permit"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(0)
     val ran = AtomicInteger()
     val fiber =
@@ -141,7 +141,7 @@ class SemaphoreSuite extends StreamTests:
     assertEquals(semaphore.count.runSync(), 0L)
 
   test("zero permits are taken at once, also while a fiber waits"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(0)
     val fiber = parked(semaphore.acquire)
     semaphore.acquireN(0).runSync()
@@ -172,7 +172,7 @@ class SemaphoreSuite extends StreamTests:
       assert(error.getMessage.contains("was -1. It must not be negative."), error.getMessage)
 
   test("a dump says what is waited for"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(1)
     semaphore.acquire.runSync()
     val fiber = parked(semaphore.acquire)

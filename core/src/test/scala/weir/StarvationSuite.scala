@@ -15,7 +15,7 @@ class StarvationSuite extends StressTests:
     Integer.getInteger("weir.stress.seconds", Tier(2, 60)).intValue.seconds
 
   stress("no fiber waits for seconds beside fibers that never wait") { (seed, deadline) =>
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val rig = MaskedRigs.all(6)()
     val longest, lives = AtomicLong()
     def timed[A](phase: Task[A]): Task[A] = Task.defer {

@@ -22,12 +22,12 @@ trait StreamTests extends WeirSuite:
     bytes.toString
 
   /** A runtime of the test's own, with a ring so small that it overflows. */
-  def smallRuntime(): Runtime = Runtime.make(2, 4)
+  def smallRuntime(): WeirRuntime = WeirRuntime.make(2, 4)
 
   /** Returns once all fibers of `runtime` have ended or wait outside of a stream, which would keep
     * its worker.
     */
-  def standstill()(using runtime: Runtime): Unit = eventually("quiet")(runtime.isQuiet)
+  def standstill()(using runtime: WeirRuntime): Unit = eventually("quiet")(runtime.isQuiet)
 
   /** Returns the value that `count` stays at, if that is at least `atLeast`. A worker that waits in
     * a stream looks like one that runs: so nothing but time shows that no more comes.
@@ -52,7 +52,7 @@ trait StreamTests extends WeirSuite:
     last
 
   /** A fiber that has run `task`, which is no stream, until it waits. */
-  def parked[A](task: Task[A])(using Runtime): Fiber[A] =
+  def parked[A](task: Task[A])(using WeirRuntime): Fiber[A] =
     val fiber = task.start.runSync()
     standstill()
     fiber

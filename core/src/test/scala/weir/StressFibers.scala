@@ -12,8 +12,8 @@ import scala.jdk.CollectionConverters.*
   * The actions of a fiber follow from its seed alone; a child's seed comes from its parent's random
   * numbers. So a seed gives the same program again, but not the same interleaving.
   */
-final class StressFibers(runtime: Runtime):
-  private given Runtime = runtime
+final class StressFibers(runtime: WeirRuntime):
+  private given WeirRuntime = runtime
 
   /** One started fiber, and the events that were seen of it. */
   final class Track(val seed: Long):

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.compiletime.testing.typeCheckErrors
 import scala.concurrent.duration.*
 import scala.util.{Failure, Success}
+import weir.std.CyclicBarrier
 
 /** Everyday combinators of tasks, each derived from others. */
 class TaskCombinatorsSuite extends WeirSuite:

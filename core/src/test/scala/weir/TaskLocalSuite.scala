@@ -4,6 +4,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.Await
 import scala.concurrent.duration.*
+import weir.std.Supervisor
 
 /** Values that follow a fiber, and no other. */
 class TaskLocalSuite extends WeirSuite:

@@ -206,7 +206,7 @@ class TaskSuite extends WeirSuite:
     assertEquals(runs.get, 1_000_000)
 
   test("cede lets another fiber run on one worker"):
-    given Runtime = Runtime.make(1, 2)
+    given WeirRuntime = WeirRuntime.make(1, 2)
     val turns = AtomicReference(List.empty[Char])
     def player(name: Char) =
       Task.foreach(1 to 5)(_ => Task(turns.updateAndGet(name :: _)).andThen(Task.cede)).start

@@ -29,7 +29,7 @@ trait WeirSuite extends munit.FunSuite:
       test =>
         test.withBody { () =>
           within(limit)(Await.result(test.body(), Duration.Inf))
-          settles(Runtime.default)
+          settles(WeirRuntime.default)
           Future.unit
         }
     )
@@ -64,7 +64,7 @@ trait WeirSuite extends munit.FunSuite:
   /** Waits until nothing is queued, asleep or running. Does not wait once a test has hung: its
     * fibers are still there.
     */
-  def settles(runtime: Runtime): Unit =
+  def settles(runtime: WeirRuntime): Unit =
     val scheduler = runtime.scheduler
     def state = s"active ${scheduler.activeWorkers}, idle ${scheduler.idleWorkers}, " +
       s"queued ${scheduler.hasWork}, timers ${runtime.timers.size}"

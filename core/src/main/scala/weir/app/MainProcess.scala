@@ -5,7 +5,7 @@ import java.util.concurrent.{CompletableFuture, TimeUnit, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.Unhandled
 import weir.task.RunAsync
-import weir.{ExitCode, Outcome, Runtime, Task}
+import weir.{ExitCode, Outcome, Task, WeirRuntime}
 
 /** Runs a process for one task, from its start to its exit code.
   *
@@ -30,7 +30,7 @@ import weir.{ExitCode, Outcome, Runtime, Task}
   */
 private[weir] final class MainProcess(
     task: Task[ExitCode | Unit],
-    runtime: Runtime,
+    runtime: WeirRuntime,
     deadline: FiniteDuration
 ):
 

@@ -2,7 +2,7 @@ package weir.fiber
 
 /** Adds lines of the user's code to the stack trace of an error that passes through fibers.
   *
-  * `weir.trace` knows how to read a fiber's stack and implements this trait; `weir.Runtime` holds
+  * `weir.trace` knows how to read a fiber's stack and implements this trait; `WeirRuntime` holds
   * the implementation. It is called only on failures.
   */
 private[weir] trait ErrorTraces:

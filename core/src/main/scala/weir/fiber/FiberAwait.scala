@@ -1,6 +1,6 @@
 package weir.fiber
 
-import weir.{Runtime, Task}
+import weir.{Task, WeirRuntime}
 
 /** The part of a fiber that runs plain code which awaits tasks: `DirectCode`, and `await`, which
   * runs a task in place.
@@ -8,7 +8,7 @@ import weir.{Runtime, Task}
   * `await` runs the task on top of the same stack, from the code that calls it. There the fiber
   * cannot leave its thread, so a wait parks the thread.
   */
-private[weir] abstract class FiberAwait(runtime: Runtime, body: Task[Any])
+private[weir] abstract class FiberAwait(runtime: WeirRuntime, body: Task[Any])
     extends FiberSlices(runtime, body):
   this: TaskFiber =>
 

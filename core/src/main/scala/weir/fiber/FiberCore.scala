@@ -3,13 +3,13 @@ package weir.fiber
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
-import weir.{Outcome, Runtime}
+import weir.{Outcome, WeirRuntime}
 
 /** The part of a fiber that others see: they cancel it, join it, and read its outcome.
   *
   * README.md in this folder has the protocols.
   */
-private[weir] abstract class FiberCore(final val runtime: Runtime) extends InterruptGate:
+private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends InterruptGate:
 
   // owner only
   /** True if a failure is reported when no one joins the fiber: see `Unhandled`. Written before the

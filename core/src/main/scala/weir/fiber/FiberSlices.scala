@@ -3,7 +3,7 @@ package weir.fiber
 import java.util.concurrent.locks.LockSupport
 import scala.concurrent.{ExecutionContext, blocking}
 import weir.runtime.{ContextThread, ExecutionThread, FiberRegistry, Job}
-import weir.{Runtime, Task}
+import weir.{Task, WeirRuntime}
 
 /** The part of a fiber that shares threads with others: its slices, yielding, suspending, and the
   * jobs that it queues.
@@ -15,7 +15,7 @@ import weir.{Runtime, Task}
   * The self type is for those who have to know the fiber: the registry, and frames that it
   * notifies.
   */
-private[weir] abstract class FiberSlices(runtime: Runtime, body: Task[Any])
+private[weir] abstract class FiberSlices(runtime: WeirRuntime, body: Task[Any])
     extends FiberStack(runtime):
   this: TaskFiber =>
 

@@ -1,6 +1,6 @@
 package weir.fiber
 
-import weir.Runtime
+import weir.WeirRuntime
 
 /** The continuation stack of a fiber, and the masks that are on.
   *
@@ -10,7 +10,7 @@ import weir.Runtime
   *     interrupt gate is open only then. The mask of an `uncancelable` is a `Mask`, which is also
   *     its poll.
   */
-private[weir] abstract class FiberStack(runtime: Runtime) extends FiberCore(runtime):
+private[weir] abstract class FiberStack(runtime: WeirRuntime) extends FiberCore(runtime):
 
   // owner only
   private var stack: Array[Node | Null] = FiberStack.empty

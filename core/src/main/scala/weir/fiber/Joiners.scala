@@ -1,6 +1,6 @@
 package weir.fiber
 
-import weir.{Outcome, Runtime}
+import weir.{Outcome, WeirRuntime}
 
 /** The joiners of one fiber that has not ended. It is also the lock of their list. */
 private[fiber] final class Joiners(fiber: FiberCore) extends Awaited:
@@ -39,7 +39,7 @@ private[fiber] final class ThreadJoin(list: WaitList, lock: AnyRef)
 /** Calls `callback` with the outcome, on the thread that ends the fiber. */
 private[weir] final class CallbackJoin(
     callback: Outcome[Any] => Unit,
-    runtime: Runtime,
+    runtime: WeirRuntime,
     list: WaitList,
     lock: AnyRef
 ) extends WaitList.Entry(null.asInstanceOf[TaskFiber], list, lock):

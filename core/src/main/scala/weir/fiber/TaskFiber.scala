@@ -2,7 +2,7 @@ package weir.fiber
 
 import scala.annotation.switch
 import weir.runtime.{ExecutionThread, Registered}
-import weir.{Fiber, Outcome, Runtime, Task}
+import weir.{Fiber, Outcome, Task, WeirRuntime}
 
 /** A fiber: the interpreter of instructions.
   *
@@ -16,7 +16,7 @@ import weir.{Fiber, Outcome, Runtime, Task}
   * `InterruptGate` the times at which a cancel may interrupt. This is the only class that is
   * instantiated, so no call between them is virtual.
   */
-private[weir] final class TaskFiber(runtime: Runtime, body: Task[Any])
+private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
     extends FiberAwait(runtime, body),
       Fiber[Any],
       Registered:

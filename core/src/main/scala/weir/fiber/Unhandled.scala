@@ -4,7 +4,7 @@ import java.lang.ref.{Cleaner, WeakReference}
 import java.util.LinkedHashSet
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.jdk.CollectionConverters.*
-import weir.{Outcome, Runtime}
+import weir.{Outcome, WeirRuntime}
 
 /** The failure of a fiber that no one has joined. It is reported once the fiber has been collected,
   * or at the end of the program.
@@ -42,7 +42,7 @@ private[weir] object Unhandled:
   private inline val patienceMillis = 2000L
 
   /** The report of one fiber. It is made at most once. */
-  private final class Report(runtime: Runtime, name: String, error: Throwable)
+  private final class Report(runtime: WeirRuntime, name: String, error: Throwable)
       extends AtomicBoolean,
         Runnable:
     // Weak, since a runtime may hold its fibers, as that of a test does: none could be collected.

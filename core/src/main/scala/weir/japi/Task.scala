@@ -13,7 +13,8 @@ import weir.Task as ScalaTask
   * Creating a task does nothing; `runSync` runs it, `toCompletableFuture` starts it. A task may be
   * run any number of times, and does its work anew each time. Any code in it may block.
   *
-  * It runs on the runtime of the fiber that the calling thread runs, or else on `Runtime.default`.
+  * It runs on the runtime of the fiber that the calling thread runs, or else on
+  * `WeirRuntime.default`.
   *
   * `runSync` and the like are methods of the task, not static methods that take it. With static
   * methods, `javac` could not choose between `println(char[])` and `println(String)` for

@@ -13,7 +13,7 @@ import weir.{Outcome, Task}
   * `Task` itself, such as `map`, `flatMap` or `race`, which take Java's lambdas.
   *
   * Tasks run on the runtime of the fiber that the calling thread runs, or else on
-  * `Runtime.default`.
+  * `WeirRuntime.default`.
   */
 object Tasks:
 

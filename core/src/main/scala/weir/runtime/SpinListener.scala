@@ -14,7 +14,7 @@ private[weir] trait SpinListener:
   def onSpin(thread: Thread, job: Job, stack: Array[StackTraceElement]): Unit
 
 private[weir] object SpinListener:
-  /** Reports nothing: the listener of a scheduler that no `weir.Runtime` uses yet. */
+  /** Reports nothing: the listener of a scheduler that no `weir.WeirRuntime` uses yet. */
   object Silent extends SpinListener:
     def isExempt(stack: Array[StackTraceElement]): Boolean = false
     def onSpin(thread: Thread, job: Job, stack: Array[StackTraceElement]): Unit = ()

@@ -8,7 +8,8 @@ import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{Files, NoSuchFileException, Path, WatchEvent}
 import java.util.ArrayDeque
 import scala.concurrent.duration.FiniteDuration
-import weir.{FileChange, Source, Task}
+import weir.Task
+import weir.io.{FileChange, Source}
 
 /** The paths of a walk of the JDK's. */
 private[weir] final class WalkSource(paths: java.util.stream.Stream[Path]) extends Source[Path]:

@@ -7,7 +7,7 @@ import scala.concurrent.ExecutionContext
 import weir.fiber.{CancelSignal, Frame, TaskFiber}
 import weir.group.HelperRequests
 import weir.runtime.{ExecutionThread, Tuning}
-import weir.{Runtime, Task}
+import weir.{Task, WeirRuntime}
 
 /** Runs upstream and the effects of a `parEvalMap` in the consumer's own loop, while the effects
   * are ready and short: no element is handed over then.
@@ -38,7 +38,7 @@ private[stream] final class InPlace(
   // consumer only; a runner writes what is not the thread before `isWanted`
   /** What its other fields are of. */
   private var thread: ExecutionThread | Null = null
-  private var runtime: Runtime | Null = null
+  private var runtime: WeirRuntime | Null = null
   private var context: ExecutionContext | Null = null
 
   /** How many elements it has begun with; the thread of `HelperRequests` reads it too. */
@@ -105,7 +105,7 @@ private[stream] final class InPlace(
   /** Not with a hook, which would have to be told twice an element; nor in the test kit, where the
     * thread of `HelperRequests` must not queue a job.
     */
-  private def fitsRuntime(runtime: Runtime): Boolean =
+  private def fitsRuntime(runtime: WeirRuntime): Boolean =
     (runtime.hook eq null) && runtime.scheduler.spawns
 
   /** Whether `fiber` may run effects: one that is masked could not be interrupted, and on a calling

@@ -2,7 +2,8 @@ package weir.stream
 
 import java.util.concurrent.atomic.AtomicInteger
 import weir.fiber.{Locals, TaskFiber}
-import weir.{Outcome, Stream, StreamMonitor, Task}
+import weir.std.StreamMonitor
+import weir.{Outcome, Stream, Task}
 
 /** Where observed streams spend their time: `named`, `observed`.
   *

@@ -3,7 +3,7 @@ package weir.stream
 import java.util.Arrays
 import java.util.concurrent.Flow
 import java.util.concurrent.atomic.AtomicBoolean
-import weir.Runtime
+import weir.WeirRuntime
 import weir.fiber.{Awaited, Suspend, TaskFiber, Waiter}
 
 /** The subscriber that a `Flow.Publisher` signals to: the elements that have come and have not been
@@ -51,7 +51,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   private var isClosed = false
   private var isKnown = false // the consumer has seen the subscription
   private var consumer: Waiter | Null = null
-  private var reporter: Runtime | Null = null
+  private var reporter: WeirRuntime | Null = null
 
   def size: Int = synchronized(count)
   def capacity: Long = limit
@@ -196,7 +196,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   }
 
   /** `Open`, `Pull.End` or `Producer.Failed`: what is after the elements that have come. */
-  def takeEnding(runtime: Runtime): Any = synchronized {
+  def takeEnding(runtime: WeirRuntime): Any = synchronized {
     if count > 0 then Open
     else
       if ending.asInstanceOf[AnyRef] ne Open then

@@ -1,7 +1,8 @@
 package weir.stream
 
 import weir.fiber.{DirectCode, TaskFiber}
-import weir.{Outcome, Signal}
+import weir.Outcome
+import weir.std.Signal
 
 /** A `parEvalMap` whose limit is the value of a signal, which a fiber of its own watches. */
 private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal.View[Int]) extends Pull:

@@ -1,7 +1,8 @@
 package weir.stream
 
 import weir.fiber.{CancelSelf, CancelSignal, DirectBlock, TaskFiber}
-import weir.{Outcome, Source, Task}
+import weir.io.Source
+import weir.{Outcome, Task}
 
 /** The elements of a user's `Source`, whose methods are plain code of the fiber that pulls.
   *

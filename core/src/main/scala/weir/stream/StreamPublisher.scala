@@ -2,10 +2,10 @@ package weir.stream
 
 import java.util.Objects
 import java.util.concurrent.Flow
-import weir.{Runtime, Stream}
+import weir.{Stream, WeirRuntime}
 
 /** Runs `stream` anew for each subscriber: `Stream.toPublisher`. */
-private[weir] final class StreamPublisher(stream: Stream[Any], runtime: Runtime)
+private[weir] final class StreamPublisher(stream: Stream[Any], runtime: WeirRuntime)
     extends Flow.Publisher[Any]:
 
   def subscribe(subscriber: Flow.Subscriber[? >: Any]): Unit =
@@ -28,7 +28,7 @@ private[weir] final class StreamPublisher(stream: Stream[Any], runtime: Runtime)
 private[weir] final class StreamProcessor(
     pipe: Stream[Any] => Stream[Any],
     buffer: Int,
-    runtime: Runtime
+    runtime: WeirRuntime
 ) extends Flow.Processor[Any, Any]:
   import StreamProcessor.name
   private val input = PublisherInput(name, "the publisher before it", buffer)

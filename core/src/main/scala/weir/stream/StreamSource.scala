@@ -2,7 +2,8 @@ package weir.stream
 
 import java.util.NoSuchElementException
 import weir.fiber.{CancelSignal, DirectCode, TaskFiber}
-import weir.{Mutex, Outcome, Resource, Source, Stream, Task}
+import weir.io.Source
+import weir.{Mutex, Outcome, Resource, Stream, Task}
 
 /** One run of a stream, whose elements are asked for one by one: `toSource`, `uncons`,
   * `toIterator`.
@@ -71,7 +72,7 @@ private[weir] object StreamSource:
     apply(stream).evalMap(source => Task.onRuntime(Elements(source, _)))
 
   /** Runs the stream on the calling thread, which it blocks, from element to element. */
-  private final class Elements[A](source: StreamSource[A], runtime: weir.Runtime)
+  private final class Elements[A](source: StreamSource[A], runtime: weir.WeirRuntime)
       extends Iterator[A]:
     private var value: Any = StreamSource
 

@@ -3,7 +3,7 @@ package weir.stream
 import java.util.concurrent.{CancellationException, Flow}
 import weir.fiber.{Awaited, CancelSelf, CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
 import weir.runtime.Tuning
-import weir.{Outcome, Runtime, Stream, Task}
+import weir.{Outcome, Stream, Task, WeirRuntime}
 
 /** One run of a stream for a `Flow.Subscriber`: on a fiber of its own, or, as long as all elements
   * exist already, on the threads that request them.
@@ -46,7 +46,7 @@ private[weir] final class StreamSubscription(
     operator: String,
     stream: Stream[Any],
     to: Flow.Subscriber[? >: Any],
-    runtime: Runtime,
+    runtime: WeirRuntime,
     isAhead: Boolean,
     atEnd: () => Unit
 ) extends Flow.Subscription,

@@ -1,7 +1,7 @@
 package weir.stream
 
 import jdk.jfr.{Category, Description, Event, Label, Name, StackTrace}
-import weir.StreamMonitor
+import weir.std.StreamMonitor
 
 /** An event of the JDK's Flight Recorder for each named stretch, when the observed stream is over.
   */

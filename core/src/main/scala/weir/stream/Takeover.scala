@@ -3,7 +3,7 @@ package weir.stream
 import scala.concurrent.ExecutionContext
 import weir.fiber.{BeginFrame, Frame, Tag, TaskFiber}
 import weir.stream.ParEvalMapStage.*
-import weir.{Runtime, Task}
+import weir.{Task, WeirRuntime}
 
 /** How the elements of a `parEvalMap` pass from its runners to the consumer, which runs effects in
   * place, and back: `InPlace` has the states.
@@ -103,7 +103,7 @@ private[stream] trait Takeover:
   /** Requests a runner that goes on with the elements behind, unless the consumer pulls then; also
     * where the consumer was to run effects, and has not come.
     */
-  private[stream] def requestHelper(runtime: Runtime, context: ExecutionContext | Null): Unit =
+  private[stream] def requestHelper(runtime: WeirRuntime, context: ExecutionContext | Null): Unit =
     synchronized {
       if !stopped && ((upstreamState eq InPlace.On) || inPlace.nn.isWanted) then
         if !runnerRequested then

@@ -6,7 +6,7 @@ import weir.{Outcome, Poll, Task}
   * is for a native call that neither an interrupt nor a close ends, such as opening a named pipe
   * that nobody writes to.
   *
-  * The call continues, and keeps its thread, until it ends by itself. `Runtime.abandonedTasks`
+  * The call continues, and keeps its thread, until it ends by itself. `WeirRuntime.abandonedTasks`
   * counts it until then.
   */
 private[weir] object AbandonableCall:

@@ -5,19 +5,19 @@ import scala.concurrent.{Future, Promise}
 import scala.util.Try
 import weir.fiber.{CallbackJoin, TaskFiber}
 import weir.runtime.ExecutionThread
-import weir.{Outcome, Runtime, Task}
+import weir.{Outcome, Task, WeirRuntime}
 
 /** Runs a task on a fiber of its own, which passes its outcome to code outside of any task. */
 private[weir] object RunAsync:
 
   /** Returns the function that cancels the task. */
-  def apply[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): () => Unit =
+  def apply[A](task: Task[A], callback: Outcome[A] => Unit, runtime: WeirRuntime): () => Unit =
     val fiber = newFiber(task, callback, runtime)
     runtime.scheduler.submit(fiber)
     () => fiber.requestCancel()
 
   /** Returns a fiber that is not submitted yet, and calls `callback` at its end. */
-  def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: Runtime): TaskFiber =
+  def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: WeirRuntime): TaskFiber =
     val fiber = TaskFiber(runtime, task)
     val here = ExecutionThread.here
     val hook = runtime.hook
@@ -31,7 +31,7 @@ private[weir] object RunAsync:
     ): Unit
     fiber
 
-  def toFuture[A](task: Task[A], runtime: Runtime): Future[A] =
+  def toFuture[A](task: Task[A], runtime: WeirRuntime): Future[A] =
     val promise = Promise[A]()
     RunAsync(
       task,
@@ -44,7 +44,7 @@ private[weir] object RunAsync:
     ): Unit
     promise.future
 
-  def toCompletionStage[A](task: Task[A], runtime: Runtime): CompletionStage[A] =
+  def toCompletionStage[A](task: Task[A], runtime: WeirRuntime): CompletionStage[A] =
     val future = CompletableFuture[A]()
     val cancel = RunAsync(
       task,

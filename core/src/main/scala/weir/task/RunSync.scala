@@ -3,14 +3,14 @@ package weir.task
 import weir.fiber.{Locals, TaskFiber}
 import weir.runtime.{CallingThread, ExecutionThread, Job}
 import weir.trace.ErrorTrace
-import weir.{Outcome, Runtime, Task}
+import weir.{Outcome, Task, WeirRuntime}
 
 /** Runs a task on the calling thread until it first suspends. Then that thread waits for the end of
   * the task.
   */
 private[weir] object RunSync:
 
-  def apply[A](task: Task[A], runtime: Runtime): A =
+  def apply[A](task: Task[A], runtime: WeirRuntime): A =
     val here = ExecutionThread.here
     // first: it may find that there is no stack left
     val caller = CallingThread(runtime.scheduler, here)

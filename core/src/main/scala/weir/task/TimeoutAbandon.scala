@@ -67,7 +67,7 @@ private final class AbandonableWait(parent: TaskFiber, child: TaskFiber, limit: 
     if waits then
       val error = TimeoutException(
         s"The task did not end within $limit. It was cancelled and abandoned; " +
-          "Runtime.abandonedTasks counts it until it ends."
+          "WeirRuntime.abandonedTasks counts it until it ends."
       )
       child.requestCancel() // first: the child begins nothing new once the parent goes on
       if !fail(error) then wakeCancelled()

@@ -4,7 +4,7 @@ import scala.collection.mutable
 import weir.FiberDump.{Entry, State}
 import weir.fiber.{Frame, TaskFiber, Waiter}
 import weir.runtime.Watch
-import weir.{FiberDump, Runtime, Spin}
+import weir.{FiberDump, Spin, WeirRuntime}
 
 /** Makes a fiber dump: finds the fibers of a runtime, and reads their states while they continue to
   * run.
@@ -22,7 +22,7 @@ import weir.{FiberDump, Runtime, Spin}
 private[weir] object Snapshot:
   private inline val attempts = 3
 
-  def apply(runtime: Runtime): FiberDump =
+  def apply(runtime: WeirRuntime): FiberDump =
     val seen = find(runtime)
     val reads =
       seen.map(fiber => fiber -> read(fiber)).collect { case (fiber, Some(read)) => fiber -> read }
@@ -32,7 +32,7 @@ private[weir] object Snapshot:
 
   // ---- finding ----
 
-  private def find(runtime: Runtime): Vector[TaskFiber] =
+  private def find(runtime: WeirRuntime): Vector[TaskFiber] =
     val scheduler = runtime.scheduler
     val found = mutable.LinkedHashSet[TaskFiber]()
     val roots =

@@ -5,7 +5,7 @@ import java.net.URI
 import java.nio.file.{FileSystems, Files, Path}
 import scala.jdk.CollectionConverters.*
 import weir.sync.{ChannelCore, ChannelWaiter}
-import weir.{Channel, Runtime, WeirSuite}
+import weir.{Channel, WeirRuntime, WeirSuite}
 
 /** A JVM may call the wrong method if a class that overrides it is linked late: see the README of
   * `fiber`.
@@ -62,6 +62,6 @@ class EagerlyLinkedSuite extends WeirSuite:
 /** The objects that exist before the first fiber and the first channel. */
 object Unused:
   def main(args: Array[String]): Unit =
-    Runtime.default: Unit
+    WeirRuntime.default: Unit
     ChannelCore: Unit
     println("neither a fiber nor a channel yet")

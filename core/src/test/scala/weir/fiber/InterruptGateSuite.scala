@@ -4,18 +4,18 @@ import java.util.SplittableRandom
 import java.util.concurrent.{CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicReference}
 import weir.runtime.{CallingThread, Pause}
-import weir.{Runtime, Task, Tier, WeirSuite}
+import weir.{Task, Tier, WeirRuntime, WeirSuite}
 
 /** A cancel at a given step of the fiber's owner. The test takes the owner's steps itself. */
 class InterruptGateSuite extends WeirSuite:
 
   /** A fiber that no thread runs. */
-  private def idle(): TaskFiber = TaskFiber(Runtime.default, Task.unit)
+  private def idle(): TaskFiber = TaskFiber(WeirRuntime.default, Task.unit)
 
   /** A fiber that the calling thread runs, its gate open. */
   private def running(): TaskFiber =
     val fiber = idle()
-    fiber.executionThread = CallingThread(Runtime.default.scheduler, null)
+    fiber.executionThread = CallingThread(WeirRuntime.default.scheduler, null)
     fiber.openInterruptGate()
     fiber
 
@@ -129,7 +129,7 @@ class InterruptGateSuite extends WeirSuite:
     @volatile var again = false
     val owner = HoldsUp(
       released, {
-        fiber.executionThread = CallingThread(Runtime.default.scheduler, null)
+        fiber.executionThread = CallingThread(WeirRuntime.default.scheduler, null)
         fiber.openInterruptGate()
         begun.countDown()
         while !Thread.interrupted() do Thread.onSpinWait()

@@ -7,6 +7,7 @@ import scala.concurrent.duration.*
 import scala.concurrent.{BlockContext, CanAwait, ExecutionContext, Future}
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
+import weir.std.{KeyedQueue, Signal}
 
 /** Streams in an `evalOn`: none keeps a thread of the context while it waits. */
 class RunsApartSuite extends WeirSuite:
@@ -214,7 +215,7 @@ class RunsApartSuite extends WeirSuite:
   test("a fiber that cannot be queued as it leaves the context, or comes back, fails"):
     for others <- 0 to 12 do
       val scheduler = RefusingScheduler()
-      given Runtime = Runtime(scheduler, weir.runtime.SystemTimers(), null)
+      given WeirRuntime = WeirRuntime(scheduler, weir.runtime.SystemTimers(), null)
       val closed = AtomicInteger()
       val stream = Stream(1, 2)
         .evalMap(Task.pure)

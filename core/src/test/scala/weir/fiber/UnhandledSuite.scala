@@ -6,12 +6,13 @@ import scala.jdk.CollectionConverters.*
 import weir.*
 import weir.app.AppProcess
 import weir.runtime.{Scheduler, SystemTimers}
+import weir.std.Supervisor
 
 /** The reports of fibers that have failed and that no one has joined. */
 class UnhandledSuite extends WeirSuite:
   override def limit: FiniteDuration = 40.seconds
 
-  private final class Reporting extends Runtime(Scheduler(2, 64), SystemTimers(), null):
+  private final class Reporting extends WeirRuntime(Scheduler(2, 64), SystemTimers(), null):
     val reports: ConcurrentLinkedQueue[(String, Throwable)] = ConcurrentLinkedQueue()
     override private[weir] def report(where: String, error: Throwable): Unit =
       reports.add((where, error)): Unit
@@ -28,7 +29,7 @@ class UnhandledSuite extends WeirSuite:
     }
 
   /** The name of a fiber that runs `task`, once it has ended. Nothing refers to the fiber then. */
-  private def ended(task: Task[Any])(using Runtime): String =
+  private def ended(task: Task[Any])(using WeirRuntime): String =
     val fiber = task.start.runSync()
     fiber match
       case core: TaskFiber =>
@@ -164,7 +165,7 @@ class UnhandledSuite extends WeirSuite:
     val err = System.err
     val printed = java.io.ByteArrayOutputStream()
     System.setErr(java.io.PrintStream(printed, true))
-    try Runtime.default.report("a test's own fiber", Untold())
+    try WeirRuntime.default.report("a test's own fiber", Untold())
     finally System.setErr(err)
     assert(printed.toString.contains("weir.fiber.Untold"), printed.toString)
 

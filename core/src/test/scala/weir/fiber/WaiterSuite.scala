@@ -5,7 +5,7 @@ import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDown
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import scala.jdk.CollectionConverters.*
 import weir.runtime.Pause
-import weir.{Outcome, Runtime, Task, Tier, WeirSuite}
+import weir.{Outcome, Task, Tier, WeirRuntime, WeirSuite}
 
 /** A wait whose waker or canceller comes at a given step of it. */
 class WaiterSuite extends WeirSuite:
@@ -180,14 +180,16 @@ class WaiterSuite extends WeirSuite:
 
   test("a cancel after the last check of a fiber that begins a nested run cancels that"):
     val entered = CountDownLatch(1)
-    given runtime: Runtime = new Runtime(Runtime.default.scheduler, Runtime.default.timers, null):
-      /** The fiber of a nested run is made on the thread of the fiber that is about to wait for it.
-        */
-      override private[weir] def begun(fiber: FiberCore): Unit =
-        outer.getNow(null) match
-          case outer: FiberCore if outer.runningOn == Thread.currentThread() =>
-            outer.requestCancel()
-          case _ => ()
+    given runtime: WeirRuntime =
+      new WeirRuntime(WeirRuntime.default.scheduler, WeirRuntime.default.timers, null):
+        /** The fiber of a nested run is made on the thread of the fiber that is about to wait for
+          * it.
+          */
+        override private[weir] def begun(fiber: FiberCore): Unit =
+          outer.getNow(null) match
+            case outer: FiberCore if outer.runningOn == Thread.currentThread() =>
+              outer.requestCancel()
+            case _ => ()
     lazy val outer = CompletableFuture[FiberCore]()
     val fiber = Task {
       entered.await()

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicLong}
 import scala.jdk.CollectionConverters.*
 import weir.fiber.{FiberCore, Suspend, TaskFiber}
 import weir.runtime.{Job, Pause, Scheduler, SystemTimers, Tuning}
-import weir.{Runtime, Task, Tier, WeirSuite}
+import weir.{Task, Tier, WeirRuntime, WeirSuite}
 
 /** The demand of helpers, and the runners that a group starts. */
 class ChildGroupSuite extends WeirSuite:
@@ -51,7 +51,7 @@ class ChildGroupSuite extends WeirSuite:
     group.isRegistered = spawned
     val run = new Suspend[Any]:
       def begin(fiber: TaskFiber): Any = group.start(fiber)
-    run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
+    run.runSync()(using WeirRuntime(scheduler, SystemTimers(), null)): Unit
     eventually("the helper has ended too")(scheduler.isQuiet)
     scheduler.all match
       case List((later, Job.Now)) => later
@@ -102,7 +102,7 @@ class ChildGroupSuite extends WeirSuite:
     val group = SlowLook()
     val run = new Suspend[Any]:
       def begin(fiber: TaskFiber): Any = group.start(fiber)
-    run.runSync()(using Runtime(scheduler, SystemTimers(), null)): Unit
+    run.runSync()(using WeirRuntime(scheduler, SystemTimers(), null)): Unit
     eventually("all runners have ended")(scheduler.isQuiet)
     assertEquals((group.runners.size, helpers.get), (2, 1))
 
@@ -157,7 +157,7 @@ class ChildGroupSuite extends WeirSuite:
     val group = Stops()
     val run = new Suspend[Any]:
       def begin(fiber: TaskFiber): Any = group.start(fiber)
-    assert(run.attempt.runSync()(using Runtime(scheduler, SystemTimers(), null)).isLeft)
+    assert(run.attempt.runSync()(using WeirRuntime(scheduler, SystemTimers(), null)).isLeft)
     eventually("the late runner has ended too")(
       group.latestRunner.nn.next != null && scheduler.isQuiet
     )
@@ -175,7 +175,7 @@ class ChildGroupSuite extends WeirSuite:
       override def spawn(job: Job, slot: Int): Unit =
         spawnCalls.incrementAndGet(): Unit
         super.spawn(job, slot)
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val all = CountDownLatch(children)
     val group = Task.parTraverse(1 to children)(_ => Task { all.countDown(); all.await() })
     val fiber = group.start.runSync()
@@ -191,7 +191,7 @@ class ChildGroupSuite extends WeirSuite:
     assert(spawned > 0, "runners of children that block start others")
 
   test("stress: a child that is taken as its group is stopped is cancelled"):
-    given Runtime = Runtime.make(2, 16)
+    given WeirRuntime = WeirRuntime.make(2, 16)
     val random = SplittableRandom()
     val until = System.nanoTime() + Tier(300_000_000L, 3_000_000_000L)
     while System.nanoTime() < until do

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.fiber.{Suspend, TaskFiber}
 import weir.runtime.{Job, Scheduler, Tuning}
-import weir.{Runtime, Task, WeirSuite}
+import weir.{Task, WeirRuntime, WeirSuite}
 
 /** A group from a call site that has lately needed no helper delays its helper request; if a child
   * needs a helper after all, one comes.
@@ -21,7 +21,7 @@ class DelayedRequestSuite extends WeirSuite:
 
   /** Groups from one call site: of 50 children, each of which is a `child`, or runs `action`. */
   private final class Groups(val runtime: LearningRuntime):
-    given Runtime = runtime
+    given WeirRuntime = runtime
     @volatile var action: Int => Any = identity
     @volatile var child: Int => Task[Any] = i => Task(action(i))
 
@@ -82,7 +82,7 @@ class DelayedRequestSuite extends WeirSuite:
 
   test("a child that waits for a nested run holds up none behind it"):
     val groups = ready()
-    given Runtime = groups.runtime
+    given WeirRuntime = groups.runtime
     val others = CountDownLatch(49)
     groups.action = i =>
       if i == 0 then Task(others.await()).start.flatMap(_.joinOrFail).runSync()
@@ -129,7 +129,7 @@ class DelayedRequestSuite extends WeirSuite:
     groups.action = _ =>
       entered.countDown()
       Thread.sleep(60_000)
-    given Runtime = groups.runtime
+    given WeirRuntime = groups.runtime
     val fiber = Task(groups.run()).start.runSync()
     await(entered)
     fiber.cancel.runSync()
@@ -155,7 +155,7 @@ class DelayedRequestSuite extends WeirSuite:
       val scheduler = Counting()
       val groups = ready(LearningRuntime(scheduler, begin = _ => ()), scheduler)
       val requests = groups.runtime.helperRequests
-      given Runtime = groups.runtime
+      given WeirRuntime = groups.runtime
       @volatile var occupied = 0
       val child = (i: Int) =>
         if i > 0 then Task(i)
@@ -180,7 +180,7 @@ class DelayedRequestSuite extends WeirSuite:
           refused.countDown()
           throw OutOfMemoryError("a test's own")
         super.submit(job, preferredShard)
-    given Runtime = LearningRuntime(scheduler)
+    given WeirRuntime = LearningRuntime(scheduler)
     @volatile var second = CountDownLatch(0)
     val pair = Task.parTraverseN(2)(List(0, 1)) { i =>
       Task(if i == 0 then second.await() else second.countDown())

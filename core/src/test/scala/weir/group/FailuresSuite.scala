@@ -99,7 +99,7 @@ class FailuresSuite extends WeirSuite:
         alarm.ring()
         false
       def size: Int = 0
-    given Runtime = Runtime(Scheduler(2, 4), TooLate(), null)
+    given WeirRuntime = WeirRuntime(Scheduler(2, 4), TooLate(), null)
     val boom = Boom()
     val failing = Task.cede.andThen(Task.fail(boom))
     assertEquals(failing.timeoutTo(1.hour, Task.unit).attempt.runSync(), Left(boom))

@@ -1,6 +1,6 @@
 package weir.group
 
-import weir.Runtime
+import weir.WeirRuntime
 import weir.runtime.{Scheduler, SystemTimers}
 
 /** A runtime on which a call site learns at once that it needs no helper, however slow the machine
@@ -10,7 +10,7 @@ import weir.runtime.{Scheduler, SystemTimers}
   *   begins the thread that looks at the delayed requests
   */
 private final class LearningRuntime(scheduler: Scheduler, begin: Thread => Unit = _.start())
-    extends Runtime(scheduler, SystemTimers(), null):
+    extends WeirRuntime(scheduler, SystemTimers(), null):
 
   /** True if a group counts with the time that it took. Otherwise each group is short in which no
     * child has waited.

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import weir.fiber.{FiberCore, TaskFiber}
 import weir.runtime.{AlarmAfter, ExecutionThread, Job, Scheduler}
 import weir.testkit.VirtualClock
-import weir.{Outcome, Runtime, Task}
+import weir.{Outcome, Task, WeirRuntime}
 
 /** The end of a run, and its events with the times of its clock: in no order, as fibers that run at
   * the same time have none.
@@ -37,7 +37,7 @@ enum LawCancel:
 final class LawRuntime(seed: Long):
   private val scheduler = LawScheduler(seed)
   private val clock = VirtualClock()
-  private val runtime = new Runtime(scheduler, clock, null):
+  private val runtime = new WeirRuntime(scheduler, clock, null):
     // Errors of finalizers are in the programs, and some laws let them vanish on one side.
     override private[weir] def report(where: String, error: Throwable): Unit = ()
   private val events = mutable.ArrayBuffer[String]()

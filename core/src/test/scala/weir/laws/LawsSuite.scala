@@ -5,7 +5,7 @@ import java.util.concurrent.CancellationException
 import org.scalacheck.Prop
 import org.scalacheck.Prop.forAll
 import org.scalacheck.rng.Seed
-import weir.{Outcome, Runtime, Task, Tier, WeirSuite}
+import weir.{Outcome, Task, Tier, WeirRuntime, WeirSuite}
 
 /** The laws of Cats Effect's type classes, from Functor to Async, over random programs.
   *
@@ -45,7 +45,7 @@ class LawsSuite extends munit.ScalaCheckSuite, WeirSuite:
         }
         Prop.all(points.map { point =>
           def side(of: Side): Seen =
-            val machine = Machine(point, Runtime.default)
+            val machine = Machine(point, WeirRuntime.default)
             machine.runWith(program, masked)(task =>
               // The cancel that the last step requests is noticed by the step after it.
               Task.unit

@@ -8,7 +8,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.{CallbackJoin, DirectCode, FiberCore, TaskFiber}
 import weir.runtime.ExecutionThread
-import weir.{Deferred, Outcome, Poll, Runtime, Task}
+import weir.{Deferred, Outcome, Poll, Task, WeirRuntime}
 
 /** Runs a program as a real task, and cancels it at a given step.
   *
@@ -16,11 +16,11 @@ import weir.{Deferred, Outcome, Poll, Runtime, Task}
   * cancel of its fiber has been requested. Or, if the cancel must end the step, it blocks, sleeps
   * or waits for ever.
   */
-final class Machine(cancelAt: CancelAt, runtime: Runtime):
+final class Machine(cancelAt: CancelAt, runtime: WeirRuntime):
   import Machine.*
   import Program.*
 
-  private given Runtime = runtime
+  private given WeirRuntime = runtime
   private val events = ConcurrentHashMap[String, ConcurrentLinkedQueue[String]]()
   private val forked = ConcurrentLinkedQueue[TaskFiber]()
   private val rootPlace = Place("", null, reached = true)

@@ -4,8 +4,7 @@ import java.io.{OutputStream, PrintStream}
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import scala.concurrent.duration.*
-import weir.{Runtime, WeirSuite}
-import weir.Tier
+import weir.{Tier, WeirRuntime, WeirSuite}
 
 /** Random programs have the same effects as the reference, with a cancel at every point.
   * `-Dweir.laws.seed=N` takes a seed, `-Dweir.laws.programs=N` sets the number of programs.
@@ -23,7 +22,8 @@ class RandomProgramSuite extends WeirSuite:
   override def afterAll(): Unit = System.setErr(err)
 
   /** Returns the fault of a run of the program; null if there is none. */
-  private def difference(program: Program, cancelAt: CancelAt, runtime: Runtime): String | Null =
+  private def difference(program: Program, cancelAt: CancelAt, runtime: WeirRuntime): String |
+    Null =
     val expected = Reference(cancelAt).run(program)
     val machine = Machine(cancelAt, runtime)
     val seen = machine.run(program)
@@ -34,7 +34,7 @@ class RandomProgramSuite extends WeirSuite:
     else if seen != expected then s"seen     $seen\nexpected $expected"
     else null
 
-  private def firstDifference(program: Program, runtime: Runtime): Option[(CancelAt, String)] =
+  private def firstDifference(program: Program, runtime: WeirRuntime): Option[(CancelAt, String)] =
     Reference
       .points(program, masked = false)
       .iterator
@@ -42,7 +42,7 @@ class RandomProgramSuite extends WeirSuite:
       .collectFirst { case (point, what: String) => (point, what) }
 
   /** Returns the smallest part of `program` that is still wrong, and its fault. */
-  private def smallest(program: Program, at: CancelAt, what: String, runtime: Runtime): String =
+  private def smallest(program: Program, at: CancelAt, what: String, runtime: WeirRuntime): String =
     program.children.iterator
       .flatMap(part => firstDifference(part, runtime).map((part, _)))
       .nextOption() match
@@ -53,7 +53,7 @@ class RandomProgramSuite extends WeirSuite:
     test(
       s"with $carriers carriers a random program, cancelled at every point, does as the reference"
     ):
-      val runtime = Runtime.make(carriers, 4)
+      val runtime = WeirRuntime.make(carriers, 4)
       var runs = 0
       for i <- 0 until programs / 3 do
         val made = Program.any.pureApply(Gen.Parameters.default, Seed(seed + i))

@@ -2,28 +2,22 @@ package weir.orders
 
 import scala.concurrent.duration.*
 import weir.orders.OrdersSuite.{Kept, counted, opened, together}
-import weir.{
+import weir.std.{
   AtomicCell,
   Cache,
-  Channel,
   CircuitBreaker,
   CountDownLatch,
   CyclicBarrier,
-  Deferred,
   Hotswap,
   KeyedMutex,
   KeyedQueue,
   KeyedSemaphore,
-  Mutex,
   Pool,
-  Queue,
   RateLimiter,
-  Ref,
-  Semaphore,
   Signal,
-  Task,
   Topic
 }
+import weir.{Channel, Deferred, Mutex, Queue, Ref, Semaphore, Task}
 
 /** A fiber that uses a primitive is cancelled before each of its steps, while it waits, and after
   * its end: nothing is lost, and the others go on.
@@ -32,7 +26,7 @@ class CancelOrdersSuite extends OrdersSuite:
   private val inQueue = Seq("weir.Queue", "weir.sync.Guarded", "weir.fiber.WaitList")
   private val inChannel = Seq("weir.Channel", "weir.sync.", "weir.fiber.WaitList")
   private val inPermits = Seq("weir.Semaphore", "weir.Mutex", "weir.sync.", "weir.fiber.WaitList")
-  private val inOneShot = Seq("weir.Deferred", "weir.CountDownLatch", "weir.sync.")
+  private val inOneShot = Seq("weir.Deferred", "weir.std.CountDownLatch", "weir.sync.")
 
   // ---- queues and channels ----
 
@@ -128,7 +122,7 @@ class CancelOrdersSuite extends OrdersSuite:
   }
 
   cancels("a keyed queue: what was under way when it was cancelled is done later, once")(
-    "weir.KeyedQueue"
+    "weir.std.KeyedQueue"
   ) { cancelled =>
     for
       queue <- KeyedQueue[Int, Int](2, key = _ % 2, perKey = _ => 1)
@@ -180,7 +174,7 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assert(!isLocked)
   }
 
-  cancels("a keyed mutex is free again, and forgets its key")("weir.KeyedMutex", "weir.sync.") {
+  cancels("a keyed mutex is free again, and forgets its key")("weir.std.KeyedMutex", "weir.sync.") {
     cancelled =>
       for
         mutex <- KeyedMutex[Int]()
@@ -193,7 +187,7 @@ class CancelOrdersSuite extends OrdersSuite:
   }
 
   cancels("a keyed semaphore is free again, and forgets its key")(
-    "weir.KeyedSemaphore",
+    "weir.std.KeyedSemaphore",
     "weir.sync."
   ) { cancelled =>
     for
@@ -206,22 +200,23 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assertEquals(keys, 0)
   }
 
-  cancels("a rate limiter: who is cancelled leaves its permit to the next")("weir.RateLimiter") {
-    cancelled =>
-      for
-        limiter <- RateLimiter(1, 1.second)
-        _ <- limiter.acquire
-        taken <- Ref.of(0)
-        _ <- cancelled(counted(taken)(limiter.acquire))
-        n <- taken.get
-        _ <- limiter.acquire
-        end <- Task.monotonic
-        start = n.seconds + 1.second
-      yield assert(end <= start + 1.second, (n, end))
+  cancels("a rate limiter: who is cancelled leaves its permit to the next")(
+    "weir.std.RateLimiter"
+  ) { cancelled =>
+    for
+      limiter <- RateLimiter(1, 1.second)
+      _ <- limiter.acquire
+      taken <- Ref.of(0)
+      _ <- cancelled(counted(taken)(limiter.acquire))
+      n <- taken.get
+      _ <- limiter.acquire
+      end <- Task.monotonic
+      start = n.seconds + 1.second
+    yield assert(end <= start + 1.second, (n, end))
   }
 
   cancels("a circuit breaker: a probe that is cancelled does not keep it half open")(
-    "weir.CircuitBreaker"
+    "weir.std.CircuitBreaker"
   ) { cancelled =>
     for
       breaker <- CircuitBreaker(maxFailures = 1, resetAfter = 1.second)
@@ -258,32 +253,35 @@ class CancelOrdersSuite extends OrdersSuite:
     yield ()
   }
 
-  cancels("a barrier does not count one that was cancelled")("weir.CyclicBarrier", "weir.sync.") {
+  cancels("a barrier does not count one that was cancelled")(
+    "weir.std.CyclicBarrier",
+    "weir.sync."
+  ) { cancelled =>
+    for
+      barrier <- CyclicBarrier(2)
+      passed <- Ref.of(0)
+      other <- barrier.await.start
+      _ <- cancelled(counted(passed)(barrier.await))
+      n <- passed.get
+      _ <- Task.when(n == 0)(Task.race(barrier.await, other.joinOrFail))
+      _ <- other.joinOrFail
+      missing <- barrier.missing
+    yield assertEquals(missing, 2)
+  }
+
+  cancels("a memoized task is run again where its run was cancelled")("weir.std.Cache") {
     cancelled =>
       for
-        barrier <- CyclicBarrier(2)
-        passed <- Ref.of(0)
-        other <- barrier.await.start
-        _ <- cancelled(counted(passed)(barrier.await))
-        n <- passed.get
-        _ <- Task.when(n == 0)(Task.race(barrier.await, other.joinOrFail))
-        _ <- other.joinOrFail
-        missing <- barrier.missing
-      yield assertEquals(missing, 2)
+        runs <- Ref.of(0)
+        memo <- runs.updateAndGet(_ + 1).flatMap(n => Task.cede.as(n)).memoize
+        other <- memo.start
+        _ <- cancelled(memo)
+        seen <- other.joinOrFail
+        again <- memo
+      yield assertEquals(again, seen)
   }
 
-  cancels("a memoized task is run again where its run was cancelled")("weir.Cache") { cancelled =>
-    for
-      runs <- Ref.of(0)
-      memo <- runs.updateAndGet(_ + 1).flatMap(n => Task.cede.as(n)).memoize
-      other <- memo.start
-      _ <- cancelled(memo)
-      seen <- other.joinOrFail
-      again <- memo
-    yield assertEquals(again, seen)
-  }
-
-  cancels("a cache loads for the others who wait, and forgets no value")("weir.Cache") {
+  cancels("a cache loads for the others who wait, and forgets no value")("weir.std.Cache") {
     cancelled =>
       for
         cache <- Cache[Int, Int]()
@@ -295,7 +293,7 @@ class CancelOrdersSuite extends OrdersSuite:
       yield assertEquals((seen, size), (1, 1))
   }
 
-  cancels("a signal: a change is made and told, or not made")("weir.Signal") { cancelled =>
+  cancels("a signal: a change is made and told, or not made")("weir.std.Signal") { cancelled =>
     for
       signal <- Signal.of(0)
       waiter <- Kept.start(signal.waitUntil(_ == 1))
@@ -306,7 +304,7 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assertEquals(seen, Some(1))
   }
 
-  cancels("a signal: who watches disturbs no other")("weir.Signal") { cancelled =>
+  cancels("a signal: who watches disturbs no other")("weir.std.Signal") { cancelled =>
     for
       signal <- Signal.of(0)
       other <- signal.discrete.takeThrough(_ < 1).toList.start
@@ -317,7 +315,7 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assertEquals(seen.last, 1)
   }
 
-  cancels("a topic: a publisher that is cancelled lets the next one publish")("weir.Topic") {
+  cancels("a topic: a publisher that is cancelled lets the next one publish")("weir.std.Topic") {
     cancelled =>
       Topic[Int].flatMap(topic =>
         topic
@@ -334,7 +332,7 @@ class CancelOrdersSuite extends OrdersSuite:
       )
   }
 
-  cancels("a topic: a subscriber that is cancelled has left")("weir.Topic") { cancelled =>
+  cancels("a topic: a subscriber that is cancelled has left")("weir.std.Topic") { cancelled =>
     for
       topic <- Topic[Int]
       publisher <- topic.publish(1).andThen(topic.publish(2)).start
@@ -344,7 +342,7 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assertEquals(count, 0)
   }
 
-  cancels("a topic: a close that is cancelled ends each subscriber, or is none")("weir.Topic") {
+  cancels("a topic: a close that is cancelled ends each subscriber, or is none")("weir.std.Topic") {
     cancelled =>
       Topic[Int].flatMap(topic =>
         topic
@@ -361,7 +359,7 @@ class CancelOrdersSuite extends OrdersSuite:
       )
   }
 
-  cancels("an atomic cell is changed or not, and free again")("weir.AtomicCell") { cancelled =>
+  cancels("an atomic cell is changed or not, and free again")("weir.std.AtomicCell") { cancelled =>
     for
       cell <- AtomicCell.of(0)
       other <- cell.evalUpdate(n => Task.pure(n + 10)).start
@@ -373,7 +371,7 @@ class CancelOrdersSuite extends OrdersSuite:
 
   // ---- resources that are shared ----
 
-  cancels("a pool has its resource back, or has closed it")("weir.Pool") { cancelled =>
+  cancels("a pool has its resource back, or has closed it")("weir.std.Pool") { cancelled =>
     for
       open <- Ref.of(0)
       _ <- Pool(opened(open), maxSize = 1, isHealthy = _ => Task.cede.as(true)).use(pool =>
@@ -389,7 +387,7 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assertEquals(left, 0)
   }
 
-  cancels("a pool that is cancelled as it closes has closed all")("weir.Pool") { cancelled =>
+  cancels("a pool that is cancelled as it closes has closed all")("weir.std.Pool") { cancelled =>
     for
       open <- Ref.of(0)
       _ <- cancelled(
@@ -401,34 +399,36 @@ class CancelOrdersSuite extends OrdersSuite:
     yield assertEquals(left, 0)
   }
 
-  cancels("a hot swap that is cancelled has one resource, which is released once")("weir.Hotswap") {
-    cancelled =>
-      for
-        open <- Ref.of(0)
-        _ <- Hotswap(opened(open)).use(swap =>
-          for
-            user <- swap.get.use(_ => open.get.map(n => assert(n >= 1, n))).start
-            _ <- cancelled(swap.swap(opened(open)))
-            _ <- user.joinOrFail
-            n <- open.get
-          yield assertEquals(n, 1)
-        )
-        left <- open.get
-      yield assertEquals(left, 0)
+  cancels("a hot swap that is cancelled has one resource, which is released once")(
+    "weir.std.Hotswap"
+  ) { cancelled =>
+    for
+      open <- Ref.of(0)
+      _ <- Hotswap(opened(open)).use(swap =>
+        for
+          user <- swap.get.use(_ => open.get.map(n => assert(n >= 1, n))).start
+          _ <- cancelled(swap.swap(opened(open)))
+          _ <- user.joinOrFail
+          n <- open.get
+        yield assertEquals(n, 1)
+      )
+      left <- open.get
+    yield assertEquals(left, 0)
   }
 
-  cancels("who uses a hot swap and is cancelled does not hold up the next swap")("weir.Hotswap") {
-    cancelled =>
-      for
-        open <- Ref.of(0)
-        _ <- Hotswap(opened(open)).use(swap =>
-          for
-            swapper <- swap.swap(opened(open)).start
-            _ <- cancelled(swap.get.use(_ => Task.cede))
-            _ <- swapper.joinOrFail
-            n <- open.get
-          yield assertEquals(n, 1)
-        )
-        left <- open.get
-      yield assertEquals(left, 0)
+  cancels("who uses a hot swap and is cancelled does not hold up the next swap")(
+    "weir.std.Hotswap"
+  ) { cancelled =>
+    for
+      open <- Ref.of(0)
+      _ <- Hotswap(opened(open)).use(swap =>
+        for
+          swapper <- swap.swap(opened(open)).start
+          _ <- cancelled(swap.get.use(_ => Task.cede))
+          _ <- swapper.joinOrFail
+          n <- open.get
+        yield assertEquals(n, 1)
+      )
+      left <- open.get
+    yield assertEquals(left, 0)
   }

@@ -2,7 +2,8 @@ package weir.orders
 
 import munit.Location
 import weir.testkit.{Linearizable, Operation, Spec}
-import weir.{Channel, Queue, Semaphore, Stream, Task, Topic}
+import weir.std.Topic
+import weir.{Channel, Queue, Semaphore, Stream, Task}
 
 /** The operations of queues, channels, semaphores and topics behave as if they came one after the
   * other.
@@ -119,7 +120,7 @@ class LinearizableOrdersSuite extends OrdersSuite:
     yield TwoSubscribers(topic, a, b)
 
   private val ordered = Spec(twoSubscribers, (Vector.empty[Int], Vector.empty[Int]))
-  linearizable("a topic with two subscribers")("weir.Topic", "weir.Signal")(ordered)(
+  linearizable("a topic with two subscribers")("weir.std.Topic", "weir.std.Signal")(ordered)(
     ordered.operation("publish 1")(_.topic.publish(1))((a, b) => ((a :+ 1, b :+ 1), true)),
     ordered.operation("publish 2")(_.topic.publish(2))((a, b) => ((a :+ 2, b :+ 2), true)),
     ordered.waiting("next of a")(_.a)((a, b) => a.headOption.map(n => ((a.tail, b), Some(n)))),
@@ -145,7 +146,10 @@ class LinearizableOrdersSuite extends OrdersSuite:
   private final case class Subscribed(values: Values, isThere: Boolean, isOpen: Boolean)
 
   private val closed = Spec(oneSubscriber, Subscribed(Vector.empty, isThere = true, isOpen = true))
-  linearizable("a topic whose subscriber leaves, and that is closed")("weir.Topic", "weir.Signal")(
+  linearizable("a topic whose subscriber leaves, and that is closed")(
+    "weir.std.Topic",
+    "weir.std.Signal"
+  )(
     closed
   )(
     closed.waiting("publish 1")(_.topic.publish(1).void)(s =>

@@ -2,7 +2,8 @@ package weir.orders
 
 import scala.concurrent.duration.*
 import weir.orders.OrdersSuite.opened
-import weir.{Ref, Resource, Scope, Supervisor, Task}
+import weir.std.Supervisor
+import weir.{Ref, Resource, Scope, Task}
 
 /** Each operator that runs tasks concurrently, or that releases something, with a cancel at each
   * step and with a failure at each step: what its tasks have opened is released once, and no fiber

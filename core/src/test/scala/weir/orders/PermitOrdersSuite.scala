@@ -1,12 +1,13 @@
 package weir.orders
 
 import weir.orders.OrdersSuite.{Kept, together}
-import weir.{KeyedMutex, KeyedSemaphore, Mutex, Ref, Semaphore, Task}
+import weir.std.{KeyedMutex, KeyedSemaphore}
+import weir.{Mutex, Ref, Semaphore, Task}
 
 /** Permits and locks in every order: none is lost, and none is given twice. */
 class PermitOrdersSuite extends OrdersSuite:
   private val inPermits = Seq("weir.Semaphore", "weir.Mutex", "weir.sync.", "weir.fiber.WaitList")
-  private val inKeyed = Seq("weir.Keyed", "weir.sync.", "weir.fiber.WaitList")
+  private val inKeyed = Seq("weir.std.Keyed", "weir.sync.", "weir.fiber.WaitList")
 
   /** Fails if it is run by two fibers at the same time. */
   private def alone(inside: Ref[Int]): Task[Unit] =

@@ -2,28 +2,26 @@ package weir.orders
 
 import scala.concurrent.duration.*
 import weir.orders.OrdersSuite.{Kept, opened, together}
-import weir.{
+import weir.std.{
   AtomicCell,
   Cache,
   CircuitBreaker,
   CountDownLatch,
   CyclicBarrier,
-  Deferred,
   Hotswap,
   KeyedQueue,
   Pool,
   RateLimiter,
-  Ref,
   Signal,
-  Task,
   Topic
 }
+import weir.{Deferred, Ref, Task}
 
 /** The objects that fibers share, in every order, in the presence of cancels. */
 class SharedOrdersSuite extends OrdersSuite:
-  private val inOneShot = Seq("weir.Deferred", "weir.CountDownLatch", "weir.sync.")
-  private val inCache = Seq("weir.Cache", "weir.fiber.WaitList")
-  private val inSignal = Seq("weir.Signal", "weir.Topic")
+  private val inOneShot = Seq("weir.Deferred", "weir.std.CountDownLatch", "weir.sync.")
+  private val inCache = Seq("weir.std.Cache", "weir.fiber.WaitList")
+  private val inSignal = Seq("weir.std.Signal", "weir.std.Topic")
 
   orders("a deferred value is set once, and seen by all")(inOneShot*) {
     for
@@ -57,7 +55,7 @@ class SharedOrdersSuite extends OrdersSuite:
   }
 
   orders("a barrier lets all through, round after round")(
-    "weir.CyclicBarrier",
+    "weir.std.CyclicBarrier",
     "weir.sync."
   ) {
     CyclicBarrier(2).flatMap(barrier =>
@@ -66,7 +64,7 @@ class SharedOrdersSuite extends OrdersSuite:
   }
 
   orders("one that leaves a barrier is not counted")(
-    "weir.CyclicBarrier",
+    "weir.std.CyclicBarrier",
     "weir.sync."
   ) {
     for
@@ -215,7 +213,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(count, 0)
   }
 
-  orders("a cell is changed by one at a time")("weir.AtomicCell", "weir.Mutex", "weir.sync.") {
+  orders("a cell is changed by one at a time")("weir.std.AtomicCell", "weir.Mutex", "weir.sync.") {
     for
       cell <- AtomicCell.of(0)
       add = cell.evalUpdate(n => Task.pure(n + 1))
@@ -226,7 +224,7 @@ class SharedOrdersSuite extends OrdersSuite:
   }
 
   orders("what is set in a cell is not lost to a change")(
-    "weir.AtomicCell",
+    "weir.std.AtomicCell",
     "weir.Mutex",
     "weir.sync."
   ) {
@@ -237,7 +235,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assert(n == 10 || n == 11, n)
   }
 
-  orders("an update of a cell is not lost to a change")("weir.AtomicCell", "weir.sync.") {
+  orders("an update of a cell is not lost to a change")("weir.std.AtomicCell", "weir.sync.") {
     for
       cell <- AtomicCell.of(0)
       _ <- together(cell.evalUpdate(n => Task.pure(n + 1)), cell.update(_ + 1))
@@ -245,7 +243,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(n, 2)
   }
 
-  orders("a pool opens no more than it may, and closes them all")("weir.Pool") {
+  orders("a pool opens no more than it may, and closes them all")("weir.std.Pool") {
     for
       open <- Ref.of(0)
       _ <- Pool(opened(open), maxSize = 1).use(pool =>
@@ -258,7 +256,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(left, 0)
   }
 
-  orders("a resource whose check is cancelled is not left open")("weir.Pool") {
+  orders("a resource whose check is cancelled is not left open")("weir.std.Pool") {
     for
       open <- Ref.of(0)
       _ <- Pool(opened(open), maxSize = 1, isHealthy = _ => Task.cede.as(true)).use(pool =>
@@ -272,7 +270,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(left, 0)
   }
 
-  orders("a resource that is given back to a closed pool is released")("weir.Pool") {
+  orders("a resource that is given back to a closed pool is released")("weir.std.Pool") {
     for
       open <- Ref.of(0)
       allocated <- Pool(opened(open), maxSize = 1).allocated
@@ -282,7 +280,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(left, 0)
   }
 
-  orders("a hot swap has one resource, which is open while it is used")("weir.Hotswap") {
+  orders("a hot swap has one resource, which is open while it is used")("weir.std.Hotswap") {
     for
       open <- Ref.of(0)
       _ <- Hotswap(opened(open)).use(swap =>
@@ -299,7 +297,9 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(left, 0)
   }
 
-  orders("a rate limiter gives a permit at a time, and none to who has left")("weir.RateLimiter") {
+  orders("a rate limiter gives a permit at a time, and none to who has left")(
+    "weir.std.RateLimiter"
+  ) {
     for
       limiter <- RateLimiter(1, 1.second)
       start <- Task.monotonic
@@ -312,7 +312,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assert(end - start <= (if one.isEmpty then 0.seconds else 1.second), (one, end - start))
   }
 
-  orders("a rate limiter gives its one permit to one of two")("weir.RateLimiter") {
+  orders("a rate limiter gives its one permit to one of two")("weir.std.RateLimiter") {
     for
       limiter <- RateLimiter(1, 1.second)
       first <- Kept.start(limiter.tryAcquire)
@@ -322,7 +322,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(List(a, b).flatten.count(identity), 1)
   }
 
-  orders("a circuit breaker sends one probe")("weir.CircuitBreaker") {
+  orders("a circuit breaker sends one probe")("weir.std.CircuitBreaker") {
     for
       breaker <- CircuitBreaker(maxFailures = 1, resetAfter = 1.second)
       _ <- breaker.protect(Task.fail(IllegalStateException("expected"))).attempt
@@ -341,7 +341,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(n, 1)
   }
 
-  orders("a circuit breaker counts each failure")("weir.CircuitBreaker") {
+  orders("a circuit breaker counts each failure")("weir.std.CircuitBreaker") {
     for
       breaker <- CircuitBreaker(maxFailures = 2, resetAfter = 1.second)
       call = breaker.protect(Task.fail(IllegalStateException("expected"))).attempt
@@ -350,7 +350,7 @@ class SharedOrdersSuite extends OrdersSuite:
     yield assertEquals(state, CircuitBreaker.State.Open)
   }
 
-  orders("a keyed queue does one item of a key at a time")("weir.KeyedQueue") {
+  orders("a keyed queue does one item of a key at a time")("weir.std.KeyedQueue") {
     for
       queue <- KeyedQueue[Int, Int](2, key = _ => 1, perKey = _ => 1)
       running <- Ref.of(0)

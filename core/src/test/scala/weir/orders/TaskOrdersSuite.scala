@@ -2,7 +2,8 @@ package weir.orders
 
 import scala.concurrent.duration.*
 import weir.orders.OrdersSuite.{Kept, together}
-import weir.{Outcome, Ref, Resource, Scope, Supervisor, Task}
+import weir.std.Supervisor
+import weir.{Outcome, Ref, Resource, Scope, Task}
 
 /** Fibers, races, timeouts, scopes and resources in every order, beside cancels. */
 class TaskOrdersSuite extends OrdersSuite:
@@ -138,7 +139,7 @@ class TaskOrdersSuite extends OrdersSuite:
   }
 
   orders("what is supervised as the supervisor closes is cancelled, or refused")(
-    "weir.Supervisor"
+    "weir.std.Supervisor"
   ) {
     for
       running <- Ref.of(0)

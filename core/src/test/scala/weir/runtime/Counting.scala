@@ -1,7 +1,7 @@
 package weir.runtime
 
 import scala.concurrent.duration.*
-import weir.{Ref, Runtime, Task}
+import weir.{Ref, Task, WeirRuntime}
 
 /** The program that `CountersSuite` runs in a JVM of its own: prints the counts before and after a
   * `reset`.
@@ -12,6 +12,6 @@ object Counting:
     val child = Task.cede >> ref.update(_ + 1) >> Task.sleep(1.milli)
     Task.parTraverse(1 to 100)(_ => child.timeout(1.hour)).void.runSync()
     println(Counters.snapshot.mkString(", "))
-    while !Runtime.default.isQuiet do Thread.sleep(1)
+    while !WeirRuntime.default.isQuiet do Thread.sleep(1)
     Counters.reset()
     println(s"after a reset: ${Counters.snapshot.toList}")

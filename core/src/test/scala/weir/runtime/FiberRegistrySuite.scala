@@ -5,7 +5,7 @@ import weir.fiber.TaskFiber
 
 /** Which fibers the registry lists. */
 class FiberRegistrySuite extends WeirSuite:
-  private def fiber(): TaskFiber = TaskFiber(Runtime.default, Task.unit)
+  private def fiber(): TaskFiber = TaskFiber(WeirRuntime.default, Task.unit)
 
   test("fibers are listed from add to remove, whatever the order in which they are removed"):
     val registry = FiberRegistry(4)
@@ -31,7 +31,7 @@ class FiberRegistrySuite extends WeirSuite:
     assertEquals(registry.fibers.filter(kept.contains).toSet, kept.toSet)
 
   test("a fiber is added at its first wait that only user code can end, and removed when it ends"):
-    val runtime = Runtime.make(2, 64)
+    val runtime = WeirRuntime.make(2, 64)
     val registry = runtime.scheduler.fiberRegistry
     val gate = Deferred.unsafe[Unit]
     val waiting = gate.get.andThen(Task.cede).andThen(gate.get).start.runSync()(using runtime)

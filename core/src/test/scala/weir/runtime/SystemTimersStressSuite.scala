@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import java.util.concurrent.locks.LockSupport
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.{Outcome, Runtime, StressTests, Task}
+import weir.{Outcome, StressTests, Task, WeirRuntime}
 
 /** Alarms that are set and removed from many shards at once: none is lost, none rings twice, and
   * none waits for another one. `-Dweir.stress.seconds=60` runs each test for a minute, and
@@ -99,8 +99,8 @@ class SystemTimersStressSuite extends StressTests:
   for carriers <- List(1, 2, 16) do
     stress(s"sleeps and timeouts that are cancelled at random end, on $carriers carriers"):
       (seed, deadline) =>
-        val runtime = Runtime.make(carriers, 64)
-        given Runtime = runtime
+        val runtime = WeirRuntime.make(carriers, 64)
+        given WeirRuntime = runtime
         val random = SplittableRandom(seed)
         while deadline.hasTimeLeft() do
           val outcomes =

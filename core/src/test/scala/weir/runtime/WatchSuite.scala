@@ -8,7 +8,7 @@ import weir.*
 class WatchSuite extends WeirSuite:
 
   test("the watch sleeps when no fiber runs, and is awake while one does"):
-    val runtime = Runtime.make(2, 64)
+    val runtime = WeirRuntime.make(2, 64)
     val watch = runtime.scheduler.watch
     for _ <- 1 to 2 do
       val asleep = Task(watch.isAsleep).start.flatMap(_.joinOrFail).runSync()(using runtime)
@@ -19,7 +19,7 @@ class WatchSuite extends WeirSuite:
     "a fiber that begins to run brings the watch's clock up to date, also where it looks seldom"
   ):
     val released = CountDownLatch(1)
-    given runtime: Runtime = Runtime.make(2, 64)
+    given runtime: WeirRuntime = WeirRuntime.make(2, 64)
     val blocked = Task(released.await()).start.runSync()
     val watch = runtime.scheduler.watch
     eventually("the watch looks seldom")(watch.isSlow)
@@ -29,7 +29,7 @@ class WatchSuite extends WeirSuite:
     released.countDown()
     blocked.join.runSync(): Unit
 
-  private final class Here(at: => Thread) extends ExecutionThread(Runtime.default.scheduler):
+  private final class Here(at: => Thread) extends ExecutionThread(WeirRuntime.default.scheduler):
     def thread = at
     def pooled = true
     def preferredShard = 0

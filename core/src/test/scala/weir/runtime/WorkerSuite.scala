@@ -5,7 +5,7 @@ import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDown
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
 import scala.jdk.CollectionConverters.*
-import weir.{CollectedTests, Runtime, Task, TaskLocal}
+import weir.{CollectedTests, Task, TaskLocal, WeirRuntime}
 
 /** The standby with a job that is not needed yet, and with a job for which there is no slot. */
 class WorkerSuite extends CollectedTests:
@@ -258,7 +258,7 @@ class WorkerSuite extends CollectedTests:
       override protected def newWorker(): Worker =
         started.incrementAndGet(): Unit
         super.newWorker()
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val blocking = 20
     val gate = CountDownLatch(blocking)
     val sum = Task

@@ -194,9 +194,9 @@ class BlockSourceSuite extends StreamTests:
         val fiber = task(pipe).start.runSync()
         eventually("it waits")(isWaiting(fiber))
         fiber.cancel.runSync()
-        assertEquals(Runtime.default.abandonedTasks, 1)
+        assertEquals(WeirRuntime.default.abandonedTasks, 1)
         other(pipe).close() // which ends the call that was abandoned
-        eventually("it is closed")(Runtime.default.abandonedTasks == 0)
+        eventually("it is closed")(WeirRuntime.default.abandonedTasks == 0)
       }
 
   test("a named pipe gives what was written to it, to its end"):

@@ -2,6 +2,7 @@ package weir
 package stream
 
 import java.util.concurrent.atomic.AtomicInteger
+import weir.std.{CountDownLatch, Signal}
 
 /** `pauseWhen` and `interruptWhenTrue` of a signal, and `interruptWhen` of a deferred value or a
   * latch, hold from the first element on, and from when the call that sets them has returned.
@@ -33,8 +34,8 @@ class BySignalSuite extends StreamTests:
   )
 
   /** On runtimes with 1 to 4 carriers. */
-  private def onCarriers(body: Runtime ?=> Unit): Unit =
-    for carriers <- 1 to 4 do body(using Runtime.make(carriers, 256))
+  private def onCarriers(body: WeirRuntime ?=> Unit): Unit =
+    for carriers <- 1 to 4 do body(using WeirRuntime.make(carriers, 256))
 
   for (name, make) <- stops do
     test(s"$name, set before: no element, and none is asked for"):

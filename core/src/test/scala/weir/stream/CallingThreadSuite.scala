@@ -2,6 +2,7 @@ package weir
 package stream
 
 import scala.concurrent.duration.*
+import weir.std.Topic
 
 /** The thread that consumes a stream which is run by `runSync`. */
 class CallingThreadSuite extends StreamTests:

@@ -4,6 +4,7 @@ package stream
 import java.nio.file.{Files, NoSuchFileException, Path, StandardOpenOption}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.io.{FileChange, Text}
 
 class FileSourcesSuite extends StreamTests:
 

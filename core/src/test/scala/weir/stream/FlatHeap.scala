@@ -2,6 +2,7 @@ package weir
 package stream
 
 import scala.concurrent.duration.*
+import weir.std.{Signal, Topic}
 
 /** Sends `-Delements=…` elements through each concurrent operator. Prints the number of bytes by
   * which the heap has grown from the middle of them to the end, garbage left out. The arguments

@@ -158,7 +158,7 @@ class FlowStressSuite extends StreamTests, StressTests:
           subscriber.subscription.nn.cancel()
       )
     )
-    eventually("quiet")(Runtime.default.isQuiet && subscriber.inside.get == 0)
+    eventually("quiet")(WeirRuntime.default.isQuiet && subscriber.inside.get == 0)
     val before = subscriber.next.get
     subscriber.request(5)
     assertEquals((subscriber.next.get, subscriber.broken, subscriber.ends.get), (before, null, 0))
@@ -186,7 +186,7 @@ class FlowStressSuite extends StreamTests, StressTests:
       )
     )
     eventually(s"closed as often as opened: $opened, $closed")(
-      Runtime.default.isQuiet && opened.get == closed.get
+      WeirRuntime.default.isQuiet && opened.get == closed.get
     )
     assertEquals(subscriber.broken, null)
     assertEquals(subscriber.ends.get, 0)

@@ -4,6 +4,7 @@ package stream
 import java.util.concurrent.TimeoutException
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
+import weir.std.{CountDownLatch, Signal, Topic}
 import weir.testkit.TestRuntime
 
 /** The claims of the regression tests of fs2's concurrent operators, about the same operators here.
@@ -19,11 +20,11 @@ class Fs2CasesSuite extends StreamTests:
   private val some = List(Nil, List(1), (1 to 20).toList)
 
   /** Two runtimes, one of them with a single carrier. */
-  private def everywhere(body: Runtime ?=> Unit): Unit =
-    body(using Runtime.default)
+  private def everywhere(body: WeirRuntime ?=> Unit): Unit =
+    body(using WeirRuntime.default)
     body(using smallRuntime(1))
 
-  private def smallRuntime(carriers: Int): Runtime = Runtime.make(carriers, 4)
+  private def smallRuntime(carriers: Int): WeirRuntime = WeirRuntime.make(carriers, 4)
 
   private def delayed[A](stream: Stream[A], by: FiniteDuration): Stream[A] =
     Stream.exec(Task.sleep(by)) ++ stream

@@ -85,7 +85,7 @@ class GatherSuite extends StreamTests:
     finally runtime.close()
 
   test("groupWithin: a full group removes the alarm for its time"):
-    def isSet = Runtime.default.timers.size == 1
+    def isSet = WeirRuntime.default.timers.size == 1
     val source = Stream.emits(1 to 2).evalTap {
       case 2 => Task(eventually("the consumer waits for the time of the group")(isSet))
       case _ => Task.unit

@@ -239,7 +239,7 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
           held.set(job)
           consumer.nn.requestCancel()
         else super.submit(job, preferredShard)
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val stream = endless.onFinalize(Task(closed.set(true))).parEvalMap(2)(Task.pure).drain
     val consuming = weir.fiber.DirectCode { fiber =>
       consumer = fiber
@@ -298,7 +298,7 @@ class ParEvalMapSuite extends munit.ScalaCheckSuite, StreamTests:
   for (name, run) <- both; refused <- List(0, 1, 3) do
     test(s"$name: a runner that gets no fiber, after $refused elements, fails the stream"):
       val scheduler = RefusingScheduler()
-      given Runtime = Runtime(scheduler, SystemTimers(), null)
+      given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
       val elements = Stream.emits(1 to 9).map { i =>
         if i == refused then scheduler.refuseAfter(0)
         i

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
+import weir.std.Signal
 import weir.testkit.TestRuntime
 
 /** `parEvalMap` with a signal of the parallelism. */

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
+import weir.io.Source
 import weir.runtime.SystemTimers
 
 /** On which thread `runSync` consumes a stream. */
@@ -121,7 +122,7 @@ class RunStreamSuite extends StreamTests:
 
   test("a stream that cannot be left to a worker goes on here, and is closed"):
     val scheduler = RefusingScheduler()
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val closed = AtomicInteger()
     val wait = Task.async[Int] { done =>
       val parked = Thread.currentThread()

@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.io.Source
 import weir.testkit.TestRuntime
 
 class StreamDirectSuite extends munit.ScalaCheckSuite, StreamTests:

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.{Suspend, TaskFiber}
+import weir.std.Signal
 import weir.testkit.TestRuntime
 
 /** A stream whose consumer stops before its end, with each form of running ahead: its producer is

@@ -5,6 +5,7 @@ import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
+import weir.std.Signal
 
 class StreamResourceSuite extends WeirSuite:
 

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import scala.jdk.CollectionConverters.*
+import weir.io.Source
 
 /** `toSource`, `uncons`, `toIterator`: one run of a stream, asked element by element. */
 class StreamSourceSuite extends munit.ScalaCheckSuite, StreamTests:

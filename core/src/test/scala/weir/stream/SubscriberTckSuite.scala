@@ -13,7 +13,7 @@ import org.reactivestreams.tck.flow.FlowSubscriberWhiteboxVerification
   * that.
   */
 private def running[A](buffer: Int)(consume: Stream[A] => Task[Any])(using
-    Runtime
+    WeirRuntime
 ): (Flow.Subscriber[A], () => Unit) =
   val subscriber = CompletableFuture[Flow.Subscriber[A]]()
   val publisher: Flow.Publisher[A] =

@@ -28,7 +28,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
 
   test("a close waits for the runner of an effect that was handed over, and that does not begin"):
     val scheduler = Holding()
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val began = AtomicBoolean()
     val consumer = AtomicReference[weir.fiber.TaskFiber | Null](null)
     scheduler.andThen = () => consumer.get.nn.requestCancel()
@@ -54,7 +54,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
 
   test("an effect whose runner gets no fiber fails the stream"):
     val scheduler = RefusingScheduler()
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val scene = Scene(4) { i =>
       if i == 3 then
         scheduler.refuseAfter(0)
@@ -66,7 +66,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
       case other => fail(s"$other")
 
   /** Its slots are taken once `isFull` is set. */
-  private final class Slots extends Runtime(Scheduler(2, 16), SystemTimers(), null):
+  private final class Slots extends WeirRuntime(Scheduler(2, 16), SystemTimers(), null):
     @volatile var isFull = false
     override private[weir] val helperRequests: HelperRequests = new HelperRequests():
       override def delay(shard: Int, group: HelperRequests.Requester): Int =
@@ -74,7 +74,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
 
   test("without a slot for the delayed request, nothing runs in place"):
     val slots = Slots()
-    given Runtime = slots
+    given WeirRuntime = slots
     slots.isFull = true
     val scene = Scene(2)(Task.pure)
     val got = scene.stream.take(1000).toList.start.flatMap(_.joinOrFail).runSync()
@@ -82,7 +82,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
 
   test("where no slot is left to go back to, effects that block next have a helper"):
     val slots = Slots()
-    given Runtime = slots
+    given WeirRuntime = slots
     val both = CountDownLatch(2)
     val quick = 100_000
     val scene = Scene(2)(i =>

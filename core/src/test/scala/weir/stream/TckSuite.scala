@@ -23,7 +23,7 @@ trait TckSuite extends WeirSuite:
   def skips: Map[String, String] = Map.empty
 
   /** The runtime of the kit: fibers that the kit does not cancel stay on it. */
-  given runtime: Runtime = Runtime.make(2, 64)
+  given runtime: WeirRuntime = WeirRuntime.make(2, 64)
 
   /** The times that the kit waits: for signals that should come, for signals that should not, and
     * for an error. A new one for each test, since it keeps that test's errors.

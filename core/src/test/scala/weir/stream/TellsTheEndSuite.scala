@@ -4,6 +4,7 @@ package stream
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
+import weir.std.Topic
 
 /** Stages and sinks that end a channel, a queue or a subscriber tell an end if the source has ended
   * by itself, and only then. `FedSuite` is the same for `broadcastThrough` and `balance`.

@@ -58,7 +58,7 @@ class ToPublisherSuite extends StreamTests:
 
   test("a run that cannot begin ends with onError"):
     val scheduler = RefusingScheduler()
-    given Runtime = Runtime(scheduler, weir.runtime.SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, weir.runtime.SystemTimers(), null)
     scheduler.refuseAfter(0)
     val signals = Signals[Int](_.request(1))
     Stream.range(0, 3).toPublisher.subscribe(signals)

@@ -9,7 +9,7 @@ import weir.fiber.TaskFiber
 /** The lock that primitives with a line of waiters share, and their operations under it. */
 class GuardedSuite extends CollectedTests, StreamTests:
 
-  private def idle(): TaskFiber = TaskFiber(Runtime.default, Task.unit)
+  private def idle(): TaskFiber = TaskFiber(WeirRuntime.default, Task.unit)
 
   /** Counts under the lock. */
   private final class Counter extends Guarded:
@@ -61,7 +61,7 @@ class GuardedSuite extends CollectedTests, StreamTests:
       assertEquals(results.find(_._2).map(_._1), Some(value.present))
 
   test("a fiber that goes on with a permit keeps none of those that were woken after it"):
-    given Runtime = smallRuntime()
+    given WeirRuntime = smallRuntime()
     val semaphore = Semaphore.unsafe(0)
     val first = parked(semaphore.withPermit(Task.never))
     def others() = List.fill(10)(WeakReference(parked(semaphore.withPermit(Task.unit))))

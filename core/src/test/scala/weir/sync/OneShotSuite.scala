@@ -6,7 +6,7 @@ import weir.fiber.{FiberCore, TaskFiber}
 /** A fiber that comes for the value as that is being set. */
 class OneShotSuite extends WeirSuite:
 
-  private val own = TaskFiber(Runtime.default, Task.unit)
+  private val own = TaskFiber(WeirRuntime.default, Task.unit)
 
   private def startAtLock(task: Task[Any]): Fiber[Any] =
     val fiber = task.start.runSync()

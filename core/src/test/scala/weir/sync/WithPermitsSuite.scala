@@ -7,7 +7,7 @@ import weir.fiber.{FiberCore, Suspend, TaskFiber}
 /** Code that runs with permits, cancelled between joining the line and waiting in it. */
 class WithPermitsSuite extends StreamTests:
 
-  private val own = TaskFiber(Runtime.default, Task.unit)
+  private val own = TaskFiber(WeirRuntime.default, Task.unit)
 
   private final class Held extends Permits(0):
     private[weir] def awaitedAs: String = awaitedBy("a test")

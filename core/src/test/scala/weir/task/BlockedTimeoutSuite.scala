@@ -115,10 +115,10 @@ class BlockedTimeoutSuite extends WeirSuite:
             .timeoutAbandon(limit20)
           val run = if onCaller then task else task.start.flatMap(_.joinOrFail)
           intercept[TimeoutException](run.runSync()): Unit
-          assertEquals((Runtime.default.abandonedTasks, released.getCount), (1, 1L))
+          assertEquals((WeirRuntime.default.abandonedTasks, released.getCount), (1, 1L))
           blocked.stop()
           await(released)
-          eventually("no abandoned task is left")(Runtime.default.abandonedTasks == 0)
+          eventually("no abandoned task is left")(WeirRuntime.default.abandonedTasks == 0)
         }
 
     test(s"a cancel reaches $name on a platform thread"):

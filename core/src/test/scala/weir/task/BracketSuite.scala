@@ -48,9 +48,10 @@ class BracketSuite extends WeirSuite:
       Task.bracket(Task.unit)(_ => Task.canceled)(_ => throw boom)
     )
     val reported = ConcurrentLinkedQueue[Throwable]()
-    given Runtime = new Runtime(Runtime.default.scheduler, Runtime.default.timers, null):
-      override private[weir] def report(where: String, error: Throwable): Unit =
-        reported.add(error): Unit
+    given WeirRuntime =
+      new WeirRuntime(WeirRuntime.default.scheduler, WeirRuntime.default.timers, null):
+        override private[weir] def report(where: String, error: Throwable): Unit =
+          reported.add(error): Unit
     for task <- tasks do
       @volatile var seen: Outcome[Any] | Null = null
       val handled = task.attempt.guaranteeCase(end => Task { seen = end })

@@ -29,7 +29,7 @@ class CancelableSuite extends WeirSuite:
           cancels.set(null)
           fiber.requestCancel()
         null
-    given runtime: Runtime = Runtime.hooked(1, 4, context)
+    given runtime: WeirRuntime = WeirRuntime.hooked(1, 4, context)
     val ready, begun = CountDownLatch(1)
     val seen = AtomicBoolean()
     val hook = Task(seen.set(begun.await(5, TimeUnit.SECONDS)))

@@ -33,7 +33,7 @@ class OnPlatformThreadSuite extends WeirSuite:
     val threads = Task.traverse(1 to 20)(_ => Task.onPlatformThread(Thread.currentThread()))
     val used = threads.runSync().toSet
     assert(used.size < 20, s"${used.size} threads for 20 calls, one after the other")
-    eventually("no platform thread is left")(Runtime.default.platformThreads.size == 0)
+    eventually("no platform thread is left")(WeirRuntime.default.platformThreads.size == 0)
 
   test("a cancel interrupts the thread, waits for the thunk, and what follows does not run"):
     for _ <- 1 to 50 do

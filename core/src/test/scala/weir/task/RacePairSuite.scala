@@ -3,6 +3,7 @@ package task
 
 import scala.concurrent.duration.*
 import weir.runtime.SystemTimers
+import weir.std.CountDownLatch
 
 class RacePairSuite extends WeirSuite:
 
@@ -47,7 +48,7 @@ class RacePairSuite extends WeirSuite:
 
   test("racePair: where the second side gets no fiber, the first is cancelled"):
     val scheduler = RefusingScheduler()
-    given Runtime = Runtime(scheduler, SystemTimers(), null)
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val canceled = CountDownLatch.unsafe(1)
     val first = Task.never.onCancel(canceled.release)
     val pair = Task(scheduler.refuseAfter(1)) >> Task.racePair(first, Task.unit)

@@ -113,7 +113,7 @@ class RaceSuite extends WeirSuite:
       Task.race(Task.unit, if i % 2 == 0 then Task.sleep(1.hour) else other.join)
     )
     rounds.runSync()
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)
     other.cancel.runSync()
 
   test("a race of a race of a race gives the fastest"):

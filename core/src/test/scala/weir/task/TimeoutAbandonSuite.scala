@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 
 class TimeoutAbandonSuite extends WeirSuite:
 
-  private def abandonedTasks = Runtime.default.abandonedTasks
+  private def abandonedTasks = WeirRuntime.default.abandonedTasks
 
   /** Blocks until the latch is open, whatever interrupts it. */
   private def ignoring(gate: CountDownLatch): Task[Unit] =
@@ -19,7 +19,7 @@ class TimeoutAbandonSuite extends WeirSuite:
       assertEquals(work.as(1).timeoutAbandon(1.hour).runSync(), 1)
       val failing = work.andThen(Task.fail(boom))
       assertEquals(failing.timeoutAbandon(1.hour).attempt.runSync(), Left(boom))
-    assertEquals((Runtime.default.timers.size, abandonedTasks), (0, 0))
+    assertEquals((WeirRuntime.default.timers.size, abandonedTasks), (0, 0))
 
   test("at the limit it fails; the task is abandoned, and counted until it ends"):
     val gate = CountDownLatch(1)
@@ -68,7 +68,7 @@ class TimeoutAbandonSuite extends WeirSuite:
     val canceling = startCancel(fiber)
     gate.countDown()
     canceling.joinOrFail.runSync()
-    assertEquals((released.get, abandonedTasks, Runtime.default.timers.size), (1, 0, 0))
+    assertEquals((released.get, abandonedTasks, WeirRuntime.default.timers.size), (1, 0, 0))
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
 
   test("a cancel waits for a task that ignores it until the limit, not longer"):
@@ -111,7 +111,7 @@ class TimeoutAbandonSuite extends WeirSuite:
         case Right(_) => ()
         case Left(error) => assert(error.isInstanceOf[TimeoutException], s"$error")
     eventually("no abandoned task is left")(abandonedTasks == 0)
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)
 
   test("a cancel that races with the end or the limit ends, and counts no abandoned task for ever"):
     for round <- 1 to 1000 do
@@ -120,4 +120,4 @@ class TimeoutAbandonSuite extends WeirSuite:
       while System.nanoTime() < until do Thread.onSpinWait()
       fiber.cancel.runSync()
     eventually("no abandoned task is left")(abandonedTasks == 0)
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)

@@ -15,7 +15,7 @@ class TimeoutSuite extends WeirSuite:
     for work <- List(Task.unit, Task.cede, Task.sleep(1.milli), Task(Thread.sleep(1))) do
       assertEquals(work.as(1).timeout(1.hour).runSync(), 1)
       assertEquals(work.andThen(Task.fail(boom)).timeout(1.hour).attempt.runSync(), Left(boom))
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)
 
   for (state, work) <- List(
       "waits" -> Task.never,
@@ -74,7 +74,7 @@ class TimeoutSuite extends WeirSuite:
     fiber.cancel.runSync()
     assert(released.get)
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)
 
   test("a task that fails with its own TimeoutException keeps it"):
     val own = TimeoutException("own")

@@ -15,7 +15,7 @@ class TimeoutToSuite extends WeirSuite:
       assertEquals(work.as("in time").timeoutTo(1.hour, fallback).runSync(), "in time")
       val failing = work.andThen(Task.fail(boom))
       assertEquals(failing.timeoutTo(1.hour, fallback).attempt.runSync(), Left(boom))
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)
 
   test("the fallback runs at the limit, once the task's finalizers have run"):
     for work <- List(Task.never, Task.sleep(1.hour), Task(Thread.sleep(3_600_000))) do
@@ -59,7 +59,7 @@ class TimeoutToSuite extends WeirSuite:
     await(begun)
     fiber.cancel.runSync()
     assertEquals((fiber.join.runSync(), ran.get), (Outcome.Canceled, 1))
-    assertEquals(Runtime.default.timers.size, 0)
+    assertEquals(WeirRuntime.default.timers.size, 0)
 
   for (name, timed) <- List[(String, (Task[Int], FiniteDuration) => Task[Int])](
       "timeout" -> (_.timeout(_)),

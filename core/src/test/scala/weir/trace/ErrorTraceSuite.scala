@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.*
+import weir.std.Cache
 
 /** The lines in the stack trace of an error with which a task has failed. */
 class ErrorTraceSuite extends WeirSuite:

@@ -18,7 +18,7 @@ class FiberDumpSuite extends WeirSuite:
     case core: FiberCore => core.name
 
   /** Returns the entry of `fiber` in the dump once the condition holds. */
-  private def once(fiber: Fiber[Any], runtime: Runtime = Runtime.default)(
+  private def once(fiber: Fiber[Any], runtime: WeirRuntime = WeirRuntime.default)(
       isSo: Entry => Boolean
   ): Entry =
     val found = AtomicReference[Option[Entry]](None)
@@ -44,7 +44,7 @@ class FiberDumpSuite extends WeirSuite:
     assertEquals(entry.holders, Vector(nameOf(holder)))
     assert(files(entry).contains(here), entry.trace.toString)
     assert(entry.sinceNanos < 30.seconds.toNanos, entry.toString)
-    val text = Runtime.default.dump()
+    val text = WeirRuntime.default.dump()
     assert(text.contains(s"held by fiber ${nameOf(holder)}"), text)
     gate.complete(()).runSync(): Unit
     waiter.join.runSync(): Unit
@@ -82,18 +82,18 @@ class FiberDumpSuite extends WeirSuite:
     once(first)(_.holders.nonEmpty): Unit
     once(third)(_.holders.nonEmpty): Unit
     val names = Set(first, second, third).map(nameOf)
-    val cycles = Runtime.default.fiberDump().cycles.filter(_.exists(names))
+    val cycles = WeirRuntime.default.fiberDump().cycles.filter(_.exists(names))
     assertEquals(cycles.map(_.toSet), Vector(names))
-    assert(Runtime.default.dump().contains("DEADLOCK"), Runtime.default.dump())
+    assert(WeirRuntime.default.dump().contains("DEADLOCK"), WeirRuntime.default.dump())
     stop(second, third, first)
-    assertEquals(Runtime.default.fiberDump().cycles.filter(_.exists(names)), Vector.empty)
+    assertEquals(WeirRuntime.default.fiberDump().cycles.filter(_.exists(names)), Vector.empty)
 
   test("a fiber that waits for itself is a circle of one"):
     val box = Deferred.unsafe[Fiber[Any]]
     val own = box.get.flatMap(_.join).start.runSync()
     box.complete(own).runSync(): Unit
     once(own)(_.holders == Vector(nameOf(own))): Unit
-    val cycles = Runtime.default.fiberDump().cycles
+    val cycles = WeirRuntime.default.fiberDump().cycles
     assert(cycles.contains(Vector(nameOf(own))), cycles.toString)
     stop(own)
 
@@ -123,7 +123,7 @@ class FiberDumpSuite extends WeirSuite:
     fiber.join.runSync(): Unit
 
   test("a fiber that waits for a carrier is queued"):
-    val runtime = Runtime.make(1, 64)
+    val runtime = WeirRuntime.make(1, 64)
     val done = CountDownLatch(1)
     val begun = CountDownLatch(1)
     val busy = Task {
@@ -148,9 +148,9 @@ class FiberDumpSuite extends WeirSuite:
     * by then.
     */
   private def blocked(children: Int)(body: (=> Unit) => Task[Unit])(
-      meanwhile: (Runtime, Fiber[Any]) => Unit
+      meanwhile: (WeirRuntime, Fiber[Any]) => Unit
   ): Unit =
-    val runtime = Runtime.make(2, 64)
+    val runtime = WeirRuntime.make(2, 64)
     val begun = CountDownLatch(children)
     val gate = CountDownLatch(1)
     val child = body {
@@ -167,7 +167,7 @@ class FiberDumpSuite extends WeirSuite:
     eventually("all has ended")(runtime.fiberDump().fibers.isEmpty)
     assertEquals(runtime.scheduler.fiberRegistry.size, 0)
 
-  private def countBlocked(runtime: Runtime): Int =
+  private def countBlocked(runtime: WeirRuntime): Int =
     runtime.fiberDump().fibers.count(_.state == State.Blocked)
 
   test("children that block on workers of their own are all found, and nothing is left of them"):
@@ -206,7 +206,7 @@ class FiberDumpSuite extends WeirSuite:
   test("fibers that do the same are told once"):
     val parent = Task.parTraverse(1 to 1000)(_ => Task.sleep(1.hour)).start.runSync()
     once(parent)(_.holders.size == 1000): Unit
-    val text = Runtime.default.dump()
+    val text = WeirRuntime.default.dump()
     assert(text.contains("1000 fibers, such as"), text)
     assert(text.length < 20_000, s"${text.length} characters")
     stop(parent)

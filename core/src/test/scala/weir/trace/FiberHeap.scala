@@ -15,7 +15,7 @@ object FiberHeap:
     def bytesOf(what: String)(start: Int => Fiber[Any]): Unit =
       val before = Heap.used()
       for i <- 0 until count do fibers(i) = start(i)
-      while !Runtime.default.scheduler.isQuiet do Thread.sleep(10)
+      while !WeirRuntime.default.scheduler.isQuiet do Thread.sleep(10)
       println(s"$what ${(Heap.used() - before) / count}")
     val sleep = Task.sleep(1.hour).start
     bytesOf("sleeping")(_ => sleep.runSync())

@@ -22,16 +22,16 @@ class SpinReportsSuite extends WeirSuite:
     override def threadUnder(thread: Thread, latest: Thread | Null): Thread | Null = thread
     override def usedNanos(thread: Thread): Long = System.nanoTime()
 
-  private def spinning(body: Runtime ?=> Unit): List[Spin] = observed(RealTime())(body)
+  private def spinning(body: WeirRuntime ?=> Unit): List[Spin] = observed(RealTime())(body)
 
   /** Returns the spins that are reported while `body` runs on a runtime of its own, by real
     * processor time: code that should not be reported on an idle machine is not reported on a busy
     * one either.
     */
-  private def spins(body: Runtime ?=> Unit): List[Spin] = observed(ProcessorTime())(body)
+  private def spins(body: WeirRuntime ?=> Unit): List[Spin] = observed(ProcessorTime())(body)
 
-  private def observed(times: ProcessorTime)(body: Runtime ?=> Unit): List[Spin] =
-    val runtime = Runtime(Scheduler(2, 64, times), SystemTimers(), null)
+  private def observed(times: ProcessorTime)(body: WeirRuntime ?=> Unit): List[Spin] =
+    val runtime = WeirRuntime(Scheduler(2, 64, times), SystemTimers(), null)
     reported.clear()
     runtime.onSpin(spin => reported.add(spin): Unit)
     body(using runtime)
@@ -81,7 +81,7 @@ class SpinReportsSuite extends WeirSuite:
     val found = spinning {
       val released = CountDownLatch(1)
       val blocked = Task(released.await()).start.runSync()
-      eventually("the watch looks seldom")(summon[Runtime].scheduler.watch.isSlow)
+      eventually("the watch looks seldom")(summon[WeirRuntime].scheduler.watch.isSlow)
       Task(spin()).start.flatMap(_.join).runSync(): Unit
       released.countDown()
       blocked.join.runSync(): Unit

@@ -7,6 +7,7 @@ import java.time.Duration as JavaDuration
 import java.util.concurrent.ConcurrentHashMap
 import scala.concurrent.duration.*
 import weir.*
+import weir.std.{Cache, KeyedSemaphore, RateLimiter}
 
 /** What has become of a page. */
 enum Fetched:

@@ -7,7 +7,8 @@ import com.github.plokhotnyuk.jsoniter_scala.core.{
   writeToArray
 }
 import java.io.IOException
-import weir.{Stream, Text}
+import weir.Stream
+import weir.io.Text
 
 /** JSON lines (NDJSON): a value of JSON in each line, by jsoniter-scala, whose macro makes the
   * codec of a type: `given JsonValueCodec[User] = JsonCodecMaker.make`.

@@ -1,7 +1,7 @@
 package weir.postgres
 
 import scala.concurrent.duration.*
-import weir.StreamMonitor
+import weir.std.StreamMonitor
 
 /** The options for applying scripts.
   *

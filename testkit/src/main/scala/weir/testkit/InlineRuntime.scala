@@ -5,7 +5,7 @@ import scala.collection.mutable
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.fiber.TaskFiber
 import weir.runtime.{ExecutionThread, Job, Scheduler}
-import weir.{ContextHook, Outcome, Runtime, Task}
+import weir.{ContextHook, Outcome, Task, WeirRuntime}
 
 /** A runtime for tests that runs all fibers on the calling thread, one slice after the other. It
   * returns the outcome of a task, or reports that the task will never end. It is for tests of laws,
@@ -23,8 +23,8 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
   private val clock = VirtualClock()
   private val scheduler = InlineScheduler(seed)
 
-  /** The runtime that the tasks run on, for code that takes a `Runtime`. */
-  val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
+  /** The runtime that the tasks run on, for code that takes a `WeirRuntime`. */
+  val runtime: WeirRuntime = new WeirRuntime(scheduler, clock, ContextHook.installed):
     override private[weir] def report(where: String, error: Throwable): Unit =
       if !silent then super.report(where, error)
 

@@ -7,7 +7,7 @@ import weir.{Resource, Task}
   *
   * The resource of one test (`ResourceFunFixture`) is a part of the test: it lives on the test's
   * runtime, in its virtual time. Resources that are named in `munitFixtures` are opened and closed
-  * outside of the tests, so they live on `Runtime.default`, in real time.
+  * outside of the tests, so they live on `WeirRuntime.default`, in real time.
   */
 trait ResourceFixtures:
   self: munit.FunSuite =>

@@ -5,7 +5,7 @@ import weir.fiber.{FiberCore, TaskFiber, Waiter}
 import weir.runtime.Scheduler
 import weir.group.Failures
 import weir.testkit.explore.{Disturbances, Execution, Exploration}
-import weir.{ContextHook, Fiber, Outcome, Runtime, Task}
+import weir.{ContextHook, Fiber, Outcome, Task, WeirRuntime}
 
 /** A runtime for tests. Its clock stands still while anything can run, and then jumps to the next
   * alarm. A test that waits for hours ends in milliseconds, and one that waits for ever fails, with
@@ -41,8 +41,8 @@ final class TestRuntime private (
   private val fibers = Fibers()
   private val outside = Outside()
 
-  /** The runtime that the tasks run on, for code that takes a `Runtime`. */
-  val runtime: Runtime = new Runtime(scheduler, clock, ContextHook.installed):
+  /** The runtime that the tasks run on, for code that takes a `WeirRuntime`. */
+  val runtime: WeirRuntime = new WeirRuntime(scheduler, clock, ContextHook.installed):
     override private[weir] def begun(fiber: FiberCore): Unit = fibers.add(fiber)
     override private[weir] def waitsOutside(waiter: Waiter): Unit = outside.add(waiter)
 

@@ -2,7 +2,8 @@ package weir.zstd
 
 import com.github.luben.zstd.{ZstdInputStream, ZstdOutputStream}
 import java.io.{ByteArrayOutputStream, IOException}
-import weir.{Source, Stream, Task, throughInputStream}
+import weir.io.Source
+import weir.{Stream, Task, throughInputStream}
 
 /** Zstandard (RFC 8878) for streams of bytes, by zstd-jni, which is native code: a program needs
   * `--enable-native-access=ALL-UNNAMED` so that JDK 25 does not warn about it.

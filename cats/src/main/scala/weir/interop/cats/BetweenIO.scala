@@ -4,7 +4,7 @@ import _root_.cats.effect.IO
 import _root_.cats.effect.unsafe.IORuntime
 import scala.concurrent.{ExecutionContext, Promise}
 import scala.util.{Failure, Success}
-import weir.{Outcome, Runtime, Task}
+import weir.{Outcome, Task, WeirRuntime}
 
 /** Converts between `Task` and `IO`. Both represent a cancel of itself by `None`, which is no
   * error. So an error that happens to be a `CancellationException` stays an error.
@@ -31,7 +31,7 @@ private[cats] object BetweenIO:
         case None => Task.canceled.andThen(Task.never)
       }
 
-  def toIO[A](task: Task[A], runtime: Runtime): IO[A] =
+  def toIO[A](task: Task[A], runtime: WeirRuntime): IO[A] =
     IO.async[Option[A]] { callback =>
       IO {
         val ended = Promise[Unit]()

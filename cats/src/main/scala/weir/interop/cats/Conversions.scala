@@ -5,14 +5,14 @@ import _root_.cats.effect.std.{Queue as CatsQueue, Semaphore as CatsSemaphore}
 import _root_.cats.effect.unsafe.IORuntime
 import _root_.cats.effect.{IO, kernel}
 import _root_.cats.~>
-import weir.{Deferred, Outcome, Queue, Ref, Resource, Runtime, Semaphore, Task}
+import weir.{Deferred, Outcome, Queue, Ref, Resource, Semaphore, Task, WeirRuntime}
 
 extension [A](task: Task[A])
 
   /** Converts this task into an `IO` that runs it on `runtime`. **Cancelled**: cancels the task,
     * and waits for its finalizers. A task that cancels itself cancels the `IO`.
     */
-  def toIO(using runtime: Runtime): IO[A] = BetweenIO.toIO(task, runtime)
+  def toIO(using runtime: WeirRuntime): IO[A] = BetweenIO.toIO(task, runtime)
 
 extension [A](io: IO[A])
 
@@ -24,7 +24,7 @@ extension [A](io: IO[A])
 /** `toIO` for any value. With it, `mapK` of Cats Effect converts things of `Task` into things of
   * `IO`.
   */
-def taskToIO(using runtime: Runtime): Task ~> IO = new (Task ~> IO):
+def taskToIO(using runtime: WeirRuntime): Task ~> IO = new (Task ~> IO):
   def apply[A](task: Task[A]): IO[A] = BetweenIO.toIO(task, runtime)
 
 /** `toTask` for any value. With it, `mapK` of Cats Effect converts things of `IO` into things of

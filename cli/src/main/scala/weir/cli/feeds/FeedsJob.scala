@@ -5,7 +5,8 @@ import java.net.URI
 import java.util.concurrent.ThreadLocalRandom
 import scala.concurrent.duration.*
 
-import weir.{Stream, StreamMonitor, Task}
+import weir.std.StreamMonitor
+import weir.{Stream, Task}
 import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace, Proxies}
 import weir.cli.feeds.give.{Giver, Receiver}

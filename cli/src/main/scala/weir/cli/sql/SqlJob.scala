@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
-import weir.{Resource, Stream, StreamMonitor, Task}
+import weir.std.StreamMonitor
+import weir.{Resource, Stream, Task}
 import weir.cli.{BadInput, ErrorTerminal, Foreground, ResultFile}
 import weir.cli.lab.LabReport
 import weir.cli.sql.report.*
@@ -41,7 +42,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
   def run(): Int =
     // Loading the driver may take a while on a slow machine; that is nothing for a user of the
     // program.
-    weir.Runtime.default.onSpin(_ => ())
+    weir.WeirRuntime.default.onSpin(_ => ())
     try
       Foreground.run(if settings.isDryRun then dryRun else onDatabase, SqlJob.stopTime) match
         case Foreground.Ended.Done(code) => code

@@ -5,7 +5,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.{Runtime, Spin}
+import weir.{Spin, WeirRuntime}
 import weir.cli.TempFolder
 
 /** Feeds of megabytes among small ones. */
@@ -15,7 +15,7 @@ class LargeFeedsSuite extends FunSuite with TempFolder:
   folder.test("large feeds are stored whole, keep no carrier, and make no other feed time out"):
     folder =>
       val spins = ConcurrentLinkedQueue[Spin]()
-      Runtime.default.onSpin(spin => spins.add(spin): Unit)
+      WeirRuntime.default.onSpin(spin => spins.add(spin): Unit)
       val site = Seq("--site-feeds", "60", "--site-large", "4", "--speed", "20")
       val database = folder.resolve("feeds.db").toString
       val result = FeedsProgram.run(Seq("--db", database, "--timeout", "10s") ++ site*)

@@ -6,7 +6,7 @@ import java.net.{InetAddress, InetSocketAddress, StandardProtocolFamily}
 import java.nio.channels.ServerSocketChannel
 import java.util.concurrent.ThreadFactory
 import weir.interop.cats.given
-import weir.{Runtime, Task}
+import weir.{Task, WeirRuntime}
 
 /** TCP over sockets that block; the rest is fs2's own network.
   *
@@ -99,7 +99,7 @@ private[net] object OnWorker:
     Task.defer(if Thread.currentThread.isVirtual then here else elsewhere(here))
 
   private def elsewhere[A](task: Task[A]): Task[A] =
-    val onWorker = task.evalOn(summon[Runtime].executionContext)
+    val onWorker = task.evalOn(summon[WeirRuntime].executionContext)
     Task.uncancelable(poll =>
       onWorker.start.flatMap(fiber => poll(fiber.joinOrFail).onCancel(fiber.cancel))
     )

@@ -3,7 +3,8 @@ package weir.kafka.consumer
 import java.util.{ArrayList, List as JList}
 import org.apache.kafka.clients.consumer.ConsumerRecord
 import weir.kafka.CommittableRecord
-import weir.{Source, Task}
+import weir.Task
+import weir.io.Source
 
 /** Records of one partition, which are handed out before those of another. */
 private[kafka] final class Chunk[K, V](

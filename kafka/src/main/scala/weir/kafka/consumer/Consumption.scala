@@ -5,7 +5,8 @@ import java.util.List as JList
 import org.apache.kafka.clients.consumer.{Consumer, KafkaConsumer as Client}
 import scala.concurrent.duration.FiniteDuration
 import weir.kafka.{AssignedPartition, CommittableRecord, ConsumerSettings, KafkaFailure}
-import weir.{Source, Stream, Task}
+import weir.io.Source
+import weir.{Stream, Task}
 
 /** Begins to read: looks for the topics, then starts the poll thread. */
 private[kafka] object Consumption:

@@ -2,7 +2,8 @@ package weir.postgres.input
 
 import java.io.IOException
 import java.util.Arrays
-import weir.{Source, Task}
+import weir.Task
+import weir.io.Source
 import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
 import weir.postgres.split.Splitter
 

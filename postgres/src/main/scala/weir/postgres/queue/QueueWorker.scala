@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
-import weir.{Channel, Fiber, Outcome, Resource, Stream, Supervisor, Task}
+import weir.std.Supervisor
+import weir.{Channel, Fiber, Outcome, Resource, Stream, Task}
 import weir.postgres.{PgJob, PgWorker}
 
 /** Takes jobs, runs them, and reports their outcomes: one run of `PgQueue.stream`.

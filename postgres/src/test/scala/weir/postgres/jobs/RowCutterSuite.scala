@@ -1,10 +1,9 @@
 package weir.postgres.jobs
 
 import scala.util.Random
-import weir.WeirSuite
 import weir.postgres.{Piece, ScriptLimits}
 import weir.postgres.split.Splitter
-import weir.Tier
+import weir.{Tier, WeirSuite}
 
 class RowCutterSuite extends WeirSuite:
 

@@ -3,9 +3,8 @@ package weir.postgres.split
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.concurrent.duration.*
 import scala.util.Random
-import weir.WeirSuite
 import weir.postgres.split.Splits.Part
-import weir.Tier
+import weir.{Tier, WeirSuite}
 
 /** Random scripts, each split whole, byte by byte, at random cuts, and by the naive splitter:
   * always into the same.

@@ -4,7 +4,7 @@ import weir.fiber.{FiberCore, Waiter}
 import weir.runtime.{Alarm, Job}
 import weir.testkit.VirtualThreads
 import weir.testkit.agent.Site
-import weir.{ContextHook, Runtime}
+import weir.{ContextHook, WeirRuntime}
 
 /** Runs the strands of a program one at a time, on the thread that drives it, as the strategy
   * decides.
@@ -25,8 +25,8 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     val thread = carried
     if thread eq null then Nil else thread.getStackTrace.toList.take(20)
 
-  protected def newRuntime(): Runtime =
-    new Runtime(ExploreScheduler(this, threads), clock, ContextHook.installed):
+  protected def newRuntime(): WeirRuntime =
+    new WeirRuntime(ExploreScheduler(this, threads), clock, ContextHook.installed):
       override private[weir] def begun(fiber: FiberCore): Unit = add(fiber)
       override private[weir] def waitsOutside(waiter: Waiter): Unit = outsiders.awaits(waiter)
       override private[weir] def report(where: String, error: Throwable): Unit = ()

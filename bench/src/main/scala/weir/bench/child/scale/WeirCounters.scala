@@ -1,6 +1,6 @@
 package weir.bench.child.scale
 
-import weir.Runtime
+import weir.WeirRuntime
 import weir.lab.scale.ScaleCount
 
 /** Reads Weir's own counts. There are none unless the JVM was started with
@@ -17,7 +17,7 @@ private[scale] object WeirCounters extends Counters:
   )
 
   def read(): Map[ScaleCount, Long] =
-    val counters = Runtime.counters
+    val counters = WeirRuntime.counters
     if counters.isEmpty then Map.empty
     else
       events.map((count, is) => count -> counters.collect { case (n, c) if is(n) => c }.sum).toMap

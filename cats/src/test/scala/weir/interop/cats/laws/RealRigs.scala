@@ -10,7 +10,7 @@ import org.scalacheck.{Cogen, Gen}
 import scala.concurrent.ExecutionContext
 import scala.concurrent.duration.*
 import weir.runtime.{Scheduler as WeirScheduler, SystemTimers, Tuning}
-import weir.{Outcome as Ended, Runtime, Task}
+import weir.{Outcome as Ended, Task, WeirRuntime}
 
 /** The runtime of programs, with its threads and its clock. A run never ends if nothing is left
   * that could end it: the runtime is quiet, and the contexts for `evalOn` are.
@@ -18,7 +18,7 @@ import weir.{Outcome as Ended, Runtime, Task}
 object RealTask extends Rig[Task]:
   val effect: Async[Task] = weir.interop.cats.asyncForTask
   private val runtime =
-    new Runtime(
+    new WeirRuntime(
       WeirScheduler(WeirScheduler.carriersOfThisJvm, Tuning.ringCapacity),
       SystemTimers(),
       null

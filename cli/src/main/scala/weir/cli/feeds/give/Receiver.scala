@@ -3,7 +3,8 @@ package weir.cli.feeds.give
 import java.io.{IOException, PrintWriter}
 import java.nio.charset.StandardCharsets.UTF_8
 
-import weir.{Command, Stream, Task}
+import weir.io.Command
+import weir.{Stream, Task}
 
 /** The receiver of new items. */
 trait Receiver:

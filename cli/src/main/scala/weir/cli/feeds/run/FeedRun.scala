@@ -3,8 +3,9 @@ package weir.cli.feeds.run
 import java.sql.SQLException
 import scala.concurrent.duration.*
 
-import weir.{CyclicBarrier, KeyedQueue, Stream, StreamMonitor, Task}
-import weir.KeyedQueue.Next
+import weir.std.{CyclicBarrier, KeyedQueue, StreamMonitor}
+import weir.{Stream, Task}
+import weir.std.KeyedQueue.Next
 import weir.cli.feeds.fetch.{Answer, Backoff, Failure, Fetcher, Reason}
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.run.DocumentExecutors.DocumentExecutor

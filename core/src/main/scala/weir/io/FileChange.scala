@@ -1,0 +1,12 @@
+package weir.io
+
+import java.nio.file.Path
+
+/** A change in a directory that `Stream.watch` watches. */
+enum FileChange:
+  case Created(path: Path)
+  case Modified(path: Path)
+  case Deleted(path: Path)
+
+  /** The system has lost some changes: look at the directory itself. */
+  case Missed

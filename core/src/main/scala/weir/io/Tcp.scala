@@ -1,0 +1,187 @@
+package weir.io
+
+import java.io.IOException
+import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket, SocketException}
+import java.util.concurrent.ConcurrentHashMap
+import scala.concurrent.duration.{DurationInt, FiniteDuration}
+import weir.stream.{BlockSource, ByteInput, Pull}
+import weir.{Outcome, Poll, Resource, Stream, Task}
+
+/** TCP connections: those that others open to this process, and those that this process opens. */
+object Tcp:
+
+  /** Connects to `port` of `host`. The connection is closed at the release.
+    *
+    * **Waits** until the other side accepts. **Cancelled** meanwhile: closes the socket, and does
+    * not wait for a lookup of the host's name. **Fails** with an `IOException`.
+    * {{{
+    * val answer: Task[List[String]] = Tcp.connect("localhost", 7).use { connection =>
+    *   connection.write("hello\n".getBytes) >>
+    *     Text.lines(Text.utf8Decode(connection.bytes())).take(1).toList
+    * }
+    * }}}
+    */
+  def connect(host: String, port: Int): Resource[Connection] = Resource
+    .makeFull(poll => addressOf(poll, host).flatMap(connectTo(poll, _, port)))((connection, _) =>
+      connection.close
+    )
+
+  private def connectTo(poll: Poll, address: InetAddress, port: Int): Task[Connection] =
+    Task(Socket()).flatMap { socket =>
+      val close = Task(socket.close())
+      val connecting = Task.delay(socket.connect(InetSocketAddress(address, port)))
+      poll(connecting.cancelable(close))
+        .guaranteeCase {
+          case Outcome.Succeeded(_) => Task.unit
+          case _ => close
+        }
+        .map(_ => Connection(socket))
+    }
+
+  /** Looks up `host`. The lookup is native code, which waits for name servers and which nothing
+    * ends.
+    */
+  private def addressOf(poll: Poll, host: String): Task[InetAddress] =
+    Task.abandonable(poll)(InetAddress.getByName(host))(_ => ())
+
+  /** Listens at `port` of the address `host`, or at a free port if `port` is 0. At the release,
+    * closes the server and all its connections.
+    *
+    * **Fails** with an `IOException` if the port is in use.
+    * {{{
+    * val port: Task[Int] = Tcp.listen(0).use(server => Task(server.port))
+    * }}}
+    */
+  def listen(port: Int, host: String = "localhost", backlog: Int = 50): Resource[Server] =
+    Resource
+      .makeFull(addressOf(_, host))((_, _) => Task.unit)
+      .flatMap(address => listenOn(ServerSocket(port, backlog, address)))
+
+  private[weir] def listenOn(socket: => ServerSocket): Resource[Server] =
+    Resource.make(Task(Server(socket)))(server => Task(server.closeAll()))
+
+  /** A listening socket.
+    *
+    *   - **Shared**: `open`, the connections that were accepted and are not released.
+    *   - **The race that we fear**: a connection is accepted while `closeAll` goes through `open`,
+    *     which misses it. `closeAll` closes the socket first, and `accept` checks for that after it
+    *     has added the connection. So one of the two closes the connection.
+    */
+  final class Server private[Tcp] (socket: ServerSocket):
+    private val open = ConcurrentHashMap.newKeySet[Socket]()
+
+    /** The port that it listens at. */
+    val port: Int = socket.getLocalPort
+
+    /** Emits the connections as they arrive. Each is accepted when the stream is asked for it.
+      * Never ends by itself. A connection is closed at the release of its resource; a connection
+      * that is not used is closed with the server.
+      *
+      * **Waits** for the next connection. If one cannot be accepted, as when the process has too
+      * many files open, prints the error and tries again after a pause of 10 ms, which doubles each
+      * time up to a second. **Cancelled** meanwhile: closes the server for good. **Fails** with an
+      * `IOException` once the server is closed.
+      * {{{
+      * val first: Task[List[String]] = Tcp.listen(8080).use { server =>
+      *   server.connections.flatMap(Stream.resource(_)).take(1).flatMap { connection =>
+      *     connection.bytes().through(Text.utf8Decode).through(Text.lines)
+      *   }.toList
+      * }
+      * }}}
+      */
+    val connections: Stream[Resource[Connection]] =
+      Stream.repeatEval(acceptNext(Tcp.firstPause).cancelable(Task(socket.close())))
+
+    /** Runs `handle` for each connection, for at most `limit` connections at a time, and closes the
+      * connection after it. Never ends by itself. If a connection cannot be accepted, continues as
+      * `connections` does. **Fails** with the first error of a `handle`, which cancels the others:
+      * an error that concerns only its own connection must be handled in `handle`.
+      * {{{
+      * val echo: Task[Unit] = Tcp.listen(8080).use(
+      *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).attempt)
+      * )
+      * }}}
+      */
+    def serve(limit: Int)(handle: Connection => Task[Any]): Task[Unit] =
+      connections.parEvalMapUnordered(limit)(_.use(handle)).drain
+
+    /** Accepts a connection, or tries again after `pause`. During the pause, open connections may
+      * end, which frees what was missing.
+      */
+    private def acceptNext(pause: FiniteDuration): Task[Resource[Connection]] =
+      Task.delay(accept()).handleErrorWith {
+        case error: IOException if !socket.isClosed =>
+          Task.onRuntime(_.report(s"Tcp.Server: accepting a connection at port $port", error)) >>
+            Task.sleep(pause) >> acceptNext((pause * 2).min(Tcp.longestPause))
+        case error => Task.fail(error)
+      }
+
+    /** Accepts a connection and adds it to `open` before a cancel can take effect. */
+    private def accept(): Resource[Connection] =
+      val accepted = socket.accept()
+      open.add(accepted): Unit
+      if socket.isClosed then
+        accepted.close()
+        throw SocketException("Tcp.Server: it was closed while it accepted a connection.")
+      Resource.make(Task(Connection(accepted)))(connection =>
+        Task(open.remove(accepted)).flatMap(_ => connection.close)
+      )
+
+    private[Tcp] def closeAll(): Unit = Pull.both(socket.close(), open.forEach(_.close()))
+
+    /** Returns the number of connections that the release would close. */
+    private[weir] def openConnections: Int = open.size
+
+  /** A connection. One fiber may read from it while another writes to it. */
+  final class Connection private[Tcp] (socket: Socket):
+
+    /** Returns the address of the other side. */
+    def remote: InetSocketAddress = socket.getRemoteSocketAddress.asInstanceOf[InetSocketAddress]
+
+    /** Emits the bytes that the other side sends, in blocks as each read returns them, at most
+      * `blockBytes` in a block. Ends when the other side sends no more. The connection stays open
+      * after that. Bytes that one stream has not read are read by the next one.
+      *
+      * **Cancelled** while it reads: closes the connection. **Fails** with an `IOException`.
+      * {{{
+      * def requests(connection: Tcp.Connection): Stream[String] =
+      *   connection.bytes().through(Text.utf8Decode).through(Text.linesOfAtMost(8192))
+      * }}}
+      */
+    def bytes(blockBytes: Int = 65536): Stream[Array[Byte]] =
+      require(
+        blockBytes >= 1,
+        s"Tcp.Connection.bytes: the size of a block was $blockBytes. It must be at least 1."
+      )
+      BlockSource.stream(ByteInput.ofSocket(socket), blockBytes)
+
+    /** Sends all of `block`. **Waits** while the other side does not read. **Cancelled** meanwhile:
+      * closes the connection. **Fails** with an `IOException`.
+      * {{{
+      * def greet(connection: Tcp.Connection): Task[Unit] = connection.write("hello\n".getBytes)
+      * }}}
+      */
+    def write(block: Array[Byte]): Task[Unit] =
+      Task.delay(socket.getOutputStream.write(block)).cancelable(close)
+
+    /** As `write`, for all of `blocks`.
+      * {{{
+      * def sendFile(connection: Tcp.Connection): Task[Unit] =
+      *   connection.writeAll(Stream.fromPath(path))
+      * }}}
+      */
+    def writeAll(blocks: Stream[Array[Byte]]): Task[Unit] = blocks.evalMap(write).drain
+
+    /** Tells the other side that nothing more will be sent. The connection can still be read from.
+      * {{{
+      * def answer(connection: Tcp.Connection): Task[String] =
+      *   connection.write("count\n".getBytes) >> connection.endOfOutput >>
+      *     connection.bytes().through(Text.utf8Decode).mkString()
+      * }}}
+      */
+    def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
+
+    private[Tcp] def close: Task[Unit] = Task(socket.close())
+
+  private val firstPause = 10.millis
+  private val longestPause = 1.second
