@@ -78,7 +78,7 @@ class HeldHostSuite extends FunSuite with TempFolder:
 
   private def addresses(host: String, count: Int) = (1 to count).map(n => s"http://$host/$n")
 
-  folder.test("200 feeds of a host that wants an hour of pause get no more than a turn each of it"):
+  folder.test("200 feeds of a host that wants an hour of pause ask it once for each permit"):
     folder =>
       served(_ => RawServer.text(429, "Retry-After: 3600", "Content-Length: 0")("")): server =>
         var shared = Shared(folder, server, addresses("a.example", 200))

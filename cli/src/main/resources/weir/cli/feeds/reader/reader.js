@@ -55,7 +55,7 @@
       if (list.children.length && none && none.className === 'none') none.remove();
     });
     // The link to older items goes on where the list now ends.
-    ['pages', 'turn'].forEach(function (id) {
+    ['pages', 'pager'].forEach(function (id) {
       var old = document.getElementById(id);
       var other = next.getElementById(id);
       if (old && !old.isEqualNode(other)) old.replaceWith(other);

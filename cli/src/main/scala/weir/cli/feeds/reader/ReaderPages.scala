@@ -102,7 +102,7 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
     val stages = Stages.latest(connection).map(_ => PageLayout.Link("/stages", "Stages", None))
     (PageLayout.Link("/", "Newest items", None) +: counted :+ latest) ++ stages
 
-  /** The page after the place that `before` names, if it names one. */
+  /** Returns the page after the place that `before` names, if it names one. */
   private def fromPlace(parameter: String => Option[String])(
       page: Option[ItemQuery.Place] => Reply
   ): Reply =
@@ -113,20 +113,20 @@ private[reader] final class ReaderPages(store: StoreReader, times: LocalTime, st
       case Some(_) => Reply.problem(400, "There is no such page of items.")
 
   private def older(path: String, found: Vector[ListedItem]): Frag =
-    turn(Option.when(found.size > pageSize):
+    pager(Option.when(found.size > pageSize):
       val last = found(pageSize - 1).place
       a(href := s"$path?before=${last.at}-${last.firstSeenAt}-${last.id}", "Older items"))
 
   private def beside(path: String, number: Int, hasMore: Boolean): Frag =
     def link(to: Int, text: String) =
       a(href := s"$path${if path.contains('?') then "&" else "?"}page=$to", text)
-    turn(
+    pager(
       Option.when(number > 1)(link(number - 1, "Previous page")),
       Option.when(hasMore)(link(number + 1, "Next page"))
     )
 
-  /** The links to other pages of a list, which the page's script keeps up to date. */
-  private def turn(links: Frag*): Frag = p(id := "turn", cls := "turn", links)
+  /** Returns the links to other pages of a list, which the page's script keeps up to date. */
+  private def pager(links: Frag*): Frag = p(id := "pager", cls := "pager", links)
 
 private[reader] object ReaderPages:
   private val pageSize = 50

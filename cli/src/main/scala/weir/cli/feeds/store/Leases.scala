@@ -11,10 +11,10 @@ import scala.concurrent.duration.*
   *   - **A lease** gives a feed to a worker. It holds for as long as the worker lives and has not
   *     given it up. Storing a check removes the lease in the same transaction, and is refused where
   *     there is none: so no check is stored twice, also not that of a process that was asleep.
-  *   - **A turn of a host** is a lease with the host's name in it. Takes for a host come one after
-  *     the other, so counting them is safe.
-  *   - **A host that is held** has no turn: the statement that gives one looks at [[HostHolds]],
-  *     and a hold is written before the turn that led to it is given up.
+  *   - **A permit of a host** is a lease with the host's name in it. Takes for a host come one
+  *     after the other, so counting them is safe.
+  *   - **A host that is held** has no permit: the statement that gives one looks at [[HostHolds]],
+  *     and a hold is written before the permit that led to it is given up.
   *   - **A killed process** is missed when its time is over; on its own machine at once, since its
   *     number is no longer that of a process.
   *
@@ -120,14 +120,14 @@ final class Leases private[store] (
       perHost: Option[Int]
   ): Boolean =
     val host = perHost.map(_ => feed.url.host)
-    val turns = s"""SELECT count(*) FROM lease t
+    val permits = s"""SELECT count(*) FROM lease t
       |WHERE t.host = ? AND t.feed_id <> feed.id AND t.worker_id IN ($living)""".stripMargin
     val (hasTurn, more) = perHost match
       case None => ("", Seq.empty)
       case Some(limit) =>
         val isHeld = s"SELECT 1 FROM host_hold h WHERE h.host = ? AND ${holds.isHeld}"
         (
-          s"AND ($turns) < ? AND NOT EXISTS ($isHeld)",
+          s"AND ($permits) < ? AND NOT EXISTS ($isHeld)",
           Seq(feed.url.host, limit, feed.url.host)
         )
     1 == Sql.update(
@@ -225,7 +225,7 @@ final class Leases private[store] (
     for own <- List(line, pulse) if own ne store do own.close()
 
 object Leases:
-  /** The numbers of the runs that are believed to live, as a query. */
+  /** Returns the numbers of the runs that are believed to live, as a query. */
   private[store] def living(database: Database): String =
     s"SELECT id FROM worker WHERE until_ms > ${database.now}"
 

@@ -203,13 +203,13 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       assertEquals(texts(front, ".checks .outcome").head, "timed out")
       keep("reader-live", front)
 
-      assertEquals(texts(front, ".turn a"), Vector.empty)
+      assertEquals(texts(front, ".pager a"), Vector.empty)
       data.fetched("https://c.example/", "C", (1 to 20).map(n => s"more $n" -> "x")*)
       look(front)
       eventually("more are there than a page has")(texts(front, ".items .title").head == "more 1")
       assertEquals(texts(front, ".items .title").size, 50)
       assertEquals(texts(front, ".items .title").last, "old 28")
-      val older = visit(address, href(front, ".turn a"))
+      val older = visit(address, href(front, ".pager a"))
       assertEquals(texts(older, ".items .title"), (29 to 40).map(n => s"old $n").toVector)
       assertEquals(front.problems ++ failing.problems, Vector.empty)
 

@@ -132,11 +132,11 @@ class ReaderServerSuite extends FunSuite with TempFolder:
         val shown = page(address, path)
         val next = shown.select(link).asScala.lastOption.map(_.attr("href"))
         texts(shown, query) ++ next.toList.flatMap(walk(_, query, link))
-      val all = walk("/", ".items .title", ".turn a")
+      val all = walk("/", ".items .title", ".pager a")
       assertEquals(all, (1 to 70).map(n => s"b$n").toList ++ (1 to 70).map(n => s"a$n"))
       val feed = page(address, "/").select(".items .about a").attr("href")
-      assertEquals(walk(feed, ".items .title", ".turn a"), (1 to 70).map(n => s"b$n").toList)
-      val feeds = walk("/feeds", ".feeds .title", ".turn a:contains(Next)")
+      assertEquals(walk(feed, ".items .title", ".pager a"), (1 to 70).map(n => s"b$n").toList)
+      val feeds = walk("/feeds", ".feeds .title", ".pager a:contains(Next)")
       assertEquals((feeds.size, feeds.distinct.size), (122, 122))
 
   folder.test("what a stranger wrote is text in every page, and runs nowhere"): folder =>

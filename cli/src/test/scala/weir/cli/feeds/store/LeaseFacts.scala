@@ -105,7 +105,7 @@ trait LeaseFacts:
       assertEquals(own.take(feed, due, None), Answer.Ours)
       store.close()
 
-  test("the turns of a host are counted over all processes; a feed that rests has none"):
+  test("the permits of a host are counted over all processes; a feed that rests has none"):
     shared(4): (start, feeds) =>
       val (one, two) = (start(1, 1.hour), start(2, 1.hour))
       assertEquals(one.take(feeds(0), Some(2)), Answer.Ours)
@@ -122,7 +122,7 @@ trait LeaseFacts:
       two.leases.close()
       assertEquals(one.take(feeds(3), Some(2)), Answer.Ours)
 
-  test("taken by many at once, a feed is one's, and a host has no turn too many"):
+  test("taken by many at once, a feed is one's, and a host has no permit too many"):
     shared(30): (start, feeds) =>
       val processes = (1 to 3).map(start(_, 1.hour))
       val answers = java.util.concurrent.ConcurrentLinkedQueue[(Long, Answer)]()
