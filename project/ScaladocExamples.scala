@@ -16,23 +16,15 @@ object ScaladocExamples {
     "Command" -> Set(),
     "Signal" -> Set("unsafe"),
     "Sinks" -> Set(),
-    "Stream" -> Set(
-      "withFilter", // what the compiler calls
-      "void",
-      "mergeHaltRight",
-      "mergeHaltBoth",
-      "parEvalMapUnbounded",
-      "parJoinUnbounded",
-      "forall",
-      "toVector",
-      "emits",
-      "fromChannel",
-      "fromOption",
-      "fromTry",
-      "iterateEval",
-      "never",
-      "rangeLong"
-    ),
+    "Stream" -> Set("never"),
+    "StreamChanges" -> Set("withFilter", "void"), // the compiler calls withFilter
+    "StreamCombinations" -> Set(),
+    "StreamConcurrency" -> Set("mergeHaltRight", "mergeHaltBoth", "parJoinUnbounded"),
+    "StreamEnds" -> Set("forall", "toVector"),
+    "StreamInputs" -> Set("fromChannel"),
+    "StreamParallelMaps" -> Set("parEvalMapUnbounded"),
+    "StreamTimes" -> Set(),
+    "StreamValues" -> Set("emits", "fromOption", "fromTry", "iterateEval", "rangeLong"),
     "Tcp" -> Set("port", "remote"), // plain values
     "Text" -> Set(),
     "Topic" -> Set("subscriberCount", "unsafe")

@@ -11,7 +11,10 @@ class RunTwiceOperatorsSuite extends RunTwice:
   private def even(n: Int) = n % 2 == 0
   private def next(n: Int) = Task(n + 1)
 
-  complete(List(classOf[Stream[?]]))
+  complete(
+    List(classOf[Stream[?]]),
+    internal = Set("beside", "transform", "withEnd").map("Stream." + _)
+  )
 
   /** The elements in any order. */
   private def mixed(name: String)(expected: Int*)(description: => Stream[Int]): Unit =
