@@ -404,7 +404,7 @@ lazy val kafka = project
   .settings(
     libraryDependencies ++= Seq(
       "org.apache.kafka" % "kafka-clients" % kafkaVersion,
-      "org.slf4j" % "slf4j-nop" % "1.7.36" % Test
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
     Test / javaOptions += {
       val jars = (kafkaBroker / Runtime / fullClasspathAsJars).value.files
