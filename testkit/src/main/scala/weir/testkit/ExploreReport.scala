@@ -7,10 +7,12 @@ import scala.concurrent.duration.FiniteDuration
   * @param orders the number of orders with at most `preemptions` pre-emptions that were run: all
   *   that differ in more than the order of steps that touch nothing in common
   * @param isExhaustive true if those were all orders with as many pre-emptions as `ExploreLimits`
-  *   allows
-  * @param isComplete true if there is no order with more pre-emptions either
+  *   allows, and with as many yields as `yieldsInRow` says
+  * @param isComplete true if there is no order with more pre-emptions or yields either
   * @param preemptions the number of pre-emptions up to which all orders were run; -1 if there was
   *   no time for those without any
+  * @param yieldsInRow the number of times in a row that a fiber may yield in those orders, as by
+  *   `Task.cede`, before another one takes a step; none if no fiber yields more often
   * @param randomOrders the number of further orders that were run, by random priorities
   * @param depth the depth of the bugs that those look for
   * @param probability the smallest probability with which they would have shown a bug of that depth
@@ -27,6 +29,7 @@ final case class ExploreReport(
     isExhaustive: Boolean,
     isComplete: Boolean,
     preemptions: Int,
+    yieldsInRow: Option[Int],
     randomOrders: Long,
     depth: Int,
     probability: Double,
@@ -46,6 +49,9 @@ final case class ExploreReport(
       else if isComplete then if orders == 1 then "the only order" else s"all $count orders"
       else if preemptions < 0 then "not all orders without pre-emptions"
       else s"all $count orders with at most $preemptions pre-emptions"
+    val yields =
+      if preemptions < 0 || differs.nonEmpty then ""
+      else yieldsInRow.fold("")(n => s" in which no fiber yields more than $n times in a row")
     val random =
       if randomOrders == 0 then ""
       else
@@ -54,4 +60,4 @@ final case class ExploreReport(
           s" by random priorities, which show a bug of depth $depth with a probability of at " +
           s"least $percent % ($strands strands, $steps steps)"
     val why = if differs.isEmpty then "" else differs.mkString(": ", "; ", "")
-    s"$all$random, in ${took.toMillis} ms$why"
+    s"$all$yields$random, in ${took.toMillis} ms$why"

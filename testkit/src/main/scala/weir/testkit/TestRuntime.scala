@@ -309,9 +309,9 @@ object TestRuntime:
     exploring(limits)(execution => test(Disturbed(Disturbances.cancels(execution))))
 
   /** As `explore`, but one task of the test fails, in each order at another place. Each piece of
-    * plain code that is a task, such as `Task(…)`, throws a `TestRuntime.Injected` in one order, in
-    * all fibers of that task. Masked code does not fail, because finalizers are masked. In one
-    * order nothing fails.
+    * plain code that is a task, such as `Task(…)`, and each function that it gives to `map`,
+    * `flatMap` and `defer`, throws a `TestRuntime.Injected` in one order, in all fibers of that
+    * task. Masked code does not fail, because finalizers are masked. In one order nothing fails.
     * {{{
     * TestRuntime.failEverywhere() { failing =>
     *   for

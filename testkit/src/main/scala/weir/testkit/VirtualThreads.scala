@@ -40,11 +40,12 @@ private[testkit] object VirtualThreads:
 
   private def open(instrumentation: Instrumentation): Unit =
     val mine = java.util.Set.of(getClass.getModule)
+    val opens = Map("java.lang" -> mine, "java.util.concurrent.locks" -> mine)
     instrumentation.redefineModule(
       classOf[Object].getModule,
       java.util.Set.of(),
       java.util.Map.of(),
-      Map("java.lang" -> mine).asJava,
+      opens.asJava,
       java.util.Set.of(),
       java.util.Map.of()
     )

@@ -34,8 +34,11 @@ final class Operations {
           "availablePermits", "remainingCapacity", "intValue", "longValue", "doubleValue",
           "floatValue", "plain", "knownSize", "value", "isCompleted");
 
-  private static final Set<String> releases =
-      Set.of("unlock", "unlockRead", "unlockWrite", "signal", "signalAll", "release");
+  private static final Set<String> waits =
+      Set.of(
+          "lockInterruptibly", "acquire", "await", "awaitNanos", "awaitUntil", "awaitAdvance",
+          "awaitAdvanceInterruptibly", "awaitTermination", "take", "takeFirst", "takeLast", "put",
+          "putFirst", "putLast", "transfer", "exchange", "invokeAll", "invokeAny");
 
   static boolean isConcurrent(String owner) {
     if (!owner.startsWith("java/util/concurrent/"))
@@ -52,18 +55,33 @@ final class Operations {
       case "java/lang/Math" -> name.equals("random");
       case "scala/math/package$", "scala/util/Random$" -> true;
       case "java/util/concurrent/ThreadLocalRandom" -> name.equals("current");
-      case "java/util/Random", "java/util/SplittableRandom", "java/security/SecureRandom" ->
+      case "java/util/Random",
+              "java/util/SplittableRandom",
+              "java/security/SecureRandom",
+              "scala/util/Random",
+              "java/util/Date" ->
           name.equals("<init>") && type.parameterCount() == 0;
+      case "java/util/Collections" -> name.equals("shuffle") && type.parameterCount() == 1;
       case "java/util/UUID" -> name.equals("randomUUID");
       case "java/lang/System" -> name.equals("nanoTime") || name.equals("currentTimeMillis");
-      case "java/time/Instant", "java/time/LocalDateTime", "java/time/ZonedDateTime" ->
+      case "java/time/Instant",
+              "java/time/LocalDate",
+              "java/time/LocalTime",
+              "java/time/LocalDateTime",
+              "java/time/OffsetDateTime",
+              "java/time/ZonedDateTime" ->
           name.equals("now");
+      case "java/time/Clock" -> name.startsWith("system");
+      case "java/util/Timer",
+              "java/util/concurrent/ForkJoinPool",
+              "java/util/concurrent/ThreadPoolExecutor",
+              "java/util/concurrent/ScheduledThreadPoolExecutor" ->
+          name.equals("<init>") || name.equals("commonPool");
       case "java/lang/Thread" -> name.equals("ofPlatform") || name.equals("<init>");
       case "java/util/concurrent/Executors" -> !name.contains("Virtual");
-      case "java/util/concurrent/ForkJoinPool" -> name.equals("commonPool");
-      case "java/util/concurrent/CompletableFuture" ->
-          (name.equals("supplyAsync") || name.equals("runAsync")) && type.parameterCount() == 1;
-      default -> false;
+      case "java/util/concurrent/CompletableFuture", "java/util/concurrent/CompletionStage" ->
+          name.endsWith("Async") && !type.displayDescriptor().contains("Executor");
+      default -> name.equals("parallelStream") && owner.startsWith("java/util/");
     };
   }
 
@@ -92,8 +110,39 @@ final class Operations {
         && !name.startsWith("getOrElseUpdate");
   }
 
+  /** Returns true if an interrupt ends the call, also one that came before. */
+  static boolean isInterruptible(String name, MethodTypeDesc type) {
+    return waits.contains(name) || type.displayDescriptor().contains("TimeUnit");
+  }
+
+  /** Returns true if the method calls functions, during which other threads may take steps. */
+  static boolean callsFunctions(MethodTypeDesc type) {
+    return type.parameterList().stream()
+        .anyMatch(
+            parameter ->
+                parameter.descriptorString().startsWith("Ljava/util/function/")
+                    || parameter.descriptorString().startsWith("Lscala/Function"));
+  }
+
+  static boolean isIterator(String owner) {
+    return owner.equals("java/util/Iterator")
+        || owner.equals("java/util/ListIterator")
+        || owner.equals("scala/collection/Iterator");
+  }
+
+  /** Returns true for a class that changes a field of the object that is its first argument. */
+  static boolean isFieldUpdater(String owner) {
+    return owner.startsWith("java/util/concurrent/atomic/") && owner.endsWith("FieldUpdater");
+  }
+
+  /** Returns true if the method returns a view of the object, whose methods are accesses to it. */
+  static boolean isView(String name, MethodTypeDesc type) {
+    return type.parameterCount() == 0
+        && (name.equals("iterator") || name.equals("listIterator"));
+  }
+
   static int kind(String name) {
-    if (releases.contains(name)) return Site.RELEASE;
+    if (name.equals("signal") || name.equals("signalAll")) return Site.SIGNAL;
     boolean isRead =
         reads.contains(name)
             || name.startsWith("contains")

@@ -31,13 +31,18 @@ public record Site(
    */
   public static final int MERGE = 2;
 
-  /** A change that only lets others go on, such as the release of a lock. */
-  public static final int RELEASE = 3;
+  /** A change that lets others go on once the lock is free that the thread has. */
+  public static final int SIGNAL = 3;
 
   public static final int OTHER = 4;
 
   /** As {@code MERGE}, but no other thread takes over before it. */
   public static final int RESPONSE = 5;
+
+  /** Returns true for an access to a field, false for a call. */
+  public boolean isField() {
+    return what.indexOf('.') >= 0;
+  }
 
   public String place() {
     return file.isEmpty() ? "" : file + ":" + line;

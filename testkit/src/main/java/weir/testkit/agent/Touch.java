@@ -2,7 +2,10 @@ package weir.testkit.agent;
 
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
 
 /**
  * The methods that the code of explored programs calls, as {@link Touching} has rewritten it:
@@ -44,6 +47,24 @@ public final class Touch {
     /** As {@code touch}, by a handle. */
     void handle(VarHandle handle, Object on, int site);
 
+    /** An access that began before the calls of its functions ends now. */
+    void after(Object on, int site);
+
+    /** As {@code touch}, for the field of that name. */
+    void field(Object on, String name, int site);
+
+    /** As {@code touch}, for an element of an array. */
+    void element(Object array, int index, int site);
+
+    /** The thread is about to access itself, such as its interrupt. */
+    void thread(int site);
+
+    /** The thread is about to make a call that an interrupt ends, also one that came before. */
+    void interruptible();
+
+    /** The methods of {@code view}, such as an iterator, are accesses to {@code of}. */
+    void viewed(Object of, Object view);
+
     /** The thread is about to enter a monitor, and holds it then. */
     void enter(Object monitor, int site);
 
@@ -54,7 +75,7 @@ public final class Touch {
     void entered(Object monitor);
 
     /** The thread is about to leave a monitor. */
-    void exit(Object monitor);
+    void exit(Object monitor, int site);
 
     /** The thread is about to wait in a monitor. Returns how often it has entered it. */
     int beginWait(Object monitor);
@@ -70,6 +91,12 @@ public final class Touch {
 
     /** An instruction of a task begins. */
     void begins(Object instruction, int site);
+
+    /** An instruction of a task has returned {@code result}. */
+    void ended(Object result);
+
+    /** A function of the user's is called, as a part of an instruction. */
+    void calls(Object function);
 
     /** A call follows whose result differs from run to run, or that starts a thread. */
     void unrepeatable(int site);
@@ -95,6 +122,49 @@ public final class Touch {
     if (sink != null) sink.handle(handle, on, site);
   }
 
+  public static void element(Object array, int index, int site) {
+    var sink = Touch.sink;
+    if (sink != null) sink.element(array, index, site);
+  }
+
+  public static void thread(int site) {
+    var sink = Touch.sink;
+    if (sink != null) sink.thread(site);
+  }
+
+  public static void interruptible() {
+    var sink = Touch.sink;
+    if (sink != null) sink.interruptible();
+  }
+
+  public static void viewed(Object of, Object view) {
+    var sink = Touch.sink;
+    if (sink != null) sink.viewed(of, view);
+  }
+
+  public static void after(Object on, int site) {
+    var sink = Touch.sink;
+    if (sink != null) sink.after(on, site);
+  }
+
+  /** As {@code handle}, by an updater of fields. */
+  public static void updater(Object updater, Object on, int site) {
+    var sink = Touch.sink;
+    if (sink != null) sink.field(on, fieldOf(updater), site);
+  }
+
+  /** The names of the fields that updaters change. */
+  private static final Map<Object, String> updated =
+      Collections.synchronizedMap(new WeakHashMap<>());
+
+  public static void named(Object updater, Object field) {
+    updated.put(updater, (String) field);
+  }
+
+  private static String fieldOf(Object updater) {
+    return updated.getOrDefault(updater, "?");
+  }
+
   public static void enter(Object monitor, int site) {
     var sink = Touch.sink;
     if (sink != null) sink.enter(monitor, site);
@@ -110,9 +180,9 @@ public final class Touch {
     if (sink != null) sink.entered(monitor);
   }
 
-  public static void exit(Object monitor) {
+  public static void exit(Object monitor, int site) {
     var sink = Touch.sink;
-    if (sink != null) sink.exit(monitor);
+    if (sink != null) sink.exit(monitor, site);
   }
 
   public static void notified(Object monitor, int site) {
@@ -126,6 +196,16 @@ public final class Touch {
   public static void begins(Object instruction, int site) {
     var sink = Touch.sink;
     if (sink != null) sink.begins(instruction, site);
+  }
+
+  public static void ended(Object result) {
+    var sink = Touch.sink;
+    if (sink != null) sink.ended(result);
+  }
+
+  public static void calls(Object function, int site) {
+    var sink = Touch.sink;
+    if (sink != null) sink.calls(function);
   }
 
   public static void unrepeatable(int site) {
@@ -169,6 +249,7 @@ public final class Touch {
   /** Replaces {@code Object.wait(long)}. */
   public static void await(Object monitor, long millis, int site) throws InterruptedException {
     at(monitor, site);
+    interruptible();
     var sink = Touch.sink;
     int times = sink == null ? 0 : sink.beginWait(monitor);
     try {

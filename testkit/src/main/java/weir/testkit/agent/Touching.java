@@ -59,6 +59,9 @@ public final class Touching implements ClassFileTransformer {
             .orElse(ClassHierarchyResolver.defaultResolver());
     var format = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
     var model = format.parse(bytes);
+    if (model.majorVersion() < ClassFile.JAVA_5_VERSION)
+      throw new UnsupportedOperationException(
+          "class files of version " + model.majorVersion() + " are too old");
     var fields = new Members(loader, model);
     var file =
         model

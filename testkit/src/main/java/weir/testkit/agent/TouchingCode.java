@@ -4,11 +4,14 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
+import java.lang.classfile.Instruction;
 import java.lang.classfile.CodeTransform;
 import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.ArrayLoadInstruction;
+import java.lang.classfile.instruction.ArrayStoreInstruction;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.LineNumber;
@@ -17,10 +20,9 @@ import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
-import java.util.EnumMap;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /** Rewrites the code of one method: see {@link Touching}. */
 final class TouchingCode implements CodeTransform {
@@ -33,6 +35,7 @@ final class TouchingCode implements CodeTransform {
       MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_boolean);
   private static final MethodTypeDesc AT =
       MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int);
+  private static final MethodTypeDesc OF = MethodTypeDesc.of(ConstantDescs.CD_void, OBJECT, OBJECT);
 
   private final ClassModel model;
   private final Members members;
@@ -40,11 +43,14 @@ final class TouchingCode implements CodeTransform {
   private final String file;
   private final boolean isUsers;
   private final boolean hasPlainFields;
+  private final boolean isConstructor;
   private final boolean isInitializer;
   private final boolean isStatic;
   private final boolean isSynchronized;
 
-  private final Map<TypeKind, List<Integer>> slots = new EnumMap<>(TypeKind.class);
+  private final Arguments arguments = new Arguments();
+  private final Elements elements = new Elements(arguments);
+  private int receiver = -1;
   private int line = -1;
   private Label begin;
   private Label end;
@@ -62,7 +68,8 @@ final class TouchingCode implements CodeTransform {
     this.file = file;
     this.isUsers = isUsers;
     this.hasPlainFields = hasPlainFields;
-    this.isInitializer = method.methodName().stringValue().startsWith("<");
+    this.isConstructor = method.methodName().stringValue().equals("<init>");
+    this.isInitializer = method.methodName().stringValue().equals("<clinit>");
     this.isStatic = (method.flags().flagsMask() & ClassFile.ACC_STATIC) != 0;
     this.isSynchronized = (method.flags().flagsMask() & ClassFile.ACC_SYNCHRONIZED) != 0;
   }
@@ -85,7 +92,7 @@ final class TouchingCode implements CodeTransform {
       var handler = code.newBoundLabel();
       code.exceptionCatchAll(begin, end, handler);
       monitor(code);
-      code.invokestatic(TOUCH, "exit", ON);
+      exit(code);
       code.athrow();
     }
   }
@@ -97,6 +104,7 @@ final class TouchingCode implements CodeTransform {
 
   @Override
   public void accept(CodeBuilder code, CodeElement element) {
+    if (element instanceof Instruction instruction) elements.follow(instruction);
     switch (element) {
       case LineNumber number -> {
         line = number.line();
@@ -107,21 +115,34 @@ final class TouchingCode implements CodeTransform {
         touchField(code, field);
         code.with(element);
       }
+      case ArrayLoadInstruction load when isUsers && !isInitializer -> {
+        elements.touch(code, site(Site.READ, true, false, "array", "get"));
+        code.with(load);
+      }
+      case ArrayStoreInstruction store when isUsers && !isInitializer -> {
+        if (elements.fills(store)) code.with(store);
+        else elements.store(code, store, site(Site.WRITE, true, false, "array", "set"));
+      }
       case MonitorInstruction monitor -> {
         code.dup();
         if (monitor.opcode() == Opcode.MONITORENTER) {
           code.loadConstant(site(Site.WRITE, "monitor", "synchronized"));
           code.invokestatic(TOUCH, "enter", ON_AT);
-        } else code.invokestatic(TOUCH, "exit", ON);
+        } else exit(code);
         code.with(element);
       }
       case ReturnInstruction _ when isSynchronized -> {
         monitor(code);
-        code.invokestatic(TOUCH, "exit", ON);
+        exit(code);
         code.with(element);
       }
       default -> code.with(element);
     }
+  }
+
+  private void exit(CodeBuilder code) {
+    code.loadConstant(site(Site.WRITE, "monitor", "exit"));
+    code.invokestatic(TOUCH, "exit", ON_AT);
   }
 
   // ---- calls ----
@@ -143,11 +164,23 @@ final class TouchingCode implements CodeTransform {
       code.invokestatic(TOUCH, "at", ON_AT);
       code.with(call);
     } else if (call.opcode() == Opcode.INVOKESTATIC) {
-      code.with(call);
+      beforeStatic(code, call, owner, name, type);
+      if (Operations.isFieldUpdater(owner)) newUpdater(code, call, type);
+      else code.with(call);
       made(code, owner, name, type);
     } else {
       before(code, call, owner, name, type);
-      code.with(call);
+      if (isUsers && isShared(owner) && Operations.callsFunctions(type)) withFunctions(code, call);
+      else if (isUsers && isViewed(owner, name, type)) {
+        code.dup();
+        code.with(call);
+        code.dup_x1();
+        code.invokestatic(TOUCH, "viewed", OF);
+      } else code.with(call);
+      if (isInstruction(owner, name)) {
+        code.dup();
+        code.invokestatic(TOUCH, "ended", ON);
+      }
       made(code, owner, name, type);
       // How often a stream was opened before decides about a class for it: runs would differ.
       if (owner.equals("weir/stream/FusedShapes$") && name.equals("isOn"))
@@ -155,20 +188,74 @@ final class TouchingCode implements CodeTransform {
     }
   }
 
+  private static boolean isViewed(String owner, String name, MethodTypeDesc type) {
+    return Operations.isView(name, type) && isShared(owner);
+  }
+
+  private static boolean isShared(String owner) {
+    return Operations.isConcurrent(owner) || Operations.isCollection(owner);
+  }
+
+  /** Its functions are code in which other threads may come: so its end is one more access. */
+  private void withFunctions(CodeBuilder code, InvokeInstruction call) {
+    var type = call.typeSymbol();
+    var saved = arguments.save(code, type);
+    if (receiver < 0) receiver = code.allocateLocal(TypeKind.REFERENCE);
+    code.dup();
+    code.astore(receiver);
+    arguments.load(code, type, saved);
+    code.with(call);
+    code.aload(receiver);
+    var owner = call.owner().asInternalName();
+    var name = call.name().stringValue();
+    code.loadConstant(
+        site(Operations.kind(name), false, !Operations.isConcurrent(owner), simple(owner), name));
+    code.invokestatic(TOUCH, "after", ON_AT);
+  }
+
+  private void beforeStatic(
+      CodeBuilder code, InvokeInstruction call, String owner, String name, MethodTypeDesc type) {
+    if (!isUsers) return;
+    if (owner.equals("java/util/concurrent/locks/LockSupport") && name.startsWith("park")) {
+      code.loadConstant(site(Site.WRITE, "Thread", name));
+      code.invokestatic(TOUCH, "thread", AT);
+    } else if (isSynchronized(owner, name + call.type().stringValue(), true)) {
+      code.loadConstant(call.owner().asSymbol());
+      code.loadConstant(site(Site.WRITE, "monitor", name));
+      code.invokestatic(TOUCH, "beforeEnter", ON_AT);
+    }
+  }
+
+  /** Tells which field the updater is for: its last argument. */
+  private void newUpdater(CodeBuilder code, InvokeInstruction call, MethodTypeDesc type) {
+    var saved = arguments.save(code, type);
+    arguments.load(code, type, saved);
+    code.with(call);
+    code.dup();
+    code.aload(saved.getLast());
+    code.invokestatic(TOUCH, "named", OF);
+  }
+
   private void before(
       CodeBuilder code, InvokeInstruction call, String owner, String name, MethodTypeDesc type) {
     if (owner.equals("java/lang/invoke/VarHandle")) varHandle(code, call, name, type);
     else if (isUsers && name.startsWith("notify") && isNotify(name, type))
-      hook(code, type, "notified", site(Site.RELEASE, "monitor", name));
-    else if (owner.startsWith("weir/fiber/") && isInstruction(owner, name))
+      hook(code, type, "notified", site(Site.SIGNAL, "monitor", name));
+    else if (isInstruction(owner, name))
       hook(code, type, "begins", site(Site.OTHER, simple(owner), name));
+    else if (self.equals("weir/fiber/TaskFiber") && isFunction(owner, name))
+      hook(code, type, "calls", site(Site.OTHER, simple(owner), name));
     else if (owner.equals("weir/runtime/ExecutionThread") && name.equals("yieldNowAndThen"))
       hook(code, type, "cedes", site(Site.OTHER, "Task", "cede"));
-    else if (Operations.isConcurrent(owner))
-      hook(code, type, "at", site(kindIn(owner, name), simple(owner), name));
+    else if (Operations.isFieldUpdater(owner)) objectOf(code, type, "updater", site(owner, name));
+    else if (Operations.isConcurrent(owner)) {
+      hook(code, type, "at", site(owner, name));
+      if (isUsers && Operations.isInterruptible(name, type)) interruptible(code);
+    } else if (isUsers && Operations.isIterator(owner))
+      hook(code, type, "at", site(Operations.kind(name), false, true, "Iterator", name));
     else if (isUsers && Operations.isCollection(owner))
       hook(code, type, "at", site(Operations.kind(name), false, true, simple(owner), name));
-    else if (isUsers && isSynchronized(owner, name + call.type().stringValue()))
+    else if (isUsers && isSynchronized(owner, name + call.type().stringValue(), false))
       hook(code, type, "beforeEnter", site(Site.WRITE, "monitor", name));
   }
 
@@ -193,23 +280,28 @@ final class TouchingCode implements CodeTransform {
         || owner.equals("weir/fiber/Delay") && name.equals("run");
   }
 
-  /**
-   * Returns the kind of an access. The ends of children commute: only the last one does more than
-   * count.
-   */
-  private int kindIn(String owner, String name) {
-    return self.equals("weir/group/ChildGroup") && owner.endsWith("AtomicInteger")
-        ? Site.MERGE
-        : Operations.kind(name);
+  private static boolean isFunction(String owner, String name) {
+    return name.equals("apply")
+        && (owner.equals("scala/Function0") || owner.equals("scala/Function1"));
   }
 
-  private boolean isSynchronized(String owner, String method) {
+  /** The ends of children commute: only the last one does more than count. */
+  private int site(String owner, String name) {
+    var isCount = self.equals("weir/group/ChildGroup") && owner.endsWith("AtomicInteger");
+    return site(isCount ? Site.MERGE : Operations.kind(name), simple(owner), name);
+  }
+
+  private void interruptible(CodeBuilder code) {
+    code.invokestatic(TOUCH, "interruptible", MethodTypeDesc.of(ConstantDescs.CD_void));
+  }
+
+  private boolean isSynchronized(String owner, String method, boolean isStatic) {
     if (owner.startsWith("java/") || owner.startsWith("scala/") || owner.startsWith("["))
       return false;
     var flags = members.flags(owner, method);
     return flags != Members.UNKNOWN
         && (flags & ClassFile.ACC_SYNCHRONIZED) != 0
-        && (flags & ClassFile.ACC_STATIC) == 0;
+        && (flags & ClassFile.ACC_STATIC) != 0 == isStatic;
   }
 
   private void await(CodeBuilder code, InvokeInstruction call, MethodTypeDesc type) {
@@ -227,12 +319,22 @@ final class TouchingCode implements CodeTransform {
     if (isUsers && (name.equals("yield") || name.equals("onSpinWait"))) {
       code.loadConstant(site(Site.OTHER, "Thread", name));
       code.invokestatic(TOUCH, name.equals("yield") ? "yieldNow" : "spin", AT);
+    } else if (isUsers && name.equals("interrupted")) {
+      code.loadConstant(site(Site.WRITE, "Thread", name));
+      code.invokestatic(TOUCH, "thread", AT);
+      code.with(call);
     } else {
-      if (isUsers && (name.equals("interrupt") || name.equals("join") || name.equals("isAlive")))
-        hook(code, type, "at", site(Site.WRITE, "Thread", name));
+      if (isUsers && threadMethods.contains(name)) {
+        var kind = name.equals("interrupt") ? Site.WRITE : Site.READ;
+        hook(code, type, "at", site(kind, "Thread", name));
+        if (name.equals("join") || name.equals("isInterrupted")) interruptible(code);
+      }
       code.with(call);
     }
   }
+
+  private static final Set<String> threadMethods =
+      Set.of("interrupt", "isInterrupted", "join", "isAlive", "getState");
 
   /**
    * The object whose field is accessed is the first argument; for a static field, it is the handle.
@@ -240,50 +342,38 @@ final class TouchingCode implements CodeTransform {
   private void varHandle(
       CodeBuilder code, InvokeInstruction call, String name, MethodTypeDesc type) {
     var kind = name.startsWith("get") && !name.startsWith("getAnd") ? Site.READ : Site.WRITE;
-    var hasObject = type.parameterCount() > 0 && type.parameterType(0).isClassOrInterface();
+    var first = type.parameterCount() == 0 ? null : type.parameterType(0);
     var site = site(kind, "VarHandle", name);
-    if (!hasObject) hook(code, type, "at", site);
-    else {
-      var saved = save(code, type);
-      code.dup();
+    if (first != null && first.isArray()) {
+      var saved = arguments.save(code, type);
       code.aload(saved.get(0));
+      code.iload(saved.get(1));
       code.loadConstant(site);
-      code.invokestatic(
-          TOUCH,
-          "handle",
-          MethodTypeDesc.of(
-              ConstantDescs.CD_void, ConstantDescs.CD_VarHandle, OBJECT, ConstantDescs.CD_int));
-      load(code, type, saved);
-    }
+      code.invokestatic(TOUCH, "element", Elements.AT);
+      arguments.load(code, type, saved);
+    } else if (first != null && first.isClassOrInterface()) objectOf(code, type, "handle", site);
+    else hook(code, type, "at", site);
+  }
+
+  /** Calls {@code method} with the object of the call that follows, and its first argument. */
+  private void objectOf(CodeBuilder code, MethodTypeDesc type, String method, int site) {
+    var saved = arguments.save(code, type);
+    var of = method.equals("handle") ? ConstantDescs.CD_VarHandle : OBJECT;
+    code.dup();
+    code.aload(saved.get(0));
+    code.loadConstant(site);
+    code.invokestatic(
+        TOUCH, method, MethodTypeDesc.of(ConstantDescs.CD_void, of, OBJECT, ConstantDescs.CD_int));
+    arguments.load(code, type, saved);
   }
 
   /** Calls {@code method} with the object of the call of a method of {@code type} that follows. */
   private void hook(CodeBuilder code, MethodTypeDesc type, String method, int site) {
-    var saved = save(code, type);
+    var saved = arguments.save(code, type);
     code.dup();
     code.loadConstant(site);
     code.invokestatic(TOUCH, method, ON_AT);
-    load(code, type, saved);
-  }
-
-  private List<Integer> save(CodeBuilder code, MethodTypeDesc type) {
-    var used = new EnumMap<TypeKind, Integer>(TypeKind.class);
-    var saved = new ArrayList<Integer>();
-    for (var parameter : type.parameterList()) {
-      var kind = TypeKind.from(parameter).asLoadable();
-      var free = slots.computeIfAbsent(kind, _ -> new ArrayList<>());
-      var index = used.merge(kind, 1, Integer::sum) - 1;
-      if (index == free.size()) free.add(code.allocateLocal(kind));
-      saved.add(free.get(index));
-    }
-    for (int i = saved.size() - 1; i >= 0; i--)
-      code.storeLocal(TypeKind.from(type.parameterType(i)).asLoadable(), saved.get(i));
-    return saved;
-  }
-
-  private void load(CodeBuilder code, MethodTypeDesc type, List<Integer> saved) {
-    for (int i = 0; i < saved.size(); i++)
-      code.loadLocal(TypeKind.from(type.parameterType(i)).asLoadable(), saved.get(i));
+    arguments.load(code, type, saved);
   }
 
   /** Follows a call of a method of this library that returns a task. */
@@ -305,12 +395,15 @@ final class TouchingCode implements CodeTransform {
     var owner = field.owner().asInternalName();
     var name = field.name().stringValue();
     if (isInitializer || name.startsWith("$") || owner.startsWith("java/")) return;
+    var opcode = field.opcode();
+    // A constructor may write fields before the object is one to the verifier.
+    var isOwn = opcode == Opcode.PUTFIELD && owner.equals(self);
+    if (isConstructor && (isOwn || !isUsers)) return;
     var flags = owner.equals("scala/runtime/IntRef") ? 0 : members.flags(owner, name);
     if (flags == Members.UNKNOWN) flags = 0;
     var isVolatile = (flags & ClassFile.ACC_VOLATILE) != 0;
     if ((flags & ClassFile.ACC_FINAL) != 0 || !isVolatile && !hasPlainFields) return;
     if (name.equals("MODULE$") || name.contains("$lzy") || name.contains("bitmap$")) return;
-    var opcode = field.opcode();
     var isRead = opcode == Opcode.GETFIELD || opcode == Opcode.GETSTATIC;
     var site =
         site(

@@ -13,16 +13,28 @@ import scala.collection.mutable.ArrayBuffer
   *
   * With a bound on pre-emptions (Musuvathi and Qadeer 2007) that alone would lose orders: the
   * strand may come too late there, since a pre-emption is one too many. So it is also tried at the
-  * begin of the block of steps that the earlier one belongs to, where the strand before had just
-  * stopped. And all races count, not only the latest of each step. That is the conservative
-  * reduction of Coons, Musuvathi and McKinley (2013). Sleep sets are not used: they are not sound
-  * under a bound. Without `reduces` it runs all orders; tests compare the two.
+  * begin of the block of steps that the earlier one belongs to, where another strand costs no more:
+  * there the strand before had just stopped, or the strand itself had yielded. And all races count,
+  * not only the latest of each step. That is the conservative reduction of Coons, Musuvathi and
+  * McKinley (2013). Sleep sets are not used: they are not sound under a bound. Without `reduces` it
+  * runs all orders; tests compare the two.
+  *
+  * A strand that yields more than `yieldsInRow` times in a row is held back until another one has
+  * taken a step, as in fair search (Musuvathi and Qadeer, PLDI 2008). Otherwise a loop that yields
+  * until another strand has done something would have infinitely many orders.
   */
-private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) extends Strategy:
+private[explore] final class BoundedSearch(
+    bound: Int,
+    reduces: Boolean = true,
+    override val yieldsInRow: Int = BoundedSearch.fewYields
+) extends Strategy:
   private val places = ArrayBuffer[BoundedSearch.Place]()
 
   /** True if an order was left out since it has too many pre-emptions. */
   var isCut = false
+
+  /** True if an order was left out since a strand was held back that had yielded. */
+  var isHeldBack = false
 
   /** The step at which a run did not repeat the one before, and the strands there, if any. */
   var divergence: (Int, String) | Null = null
@@ -51,7 +63,8 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
       point.continues,
       point.default,
       before,
-      point.disturbing
+      point.disturbing,
+      point.heldBack
     )
     places += place
     if !reduces || point.branches then point.enabled.foreach(place.add)
@@ -64,13 +77,13 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
     val begin = beginOfBlock(earlier)
     if begin != earlier then tryAt(begin, by)
 
-  /** Returns the first of the steps in a row that the strand of `step` takes. A step that disturbs
-    * does not end a row.
+  /** Returns the first of the steps in a row that the strand of `step` takes, or the latest of them
+    * before which the strand has yielded. A step that disturbs does not end a row.
     */
   private def beginOfBlock(step: Int): Int =
     var begin = step
     var before = step - 1
-    while before >= 0 do
+    while before >= 0 && !places(begin).isFree do
       val place = places(before)
       if place.chosen == places(step).chosen then begin = before
       before = if place.chosen == places(step).chosen || place.isDisturbed then before - 1 else -1
@@ -78,6 +91,7 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
 
   private def tryAt(step: Int, strand: Int): Unit =
     val place = places(step)
+    if strand == place.heldBack then isHeldBack = true
     if place.enabled.contains(strand) then place.add(strand)
     else place.enabled.foreach(place.add)
 
@@ -101,6 +115,7 @@ private[explore] final class BoundedSearch(bound: Int, reduces: Boolean = true) 
     found
 
 private[explore] object BoundedSearch:
+  val fewYields = 2
 
   /** A place where a choice was made: before one step of the present run. */
   final class Place(
@@ -109,7 +124,8 @@ private[explore] object BoundedSearch:
       continues: Boolean,
       var chosen: Int,
       before: Int,
-      disturbing: Int
+      disturbing: Int,
+      val heldBack: Int
   ):
     /** The strands that are left to try. */
     private val left = ArrayBuffer[Int]()
@@ -122,6 +138,9 @@ private[explore] object BoundedSearch:
 
     private def cost(strand: Int) =
       if continues && strand != previous && strand != disturbing then 1 else 0
+
+    /** Returns true if any strand may come here without a pre-emption. */
+    def isFree: Boolean = !continues
 
     /** Returns true if the step is that of the strand that disturbs. */
     def isDisturbed: Boolean = chosen == disturbing

@@ -26,7 +26,10 @@ private[explore] object Ends:
       case Outcome.Failed(error) => error
       case Outcome.Canceled => TestRuntime.Stuck("The test has cancelled itself.")
       case _ if isOverrun =>
-        TestRuntime.Stuck(s"The program has not come to rest within the limit of steps.\n$report")
+        TestRuntime.Stuck(
+          "The program has not come to rest within the limit of steps. A loop that waits for " +
+            s"another fiber has to yield: by Task.cede, Thread.yield or Thread.onSpinWait.\n$report"
+        )
       case null =>
         TestRuntime.Stuck(
           s"The program is stuck at ${clock.elapsedNanos / 1000000} ms: nothing can run, and no " +

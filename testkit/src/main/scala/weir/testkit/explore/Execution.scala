@@ -1,8 +1,9 @@
 package weir.testkit.explore
 
 import java.lang.invoke.VarHandle
+import java.util.IdentityHashMap
 import weir.Task
-import weir.fiber.{FiberCore, TaskFiber}
+import weir.fiber.{FiberCore, TaskFiber, Waiter}
 import weir.testkit.TestRuntime
 import weir.testkit.agent.{Site, Touch}
 
@@ -14,10 +15,14 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
   /** True if the program was failed in this run. */
   private var hasFailed = false
 
+  /** The iterators of this run, and what they go through. */
+  private val views = IdentityHashMap[AnyRef, AnyRef]()
+
   // ---- one run ----
 
   /** Runs `program` once, with the choices of `strategy`. */
   def run(program: () => Task[Any], strategy: Strategy, recorder: Recorder | Null): Run =
+    if isAbandoned then throw Abandoned()
     reset(strategy, recorder)
     val before = Touch.sink
     Touch.sink = this
@@ -40,7 +45,8 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       if failure ne null then cleanUp()
       result
     finally
-      Touch.sink = before
+      // Another exploration may have begun, if this one has hung.
+      if Touch.sink eq this then Touch.sink = before
       current = null
 
   private def reset(strategy: Strategy, recorder: Recorder | Null): Unit =
@@ -56,6 +62,9 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     disturbing = null
     clockMover = null
     hasFailed = false
+    views.clear()
+    mostSteps = limits.steps
+    point.heldBack = -1
     point.disturbing = -1
     point.isLast = false
     point.branches = false
@@ -73,38 +82,83 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     val strand = here
     if (strand ne null) && (on ne null) then
       val at = Touch.site(site)
-      if isShared(at, on) then
-        touch(strand, on, if at.isChecked || at.what.indexOf('.') < 0 then "" else at.operation, at)
+      val shared = if at.what == "Iterator" then views.get(on) else on
+      if (shared ne null) && isShared(at, shared) then
+        touch(strand, shared, if at.isChecked || !at.isField then "" else at.operation, at)
+
+  def after(on: AnyRef, site: Int): Unit =
+    val strand = here
+    if strand ne null then
+      val at = Touch.site(site)
+      if isShared(at, on) then objects.touch(objects.of(on), "", at.kind, strand)
 
   def handle(handle: VarHandle, on: AnyRef | Null, site: Int): Unit =
+    field(on, HandleNames.of(handle), site)
+
+  def field(on: AnyRef | Null, name: String, site: Int): Unit =
     val strand = here
-    if (strand ne null) && (on ne null) then
-      touch(strand, on, HandleNames.of(handle), Touch.site(site))
+    if (strand ne null) && (on ne null) then touch(strand, on, name, Touch.site(site))
+
+  def element(array: AnyRef | Null, index: Int, site: Int): Unit =
+    val at = Touch.site(site)
+    // A few names are enough to tell most elements apart.
+    if limits.plainFields || !at.isPlain then field(array, Execution.elements(index & 63), site)
+
+  def thread(site: Int): Unit = touch(Thread.currentThread(), site)
+
+  /** Records that an interrupt of the thread conflicts with the call that follows. */
+  def interruptible(): Unit =
+    val strand = here
+    if strand ne null then
+      if strand.fiber ne null then
+        objects.touch(objects.of(strand.fiber.nn), "cancelRequested", Site.READ, strand)
+      else objects.touch(objects.of(Thread.currentThread()), "", Site.READ, strand)
+
+  def viewed(of: AnyRef, view: AnyRef | Null): Unit =
+    if (view ne null) && (here ne null) then views.put(view, of): Unit
 
   private def isShared(site: Site, on: AnyRef): Boolean =
     if site.isChecked then SharedTypes.isShared(on.getClass) || limits.plainFields
     else !site.isPlain || (if site.isUsers then limits.plainFields else limits.isInside(site))
 
   private def touch(strand: Strand, on: AnyRef, field: String, site: Site): Unit =
-    val isChoice = site.kind != Site.RELEASE && site.kind != Site.RESPONSE &&
-      (site.isUsers || strand.isFresh || limits.isInside(site))
-    if isChoice then
+    if isChoice(strand, on, field, site) then
       strand.isFresh = false
+      strand.hasEnded = site.isUsers
       mayPreempt(strand)
+    else if strand.step.nn.touches > Execution.mostTouches then
+      // It waits for another strand, such as for a lock, by spinning.
+      choosing(strand, continues = false)
     record(strand, on, field, site)
+
+  /** Returns true if other strands may take steps before the access: before each one of the user's
+    * code, the first one of an instruction, and the first one after user's code or an instruction
+    * has ended, such as the one by which a child tells its group that it has ended.
+    */
+  private def isChoice(strand: Strand, on: AnyRef, field: String, site: Site): Boolean =
+    site.kind != Site.SIGNAL && site.kind != Site.RESPONSE &&
+      (site.isUsers || strand.isFresh || limits.isInside(site) ||
+        strand.hasEnded && tellsOfEnd(strand, on, field, site))
+
+  /** Returns true unless the access is one that only a fiber and its group of children know of. */
+  private def tellsOfEnd(strand: Strand, on: AnyRef, field: String, site: Site): Boolean =
+    if on eq strand.fiber then field == "ending"
+    else if site.inClass.startsWith("weir.group.") || site.inClass.startsWith("weir.task.") then
+      field == "stopped" && site.kind != Site.READ
+    else true
 
   private def record(strand: Strand, on: AnyRef, field: String, site: Site): Unit =
     current = null
     val shared = objects.of(on)
     val kind = site.kind match
-      case Site.RELEASE => Site.WRITE
+      case Site.SIGNAL => Site.WRITE
       case Site.RESPONSE => Site.MERGE
       case other => other
     objects.touch(shared, field, kind, strand)
     strand.latest = shared
     strand.latestField = field
     val recorder = this.recorder
-    if recorder ne null then recorder.touched(strand, shared, field, site)
+    if recorder ne null then recorder.touched(strand, on, site)
     current = strand
 
   /** Asks which strand is next, unless the present step has done nothing yet. */
@@ -137,8 +191,18 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       // A choice, since a cancel may come between any two instructions.
       mayPreempt(strand)
       strand.isFresh = true
+      strand.hasEnded = false
       strand.instruction = instruction
-      if strand.isDisturbed && !hasFailed && mayFail(strand, instruction) then fail(strand)
+      calls(instruction)
+
+  def ended(result: AnyRef | Null): Unit =
+    val strand = here
+    if (strand ne null) && !result.isInstanceOf[Waiter] then strand.hasEnded = true
+
+  def calls(code: AnyRef): Unit =
+    val strand = here
+    if (strand ne null) && strand.isDisturbed && !hasFailed && mayFail(strand, code) then
+      fail(strand)
 
   // ---- errors that disturb ----
 
@@ -149,12 +213,12 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     disturb(null)
     byFiber.get(of).isDisturbed = true
 
-  private def mayFail(strand: Strand, instruction: AnyRef): Boolean =
-    Instrumentation.isUsers(instruction.getClass) && (strand.fiber match
+  private def mayFail(strand: Strand, code: AnyRef): Boolean =
+    Instrumentation.isUsers(code.getClass) && (strand.fiber match
       case fiber: TaskFiber => fiber.masks == 0 && !fiber.cancelRequested
       case _ => false)
 
-  /** Lets the strategy choose whether the instruction fails. */
+  /** Lets the strategy choose whether what is about to run fails. */
   private def fail(strand: Strand): Unit =
     current = null
     point.enabled.clear()
@@ -203,9 +267,14 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
   def notified(monitor: AnyRef, site: Int): Unit =
     if here ne null then monitors.notify(monitor, Touch.site(site).operation == "notifyAll")
 
-  def exit(monitor: AnyRef | Null): Unit =
+  /** Lets other strands take steps while the monitor is still held: they may wait for it. */
+  def exit(monitor: AnyRef | Null, site: Int): Unit =
     val strand = here
-    if (strand ne null) && (monitor ne null) then monitors.exit(monitor, strand)
+    if (strand ne null) && (monitor ne null) then
+      if Touch.site(site).isUsers && monitors.isHeldOnceBy(monitor, strand) then
+        mayPreempt(strand)
+        objects.touch(objects.of(monitor), "monitor", Site.WRITE, strand)
+      monitors.exit(monitor, strand)
 
   /** Waits until the monitor is free. The attempt is an access, even if it has to wait. */
   private def awaitFree(strand: Strand, monitor: AnyRef, site: Site): Unit =
@@ -226,9 +295,9 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     recorder = null
     val left = strands.toList.filter(s => (s.fiber ne null) && (s.fiber.nn.outcome eq null))
     left.foreach(_.fiber.nn.requestCancel())
-    val end = point.step + 1000
+    mostSteps = point.step + 1000
     var next = decide(null, continues = false)
-    while (next ne null) && point.step < end do
+    while (next ne null) && point.step < mostSteps do
       chosen = null
       resume(next)
       next =
@@ -241,3 +310,9 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     if left.exists(_.fiber.nn.outcome eq null) then
       idle.clear()
       runtime = newRuntime()
+
+private[explore] object Execution:
+  /** After so many accesses without a choice, a step waits for another strand. */
+  private inline val mostTouches = 1000
+
+  private val elements = Array.tabulate(64)(_.toString)

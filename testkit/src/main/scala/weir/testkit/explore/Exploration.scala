@@ -13,6 +13,9 @@ private[testkit] object Exploration:
   /** A step that takes this long, in real time, hangs. */
   private inline val hangNanos = 20_000_000_000L
 
+  /** A step that takes so long hangs where the time of the exploration is over. */
+  private inline val hangAfterEndNanos = 2_000_000_000L
+
   def run(program: Execution => Task[Any], limits: ExploreLimits): ExploreReport =
     one.lock()
     try
@@ -21,10 +24,12 @@ private[testkit] object Exploration:
       val execution = Execution(
         StepLimits(limits.steps, plainFields = limits.plainFields, inside = limits.inside)
       )
-      onItsThread(execution)(Explorer(execution, () => program(execution), limits).explore())
+      onItsThread(execution, limits)(
+        Explorer(execution, () => program(execution), limits).explore()
+      )
     finally one.unlock()
 
-  private def onItsThread[A](execution: Execution)(body: => A): A =
+  private def onItsThread[A](execution: Execution, limits: ExploreLimits)(body: => A): A =
     @volatile var result: Either[Throwable, A] | Null = null
     val thread = Thread
       .ofPlatform()
@@ -35,24 +40,40 @@ private[testkit] object Exploration:
           try Right(body)
           catch case error: Throwable => Left(error)
       )
-    await(thread, execution)
+    val took = await(thread, execution, System.nanoTime() + limits.time.toNanos)
     result match
       case Right(value) => value
       case Left(error) => throw error
-      case null => throw hangs(execution)
+      case null =>
+        val error = hangs(execution, took)
+        execution.isAbandoned = true
+        throw error
 
-  private def await(thread: Thread, execution: Execution): Unit =
+  /** Waits for the end of the exploration or for a step that hangs. Returns the time of a step. */
+  private def await(thread: Thread, execution: Execution, end: Long): Long =
     var seen = execution.progress
     var since = System.nanoTime()
-    while thread.isAlive && System.nanoTime() - since < hangNanos do
+    var took = 0L
+    while thread.isAlive && took < mostNanos(execution, end) do
       thread.join(100)
       if execution.progress != seen then
         seen = execution.progress
         since = System.nanoTime()
+      took = System.nanoTime() - since
+    took
 
-  private def hangs(execution: Execution): TestRuntime.Stuck =
-    val stack = execution.stackOfCarried.map(frame => s"\n  at $frame").mkString
+  private def mostNanos(execution: Execution, end: Long): Long =
+    if System.nanoTime() < end || execution.outsiders.isAwaiting then hangNanos
+    else hangAfterEndNanos
+
+  private def hangs(execution: Execution, nanos: Long): TestRuntime.Stuck =
+    val stack = execution.stackOfCarried
+    val line = stack.find(frame => Instrumentation.isTold(frame.getClassName))
+    val at = line.fold("")(frame => s" in ${frame.getFileName}:${frame.getLineNumber}")
     TestRuntime.Stuck(
-      s"A step of the program has not ended within ${hangNanos / 1_000_000_000} s of real time. " +
-        s"It computes, or waits for something outside of the JVM.$stack"
+      s"A step of the program$at has not ended within ${nanos / 1_000_000_000} s of real time. " +
+        "It computes, or waits for something outside of the JVM, or spins: then it waits for a " +
+        "fiber that has no turn until the step ends. Where code is not explored, such as that of " +
+        "libraries, a wait by spinning is not seen. The thread of that step goes on.\n" +
+        s"${stack.map(frame => s"  at $frame").mkString("\n")}"
     )

@@ -1,6 +1,6 @@
 package weir.testkit.explore
 
-import scala.concurrent.duration.{DurationLong, FiniteDuration}
+import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import weir.Task
 import weir.testkit.{ExploreFailure, ExploreLimits, ExploreReport}
 
@@ -22,6 +22,10 @@ private[explore] final class Explorer(
 
   /** The number of orders of the latest search. */
   private var orders = 0L
+
+  /** The most yields in a row of a strand in the orders that were run; none for no limit. */
+  private var yields: Option[Int] = None
+  private var probability = 0.0
   private var steps = 0
   private var strands = 0
 
@@ -57,16 +61,34 @@ private[explore] final class Explorer(
         covered = bound
         coveredOrders = orders
         isComplete = !search.isCut
+        yields = Option.when(search.isHeldBack)(search.yieldsInRow)
       bound += 1
+    if yields.nonEmpty then for more <- moreYields(covered) do coveredOrders = more
     if isComplete || covered == limits.preemptions then
       report(covered, coveredOrders, isComplete, 0)
     else report(covered, coveredOrders, isComplete, random())
 
+  /** Returns the number of orders in which a strand may yield more often, if there is time to run
+    * them. A loop that yields may have infinitely many: so there is about as much time again as was
+    * needed before.
+    */
+  private def moreYields(bound: Int): Option[Long] =
+    val end = math.min(endOfSearch, System.nanoTime() + took.max(500.millis).toNanos)
+    var found: Option[Long] = None
+    var goesOn = true
+    while goesOn && yields.exists(_ < Explorer.mostYields) do
+      val search = BoundedSearch(bound, yieldsInRow = yields.get * 2)
+      goesOn = exhaust(search, end)
+      if goesOn then
+        found = Some(orders)
+        yields = Option.when(search.isHeldBack)(search.yieldsInRow)
+    found
+
   /** Runs the orders of `search`. Returns true once all have been run. */
-  private def exhaust(search: BoundedSearch): Boolean =
+  private def exhaust(search: BoundedSearch, end: Long = endOfSearch): Boolean =
     var more = true
     orders = 0
-    while more && System.nanoTime() < endOfSearch do
+    while more && System.nanoTime() < end do
       val run = this.run(search)
       search.ended(run.steps)
       check(run)
@@ -81,6 +103,7 @@ private[explore] final class Explorer(
     while System.nanoTime() < end do
       strategy.begin(steps)
       check(run(strategy))
+    probability = strategy.probability(orders, strands, steps)
     orders
 
   private def report(
@@ -93,11 +116,12 @@ private[explore] final class Explorer(
     ExploreReport(
       coveredOrders,
       isExhaustive = differs.isEmpty && (isComplete || covered == limits.preemptions),
-      isComplete = differs.isEmpty && isComplete,
+      isComplete = differs.isEmpty && isComplete && yields.isEmpty,
       covered,
+      yields,
       random,
       limits.depth,
-      RandomPriorities.probability(random, strands, steps, limits.depth),
+      probability,
       strands,
       steps,
       took,
@@ -129,3 +153,7 @@ private[explore] final class Explorer(
         "random numbers from a seed; start no threads of the operating system." +
         NotCovered.byName(execution).map(line => s"\n  $line").mkString
     )
+
+private[explore] object Explorer:
+  /** A loop that yields more often in a row waits for another strand, it is supposed. */
+  private inline val mostYields = 64

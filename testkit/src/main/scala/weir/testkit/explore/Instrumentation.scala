@@ -44,6 +44,13 @@ private[explore] object Instrumentation:
   /** Returns true if a class is the user's code. */
   def isUsers(of: Class[?]): Boolean = usersClasses.get(of).booleanValue
 
+  /** Returns true for the name of a class that a message should name: not for those of the JDK, of
+    * Scala, of a library that runs tests, and of the test kit.
+    */
+  def isTold(className: String): Boolean =
+    val name = className.replace('.', '/')
+    !users.exists(name.startsWith) && !isTestKit(name)
+
   private val usersClasses = new ClassValue[java.lang.Boolean]:
     override def computeValue(of: Class[?]): java.lang.Boolean =
       val loader = of.getClassLoader

@@ -34,6 +34,11 @@ private[explore] final class Monitors:
     val known = held.get(monitor)
     (known ne null) && (known.by eq strand)
 
+  /** Returns true if the strand has entered the monitor once, so that it leaves it next. */
+  def isHeldOnceBy(monitor: AnyRef, strand: Strand): Boolean =
+    val known = held.get(monitor)
+    (known ne null) && (known.by eq strand) && known.times == 1
+
   /** Returns the strand that has entered it; null for none. */
   def holder(monitor: AnyRef): Strand | Null =
     val known = held.get(monitor)

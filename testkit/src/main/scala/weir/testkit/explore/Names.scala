@@ -19,7 +19,7 @@ private[explore] final class Names:
 
   /** Returns the name of the object that is touched at `site`. */
   def of(on: AnyRef, site: Site): String =
-    if site.what.indexOf('.') >= 0 then fieldName(on, site)
+    if site.isField then fieldName(on, site)
     else
       var name = known.get(on)
       if name eq null then
@@ -66,6 +66,7 @@ private[explore] final class Names:
 
   private def typeName(on: AnyRef, site: Site): String = on match
     case _: Guarded => Names.simple(on.getClass)
+    case _ if on.getClass.isArray => "array"
     case _ if !site.isUsers => Names.ofApi(site.inClass).getOrElse(Names.simple(on.getClass))
     case _ => Names.simple(on.getClass)
 
@@ -90,7 +91,7 @@ private[explore] final class Names:
   def value(on: AnyRef, site: Site): String =
     val text =
       try
-        if site.what.indexOf('.') >= 0 then fieldValue(on, site.operation)
+        if site.isField then fieldValue(on, site.operation)
         else
           on match
             case lock: Lock => if lock.toString.contains("Unlocked") then "free" else "locked"

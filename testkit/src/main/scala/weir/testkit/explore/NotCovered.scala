@@ -9,12 +9,19 @@ private[explore] object NotCovered:
 
   def apply(execution: Execution): List[String] =
     val always = List(
-      "fields and collections inside of libraries, unless a lock or an atomic guards them",
+      "fields, arrays and collections inside of libraries, unless a lock or an atomic guards them",
+      "initializers of classes, objects and lazy values, each of which runs in one piece",
+      "wake-ups without a cause, and timeouts that end while something else can run",
       "what the processor or the JIT reorders: each access is seen by all at once"
     )
-    byName(execution) ++
-      Instrumentation.failures.toList
-        .sortBy(_._1)
-        .take(5)
-        .map((name, error) => s"the class ${name.replace('/', '.')}, not rewritten: $error") ++
-      always
+    byName(execution) ++ notRewritten ++ always
+
+  private def notRewritten: List[String] =
+    val failures = Instrumentation.failures.toList.sortBy(_._1)
+    val named = failures.take(most).map { (name, error) =>
+      s"the class ${name.replace('/', '.')}, not rewritten: $error"
+    }
+    val more = failures.size - most
+    if more <= 0 then named else named :+ s"$more more classes, not rewritten"
+
+  private val most = 5

@@ -43,11 +43,16 @@ private[testkit] final class Outsiders:
   /** Returns true if a fiber waits for a callback. */
   def areAwaited: Boolean = waits.exists(_.isOpen)
 
+  /** True while the driver waits here. Read by any thread. */
+  @volatile var isAwaiting = false
+
   /** Waits until something has arrived, at most so long in real time. */
   def await(nanos: Long): Unit =
     val until = System.nanoTime() + nanos
+    isAwaiting = true
     // By spinning: this may run on a thread of the program, which must not wait.
     while arrived.isEmpty && System.nanoTime() < until do Thread.onSpinWait()
+    isAwaiting = false
 
   /** Returns the calls of the program whose results may differ from run to run. */
   def unrepeatableCalls: List[String] = calls.keySet.asScala.toList.sorted

@@ -22,25 +22,24 @@ private[explore] final class Recorder:
 
   def made(task: AnyRef, site: Site): Unit = madeAt.put(task, site): Unit
 
-  def touched(strand: Strand, on: SharedObject, field: String, site: Site): Unit =
+  def touched(strand: Strand, on: AnyRef, site: Site): Unit =
     close()
     if site.isUsers then
-      val event = Event(strand, s"${names.of(on.on, site)}${call(site)}", site.place)
+      val event = Event(strand, s"${names.of(on, site)}${call(site)}", site.place)
       add(event)
-      open = (event, on.on, site)
-    else if !site.isPlain then ofLibrary(strand, on, field, site)
+      open = (event, on, site)
+    else if !site.isPlain then ofLibrary(strand, on, site)
 
   private def call(site: Site): String =
-    if isField(site) then if site.kind == Site.READ then "" else " set" else s".${site.operation}"
-
-  private def isField(site: Site) = site.what.indexOf('.') >= 0
+    if site.isField then if site.kind == Site.READ then "" else " set" else s".${site.operation}"
 
   /** Records an access by this library. The first access of an instruction stands for all of it. */
-  private def ofLibrary(strand: Strand, on: SharedObject, field: String, site: Site): Unit =
-    on.on match
+  private def ofLibrary(strand: Strand, on: AnyRef, site: Site): Unit =
+    on match
       case fiber: FiberCore =>
         if fiber ne strand.fiber then
           val name = names.of(fiber)
+          val field = site.operation
           if field == "cancelRequested" && site.kind == Site.WRITE then
             add(Event(strand, s"cancels $name", placeOf(strand)))
           else if field == "ending" && site.kind == Site.READ then

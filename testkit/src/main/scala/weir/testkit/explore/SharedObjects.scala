@@ -17,10 +17,11 @@ private[explore] final class SharedObjects(race: (Step, Strand) => Unit):
   private val objects = IdentityHashMap[AnyRef, SharedObject](64)
 
   def of(on: AnyRef): SharedObject =
-    var known = objects.get(on)
+    val whole = Parts.wholeOf(on)
+    var known = objects.get(whole)
     if known eq null then
       known = SharedObject(objects.size + 1, on)
-      objects.put(on, known): Unit
+      objects.put(whole, known): Unit
     known
 
   /** Records an access by `strand` in its present step. */
@@ -68,7 +69,7 @@ private[explore] final class Place(val field: String):
     var i = steps.length - 1
     while i >= 0 do
       val earlier = steps(i)
-      if (earlier.strand ne strand) && Place.conflict(kinds(i), kind) &&
+      if (earlier.strand ne strand) && Place.race(kinds(i), kind) &&
         !Clocks.isBefore(earlier, strand.before)
       then race(earlier, strand)
       i -= 1
@@ -88,8 +89,9 @@ private[explore] final class Place(val field: String):
     kinds += kind
 
 private[explore] object Place:
-  def conflict(one: Int, other: Int): Boolean =
-    (one != Site.READ || other != Site.READ) && !(one == Site.MERGE && other == Site.MERGE)
+  /** Returns true if the order of the two may make a difference. */
+  def race(one: Int, other: Int): Boolean =
+    (one != Site.READ || other != Site.READ) && (one != Site.MERGE || other != Site.MERGE)
 
 /** The names of the fields that handles access, so that an access by a handle and a plain access
   * are to one place.

@@ -38,6 +38,11 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   /** True if an instruction of this library has begun, and has touched nothing yet. */
   var isFresh = false
 
+  /** True if user's code or an instruction has ended, and the library has not touched anything
+    * since.
+    */
+  var hasEnded = false
+
   /** The monitor in whose `wait` it is; null for none. */
   var awaits: AnyRef | Null = null
 

@@ -24,6 +24,9 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
   protected val choices = ArrayBuffer[(Int, Int)]()
   protected var preemptions = 0
 
+  /** The run ends, at the latest, after so many steps. */
+  protected var mostSteps: Int = limits.steps
+
   protected val yieldsInRow = YieldsInRow()
   protected val mounts = IdentityHashMap[Runnable, Mount]()
   protected val idle = ArrayBuffer[ExploreWorker]()
@@ -52,6 +55,9 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
   /** Counts all steps of all runs: a thread that waits for the driver sees its progress. */
   @volatile var progress = 0L
 
+  /** Set where a step has hung, and nobody waits for this any more: it ends with that step. */
+  @volatile var isAbandoned = false
+
   protected def newObjects() =
     SharedObjects((earlier, by) => strategy.race(earlier.index, by.id))
 
@@ -65,7 +71,10 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     val creator = current
     val clock = if creator eq null then Array.empty[Int] else creator.clock.clone()
     val strand = Strand(strands.length, creator, clock)
-    if creator ne null then strand.isDisturbed = creator.isDisturbed
+    if creator ne null then
+      strand.isDisturbed = creator.isDisturbed
+      // From here on there is one more to choose: before the next access of the creator's.
+      if creator.step ne null then creator.step.nn.touches += 1
     strands += strand
     strand
 
@@ -76,6 +85,7 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     if monitors.isHandingOn then awaitHandedOn()
     val enabled = point.enabled
     enabled.clear()
+    point.heldBack = -1
     var i = 0
     while i < strands.length do
       if isEnabled(strands(i)) then enabled += i
@@ -130,8 +140,11 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
 
   private def leaveToOthers(previous: Strand): Unit =
     val index = point.enabled.indexOf(previous.id)
-    if index >= 0 && !yieldsInRow.mayGoOn(previous.id) && point.enabled.length > 1 then
+    if index >= 0 && yieldsInRow.again(previous.id) > strategy.yieldsInRow &&
+      point.enabled.exists(id => id != previous.id && id != point.disturbing)
+    then
       point.enabled.remove(index): Unit
+      point.heldBack = previous.id
 
   protected def begin(strand: Strand): Strand =
     yieldsInRow.ran(strand.id)

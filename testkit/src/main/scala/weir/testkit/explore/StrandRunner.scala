@@ -36,7 +36,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   /** Runs until nothing can run any more. Returns false after too many steps. */
   protected def goThrough(): Boolean =
     var next = decideOutside(null, continues = false)
-    while (next ne null) && point.step < limits.steps do
+    while (next ne null) && point.step < mostSteps && !isAbandoned do
       chosen = null
       resume(next)
       next = nextAfter(next)
@@ -88,7 +88,9 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     current = null
     if mount.thread.getState == Thread.State.TERMINATED then
       mounts.remove(mount.continuation): Unit
-      if mount.worker eq null then strand.state = Strand.Ended
+      if mount.worker eq null then
+        objects.touch(objects.of(mount.thread), "", Site.WRITE, strand)
+        strand.state = Strand.Ended
     // The strand is where it was, or on another thread by now. If its state is still `Running`, it
     // waits.
     mount.strand match
@@ -189,7 +191,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
         ended.nn.state = Strand.Blocked
         if recorder ne null then recorder.nn.waits(ended.nn)
     val next = decide(ended, continues = false)
-    if (next ne null) && (next.nn.job ne null) && point.step < limits.steps then
+    if (next ne null) && (next.nn.job ne null) && point.step < mostSteps then
       next.nn.state = Strand.Running
       this.mount(worker, next.nn)
       current = next
@@ -204,9 +206,11 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   protected def here: Strand | Null = if Thread.currentThread() eq carried then current else null
 
   protected def choosing(strand: Strand, continues: Boolean): Unit =
+    if isAbandoned then throw Abandoned()
     current = null
     strand.state = Strand.Ready
-    val next = decide(strand, continues && isEnabled(strand))
+    val next =
+      if point.step < mostSteps then decide(strand, continues && isEnabled(strand)) else null
     if next eq strand then
       strand.state = Strand.Running
       current = strand
@@ -240,3 +244,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   def yieldHere(): Unit =
     val strand = here
     if strand ne null then choosing(strand, continues = false) else Thread.`yield`()
+
+/** Ends the code of an exploration that nobody waits for any more. */
+private[explore] final class Abandoned
+    extends Error("The exploration has hung, and was abandoned.", null, false, false)

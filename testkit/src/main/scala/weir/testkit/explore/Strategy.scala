@@ -5,6 +5,9 @@ import scala.collection.mutable.ArrayBuffer
 /** Decides, in one run after the other, which strand takes the next step. */
 private[explore] abstract class Strategy:
 
+  /** The number of times in a row that a strand may yield before another one has to take a step. */
+  def yieldsInRow: Int = Int.MaxValue
+
   /** Returns the strand that takes step `point.step`, one of those that can. */
   def choose(point: Point): Int
 
@@ -31,6 +34,9 @@ private[explore] final class Point:
 
   /** The strands that can take a step, in the order in which they were made. */
   val enabled: ArrayBuffer[Int] = ArrayBuffer()
+
+  /** The strand that could take a step too, but has yielded too often in a row; -1 for none. */
+  var heldBack = -1
 
   /** The strand that disturbs the program, which may come at any time, without a pre-emption; -1
     * for none.
