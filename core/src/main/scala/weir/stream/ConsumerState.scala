@@ -1,27 +1,27 @@
 package weir.stream
 
-import weir.fiber.{Suspend, TaskFiber, Waiter}
+import weir.fiber.{Suspend, TaskFiber}
 import weir.runtime.Alarm
 
-/** A pull with state that fibers of its own change, and that its consumer waits for, with or
+/** A stage with state that fibers of its own change, and that its consumer waits for, with or
   * without a time at which it looks again.
   *
-  *   - **Shared, under this object's lock**: `consumer`, and the state of the subclass.
+  *   - **Shared, under `lock`**: the state of the subclass.
   *   - **The race we fear**: the state changes after the consumer has looked and before it waits.
-  *     It looks and begins to wait in one critical section, and whoever changes the state wakes it
-  *     in the same section as the change. After each wake-up it looks again.
+  *     `WaitSlot` says why it does not happen.
   */
-private[stream] abstract class ConsumerState extends Pull:
-  // shared, under this object's lock
-  private var consumer: Waiter | Null = null
+private[stream] abstract class ConsumerState extends ConcurrentStage:
+  final protected val lock = StageLock()
+  final protected val consumer = WaitSlot(lock)
 
-  override def hasFibers: Boolean = true
+  // consumer only
+  private var alarm: WaitSlot.Timed | Null = null
 
-  /** Under the lock: what the consumer gets, or `NoAnswer`. */
+  /** Under the lock: what the consumer gets, or `WaitSlot.Nothing`. */
   protected def answer(fiber: TaskFiber): Any
 
-  /** Under the lock, after `NoAnswer`: whether the consumer looks again at `dueNanos`, though
-    * nobody wakes it.
+  /** Under the lock, after `Nothing`: whether the consumer looks again at `dueNanos`, though nobody
+    * wakes it.
     */
   protected def hasDue: Boolean = false
 
@@ -33,39 +33,28 @@ private[stream] abstract class ConsumerState extends Pull:
   final protected def isDue(fiber: TaskFiber): Boolean =
     fiber.runtime.timers.nanoTime - dueNanos >= 0
 
-  final protected def awaitAnswer(fiber: TaskFiber): Any =
-    var found = Observation.awaitInput(fiber, Question)
-    while isNoAnswer(found) do found = Observation.awaitInput(fiber, Question)
+  final protected def awaitAnswer(fiber: TaskFiber): Any = WaitSlot.repeat {
+    val found = Observation.awaitInput(fiber, Question)
+    removeAlarm()
     found
+  }
 
-  private def isNoAnswer(found: Any): Boolean =
-    found.asInstanceOf[AnyRef] eq ConsumerState.NoAnswer
+  private def removeAlarm(): Unit =
+    val set = alarm
+    alarm = null
+    if set ne null then set.abandon()
 
   private object Question extends Suspend[Any]:
-    def begin(fiber: TaskFiber): Any = ConsumerState.this.synchronized {
-      val found = answer(fiber)
-      if isNoAnswer(found) then
-        val waiter = if hasDue then ConsumerState.Timed(fiber, dueNanos) else Waiter(fiber)
-        waiter match
-          case timed: ConsumerState.Timed => fiber.runtime.timers.add(timed, fiber.preferredShard)
-          case _ => ()
-        consumer = waiter
-        waiter
-      else found
-    }
-
-  /** Under the lock: has the consumer look again, if it waits. */
-  final protected def wakeConsumer(): Unit =
-    val waiter = consumer
-    consumer = null
-    if waiter ne null then
-      waiter.complete(ConsumerState.NoAnswer): Unit
-      waiter.abandon() // removes its alarm
-
-private[stream] object ConsumerState:
-  /** Nothing for the consumer yet. */
-  object NoAnswer
-
-  private final class Timed(fiber: TaskFiber, val dueNanos: Long) extends Waiter(fiber), Alarm:
-    def ring(): Unit = complete(NoAnswer): Unit
-    override def abandon(): Unit = fiber.runtime.timers.remove(this): Unit
+    def begin(fiber: TaskFiber): Any =
+      val found = lock.locked(fiber) {
+        val found = answer(fiber)
+        if !WaitSlot.isNothing(found) then found
+        else if hasDue then consumer.enterUntil(fiber, dueNanos)
+        else consumer.enter(fiber)
+      }
+      found match
+        case timed: WaitSlot.Timed =>
+          alarm = timed
+          timed.set()
+        case _ => ()
+      found

@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.fiber.{CancelSelf, CancelSignal, DirectBlock, DirectCode, Suspend, TaskFiber}
-import weir.fiber.{WaitList, Waiter}
+import weir.fiber.{CancelSelf, DirectBlock, Suspend, TaskFiber, WaitList}
+import weir.sync.GuardedEntry
 import weir.{Outcome, Stream, Task}
 
 /** The elements that code of a `Task.direct` emits on a fiber of its own: `Stream.direct`.
@@ -15,8 +15,7 @@ import weir.{Outcome, Stream, Task}
   * code: running --it ends, fails--> ended;  --close--> closing, and cancelled
   * }}}
   *
-  *   - **Shared, under this object's lock**: `line`, `delivered`, `consumer`, `ending`,
-  *     `isClosing`.
+  *   - **Shared, under `lock`**: `line`, `delivered`, `consumer`, `ending`, `isClosing`.
   *   - **The race we fear**: the consumer waits and an element is in line. Both `Ask` and `Emit`
   *     look and begin to wait in one critical section: if the consumer waits, the line was empty,
   *     and the next `Emit` delivers to it. A consumer that was cancelled meanwhile does not take
@@ -25,36 +24,32 @@ import weir.{Outcome, Stream, Task}
   *     later, cancels its own fiber; where that is masked, it returns at once.
   */
 private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock ?=> Unit)
-    extends Pull:
+    extends ConcurrentStage:
   import EmitterSource.*
 
-  // consumer only
-  private var code: TaskFiber | Null = null
-  private var ended = false
-
-  // shared, under this object's lock
+  // shared, under `lock`
+  private val lock = StageLock()
+  private val consumer = WaitSlot(lock)
   private val line = WaitList()
   private var delivered: Entry | Null = null
-  private var consumer: Waiter | Null = null
-  private var ending: Any = Running
+  private var ending: Terminal | Null = null
   private var isClosing = false
 
-  override def hasFibers: Boolean = true
+  @transient private val code: ProducerFiber = new ProducerFiber:
+    protected def work(fiber: TaskFiber): Boolean =
+      fiber.await(DirectBlock.runApart(body(emitter)))
+      true
 
-  def next(fiber: TaskFiber): Any =
-    if ended then Pull.End
-    else
-      fiber.checkpoint()
-      if code eq null then code = fiber.fork(DirectCode(run))
-      Observation.awaitInput(fiber, Ask) match
-        case Pull.End =>
-          ended = true
-          Pull.End
-        case failed: Producer.Failed =>
-          ended = true
-          synchronized { ending = Pull.End } // it has been delivered: `close` need not keep it
-          failed.rethrow(fiber)
-        case value => value
+    /** What is in line still comes before the end. */
+    protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
+      ending = terminal
+      consumer.give(terminal): Unit
+    }
+
+  def next(fiber: TaskFiber): Any = ask(fiber) {
+    if !code.hasBegun then code.begin(fiber)
+    Observation.awaitInput(fiber, Ask)
+  }
 
   private object emitter extends Stream.Emitter[Any]:
     def apply(value: Any)(using direct: Task.Direct): Unit = direct.await(Emit(value)) match
@@ -66,79 +61,52 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
             "waited for. Join what the block forks, or let a group or a supervisor wait for it."
         )
 
-  private def run(fiber: TaskFiber): Unit =
-    try
-      fiber.await(DirectBlock.runApart(body(emitter)))
-      end(Pull.End)
-    catch
-      case CancelSignal =>
-        end(Producer.canceled)
-        throw CancelSignal
-      case error: Throwable => end(Producer.failed(error, fiber))
-
-  /** What is in line still comes before the end. */
-  private def end(message: Any): Unit = synchronized {
-    ending = message
-    val waiting = consumer
-    consumer = null
-    if waiting ne null then waiting.complete(message): Unit
-  }
-
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val running = code
-    if running ne null then
-      synchronized { isClosing = true }
-      running.requestCancel()
-      releaseAll()
-      fiber.await(running.cancel)
-      Producer.keepError(ending, fiber, outcome)
+    if code.hasBegun then
+      lock.locked(fiber) { isClosing = true }
+      code.requestCancel()
+      releaseAll(fiber)
+      code.stop(fiber)
+      keep(ending, fiber, outcome)
 
   /** Of a fiber that is cancelled already, the entry is not in the line any more. */
-  private def releaseAll(): Unit = synchronized {
+  private def releaseAll(fiber: TaskFiber): Unit = lock.locked(fiber) {
     resumeEmitter(Answer.Closing)
     var entry = line.poll()
     while entry ne null do
-      entry.complete(Answer.Closing): Unit
+      lock.hand(entry, Answer.Closing): Unit
       entry = line.poll()
   }
 
   private def resumeEmitter(answer: Answer): Unit =
     val last = delivered
     delivered = null
-    if last ne null then last.complete(answer): Unit
+    if last ne null then lock.hand(last, answer): Unit
 
   private final class Entry(fiber: TaskFiber, val element: Any)
-      extends WaitList.Entry(fiber, line, EmitterSource.this)
+      extends GuardedEntry(fiber, line, lock)
 
   private object Ask extends Suspend[Any]:
-    def begin(fiber: TaskFiber): Any = EmitterSource.this.synchronized {
+    def begin(fiber: TaskFiber): Any = lock.locked(fiber) {
       resumeEmitter(Answer.Taken)
       line.poll() match
         case entry: Entry =>
           delivered = entry
           entry.element
-        case _ if ending.asInstanceOf[AnyRef] ne Running => ending
-        case _ =>
-          val waiter = Waiter(fiber)
-          consumer = waiter
-          waiter
+        case _ if ending ne null => ending
+        case _ => consumer.enter(fiber)
     }
 
   private final class Emit(value: Any) extends Suspend[Answer]:
-    def begin(fiber: TaskFiber): Any = EmitterSource.this.synchronized {
-      if ending.asInstanceOf[AnyRef] ne Running then Answer.Ended
+    def begin(fiber: TaskFiber): Any = lock.locked(fiber) {
+      if ending ne null then Answer.Ended
       else if isClosing then Answer.Closing
       else
         val entry = Entry(fiber, value)
-        val waiting = consumer
-        consumer = null
-        if (waiting ne null) && waiting.complete(value) then delivered = entry else line.add(entry)
+        if consumer.give(value) then delivered = entry else line.add(entry)
         entry
     }
 
 private[weir] object EmitterSource:
-  /** The code has not ended. */
-  private object Running
-
   enum Answer:
     case Taken, Closing, Ended

@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.fiber.{CancelSelf, CancelSignal, DirectCode, TaskFiber}
+import weir.fiber.{CancelSelf, TaskFiber}
 import weir.sync.Receive
 import weir.{Channel, Outcome, Stream}
 
@@ -8,7 +8,7 @@ import weir.{Channel, Outcome, Stream}
   * closes: `broadcastThrough`, `balance`.
   *
   * An error of upstream comes through the channels, after the elements before it. Where no pipe has
-  * come to it, it is kept: see `Producer.keepError`.
+  * come to it, it is kept: see `Terminal.keep`.
   *
   *   - **The end**: a channel is closed with `Done` in one place only, where upstream has ended. So
   *     a pipe that sees an end may rely on it.
@@ -34,12 +34,15 @@ private[weir] final class FedStage(
 ) extends Pull:
   import FedStage.{Ended, Stopped}
 
+  @transient private val feeder: ProducerFiber = new ProducerFiber:
+    protected def work(fiber: TaskFiber): Boolean = feedAll(fiber)
+    protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = tellPipes(terminal)
+
   // consumer only
-  private var feeder: TaskFiber | Null = null
   private var pipes: ParJoinStage | Null = null
 
   /** The error of upstream. The feeder's until that has ended. */
-  private var failure: Producer.Failed | Null = null
+  private var failure: Terminal.Failed | Null = null
 
   // shared
   @volatile private var failureSeen = false
@@ -53,7 +56,7 @@ private[weir] final class FedStage(
       val streams = make(channels.map(channel => Stream.of(() => elementsOf(channel))))
       joined = ParJoinStage(Stream.fromIterable(streams).open(), streams.size)
       pipes = joined
-      feeder = fiber.fork(DirectCode(run))
+      feeder.begin(fiber)
     joined.next(fiber)
 
   private def elementsOf(channel: Channel[Any]): Pull =
@@ -66,33 +69,24 @@ private[weir] final class FedStage(
         case Ended(Channel.Closed.Done) => Pull.End
         case Ended(Channel.Closed.Failed(Stopped)) =>
           fiber.await(CancelSelf) // returns where the fiber is masked
-          Producer.Failed(Producer.Canceled(FedStage.stoppedMessage)).rethrow(fiber)
+          Terminal.Failed(Terminal.SelfCanceled(FedStage.stoppedMessage)).reach(fiber)
         case Ended(Channel.Closed.Failed(error)) =>
           failureSeen = true
-          Producer.Failed(error).rethrow(fiber)
+          Terminal.Failed(error).reach(fiber)
         case value => value
 
-  private def run(fiber: TaskFiber): Unit =
-    try
-      var going = true
-      while going do
-        val value = upstream.next(fiber)
-        if Pull.isEnd(value) then
-          going = false
-          closeAll(Channel.Closed.Done)
-        else going = feed(value, fiber) && (!feedsReady || feedReady(fiber))
-    catch
-      case CancelSignal =>
-        fail(Producer.canceled)
-        throw CancelSignal
-      case error: Throwable =>
-        val failed = Producer.failed(error, fiber)
-        failure = failed
-        fail(failed)
+  private def feedAll(fiber: TaskFiber): Boolean =
+    var value = upstream.next(fiber)
+    while !Pull.isEnd(value) && feed(value, fiber) && (!feedsReady || feedReady(fiber)) do
+      value = upstream.next(fiber)
+    Pull.isEnd(value)
 
-  private def fail(failed: Producer.Failed): Unit = failed.error match
-    case _: Producer.Canceled if isClosing => closeAll(FedStage.stopped)
-    case error => closeAll(Channel.Closed.Failed(error))
+  private def tellPipes(terminal: Terminal): Unit = terminal match
+    case _: Terminal.Canceled if isClosing => closeAll(FedStage.stopped)
+    case failed: Terminal.Failed =>
+      failure = failed
+      closeAll(Channel.Closed.Failed(failed.error))
+    case Terminal.Ended => closeAll(Channel.Closed.Done)
 
   private def feedReady(fiber: TaskFiber): Boolean =
     val ready = upstream.takeReady(Ready.most)
@@ -103,19 +97,18 @@ private[weir] final class FedStage(
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     isClosing = true
-    val running = feeder
     val joined = pipes
-    if running ne null then running.requestCancel()
+    feeder.requestCancel()
     if joined ne null then joined.requestCancel()
     closeAll(FedStage.stopped)
     Pull.both(
       Pull.both(
         if joined ne null then joined.close(fiber, outcome),
-        if running ne null then fiber.await(running.join): Unit
+        feeder.join(fiber)
       ),
       Pull.both(
         upstream.close(fiber, outcome),
-        if (failure ne null) && !failureSeen then Producer.keepError(failure, fiber, outcome)
+        if (failure ne null) && !failureSeen then failure.nn.keep(fiber, outcome)
       )
     )
 

@@ -1,28 +1,32 @@
 package weir.stream
 
+import scala.annotation.unused
 import scala.collection.mutable.ArrayDeque
 import weir.Outcome
-import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
+import weir.fiber.{Suspend, TaskFiber}
 
 /** A stage whose upstream runs on a fiber of its own, the producer, which gathers elements into a
   * state from which the consumer takes: `groupWithin`, `debounce`, `conflate` and the like.
   *
-  *   - **Shared, under this object's lock**: `terminal`, `producer`, and the state.
-  *   - **Rooms**: the producer waits in `awaitRoom`; a consumer that makes room calls `roomMade`.
+  *   - **Shared, under `lock`**: `terminal`, and the state.
+  *   - **Rooms**: the producer waits in `awaitRoom`; a consumer that makes room wakes `room`.
   *   - **Errors** keep their place: the consumer comes to the terminal message once the state is
   *     empty.
   */
 private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
-  // consumer only
-  private var running: TaskFiber | Null = null
-  private var ended = false
-
-  // shared, under this object's lock
-  private var terminal: Any = null
-  private var producer: Waiter | Null = null
+  // shared, under the lock
+  final protected val room = WaitSlot(lock)
+  private var terminal: Terminal | Null = null
 
   /** How many elements the producer makes. */
   protected var demand: Long = Long.MaxValue
+
+  @transient private val producer: ProducerFiber = new ProducerFiber:
+    protected def work(fiber: TaskFiber): Boolean = addAll(fiber)
+    protected def tell(last: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
+      terminal = last
+      consumer.wake()
+    }
 
   /** Adds an element, as the producer, without the lock. */
   protected def add(value: Any, fiber: TaskFiber): Unit
@@ -35,7 +39,7 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
       index += 1
 
   /** After the last `addReady`: what comes next has to be made. */
-  protected def readyAdded(): Unit = ()
+  protected def readyAdded(@unused fiber: TaskFiber): Unit = ()
 
   /** Under the lock: whether there is something for the consumer; `isFinal` if no element will be
     * added any more.
@@ -46,92 +50,58 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
   protected def take(): Any
 
   /** As the consumer, before it looks for the first time. */
-  protected def begin(fiber: TaskFiber): Unit = ()
-
-  /** Under the lock: whether the consumer may come to the terminal message, where nothing is ready.
-    */
-  protected def isDrained: Boolean = true
+  protected def begin(@unused fiber: TaskFiber): Unit = ()
 
   final protected def answer(fiber: TaskFiber): Any =
-    if isReady(terminal != null, fiber) then take()
-    else if terminal != null && isDrained then terminal
-    else ConsumerState.NoAnswer
+    val last = terminal
+    if isReady(last ne null, fiber) then take()
+    else if last ne null then last
+    else WaitSlot.Nothing
 
-  final def next(fiber: TaskFiber): Any =
-    if ended then Pull.End
-    else
-      fiber.checkpoint()
-      if running eq null then
-        begin(fiber)
-        running = fiber.fork(DirectCode(run))
-      awaitAnswer(fiber) match
-        case Pull.End =>
-          ended = true
-          Pull.End
-        case failed: Producer.Failed =>
-          ended = true
-          // An error of upstream is delivered with this; it is kept where another came first.
-          synchronized { if failed eq terminal.asInstanceOf[AnyRef] then terminal = Pull.End }
-          failed.rethrow(fiber)
-        case value => value
-
-  private def run(fiber: TaskFiber): Unit =
-    try
-      var left = demand
-      while left > 0 do
-        val value = upstream.next(fiber)
-        if Pull.isEnd(value) then
-          left = 0
-          finish(Pull.End)
-        else
-          add(value, fiber)
-          left -= 1
-          var ready = upstream.takeReady(math.min(left, Ready.most).toInt)
-          if ready ne null then
-            while ready ne null do
-              addReady(ready, fiber)
-              left -= ready.count
-              ready = upstream.takeReady(math.min(left, Ready.most).toInt)
-            readyAdded()
-    catch
-      case CancelSignal =>
-        finish(Producer.canceled)
-        throw CancelSignal
-      case error: Throwable => finish(Producer.failed(error, fiber))
-
-  private def finish(message: Any): Unit = synchronized {
-    terminal = message
-    wakeConsumer()
+  final def next(fiber: TaskFiber): Any = ask(fiber) {
+    if !producer.hasBegun then
+      begin(fiber)
+      producer.begin(fiber)
+    awaitAnswer(fiber)
   }
+
+  private def addAll(fiber: TaskFiber): Boolean =
+    var left = demand
+    var isEnd = false
+    while left > 0 && !isEnd do
+      val value = upstream.next(fiber)
+      isEnd = Pull.isEnd(value)
+      if !isEnd then
+        add(value, fiber)
+        left = addAllReady(left - 1, fiber)
+    isEnd
+
+  private def addAllReady(demand: Long, fiber: TaskFiber): Long =
+    var left = demand
+    var ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+    if ready ne null then
+      while ready ne null do
+        addReady(ready, fiber)
+        left -= ready.count
+        ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+      readyAdded(fiber)
+    left
 
   /** Returns once `hasRoom`, which is looked at under the lock, is true. Called by the producer, so
     * that it stays true until that adds its element.
     */
   final protected def awaitRoom(fiber: TaskFiber)(hasRoom: => Boolean): Unit =
-    val room = new Suspend[Boolean]:
-      def begin(fiber: TaskFiber): Any = Gather.this.synchronized {
-        if hasRoom then true
-        else
-          val waiter = Waiter(fiber)
-          producer = waiter
-          waiter
-      }
-    while !Observation.awaitRoom(fiber, room) do ()
-
-  /** Under the lock: has the producer look again, if it waits. */
-  final protected def roomMade(): Unit =
-    val waiter = producer
-    producer = null
-    if waiter ne null then waiter.complete(false): Unit
+    val look = new Suspend[Any]:
+      def begin(fiber: TaskFiber): Any =
+        WaitSlot.lookOrWait(lock, room, fiber)(if hasRoom then () else WaitSlot.Nothing)
+    WaitSlot.repeat(Observation.awaitRoom(fiber, look)): Unit
 
   final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
 
-  protected def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val producing = running
-    if producing ne null then
-      fiber.await(producing.cancel)
-      Producer.keepError(terminal, fiber, outcome)
+  private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    producer.stop(fiber)
+    keep(terminal, fiber, outcome)
 
 private[stream] object Gather:
   object Empty
@@ -160,14 +130,14 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
     awaitRoom(fiber)(full.isEmpty)
-    synchronized {
+    lock.locked(fiber) {
       append(value, fiber)
-      if count <= 1 then wakeConsumer() // a group is full, or its time has begun
+      if count <= 1 then consumer.wake() // a group is full, or its time has begun
     }
 
   override protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
     awaitRoom(fiber)(full.size <= GroupWithinStage.fullGroups)
-    synchronized {
+    lock.locked(fiber) {
       var index = 0
       while index < ready.count do
         append(ready.elements(index), fiber)
@@ -177,11 +147,11 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
         tell()
     }
 
-  override protected def readyAdded(): Unit = synchronized(tell())
+  override protected def readyAdded(fiber: TaskFiber): Unit = lock.locked(fiber)(tell())
 
   private def tell(): Unit =
     untold = 0
-    wakeConsumer()
+    consumer.wake()
 
   private def append(value: Any, fiber: TaskFiber): Unit =
     group.addOne(value): Unit
@@ -203,7 +173,7 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
     else
       val groups = full.toArray[Any]
       full.clear()
-      roomMade()
+      room.wake()
       if groups.length == 1 then groups(0) else Ready(groups, groups.length)
 
 private[weir] object GroupWithinStage:
@@ -224,11 +194,11 @@ private[stream] abstract class LatestStage(upstream: Pull) extends Gather(upstre
 
   final override protected def hasDue: Boolean = !isEmpty
 
-  final protected def add(value: Any, fiber: TaskFiber): Unit = synchronized {
+  final protected def add(value: Any, fiber: TaskFiber): Unit = lock.locked(fiber) {
     schedule(fiber)
     val wasEmpty = isEmpty
     latest = value
-    if wasEmpty then wakeConsumer()
+    if wasEmpty then consumer.wake()
   }
 
   final protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
@@ -280,7 +250,7 @@ private[weir] final class BatchStage(
         s"Stream.batch: the cost of an element was $price. It must be at least 0."
       )
     awaitRoom(fiber)(isEmpty || price <= left)
-    val before = synchronized {
+    val before = lock.locked(fiber) {
       val before = state
       state = Gather.Empty
       before
@@ -289,10 +259,10 @@ private[weir] final class BatchStage(
     var after = before
     try after = if isFirst then first(value) else combine(before, value)
     finally
-      synchronized {
+      lock.locked(fiber) {
         state = after
         left = (if isFirst then limit else left) - price
-        if !isEmpty then wakeConsumer()
+        if !isEmpty then consumer.wake()
       }
 
   protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean = !isEmpty
@@ -300,7 +270,7 @@ private[weir] final class BatchStage(
   protected def take(): Any =
     val value = state
     state = Gather.Empty
-    roomMade()
+    room.wake()
     value
 
 /** A buffer that never has the producer wait: what happens where it is full is `overflow`. */
@@ -308,7 +278,7 @@ private[weir] final class OverflowStage(upstream: Pull, size: Int, overflow: wei
     extends Gather(upstream):
   private val queue = ArrayDeque[Any]()
 
-  protected def add(value: Any, fiber: TaskFiber): Unit = synchronized {
+  protected def add(value: Any, fiber: TaskFiber): Unit = lock.locked(fiber) {
     if queue.size < size then append(value)
     else
       overflow match
@@ -321,7 +291,7 @@ private[weir] final class OverflowStage(upstream: Pull, size: Int, overflow: wei
 
   private def append(value: Any): Unit =
     queue.append(value): Unit
-    if queue.size == 1 then wakeConsumer()
+    if queue.size == 1 then consumer.wake()
 
   protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean = queue.nonEmpty
   protected def take(): Any = queue.removeHead()

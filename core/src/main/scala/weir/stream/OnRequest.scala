@@ -1,8 +1,8 @@
 package weir.stream
 
+import scala.annotation.unused
 import weir.Outcome
-import weir.fiber.{DirectCode, Suspend, TaskFiber, Uncancelable, Waiter}
-import weir.fiber.CancelSignal
+import weir.fiber.{DirectCode, Suspend, TaskFiber, Uncancelable}
 import weir.group.Finalizers
 
 /** A stage over several streams, each pulled by a fiber of its own, which makes an element when the
@@ -11,8 +11,14 @@ import weir.group.Finalizers
   *
   * {{{
   * side: idle --request--> requested --its fiber--> made --take--> idle
-  *                                         +--> Pull.End, Failed: its fiber ends
+  *                                         +--> a Terminal: its fiber ends
   * }}}
+  *
+  *   - **Order of accesses**: `made` and `requested` change in one critical section. The fiber
+  *     pulls only between a request and the delivery that answers it, and a request is made only
+  *     while nothing is `made`: so no element is lost, and the fiber never waits for room.
+  *   - **Both cannot wait**: the consumer waits after requests to all sides that it may wait for. A
+  *     side's fiber waits only while nothing is requested of it.
   *
   * Once closing has begun, the fibers are cancelled, and each stream is closed by a fiber of its
   * own as soon as the one that pulls it has ended: what one stream waits for, masked, may be what
@@ -22,17 +28,24 @@ private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
   import OnRequest.Empty
 
   final protected class Side(val pull: Pull):
-    // consumer only
-    var fiber: TaskFiber | Null = null
-
     // shared, under the stage's lock
-    var requested = false
+    private var requested = false
     var made: Any = Empty
-    var producer: Waiter | Null = null
+    private val demand = WaitSlot(lock)
+
+    @transient val producer: ProducerFiber = new ProducerFiber:
+      protected def work(fiber: TaskFiber): Boolean =
+        var value = nextRequested(fiber)
+        while !Pull.isEnd(value) do
+          deliver(value, fiber)
+          value = nextRequested(fiber)
+        true
+
+      protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = deliver(terminal, fiber)
 
     def isEmpty: Boolean = made.asInstanceOf[AnyRef] eq Empty
     def isEnd: Boolean = Pull.isEnd(made)
-    def isFailed: Boolean = made.isInstanceOf[Producer.Failed]
+    def isFailed: Boolean = made.isInstanceOf[Terminal.Failed]
 
     /** Under the lock: what was made. After the end, or an error, the stage asks for no more. */
     def take(): Any =
@@ -41,72 +54,55 @@ private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
       value
 
     /** Under the lock: begins with the next element, unless one is there. */
-    def request(consumer: TaskFiber): Unit =
+    def request(): Unit =
       if isEmpty && !requested then
         requested = true
-        val waiting = producer
-        producer = null
-        if fiber eq null then fiber = consumer.fork(DirectCode(run))
-        else if waiting ne null then waiting.complete(()): Unit
+        demand.wake()
 
-    private object AwaitRequest extends Suspend[Unit]:
-      def begin(fiber: TaskFiber): Any = OnRequest.this.synchronized {
-        if requested then ()
-        else
-          val waiter = Waiter(fiber)
-          producer = waiter
-          waiter
-      }
+    /** As the consumer: begins with the fiber if its first element is requested. Before that only
+      * the consumer writes `requested`.
+      */
+    def beginIfRequested(fiber: TaskFiber): Boolean =
+      if requested && !producer.hasBegun then producer.begin(fiber)
+      producer.hasBegun
 
-    private def run(fiber: TaskFiber): Unit =
-      try
-        var going = true
-        while going do
-          Observation.awaitRoom(fiber, AwaitRequest)
-          val value = pull.next(fiber)
-          going = !Pull.isEnd(value)
-          deliver(value)
-      catch
-        case CancelSignal =>
-          deliver(Producer.canceled)
-          throw CancelSignal
-        case error: Throwable => deliver(Producer.failed(error, fiber))
+    private object AwaitRequest extends Suspend[Any]:
+      def begin(fiber: TaskFiber): Any =
+        WaitSlot.lookOrWait(lock, demand, fiber)(if requested then () else WaitSlot.Nothing)
 
-    private def deliver(value: Any): Unit = OnRequest.this.synchronized {
+    private def nextRequested(fiber: TaskFiber): Any =
+      WaitSlot.repeat(Observation.awaitRoom(fiber, AwaitRequest)): Unit
+      pull.next(fiber)
+
+    private def deliver(value: Any, fiber: TaskFiber): Unit = lock.locked(fiber) {
       made = value
       requested = false
-      wakeConsumer()
+      delivered()
     }
 
   final protected val sides: IndexedSeq[Side] = pulls.toIndexedSeq.map(Side(_))
 
   // consumer only
-  private var ended = false
-  private var thrown: Throwable | Null = null
+  private var allBegun = false
 
   /** Under the lock, at the begin of each `next`. */
-  protected def prepare(fiber: TaskFiber): Unit = sides.foreach(_.request(fiber))
+  protected def prepare(@unused fiber: TaskFiber): Unit = sides.foreach(_.request())
+
+  /** Under the lock: a side has `made` something. */
+  protected def delivered(): Unit = consumer.wake()
 
   /** Under the lock: the first side that has failed. */
   final protected def failed: Side | Null = sides.find(_.isFailed).orNull
 
-  def next(fiber: TaskFiber): Any =
-    if ended then Pull.End
-    else
-      fiber.checkpoint()
-      synchronized(prepare(fiber))
-      awaitAnswer(fiber) match
-        case Pull.End =>
-          ended = true
-          Pull.End
-        case failed: Producer.Failed =>
-          ended = true
-          thrown = failed.error
-          failed.rethrow(fiber)
-        case value => value
+  def next(fiber: TaskFiber): Any = ask(fiber)(requestAndAwait(fiber))
+
+  final protected def requestAndAwait(fiber: TaskFiber): Any =
+    lock.locked(fiber)(prepare(fiber))
+    if !allBegun then allBegun = sides.count(_.beginIfRequested(fiber)) == sides.size
+    awaitAnswer(fiber)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    sides.foreach(side => if side.fiber ne null then side.fiber.nn.requestCancel())
+    sides.foreach(_.producer.requestCancel())
     Pull.both(
       if sides.size == 1 then closeOne(sides.head, fiber, outcome)
       else
@@ -115,19 +111,12 @@ private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
         }
         fiber.await(Finalizers.join(closers))
       ,
-      keepErrors(fiber, outcome)
+      sides.foreach(side => keep(side.made, fiber, outcome))
     )
 
   private def closeOne(side: Side, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val running = side.fiber
-    if running ne null then fiber.await(running.join): Unit
+    side.producer.join(fiber)
     side.pull.close(fiber, outcome)
-
-  private def keepErrors(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    sides.foreach(_.made match
-      case failed: Producer.Failed if failed.error ne thrown =>
-        Producer.keepError(failed, fiber, outcome)
-      case _ => ())
 
 private[stream] object OnRequest:
   object Empty
@@ -162,7 +151,7 @@ private[weir] final class BesideStage(
   protected def answer(fiber: TaskFiber): Any =
     if background.isFailed then background.made
     else if wasOver || isOver() || ends && !background.isEmpty then Pull.End
-    else if foreground.isEmpty then ConsumerState.NoAnswer
+    else if foreground.isEmpty then WaitSlot.Nothing
     else foreground.take()
 
 /** The same elements; where the next one takes longer than `nanos`, what `onIdle` returns: an
@@ -175,18 +164,25 @@ private[weir] final class IdleStage(upstream: Pull, nanos: Long, onIdle: () => A
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override protected def hasDue: Boolean = true
 
+  override def next(fiber: TaskFiber): Any = ask(fiber) {
+    val answer = requestAndAwait(fiber)
+    if answer.asInstanceOf[AnyRef] eq IdleStage.Idle then onIdle() else answer
+  }
+
   override protected def prepare(fiber: TaskFiber): Unit =
-    side.request(fiber)
+    side.request()
     dueIn(fiber, nanos)
 
   protected def answer(fiber: TaskFiber): Any =
     if !side.isEmpty then side.take()
-    else if isDue(fiber) then onIdle()
-    else ConsumerState.NoAnswer
+    else if isDue(fiber) then IdleStage.Idle // `onIdle` is the user's code
+    else WaitSlot.Nothing
 
 private[weir] object IdleStage:
+  private object Idle
+
   def timeout(upstream: Pull, nanos: Long, error: () => Throwable): Pull =
-    IdleStage(upstream, nanos, () => Producer.Failed(error()))
+    IdleStage(upstream, nanos, () => Terminal.Failed(error()))
 
 /** The elements of both as they come; those of `first` where both have one. As soon as the consumer
   * has one of `first`, the next one is requested: if it were only with the next `next`, the other
@@ -201,9 +197,9 @@ private[weir] final class MergePreferredStage(first: Pull, second: Pull)
       sides.find(side => !side.isEmpty && !side.isEnd) match
         case Some(side) =>
           val value = side.take()
-          if side eq sides.head then side.request(fiber)
+          if side eq sides.head then side.request()
           value
-        case None => if sides.forall(_.isEnd) then Pull.End else ConsumerState.NoAnswer
+        case None => if sides.forall(_.isEnd) then Pull.End else WaitSlot.Nothing
 
 /** Pairs of the latest elements of both, whenever one of them has a new one. */
 private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends OnRequest(left, right):
@@ -214,11 +210,11 @@ private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends OnRequ
     if bad ne null then bad.made
     else
       sides.indexWhere(side => !side.isEmpty && !side.isEnd) match
-        case -1 => if isOver then Pull.End else ConsumerState.NoAnswer
+        case -1 => if isOver then Pull.End else WaitSlot.Nothing
         case index =>
           latest(index) = sides(index).take()
           if latest.exists(_.asInstanceOf[AnyRef] eq OnRequest.Empty) then
-            sides(index).request(fiber)
+            sides(index).request()
             answer(fiber)
           else (latest(0), latest(1))
 
@@ -239,7 +235,7 @@ private[weir] final class ParZipStage(left: Pull, right: Pull) extends OnRequest
     val bad = failed
     if bad ne null then bad.made
     else if sides.exists(_.isEnd) then Pull.End
-    else if sides.exists(_.isEmpty) then ConsumerState.NoAnswer
+    else if sides.exists(_.isEmpty) then WaitSlot.Nothing
     else (sides(0).take(), sides(1).take())
 
 /** For each element what `f` makes of it, at least one, and more while the next element is not
@@ -270,7 +266,7 @@ private[weir] final class ExpandStage(upstream: Pull, f: Any => Iterator[Any])
   protected def answer(fiber: TaskFiber): Any =
     if !side.isEmpty then side.take()
     else if hasMore then ExpandStage.More
-    else ConsumerState.NoAnswer
+    else WaitSlot.Nothing
 
 private[weir] object ExpandStage:
   object More

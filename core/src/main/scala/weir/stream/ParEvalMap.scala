@@ -34,7 +34,7 @@ import weir.{Outcome, Task}
   *     all that it has used before it waits. So while it waits, no room is unused.
   *   - **Errors**: an error of upstream keeps its place in the order. A failed effect cancels the
   *     others; what was finished in order before it is still delivered. An error that the consumer
-  *     does not come to is kept: see `Producer.keepError`.
+  *     does not come to is kept: see `Terminal.keep`.
   *   - **At most**: in order, no more elements are taken than will be asked for. Unordered, the
   *     consumer may want the first result of many, so all of them begin.
   */
@@ -80,7 +80,7 @@ private[weir] class ParEvalMapStage(
   private[stream] var stopped = false
 
   /** The first error of an effect, with later ones suppressed under it. */
-  private[stream] var failure: Producer.Failed | Null = null
+  private[stream] var failure: Terminal.Failed | Null = null
 
   /** The consumer, which waits for a result, or for the end of all runners. */
   private var consumer: Waiter | Null = null
@@ -135,7 +135,7 @@ private[weir] class ParEvalMapStage(
   private def nextOfRunners(fiber: TaskFiber): Any =
     if batch.isEmpty then
       awaitAnswer(fiber, fillBatch) match
-        case failed: Producer.Failed => throwing(failed, fiber)
+        case failed: Terminal.Failed => throwing(failed, fiber)
         case InPlace.On => return NoAnswer
         case answer => if Pull.isEnd(answer) then return Pull.End
     val value = batch.poll().nn.value
@@ -143,9 +143,9 @@ private[weir] class ParEvalMapStage(
     if used >= giveBackAt then synchronized(giveBack(fiber))
     value
 
-  private[stream] def throwing(failed: Producer.Failed, fiber: TaskFiber): Nothing =
+  private[stream] def throwing(failed: Terminal.Failed, fiber: TaskFiber): Nothing =
     thrown = failed.error
-    failed.rethrow(fiber)
+    failed.reach(fiber)
 
   private val fillBatch: Task[Any] = new Suspend[Any]:
     def begin(fiber: TaskFiber): Any = orWait(fiber) {
@@ -175,7 +175,7 @@ private[weir] class ParEvalMapStage(
     (head ne null) && head.isDone
 
   private def hasEnded: Boolean =
-    (upstreamState eq Pull.End) || upstreamState.isInstanceOf[Producer.Failed]
+    (upstreamState eq Pull.End) || upstreamState.isInstanceOf[Terminal.Failed]
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stopAll(fiber, outcome), upstream.close(fiber, outcome))
@@ -185,11 +185,11 @@ private[weir] class ParEvalMapStage(
     awaitAnswer(fiber, noRunner): Unit
     val (effects, source) = synchronized((failure, upstreamState))
     if (effects ne null) && (effects.error ne thrown) then
-      Producer.keepError(effects, fiber, outcome)
+      effects.keep(fiber, outcome)
     source match
-      case failed: Producer.Failed
+      case failed: Terminal.Failed
           if (failed.error ne thrown) && ((effects eq null) || (effects.error ne failed.error)) =>
-        Producer.keepError(failed, fiber, outcome)
+        failed.keep(fiber, outcome)
       case _ => ()
 
   private def noRunner: Task[Any] = new Suspend[Any]:
@@ -305,7 +305,7 @@ private[weir] class ParEvalMapStage(
       catch
         case CancelSignal => throw CancelSignal
         case error: Throwable =>
-          end = Producer.failed(error, fiber)
+          end = Terminal.of(error, fiber)
           null
     synchronized {
       if result ne null then
@@ -373,7 +373,7 @@ private[weir] class ParEvalMapStage(
         case Outcome.Failed(error) => fail(error)
         case Outcome.Canceled if stopped => Nil
         case Outcome.Canceled =>
-          fail(Producer.Canceled("An effect of parEvalMap, or its upstream, cancelled itself."))
+          fail(Terminal.SelfCanceled("An effect of parEvalMap, or its upstream, cancelled itself."))
       if if stopped then !wasStopped || noneIsLeft else hasEnded then wakeConsumer()
       toCancel
     }
@@ -382,7 +382,7 @@ private[weir] class ParEvalMapStage(
 
   private[stream] def fail(error: Throwable): List[MapRunner] =
     val first = failure
-    if first eq null then failure = Producer.Failed(error)
+    if first eq null then failure = Terminal.Failed(error)
     else Failures.add(first.error, error): Unit
     if stopped then Nil else stop()
 
@@ -393,7 +393,7 @@ private[weir] class ParEvalMapStage(
     runners.toList
 
 private[weir] object ParEvalMapStage:
-  // the states of upstream; its end is `Pull.End` or a `Producer.Failed`
+  // the states of upstream; its end is `Pull.End` or a `Terminal.Failed`
   object NotBegun
   object Idle
   object Pulling

@@ -1,7 +1,8 @@
 package weir.stream
 
+import scala.annotation.tailrec
 import scala.collection.mutable.ArrayBuffer
-import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Uncancelable, Waiter}
+import weir.fiber.{DirectCode, Suspend, TaskFiber, Uncancelable}
 import weir.group.Finalizers
 import weir.{Outcome, Stream, Task}
 
@@ -12,91 +13,78 @@ import weir.{Outcome, Stream, Task}
   * The end of an inner stream is a message in that buffer too. So the consumer, which closes the
   * inner stream, has used all of its elements by then.
   */
-private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
+private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends ConcurrentStage:
   private val buffer = Buffer(ParJoinStage.bufferSize, null)
 
   // consumer only
-  private var ended = false
   private var outerEnded = false
 
-  // the fiber of the outer stream, then the consumer
-  private var outerFiber: TaskFiber | Null = null
-
-  // shared, under this object's lock
+  // shared, under this object's monitor, since a fiber is forked under it
   private val inners = ArrayBuffer[Inner]()
-  private var room = limit
 
   /** No inner stream is begun any more. */
   private var isClosing = false
-  private var waitingForRoom: Waiter | Null = null
 
+  // shared, under `lock`
+  private val lock = StageLock()
+  private val waitsForRoom = WaitSlot(lock)
+  private var room = limit
+
+  /** The fiber that pulls it has not begun if the stage was closing by then. */
   private final class Inner(val pull: Pull):
-    /** The fiber that pulls it; null if the stage was closing by then. */
-    var fiber: TaskFiber | Null = null
+    val producer: ProducerFiber = BufferProducer(pull, buffer, end = this)
 
-  override def hasFibers: Boolean = true
+  @transient private val outerProducer: ProducerFiber = new ProducerFiber:
+    protected def work(fiber: TaskFiber): Boolean = startAll(fiber)
+    protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = buffer.force(terminal, fiber)
 
-  def next(fiber: TaskFiber): Any =
-    fiber.checkpoint() // what is in the buffer is used without one
-    if outerFiber eq null then outerFiber = fiber.fork(DirectCode(runOuter))
-    while !ended do
-      buffer.take(fiber) match
-        case Pull.End =>
-          outerEnded = true
-          ended = isOver
-        case inner: Inner =>
-          fiber.masked(finish(inner, fiber))
-          ended = outerEnded && isOver
-        case failed: Producer.Failed =>
-          ended = true
-          failed.rethrow(fiber)
-        case value => return value
-    Pull.End
+  def next(fiber: TaskFiber): Any = ask(fiber) {
+    if !outerProducer.hasBegun then outerProducer.begin(fiber)
+    takeJoined(fiber)
+  }
+
+  @tailrec
+  private def takeJoined(fiber: TaskFiber): Any = buffer.take(fiber) match
+    case Pull.End =>
+      outerEnded = true
+      if isOver then Pull.End else takeJoined(fiber)
+    case inner: Inner =>
+      fiber.masked(finish(inner, fiber))
+      if outerEnded && isOver then Pull.End else takeJoined(fiber)
+    case value => value
 
   private def isOver: Boolean = synchronized(inners.isEmpty)
 
   private def finish(inner: Inner, fiber: TaskFiber): Unit =
     synchronized(inners -= inner): Unit
     try inner.pull.close(fiber, Pull.succeeded)
-    finally giveRoom()
+    finally
+      lock.locked(fiber) {
+        room += 1
+        waitsForRoom.wake()
+      }
 
-  private val takeRoom: Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: TaskFiber): Any = ParJoinStage.this.synchronized {
-      if room > 0 then room -= 1
-      else
-        val waiter = Waiter(fiber)
-        waitingForRoom = waiter
-        waiter
+  private object TakeRoom extends Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, waitsForRoom, fiber) {
+      if room > 0 then room -= 1 else WaitSlot.Nothing
     }
 
-  /** A waiter is cancelled only when the stage closes, and after that no fiber takes room. */
-  private def giveRoom(): Unit = synchronized {
-    val waiter = waitingForRoom
-    waitingForRoom = null
-    if waiter eq null then room += 1 else waiter.complete(()): Unit
-  }
+  private def startAll(fiber: TaskFiber): Boolean =
+    var value = nextStream(fiber)
+    while !Pull.isEnd(value) do
+      start(value.asInstanceOf[Stream[Any]], fiber)
+      value = nextStream(fiber)
+    true
 
-  private def runOuter(fiber: TaskFiber): Unit =
-    try
-      var going = true
-      while going do
-        fiber.await(takeRoom)
-        val value = outer.next(fiber)
-        if Pull.isEnd(value) then going = false
-        else start(value.asInstanceOf[Stream[Any]], fiber)
-      buffer.force(Pull.End, fiber)
-    catch
-      case CancelSignal =>
-        buffer.force(Producer.canceled, fiber)
-        throw CancelSignal
-      case error: Throwable => buffer.force(Producer.failed(error, fiber), fiber)
+  private def nextStream(fiber: TaskFiber): Any =
+    WaitSlot.repeat(fiber.await(TakeRoom)): Unit
+    outer.next(fiber)
 
   private def start(stream: Stream[Any], fiber: TaskFiber): Unit =
     val inner = Inner(stream.open())
     synchronized {
       inners.addOne(inner) // first: `close` has to find the fiber
-      if !isClosing then
-        inner.fiber = fiber.fork(DirectCode(Producer.run(inner.pull, buffer, inner, Long.MaxValue)))
+      if !isClosing then inner.producer.begin(fiber)
     }
 
   override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
@@ -115,9 +103,8 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
       isClosing = true
       inners.toList
     }
-    begun.foreach(inner => if inner.fiber ne null then inner.fiber.nn.requestCancel())
-    val running = outerFiber
-    if running ne null then running.requestCancel()
+    begun.foreach(_.producer.requestCancel())
+    outerProducer.requestCancel()
 
   /** Each inner stream is closed by a fiber of its own, as soon as the fiber that pulls it has
     * ended. One after the other would not do: what its finalizer gives back may be what another
@@ -126,9 +113,8 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
   private def closeInners(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     requestCancel()
     val begun = synchronized(inners.toList)
-    val running = outerFiber
     val closers = begun.map(inner => fiber.fork(closer(inner, outcome)))
-    if running ne null then fiber.await(running.join): Unit
+    outerProducer.join(fiber)
     val late = synchronized {
       val late = inners.drop(begun.size).toList
       inners.clear()
@@ -140,15 +126,13 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Pull:
 
   private def closer(inner: Inner, outcome: Outcome[Unit]): Task[Any] =
     val close = DirectCode(inner.pull.close(_, outcome))
-    val pulling = inner.fiber
-    Uncancelable(_ => if pulling eq null then close else pulling.join.flatMap(_ => close))
+    Uncancelable(_ => inner.producer.whenEnded(close))
 
   private def keepErrors(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val kept =
       java.util.Collections.newSetFromMap(java.util.IdentityHashMap[Throwable, java.lang.Boolean]())
     buffer.untaken.foreach {
-      case failed: Producer.Failed =>
-        if kept.add(failed.error) then Producer.keepError(failed, fiber, outcome)
+      case failed: Terminal.Failed => if kept.add(failed.error) then keep(failed, fiber, outcome)
       case _ => ()
     }
 

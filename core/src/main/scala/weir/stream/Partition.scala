@@ -9,7 +9,7 @@ import weir.{Channel, Outcome, Resource, Stream, Task}
   * The feeder ends also when both streams are over. The source is closed with the resource, not by
   * the feeder: its last elements are used after that has ended. An error of the source comes
   * through both channels, after the elements before it; where no stream has come to it, it is kept
-  * at the release: see `Producer.keepError`.
+  * at the release: see `Terminal.keep`.
   */
 private[weir] final class Partition[A] private ():
   import Partition.bufferSize
@@ -30,7 +30,7 @@ private[weir] final class Partition[A] private ():
         case Outcome.Succeeded(_) => close(Channel.Closed.Done)
         case Outcome.Failed(error) =>
           Task { failure = error }.andThen(close(Channel.Closed.Failed(error)))
-        case Outcome.Canceled => close(Channel.Closed.Failed(Producer.canceled.error))
+        case Outcome.Canceled => close(Channel.Closed.Failed(Terminal.canceled.error))
       }
 
   private def close(how: Channel.Closed): Task[Unit] =
@@ -43,10 +43,10 @@ private[weir] final class Partition[A] private ():
       .onFinalize(Task(if channel.closeNow(Partition.isOver) then over.incrementAndGet(): Unit))
 
   private def release(outcome: Outcome[Unit]): Task[Unit] =
-    close(Channel.Closed.Failed(Producer.canceled.error)).andThen(DirectCode { fiber =>
+    close(Channel.Closed.Failed(Terminal.canceled.error)).andThen(DirectCode { fiber =>
       val error = failure
       if (error ne null) && !failureSeen then
-        Producer.keepError(Producer.Failed(error), fiber, outcome)
+        Terminal.Failed(error).keep(fiber, outcome)
     })
 
 private[weir] object Partition:

@@ -1,7 +1,7 @@
 package weir.stream
 
 import weir.Outcome
-import weir.fiber.{DirectCode, TaskFiber}
+import weir.fiber.TaskFiber
 
 /** Runs upstream on a fiber of its own, the producer: as far ahead as the buffer has room, and one
   * more element, which the producer holds while it waits for room. `prefetchN` and `prefetchBytes`.
@@ -9,33 +9,22 @@ import weir.fiber.{DirectCode, TaskFiber}
   * The producer's terminal message is the end, or its error, which keeps its place in the order.
   * The consumer closes upstream, once it has used the last element.
   */
-private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends Pull:
-  private var demand = Long.MaxValue
-  private var producer: TaskFiber | Null = null
-  private var ended = false
+private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends ConcurrentStage:
+  private val producer = BufferProducer(upstream, buffer, Pull.End)
 
   override def atMost(count: Long): Unit =
-    demand = math.min(demand, count)
+    producer.demand = math.min(producer.demand, count)
     upstream.atMost(count)
 
-  override def hasFibers: Boolean = true
+  def next(fiber: TaskFiber): Any = ask(fiber) {
+    if !producer.hasBegun then begin(fiber)
+    buffer.take(fiber)
+  }
 
-  def next(fiber: TaskFiber): Any =
-    if ended then Pull.End
-    else
-      fiber.checkpoint() // what is in the buffer is used without one
-      if producer eq null then
-        val stretch = Observation.stretchOf(fiber)
-        if stretch ne null then stretch.queue = buffer
-        producer = fiber.fork(DirectCode(Producer.run(upstream, buffer, Pull.End, demand)))
-      buffer.take(fiber) match
-        case Pull.End =>
-          ended = true
-          Pull.End
-        case failed: Producer.Failed =>
-          ended = true
-          failed.rethrow(fiber)
-        case value => value
+  private def begin(fiber: TaskFiber): Unit =
+    val stretch = Observation.stretchOf(fiber)
+    if stretch ne null then stretch.queue = buffer
+    producer.begin(fiber)
 
   override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
 
@@ -43,10 +32,8 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
 
   private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val running = producer
-    if running ne null then
-      fiber.await(running.cancel)
-      buffer.untaken.foreach(Producer.keepError(_, fiber, outcome))
+    producer.stop(fiber)
+    buffer.untaken.foreach(keep(_, fiber, outcome))
 
 private[weir] object PrefetchStage:
   def elements(upstream: Pull, limit: Int): Pull = PrefetchStage(upstream, Buffer(limit, null))

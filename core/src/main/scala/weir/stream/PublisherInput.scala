@@ -107,7 +107,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
 
   def onError(error: Throwable | Null): Unit =
     if error eq null then refuseNull("onError", "error")
-    end("onError", Producer.Failed(error.nn))
+    end("onError", Terminal.Failed(error.nn))
 
   /** Calls nothing of the subscription, which is over: rule 2.3. A second `onComplete` is ignored:
     * it loses nothing.
@@ -165,8 +165,8 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     if isEndTaken then reporter.nn.report(operator, error)
     else
       ending match
-        case failed: Producer.Failed => failed.error.addSuppressed(error)
-        case _ => ending = Producer.Failed(error)
+        case failed: Terminal.Failed => failed.error.addSuppressed(error)
+        case _ => ending = Terminal.Failed(error)
     if over then null else subscription
 
   private def violation(did: String, cause: Throwable | Null): IllegalStateException =
@@ -195,7 +195,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     have
   }
 
-  /** `Open`, `Pull.End` or `Producer.Failed`: what is after the elements that have come. */
+  /** `Open`, `Pull.End` or `Terminal.Failed`: what is after the elements that have come. */
   def takeEnding(runtime: WeirRuntime): Any = synchronized {
     if count > 0 then Open
     else
@@ -245,7 +245,11 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   }
 
   /** The end that the consumer has not come to. */
-  def untakenEnding: Any = synchronized(if isEndTaken then Pull.End else ending)
+  def untakenEnding: Terminal = synchronized {
+    ending match
+      case terminal: Terminal if !isEndTaken => terminal
+      case _ => Terminal.Ended
+  }
 
 private[weir] object PublisherInput:
   /** There may be more. */
@@ -255,7 +259,7 @@ private[weir] object PublisherInput:
   private val rule = "Reactive Streams, rule"
 
   private def cause(message: Any): Throwable | Null = message match
-    case Producer.Failed(error) => error
+    case Terminal.Failed(error) => error
     case _ => null
 
   def nameOf(publisher: Any): String = publisher match

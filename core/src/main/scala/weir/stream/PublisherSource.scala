@@ -93,16 +93,16 @@ private[weir] final class PublisherSource(
         case PublisherInput.Open =>
           if credit > 0 then request(fiber)
           Observation.awaitInput(fiber, input.Changed)
-        case failed: Producer.Failed =>
+        case failed: Terminal.Failed =>
           ended = true
-          failed.rethrow(fiber)
+          failed.reach(fiber)
         case _ => ended = true
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     if hasBegun then
       Pull.both(
         PublisherSource.cancel(input),
-        Producer.keepError(input.untakenEnding, fiber, outcome)
+        input.untakenEnding.keep(fiber, outcome)
       )
 
 private[weir] object PublisherSource:

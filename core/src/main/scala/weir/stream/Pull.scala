@@ -72,11 +72,11 @@ private[weir] abstract class Pull extends HoldsUserCode:
   def isOneEffect: Boolean = false
 
 private[weir] object Pull:
-  object End
+  val End: Terminal.Ended.type = Terminal.Ended
 
   val succeeded: Outcome[Unit] = Outcome.Succeeded(())
 
-  inline def isEnd(value: Any): Boolean = value.asInstanceOf[AnyRef] eq End
+  inline def isEnd(value: Any): Boolean = value.asInstanceOf[AnyRef] eq Terminal.Ended
 
   /** `body`, then `close`, masked, however `body` has ended. An error of `close` is suppressed
     * under the error of `body`.

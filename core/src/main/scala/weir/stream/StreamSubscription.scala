@@ -212,7 +212,7 @@ private[weir] final class StreamSubscription(
       catch
         case CancelSignal => throw CancelSignal
         case error: Throwable => error
-    val shown = if error eq null then null else Producer.failed(error, fiber).error
+    val shown = if error eq null then null else Terminal.of(error, fiber).error
     fiber.masked(finish(shown))
 
   private def loop(pull: Pull, fiber: TaskFiber): Unit =

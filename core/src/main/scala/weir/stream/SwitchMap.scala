@@ -1,7 +1,7 @@
 package weir.stream
 
 import scala.collection.mutable.ListBuffer
-import weir.fiber.{CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
+import weir.fiber.{Suspend, TaskFiber}
 import weir.{Outcome, Stream}
 
 /** The elements of the stream that `f` makes of the latest element of upstream: `switchMap`.
@@ -19,18 +19,27 @@ import weir.{Outcome, Stream}
   *   - **After a failure** no element enters the slot and no inner fiber begins. So the consumer
   *     sees the failure after the element that is in the slot, even if elements never end.
   *   - **The race we fear**: a new inner fiber begins while the stage closes, and nobody ends it.
-  *     `close` sets `closing` and takes `current` in one critical section, and an inner fiber is
-  *     started in one that looks at `closing`. `close` waits for the outer fiber, which waits for
-  *     the inner one that it cancels.
+  *     `close` sets `closing` and takes `current` in one critical section; the outer fiber makes an
+  *     inner one `current` in one that looks at `closing`, begins with it, and looks at `closing`
+  *     again. So either it finds `closing` and cancels the inner fiber, or `close` finds that this
+  *     has begun, and cancels it. `close` waits for the outer fiber first: after that it knows
+  *     whether the inner one has begun.
   */
 private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     extends ConsumerState:
   import SwitchMapStage.Empty
 
-  // consumer only
-  private var outerFiber: TaskFiber | Null = null
+  @transient private val outer: ProducerFiber = new ProducerFiber:
+    protected def work(fiber: TaskFiber): Boolean = switchAll(fiber)
+    protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
+      terminal match
+        case failed: Terminal.Failed => fail(failed)
+        case Terminal.Ended =>
+          outerEnded = true
+          consumer.wake()
+    }
 
-  // shared, under this object's lock
+  // shared, under `lock`
   private var current: Inner | Null = null
   private var slot: Any = Empty
 
@@ -39,8 +48,8 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
   private var outerEnded = false
 
   /** The errors that the consumer has not seen yet. */
-  private val failures = ListBuffer[Producer.Failed]()
-  private var innerWaits: Waiter | Null = null
+  private val failures = ListBuffer[Terminal.Failed]()
+  private val innerWaits = WaitSlot(lock)
 
   /** The outcome of the use of this stage; null until the stage closes. */
   private var closing: Outcome[Unit] | Null = null
@@ -50,174 +59,143 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     */
   private var closeError: Throwable | Null = null
 
-  def next(fiber: TaskFiber): Any =
-    fiber.checkpoint() // since taking an element from the slot has none
-    if outerFiber eq null then outerFiber = fiber.fork(DirectCode(runOuter))
-    awaitAnswer(fiber) match
-      case failed: Producer.Failed => failed.rethrow(fiber)
-      case value => value
+  def next(fiber: TaskFiber): Any = ask(fiber) {
+    if !outer.hasBegun then outer.begin(fiber)
+    awaitAnswer(fiber)
+  }
 
   protected def answer(fiber: TaskFiber): Any =
     if !isEmpty then
       val value = slot
       slot = Empty
-      wakeInner()
+      innerWaits.wake()
       value
     else if failures.nonEmpty then failures.remove(0)
     else if outerEnded && (current eq null) then Pull.End
     else
       isAsked = true
-      wakeInner()
-      ConsumerState.NoAnswer
+      innerWaits.wake()
+      WaitSlot.Nothing
 
   private def isEmpty: Boolean = slot.asInstanceOf[AnyRef] eq Empty
 
-  private def wakeInner(): Unit =
-    val waiter = innerWaits
-    innerWaits = null
-    if waiter ne null then waiter.complete(false): Unit
-
-  private def fail(failed: Producer.Failed): Unit =
+  private def fail(failed: Terminal.Failed): Unit =
     failures += failed
-    wakeConsumer()
+    consumer.wake()
 
   // ---- the outer fiber ----
 
-  private def runOuter(fiber: TaskFiber): Unit =
-    try
-      var value = upstream.next(fiber)
-      while !Pull.isEnd(value) do
-        switchTo(value, fiber)
-        value = upstream.next(fiber)
-      synchronized {
-        outerEnded = true
-        wakeConsumer()
-      }
-    catch
-      case CancelSignal =>
-        synchronized(fail(Producer.canceled))
-        throw CancelSignal
-      case error: Throwable =>
-        val failed = Producer.failed(error, fiber)
-        synchronized(fail(failed))
+  private def switchAll(fiber: TaskFiber): Boolean =
+    var value = upstream.next(fiber)
+    while !Pull.isEnd(value) do
+      switchTo(value, fiber)
+      value = upstream.next(fiber)
+    true
 
   private def switchTo(value: Any, fiber: TaskFiber): Unit =
-    val old = synchronized {
+    val old = lock.locked(fiber) {
       val old = current
       current = null
       slot = Empty
       old
     }
-    if old ne null then fiber.await(old.fiber.nn.cancel)
-    synchronized {
-      if (closing eq null) && failures.isEmpty then
-        val inner = Inner(value)
-        inner.fiber = fiber.fork(DirectCode(inner.run))
-        current = inner
+    if old ne null then old.stop(fiber)
+    val inner = Inner(value)
+    val begins = lock.locked(fiber) {
+      val begins = (closing eq null) && failures.isEmpty
+      if begins then current = inner
+      begins
     }
+    if begins then
+      inner.begin(fiber)
+      if lock.locked(fiber)(closing ne null) then inner.requestCancel()
 
   // ---- an inner fiber ----
 
-  private final class Inner(value: Any):
-    /** Written before the fiber can be seen. */
-    var fiber: TaskFiber | Null = null
+  private final class Inner(value: Any) extends ProducerFiber:
+    private var pull: Pull | Null = null
 
-    def run(fiber: TaskFiber): Unit =
-      var pull: Pull | Null = null
-      val ended =
-        try
-          val opened = f(value).open()
-          pull = opened
-          pullAll(opened, fiber)
-          null
-        catch
-          case CancelSignal => Producer.canceled
-          case error: Throwable => Producer.failed(error, fiber)
+    protected def work(fiber: TaskFiber): Boolean =
+      val opened = f(value).open()
+      pull = opened
+      pullAll(opened, fiber)
+      true
+
+    /** Closes its stream first. */
+    protected def tell(terminal: Terminal, fiber: TaskFiber): Unit =
       val opened = pull
-      end(ended, if opened eq null then null else close(opened, ended, fiber))
+      end(terminal, if opened eq null then null else close(opened, terminal, fiber), fiber)
 
     private def pullAll(pull: Pull, fiber: TaskFiber): Unit =
       var value = pull.next(fiber)
       while !Pull.isEnd(value) do
         put(value, fiber)
         value = pull.next(fiber)
-      while !fiber.await(AwaitUsed) do ()
+      WaitSlot.repeat(fiber.await(AwaitUsed)): Unit
 
     private def put(value: Any, fiber: TaskFiber): Unit =
       val put = Put(value)
-      while !Observation.awaitRoom(fiber, put) do ()
+      WaitSlot.repeat(Observation.awaitRoom(fiber, put)): Unit
 
     /** Closes `pull`, and returns the error of its finalizers. */
-    private def close(
-        pull: Pull,
-        ended: Producer.Failed | Null,
-        fiber: TaskFiber
-    ): Throwable | Null =
-      val stage = SwitchMapStage.this.synchronized(closing)
-      val outcome = ended match
-        case null => Pull.succeeded
-        case Producer.Failed(_: Producer.Canceled) =>
-          if stage eq null then Outcome.Canceled else stage
-        case Producer.Failed(error) => Outcome.Failed(error)
+    private def close(pull: Pull, terminal: Terminal, fiber: TaskFiber): Throwable | Null =
+      val stage = lock.locked(fiber)(closing)
+      val outcome = terminal match
+        case Terminal.Ended => Pull.succeeded
+        case _: Terminal.Canceled => if stage eq null then Outcome.Canceled else stage
+        case failed: Terminal.Failed => Outcome.Failed(failed.error)
       try
         fiber.masked(pull.close(fiber, outcome))
         null
       catch case error: Throwable => error
 
-    private def end(ended: Producer.Failed | Null, thrown: Throwable | Null): Unit =
-      SwitchMapStage.this.synchronized {
+    /** `thrown` is the error of its finalizers. */
+    private def end(terminal: Terminal, thrown: Throwable | Null, fiber: TaskFiber): Unit =
+      lock.locked(fiber) {
         val isCurrent = current eq this
         if isCurrent then current = null
-        (ended, thrown) match
-          case (null, null) => ()
-          case (Producer.Failed(_: Producer.Canceled), null) =>
-            if isCurrent then fail(ended.nn) // nobody else has cancelled it
-          case (null | Producer.Failed(_: Producer.Canceled), error: Throwable) =>
-            if closing eq null then fail(Producer.Failed(error)) else closeError = error
-          case (Producer.Failed(error), later) =>
-            if later ne null then Pull.bothFailed(error, later): Unit
-            fail(ended.nn)
-        wakeConsumer()
+        terminal match
+          case Terminal.Ended | _: Terminal.Canceled if thrown ne null =>
+            if closing eq null then fail(Terminal.Failed(thrown)) else closeError = thrown
+          case canceled: Terminal.Canceled =>
+            if isCurrent then fail(canceled) // nobody else has cancelled it
+          case failed: Terminal.Failed =>
+            if thrown ne null then Pull.bothFailed(failed.error, thrown): Unit
+            fail(failed)
+          case Terminal.Ended => ()
+        consumer.wake()
       }
 
-    /** Puts the element into the slot. True once it is there, or was dropped after a switch. */
-    private final class Put(value: Any) extends Suspend[Boolean]:
-      def begin(fiber: TaskFiber): Any = SwitchMapStage.this.synchronized {
-        if current ne Inner.this then true
+    /** Puts the element into the slot. Done once it is there, or was dropped after a switch. */
+    private final class Put(value: Any) extends Suspend[Any]:
+      def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, innerWaits, fiber) {
+        if current ne Inner.this then ()
         else if isEmpty && failures.isEmpty then
           slot = value
           isAsked = false
-          wakeConsumer()
-          true
-        else innerWaiter(fiber)
+          consumer.wake()
+        else WaitSlot.Nothing
       }
 
-  private object AwaitUsed extends Suspend[Boolean]:
-    def begin(fiber: TaskFiber): Any = SwitchMapStage.this.synchronized {
-      if isEmpty && isAsked then true else innerWaiter(fiber)
+  private object AwaitUsed extends Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, innerWaits, fiber) {
+      if isEmpty && isAsked then () else WaitSlot.Nothing
     }
-
-  /** A wait that completes with false when the state is to be checked again. */
-  private def innerWaiter(fiber: TaskFiber): Waiter =
-    val waiter = Waiter(fiber)
-    innerWaits = waiter
-    waiter
 
   // ---- closing ----
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val inner = synchronized {
+    val inner = lock.locked(fiber) {
       closing = outcome
       val inner = current
       current = null
       inner
     }
-    val running = outerFiber
-    if running ne null then running.requestCancel()
-    if inner ne null then inner.fiber.nn.requestCancel()
-    if inner ne null then fiber.await(inner.fiber.nn.join): Unit
-    if running ne null then fiber.await(running.join): Unit
-    failures.foreach(Producer.keepError(_, fiber, outcome))
+    outer.requestCancel()
+    if inner ne null then inner.requestCancel()
+    outer.join(fiber) // first: it may be about to begin with `inner`
+    if inner ne null then inner.join(fiber)
+    failures.foreach(keep(_, fiber, outcome))
     Pull.both(
       if closeError ne null then throw closeError,
       upstream.close(fiber, outcome)

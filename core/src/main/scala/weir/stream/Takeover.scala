@@ -61,12 +61,12 @@ private[stream] trait Takeover:
   ): Nothing =
     val toCancel = synchronized {
       if ofUpstream then
-        upstreamState = Producer.Failed(error)
+        upstreamState = Terminal.Failed(error)
         Nil
       else fail(error)
     }
     toCancel.foreach(_.fiber.requestCancel())
-    throwing(if ofUpstream then Producer.Failed(error) else failure.nn, fiber)
+    throwing(if ofUpstream then Terminal.Failed(error) else failure.nn, fiber)
 
   /** Leaves the consumer's effect to a runner. */
   private[stream] def handOver(effect: Task[Any], fiber: TaskFiber): Unit =
