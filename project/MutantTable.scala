@@ -43,7 +43,7 @@ final case class Mutant(
   * {{{
   * name-of-the-mutant
   *   What goes wrong with it, in a sentence or two.
-  *   in stream/Gather.scala
+  *   in stream/Accumulate.scala
   *   - lines of that file
   *   + lines that the mutant has in their place
   *   also stream/Other.scala

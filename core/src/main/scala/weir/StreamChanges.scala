@@ -299,7 +299,7 @@ private[weir] transparent trait StreamChanges[+A]:
     */
   final def chunks(limit: Int = 256): Stream[Vector[A]] =
     require(limit >= 1, s"Stream.chunks: the limit was $limit. It must be at least 1.")
-    Stream.of(() => ReadyChunks(open(), limit))
+    Stream.of(() => ChunksStage(open(), limit))
 
   /** Emits groups of consecutive elements whose weights add up to at most `limit`. An element that
     * is heavier than `limit` forms a group of its own. No group is empty.

@@ -322,7 +322,7 @@ private[weir] transparent trait StreamConcurrency[+A]:
     */
   final def broadcastThrough[B](pipes: (Stream[A] => Stream[B])*): Stream[B] =
     require(pipes.nonEmpty, "Stream.broadcastThrough: there was no pipe. Give it at least one.")
-    Stream.of(() => FedStage.broadcast(open(), erasedPipes(pipes)))
+    Stream.of(() => FanOutStage.broadcast(open(), erasedPipes(pipes)))
 
   /** As `broadcastThrough`, but passes each element to one of `pipes` that is ready for it. No
     * element waits in a buffer. Ends when all pipes have ended.
@@ -334,7 +334,7 @@ private[weir] transparent trait StreamConcurrency[+A]:
     */
   final def balance[B](pipes: (Stream[A] => Stream[B])*): Stream[B] =
     require(pipes.nonEmpty, "Stream.balance: there was no pipe. Give it at least one.")
-    Stream.of(() => FedStage.balance(open(), erasedPipes(pipes)))
+    Stream.of(() => FanOutStage.balance(open(), erasedPipes(pipes)))
 
   /** Splits this stream into two: the elements for which `isFirst` is true, and the others. While
     * the resource is in use, a fiber runs this stream. Up to 16 elements wait in each of the two

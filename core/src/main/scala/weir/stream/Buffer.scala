@@ -41,7 +41,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   private val producers = WaitList()
 
   // consumer only
-  /** What is left of the message that has been taken, if that is a `Ready`. */
+  /** What is left of the message that has been taken, if that is a `Chunk`. */
   private var ready: Array[Any] = Buffer.none
   private var readyPosition = 0
   private var readyEnd = 0
@@ -64,7 +64,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     room
   }
 
-  /** Whether a `Ready` may be put. It counts as one element: its elements have not been made for
+  /** Whether a `Chunk` may be put. It counts as one element: its elements have not been made for
     * this buffer. Where elements have sizes, each has to be looked at.
     */
   def takesReady: Boolean = sizeOf eq null
@@ -77,15 +77,15 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     if readyPosition < readyEnd then nextReady()
     else
       takeMessage(fiber) match
-        case taken: Ready =>
+        case taken: Chunk =>
           ready = taken.elements
           readyPosition = 0
           readyEnd = taken.count
           nextReady()
         case value => value
 
-  /** Up to `limit` elements of what is left of a `Ready`; null if nothing is. */
-  def takeReady(limit: Int): Ready | Null =
+  /** Up to `limit` elements of what is left of a `Chunk`; null if nothing is. */
+  def takeReady(limit: Int): Chunk | Null =
     val from = readyPosition
     val end = math.min(readyEnd, from + limit)
     if from >= end then null
@@ -93,7 +93,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
       val taken = Arrays.copyOfRange(ready.asInstanceOf[Array[AnyRef]], from, end)
       Arrays.fill(ready.asInstanceOf[Array[AnyRef | Null]], from, end, null)
       readyPosition = end
-      Ready(taken.asInstanceOf[Array[Any]], taken.length)
+      Chunk(taken.asInstanceOf[Array[Any]], taken.length)
 
   private def nextReady(): Any =
     val value = ready(readyPosition)
@@ -111,7 +111,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     if used >= giveBackAt || position == batchEnd then giveBack(fiber)
     value
 
-  /** As far as other threads can see; the elements of a `Ready` count as one. */
+  /** As far as other threads can see; the elements of a `Chunk` count as one. */
   def size: Int = count + math.max(0, batchEnd - position)
   def capacity: Long = limit
 

@@ -93,12 +93,12 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     val frame = frames
     if left == Long.MaxValue && ((frame eq null) || !frame.isHandled) then items else null
 
-  override private[stream] def takeReady(limit: Int): Ready | Null =
+  override private[stream] def takeReady(limit: Int): Chunk | Null =
     val most = math.min(limit, left).toInt
     val iterator = items
     val ready =
       if iterator eq null then current.takeReady(most)
-      else if itemsAreStrict then Ready.of(iterator, most)(items = _)
+      else if itemsAreStrict then Chunk.of(iterator, most)(items = _)
       else null
     if (ready ne null) && left != Long.MaxValue then left -= ready.count
     ready

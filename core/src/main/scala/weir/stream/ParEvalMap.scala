@@ -184,8 +184,7 @@ private[weir] class ParEvalMapStage(
     synchronized(stop()).foreach(_.fiber.requestCancel())
     awaitAnswer(fiber, noRunner): Unit
     val (effects, source) = synchronized((failure, upstreamState))
-    if (effects ne null) && (effects.error ne thrown) then
-      effects.keep(fiber, outcome)
+    if (effects ne null) && (effects.error ne thrown) then effects.keep(fiber, outcome)
     source match
       case failed: Terminal.Failed
           if (failed.error ne thrown) && ((effects eq null) || (effects.error ne failed.error)) =>

@@ -87,7 +87,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
       if !isClosing then inner.producer.begin(fiber)
     }
 
-  override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
+  override private[stream] def takeReady(limit: Int): Chunk | Null = buffer.takeReady(limit)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(

@@ -45,8 +45,7 @@ private[weir] final class Partition[A] private ():
   private def release(outcome: Outcome[Unit]): Task[Unit] =
     close(Channel.Closed.Failed(Terminal.canceled.error)).andThen(DirectCode { fiber =>
       val error = failure
-      if (error ne null) && !failureSeen then
-        Terminal.Failed(error).keep(fiber, outcome)
+      if (error ne null) && !failureSeen then Terminal.Failed(error).keep(fiber, outcome)
     })
 
 private[weir] object Partition:

@@ -26,7 +26,7 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
     if stretch ne null then stretch.queue = buffer
     producer.begin(fiber)
 
-  override private[stream] def takeReady(limit: Int): Ready | Null = buffer.takeReady(limit)
+  override private[stream] def takeReady(limit: Int): Chunk | Null = buffer.takeReady(limit)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))

@@ -8,7 +8,7 @@ import weir.fiber.TaskFiber
   * When the consumer takes an element it requests the next one in the same step, unless it knows
   * that it wants no more. If it waits, the producer does both for it, and so goes on at once.
   */
-private[weir] final class PrefetchStrictStage(upstream: Pull) extends OnRequest(upstream):
+private[weir] final class PrefetchStrictStage(upstream: Pull) extends DemandDriven(upstream):
   private val side = sides(0)
 
   /** How many elements may still be requested; under the lock. */

@@ -82,7 +82,7 @@ private[stream] final class BufferProducer(upstream: Pull, buffer: Buffer, end: 
 
   private def putReady(left: Long, fiber: TaskFiber): Int =
     val ready =
-      if buffer.takesReady then upstream.takeReady(math.min(left, Ready.most).toInt) else null
+      if buffer.takesReady then upstream.takeReady(math.min(left, Chunk.most).toInt) else null
     if ready eq null then 0
     else
       buffer.put(ready, fiber)

@@ -81,7 +81,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     }
 
   /** As an `onNext` for each element of `ready`, none of which is null. */
-  def onReady(ready: Ready): Unit = arrive(ready.count) {
+  def onReady(ready: Chunk): Unit = arrive(ready.count) {
     if ready.count > queued.length - count then makeRoom(ready.count)
     System.arraycopy(ready.elements, 0, queued, count, ready.count)
   }

@@ -46,7 +46,7 @@ private[weir] final class PublisherSource(
       credit += 1
       value
 
-  override private[stream] def takeReady(most: Int): Ready | Null =
+  override private[stream] def takeReady(most: Int): Chunk | Null =
     val count = math.min(most, batchEnd - position)
     if count <= 0 then null
     else
@@ -55,7 +55,7 @@ private[weir] final class PublisherSource(
       Arrays.fill(from, position, position + count, null)
       position += count
       credit += count
-      Ready(taken.asInstanceOf[Array[Any]], count)
+      Chunk(taken.asInstanceOf[Array[Any]], count)
 
   private def begin(fiber: TaskFiber): Unit =
     if !input.begin() then

@@ -20,7 +20,7 @@ private[weir] abstract class Pull extends HoldsUserCode:
     * runs code of the user's; null if none are known. Called after `next`. A stage that moves
     * elements to another fiber moves these together, and does not count them as made ahead.
     */
-  private[stream] def takeReady(limit: Int): Ready | Null = null
+  private[stream] def takeReady(limit: Int): Chunk | Null = null
 
   /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or before the
     * end. Called once, masked, after the last element has been used, with how that use has ended. A

@@ -27,8 +27,8 @@ private[weir] final class IteratorSource[A](
     if items.hasNext then items.next() else Pull.End
   override def isPlain: Boolean = true
   override private[stream] def isReady: Boolean = isStrict
-  override private[stream] def takeReady(limit: Int): Ready | Null =
-    if isStrict then Ready.of(started, limit)(iterator = _) else null
+  override private[stream] def takeReady(limit: Int): Chunk | Null =
+    if isStrict then Chunk.of(started, limit)(iterator = _) else null
   override def isSpent: Boolean = isStrict && (iterator ne null) && !iterator.nn.hasNext
 
 private[weir] object IteratorSource:

@@ -191,7 +191,7 @@ private[weir] final class StreamSubscription(
     var left = count
     var goesOn = true
     while left > 0 && goesOn do
-      val ready = pull.takeReady(math.min(left, Ready.most).toInt)
+      val ready = pull.takeReady(math.min(left, Chunk.most).toInt)
       if ready eq null then goesOn = false
       else
         left -= ready.count
@@ -261,7 +261,7 @@ private[weir] final class StreamSubscription(
     fiber.masked {
       signal(value)
       val ready =
-        if left > 0 then pull.takeReady(math.min(left, Ready.most).toInt) else null
+        if left > 0 then pull.takeReady(math.min(left, Chunk.most).toInt) else null
       if ready ne null then
         left -= ready.count
         signalAll(ready)
@@ -270,7 +270,7 @@ private[weir] final class StreamSubscription(
     if granted == Long.MaxValue then granted else left
 
   /** Another stream takes them together. */
-  private def signalAll(ready: Ready): Unit = subscriber match
+  private def signalAll(ready: Chunk): Unit = subscriber match
     case input: PublisherInput if !ready.hasNull => input.onReady(ready)
     case _ =>
       var index = 0

@@ -72,7 +72,8 @@ private[stream] object WaitSlot:
 
   private val noList = WaitList()
 
-  sealed class Waiting(fiber: TaskFiber, lock: StageLock) extends WaitList.Entry(fiber, noList, lock):
+  sealed class Waiting(fiber: TaskFiber, lock: StageLock)
+      extends WaitList.Entry(fiber, noList, lock):
     /** Stays in its slot until the next one enters or a change wakes it, which it refuses. */
     override def abandon(): Unit = ()
     override def awaited: Null = null

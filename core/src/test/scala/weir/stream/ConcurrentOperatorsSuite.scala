@@ -325,7 +325,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     val slow = (s: Stream[Int]) => s.evalMap(_ => Task.never)
     val started = runtime.start(source.broadcastThrough(_.drop(Long.MaxValue), slow).drain)
     runtime.awaitQuiet()
-    assertEquals(made.get, 1 + FedStage.bufferSize + 1)
+    assertEquals(made.get, 1 + FanOutStage.bufferSize + 1)
     runtime.run(started.fiber.cancel)
     runtime.close()
 

@@ -64,7 +64,7 @@ class ConcurrentStagesSuite extends StreamTests:
     val stream = source.broadcastThrough(_.take(2), _.take(3))
     val started = runtime.start(stream.evalMap(_ => Task.never).drain)
     runtime.awaitQuiet()
-    assert(made.get <= 3 + FedStage.bufferSize + 1, s"${made.get} made")
+    assert(made.get <= 3 + FanOutStage.bufferSize + 1, s"${made.get} made")
     runtime.run(started.fiber.cancel)
     runtime.close()
 

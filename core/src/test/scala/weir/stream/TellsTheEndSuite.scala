@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import weir.std.Topic
 
 /** Stages and sinks that end a channel, a queue or a subscriber tell an end if the source has ended
-  * by itself, and only then. `FedSuite` is the same for `broadcastThrough` and `balance`.
+  * by itself, and only then. `FanOutSuite` is the same for `broadcastThrough` and `balance`.
   */
 class TellsTheEndSuite extends StreamTests:
   override def limit: FiniteDuration = Tier(60.seconds, 10.minutes)

@@ -41,8 +41,7 @@ class WaitSlotSuite extends StreamTests:
     val fiber = task.start.runSync()
     eventually("it waits")(fiber match
       case core: FiberCore => core.suspendedIn ne null
-      case _ => false
-    )
+      case _ => false)
     fiber
 
   test("no change is lost between a look and the wait after it"):

@@ -2,7 +2,7 @@ package weir
 package stream
 
 /** `chunks` and `toPull`, by which another library takes elements. */
-class ReadyChunksSuite extends StreamTests:
+class ChunksSuite extends StreamTests:
 
   test("a collection comes in groups of the limit, and no group is empty"):
     for n <- List(0, 1, 7, 8, 9, 1000); limit <- List(1, 2, 8) do

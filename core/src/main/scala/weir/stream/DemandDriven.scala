@@ -24,8 +24,8 @@ import weir.group.Finalizers
   * own as soon as the one that pulls it has ended: what one stream waits for, masked, may be what
   * the finalizer of another gives back.
   */
-private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
-  import OnRequest.Empty
+private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
+  import DemandDriven.Empty
 
   final protected class Side(val pull: Pull):
     // shared, under the stage's lock
@@ -118,7 +118,7 @@ private[stream] abstract class OnRequest(pulls: Pull*) extends ConsumerState:
     side.producer.join(fiber)
     side.pull.close(fiber, outcome)
 
-private[stream] object OnRequest:
+private[stream] object DemandDriven:
   object Empty
 
 /** Elements of `upstream` while a task runs beside it: `concurrently`, `interruptWhen`, `timeout`.
@@ -133,7 +133,7 @@ private[weir] final class BesideStage(
     task: Pull,
     ends: Boolean,
     isOver: () => Boolean
-) extends OnRequest(upstream, task):
+) extends DemandDriven(upstream, task):
   private val foreground = sides(0)
   private val background = sides(1)
 
@@ -158,7 +158,7 @@ private[weir] final class BesideStage(
   * element, or an error. `idleTimeout`, `keepAlive`.
   */
 private[weir] final class IdleStage(upstream: Pull, nanos: Long, onIdle: () => Any)
-    extends OnRequest(upstream):
+    extends DemandDriven(upstream):
   private val side = sides(0)
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
@@ -189,7 +189,7 @@ private[weir] object IdleStage:
   * side would be there before it each time.
   */
 private[weir] final class MergePreferredStage(first: Pull, second: Pull)
-    extends OnRequest(first, second):
+    extends DemandDriven(first, second):
   protected def answer(fiber: TaskFiber): Any =
     val bad = failed
     if bad ne null then bad.made
@@ -202,8 +202,8 @@ private[weir] final class MergePreferredStage(first: Pull, second: Pull)
         case None => if sides.forall(_.isEnd) then Pull.End else WaitSlot.Nothing
 
 /** Pairs of the latest elements of both, whenever one of them has a new one. */
-private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends OnRequest(left, right):
-  private val latest = Array[Any](OnRequest.Empty, OnRequest.Empty)
+private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends DemandDriven(left, right):
+  private val latest = Array[Any](DemandDriven.Empty, DemandDriven.Empty)
 
   protected def answer(fiber: TaskFiber): Any =
     val bad = failed
@@ -213,7 +213,7 @@ private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends OnRequ
         case -1 => if isOver then Pull.End else WaitSlot.Nothing
         case index =>
           latest(index) = sides(index).take()
-          if latest.exists(_.asInstanceOf[AnyRef] eq OnRequest.Empty) then
+          if latest.exists(_.asInstanceOf[AnyRef] eq DemandDriven.Empty) then
             sides(index).request()
             answer(fiber)
           else (latest(0), latest(1))
@@ -222,11 +222,11 @@ private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends OnRequ
   private def isOver: Boolean =
     sides.forall(_.isEnd) ||
       sides.indices.exists(i =>
-        sides(i).isEnd && (latest(i).asInstanceOf[AnyRef] eq OnRequest.Empty)
+        sides(i).isEnd && (latest(i).asInstanceOf[AnyRef] eq DemandDriven.Empty)
       )
 
 /** Pairs of elements that are made at the same time. */
-private[weir] final class ParZipStage(left: Pull, right: Pull) extends OnRequest(left, right):
+private[weir] final class ParZipStage(left: Pull, right: Pull) extends DemandDriven(left, right):
   override def atMost(count: Long): Unit =
     left.atMost(count)
     right.atMost(count)
@@ -242,7 +242,7 @@ private[weir] final class ParZipStage(left: Pull, right: Pull) extends OnRequest
   * there.
   */
 private[weir] final class ExpandStage(upstream: Pull, f: Any => Iterator[Any])
-    extends OnRequest(upstream):
+    extends DemandDriven(upstream):
   private val side = sides(0)
 
   // consumer only
@@ -252,8 +252,8 @@ private[weir] final class ExpandStage(upstream: Pull, f: Any => Iterator[Any])
   private var hasMore = false
 
   override def next(fiber: TaskFiber): Any =
-    var result: Any = OnRequest.Empty
-    while result.asInstanceOf[AnyRef] eq OnRequest.Empty do
+    var result: Any = DemandDriven.Empty
+    while result.asInstanceOf[AnyRef] eq DemandDriven.Empty do
       hasMore = more.hasNext
       super.next(fiber) match
         case ExpandStage.More => result = more.next()

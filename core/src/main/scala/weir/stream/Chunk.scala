@@ -7,13 +7,13 @@ import weir.fiber.TaskFiber
 /** Elements that a pull had already: see `Pull.takeReady`. They cross from fiber to fiber together,
   * as one message.
   */
-private[stream] final class Ready(val elements: Array[Any], val count: Int):
+private[stream] final class Chunk(val elements: Array[Any], val count: Int):
   def hasNull: Boolean =
     var index = 0
     while index < count && (elements(index).asInstanceOf[AnyRef] ne null) do index += 1
     index < count
 
-private[stream] object Ready:
+private[stream] object Chunk:
   /** The most elements of one message: enough that the crossing costs little for each, and few
     * enough that those of several streams alternate.
     */
@@ -23,7 +23,7 @@ private[stream] object Ready:
     * `IteratorSource.isStrict`: for example a view that Java calls a list. If it does after some
     * elements, these are returned, and `failsNext` gets an iterator that fails next.
     */
-  def of(items: Iterator[Any], limit: Int)(failsNext: Iterator[Any] => Unit): Ready | Null =
+  def of(items: Iterator[Any], limit: Int)(failsNext: Iterator[Any] => Unit): Chunk | Null =
     if limit == 0 || !items.hasNext then null
     else
       var elements = new Array[Any](math.min(limit, most))
@@ -40,19 +40,19 @@ private[stream] object Ready:
         case error: Throwable =>
           if count == 0 then throw error
           failsNext(Failing(error))
-      Ready(elements, count)
+      Chunk(elements, count)
 
   private final class Failing(error: Throwable) extends AbstractIterator[Any]:
     def hasNext: Boolean = true
     def next(): Any = throw error
 
-/** The elements of upstream, some of which come as a `Ready`.
+/** The elements of upstream, some of which come as a `Chunk`.
   *
   * @param isShared
-  *   whether others may read the same `Ready`; otherwise an element is not kept once it is used
+  *   whether others may read the same `Chunk`; otherwise an element is not kept once it is used
   */
-private[stream] final class ReadyStage(upstream: Pull, isShared: Boolean) extends Stage(upstream):
-  private var ready: Ready | Null = null
+private[stream] final class UnchunkStage(upstream: Pull, isShared: Boolean) extends Stage(upstream):
+  private var ready: Chunk | Null = null
   private var position = 0
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
@@ -68,13 +68,13 @@ private[stream] final class ReadyStage(upstream: Pull, isShared: Boolean) extend
       value
     else
       upstream.next(fiber) match
-        case taken: Ready =>
+        case taken: Chunk =>
           ready = taken
           position = 0
           next(fiber)
         case value => value
 
-  override private[stream] def takeReady(limit: Int): Ready | Null =
+  override private[stream] def takeReady(limit: Int): Chunk | Null =
     val current = ready
     if (current eq null) || limit == 0 then null
     else
@@ -82,4 +82,4 @@ private[stream] final class ReadyStage(upstream: Pull, isShared: Boolean) extend
       val taken = Arrays.copyOfRange(current.elements.asInstanceOf[Array[AnyRef]], position, end)
       position = end
       if position == current.count then ready = null
-      Ready(taken.asInstanceOf[Array[Any]], taken.length)
+      Chunk(taken.asInstanceOf[Array[Any]], taken.length)

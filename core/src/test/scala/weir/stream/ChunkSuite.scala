@@ -13,7 +13,7 @@ import weir.testkit.TestRuntime
 
 /** Elements that exist already cross from fiber to fiber together, and a consumer must not notice.
   */
-class ReadySuite extends StreamTests, ScalaCheckSuite:
+class ChunkSuite extends StreamTests, ScalaCheckSuite:
   override def scalaCheckInitialSeed = Tier(Seed(1).toBase64, super.scalaCheckInitialSeed)
   override def scalaCheckTestParameters =
     super.scalaCheckTestParameters.withMinSuccessfulTests(Tier(100, 2_000))

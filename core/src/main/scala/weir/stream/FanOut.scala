@@ -13,7 +13,7 @@ import weir.{Channel, Outcome, Stream}
   *   - **The end**: a channel is closed with `Done` in one place only, where upstream has ended. So
   *     a pipe that sees an end may rely on it.
   *   - **Closing**: first the feeder and the pipes are cancelled, then the channels are closed with
-  *     `FedStage.Stopped`, and only then are the pipes waited for. That last close is for a fiber
+  *     `FanOutStage.Stopped`, and only then are the pipes waited for. That last close is for a fiber
   *     that waits for an element and that the cancel does not reach: a masked one, or one that a
   *     pipe has started, which is cancelled later or never. At `Stopped` it cancels itself, or
   *     fails if it is masked. After the pipes, upstream is closed.
@@ -22,17 +22,17 @@ import weir.{Channel, Outcome, Stream}
   *     ended by itself, with its end.
   *
   * @param feed puts an element into channels, as the feeder; false once none takes any more
-  * @param feedsReady whether `feed` takes a `Ready`, too
+  * @param feedsReady whether `feed` takes a `Chunk`, too
   * @param make the pipes over those of the channels
   */
-private[weir] final class FedStage(
+private[weir] final class FanOutStage(
     upstream: Pull,
     channels: Seq[Channel[Any]],
     feed: (Any, TaskFiber) => Boolean,
     feedsReady: Boolean,
     make: Seq[Stream[Any]] => Seq[Stream[Any]]
 ) extends Pull:
-  import FedStage.{Ended, Stopped}
+  import FanOutStage.{Ended, Stopped}
 
   @transient private val feeder: ProducerFiber = new ProducerFiber:
     protected def work(fiber: TaskFiber): Boolean = feedAll(fiber)
@@ -60,7 +60,7 @@ private[weir] final class FedStage(
     joined.next(fiber)
 
   private def elementsOf(channel: Channel[Any]): Pull =
-    ReadyStage(Elements(Receive[Any](channel, Ended(_))), isShared = true)
+    UnchunkStage(Elements(Receive[Any](channel, Ended(_))), isShared = true)
 
   private final class Elements(receive: Receive[Any]) extends PlainSource:
     def next(fiber: TaskFiber): Any =
@@ -69,7 +69,7 @@ private[weir] final class FedStage(
         case Ended(Channel.Closed.Done) => Pull.End
         case Ended(Channel.Closed.Failed(Stopped)) =>
           fiber.await(CancelSelf) // returns where the fiber is masked
-          Terminal.Failed(Terminal.SelfCanceled(FedStage.stoppedMessage)).reach(fiber)
+          Terminal.Failed(Terminal.SelfCanceled(FanOutStage.stoppedMessage)).reach(fiber)
         case Ended(Channel.Closed.Failed(error)) =>
           failureSeen = true
           Terminal.Failed(error).reach(fiber)
@@ -82,14 +82,14 @@ private[weir] final class FedStage(
     Pull.isEnd(value)
 
   private def tellPipes(terminal: Terminal): Unit = terminal match
-    case _: Terminal.Canceled if isClosing => closeAll(FedStage.stopped)
+    case _: Terminal.Canceled if isClosing => closeAll(FanOutStage.stopped)
     case failed: Terminal.Failed =>
       failure = failed
       closeAll(Channel.Closed.Failed(failed.error))
     case Terminal.Ended => closeAll(Channel.Closed.Done)
 
   private def feedReady(fiber: TaskFiber): Boolean =
-    val ready = upstream.takeReady(Ready.most)
+    val ready = upstream.takeReady(Chunk.most)
     (ready eq null) || feed(ready, fiber)
 
   /** The first close of a channel counts. */
@@ -100,7 +100,7 @@ private[weir] final class FedStage(
     val joined = pipes
     feeder.requestCancel()
     if joined ne null then joined.requestCancel()
-    closeAll(FedStage.stopped)
+    closeAll(FanOutStage.stopped)
     Pull.both(
       Pull.both(
         if joined ne null then joined.close(fiber, outcome),
@@ -112,7 +112,7 @@ private[weir] final class FedStage(
       )
     )
 
-private[weir] object FedStage:
+private[weir] object FanOutStage:
   /** The most elements that wait in the channel of each pipe, apart from those that upstream had
     * already.
     */
@@ -141,7 +141,7 @@ private[weir] object FedStage:
     */
   def broadcast(upstream: Pull, pipes: Seq[Stream[Any] => Stream[Any]]): Pull =
     val channels = pipes.map(_ => Channel.unsafe[Any](bufferSize))
-    FedStage(
+    FanOutStage(
       upstream,
       channels,
       (value, fiber) => channels.count(send(_, value, fiber)) > 0,
@@ -155,7 +155,7 @@ private[weir] object FedStage:
   /** Each of `pipes` over the elements that it takes out of one channel. */
   def balance(upstream: Pull, pipes: Seq[Stream[Any] => Stream[Any]]): Pull =
     val channel = Channel.unsafe[Any](0)
-    FedStage(
+    FanOutStage(
       upstream,
       List(channel),
       send(channel, _, _),

@@ -3,7 +3,7 @@ package weir.stream
 import weir.fiber.TaskFiber
 
 /** Groups of the elements that are there already, at most `limit` each and never empty. */
-private[weir] final class ReadyChunks(upstream: Pull, limit: Int) extends Stage(upstream):
+private[weir] final class ChunksStage(upstream: Pull, limit: Int) extends Stage(upstream):
   def next(fiber: TaskFiber): Any =
     val first = upstream.next(fiber)
     if Pull.isEnd(first) then first

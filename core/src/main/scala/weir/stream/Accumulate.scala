@@ -13,7 +13,7 @@ import weir.fiber.{Suspend, TaskFiber}
   *   - **Errors** keep their place: the consumer comes to the terminal message once the state is
   *     empty.
   */
-private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
+private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
   // shared, under the lock
   final protected val room = WaitSlot(lock)
   private var terminal: Terminal | Null = null
@@ -32,7 +32,7 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
   protected def add(value: Any, fiber: TaskFiber): Unit
 
   /** Adds elements that upstream had already. */
-  protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
+  protected def addReady(ready: Chunk, fiber: TaskFiber): Unit =
     var index = 0
     while index < ready.count do
       add(ready.elements(index), fiber)
@@ -78,12 +78,12 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
 
   private def addAllReady(demand: Long, fiber: TaskFiber): Long =
     var left = demand
-    var ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+    var ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
     if ready ne null then
       while ready ne null do
         addReady(ready, fiber)
         left -= ready.count
-        ready = upstream.takeReady(math.min(left, Ready.most).toInt)
+        ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
       readyAdded(fiber)
     left
 
@@ -103,22 +103,22 @@ private[stream] abstract class Gather(upstream: Pull) extends ConsumerState:
     producer.stop(fiber)
     keep(terminal, fiber, outcome)
 
-private[stream] object Gather:
+private[stream] object Accumulate:
   object Empty
 
 /** Groups of `size` elements, or those that have come within `nanos` of the first of them.
   *
   * While a full group waits to be taken no element is made. Of those that upstream has already,
   * some more groups are filled, and the consumer is woken for several of them at once: to wake it
-  * costs more than to fill one. It takes all that are full, as a `Ready`.
+  * costs more than to fill one. It takes all that are full, as a `Chunk`.
   */
 private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
-    extends Gather(upstream):
+    extends Accumulate(upstream):
   private val full = ArrayDeque[Vector[Any]]()
   private var group = Vector.newBuilder[Any]
   private var count = 0
 
-  /** How many `Ready` the consumer has not been woken for. */
+  /** How many `Chunk` the consumer has not been woken for. */
   private var untold = 0
 
   override def atMost(groups: Long): Unit =
@@ -135,7 +135,7 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
       if count <= 1 then consumer.wake() // a group is full, or its time has begun
     }
 
-  override protected def addReady(ready: Ready, fiber: TaskFiber): Unit =
+  override protected def addReady(ready: Chunk, fiber: TaskFiber): Unit =
     awaitRoom(fiber)(full.size <= GroupWithinStage.fullGroups)
     lock.locked(fiber) {
       var index = 0
@@ -174,20 +174,20 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
       val groups = full.toArray[Any]
       full.clear()
       room.wake()
-      if groups.length == 1 then groups(0) else Ready(groups, groups.length)
+      if groups.length == 1 then groups(0) else Chunk(groups, groups.length)
 
 private[weir] object GroupWithinStage:
   def groups(upstream: Pull, size: Int, nanos: Long): Pull =
-    ReadyStage(GroupWithinStage(upstream, size, nanos), isShared = false)
+    UnchunkStage(GroupWithinStage(upstream, size, nanos), isShared = false)
 
-  /** As many groups wait, at most, when those of another `Ready` are added. */
+  /** As many groups wait, at most, when those of another `Chunk` are added. */
   private inline val fullGroups = 8
 
 /** A stage that keeps the latest element only, for the consumer to take when it is due. */
-private[stream] abstract class LatestStage(upstream: Pull) extends Gather(upstream):
-  private var latest: Any = Gather.Empty
+private[stream] abstract class LatestStage(upstream: Pull) extends Accumulate(upstream):
+  private var latest: Any = Accumulate.Empty
 
-  final protected def isEmpty: Boolean = latest.asInstanceOf[AnyRef] eq Gather.Empty
+  final protected def isEmpty: Boolean = latest.asInstanceOf[AnyRef] eq Accumulate.Empty
 
   /** Under the lock, before each element: sets when it is due. */
   protected def schedule(fiber: TaskFiber): Unit
@@ -206,7 +206,7 @@ private[stream] abstract class LatestStage(upstream: Pull) extends Gather(upstre
 
   final protected def take(): Any =
     val value = latest
-    latest = Gather.Empty
+    latest = Accumulate.Empty
     value
 
 /** Elements after which none has come for `nanos`. */
@@ -237,11 +237,11 @@ private[weir] final class BatchStage(
     cost: Any => Long,
     first: Any => Any,
     combine: (Any, Any) => Any
-) extends Gather(upstream):
-  private var state: Any = Gather.Empty
+) extends Accumulate(upstream):
+  private var state: Any = Accumulate.Empty
   private var left = limit
 
-  private def isEmpty = state.asInstanceOf[AnyRef] eq Gather.Empty
+  private def isEmpty = state.asInstanceOf[AnyRef] eq Accumulate.Empty
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
     val price = cost(value)
@@ -252,10 +252,10 @@ private[weir] final class BatchStage(
     awaitRoom(fiber)(isEmpty || price <= left)
     val before = lock.locked(fiber) {
       val before = state
-      state = Gather.Empty
+      state = Accumulate.Empty
       before
     }
-    val isFirst = before.asInstanceOf[AnyRef] eq Gather.Empty
+    val isFirst = before.asInstanceOf[AnyRef] eq Accumulate.Empty
     var after = before
     try after = if isFirst then first(value) else combine(before, value)
     finally
@@ -269,13 +269,13 @@ private[weir] final class BatchStage(
 
   protected def take(): Any =
     val value = state
-    state = Gather.Empty
+    state = Accumulate.Empty
     room.wake()
     value
 
 /** A buffer that never has the producer wait: what happens where it is full is `overflow`. */
 private[weir] final class OverflowStage(upstream: Pull, size: Int, overflow: weir.Overflow)
-    extends Gather(upstream):
+    extends Accumulate(upstream):
   private val queue = ArrayDeque[Any]()
 
   protected def add(value: Any, fiber: TaskFiber): Unit = lock.locked(fiber) {

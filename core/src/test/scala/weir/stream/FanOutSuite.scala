@@ -8,7 +8,7 @@ import scala.collection.immutable.AbstractSeq
 import scala.concurrent.duration.*
 
 /** A pipe of `broadcastThrough` or `balance` sees an end if upstream has ended, and only then. */
-class FedSuite extends StreamTests:
+class FanOutSuite extends StreamTests:
   override def limit: FiniteDuration = Tier(60.seconds, 10.minutes)
 
   private type Pipe = Stream[Int] => Stream[Int]
@@ -100,7 +100,7 @@ class FedSuite extends StreamTests:
   do
     test(s"$name, ${ending.toString.toLowerCase}: the end is told if upstream has ended"):
       val seed = Tier.seed("weir.stress.seed")
-      println(s"FedSuite: -Dweir.stress.seed=$seed")
+      println(s"FanOutSuite: -Dweir.stress.seed=$seed")
       val random = SplittableRandom(seed)
       val told = (1 to rounds).map { round =>
         // The first pipe emits elements before its end, as `take` needs.
@@ -130,7 +130,7 @@ class FedSuite extends StreamTests:
       val noted = prefetched.attempt.flatMap(end => Task { seen = end })
       Stream.emit(1) ++ Stream.exec(noted.guarantee(Task(ended.countDown())))
     val stage = Stream.of[Any](() =>
-      FedStage(Stream.never.open(), channels, (_, _) => true, true, _.map(pipe))
+      FanOutStage(Stream.never.open(), channels, (_, _) => true, true, _.map(pipe))
     )
     stage.evalMap(_ => Task(await(begun))).take(1).drain.runSync()
     assertEquals(seen, "nothing")

@@ -8,7 +8,7 @@ import weir.fiber.TaskFiber
 import weir.testkit.TestRuntime
 
 /** A producer that gathers, and its consumer: what wakes them, and which errors are kept. */
-class GatherSuite extends StreamTests:
+class AccumulateSuite extends StreamTests:
 
   override def limit: FiniteDuration = 20.seconds
 
@@ -56,13 +56,13 @@ class GatherSuite extends StreamTests:
         made = 1
         0
       else after(fiber)
-    override def takeReady(limit: Int): Ready | Null =
+    override def takeReady(limit: Int): Chunk | Null =
       if left == count then onReady()
       if left == 0 then null
       else
         left -= 1
         made += limit
-        Ready.of(Iterator.range(made - limit, made), limit)(_ => ())
+        Chunk.of(Iterator.range(made - limit, made), limit)(_ => ())
 
   test("batch: each batch has the whole limit"):
     val made, taken = AtomicInteger()

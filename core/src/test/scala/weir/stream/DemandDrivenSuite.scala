@@ -8,7 +8,7 @@ import weir.testkit.TestRuntime
 /** Stages over several streams that are pulled by fibers of their own: which errors are kept, and
   * how the streams are closed.
   */
-class OnRequestSuite extends StreamTests:
+class DemandDrivenSuite extends StreamTests:
 
   for (form, make) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Any])](
       "parZip" -> (_.parZip(_)),
