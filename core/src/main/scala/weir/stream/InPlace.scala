@@ -3,7 +3,6 @@ package weir.stream
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.annotation.static
-import scala.concurrent.ExecutionContext
 import weir.fiber.{CancelSignal, Frame, TaskFiber}
 import weir.group.HelperRequests
 import weir.runtime.{ExecutionThread, Tuning}
@@ -39,7 +38,6 @@ private[stream] final class InPlace(
   /** What its other fields are of. */
   private var thread: ExecutionThread | Null = null
   private var runtime: WeirRuntime | Null = null
-  private var context: ExecutionContext | Null = null
 
   /** How many elements it has begun with; the thread of `HelperRequests` reads it too. */
   private var begun = 0L
@@ -93,28 +91,25 @@ private[stream] final class InPlace(
       if readyInARow == rule.stretch then
         readyInARow = 0
         quick = if isShort((System.nanoTime() - since) / rule.stretch) then quick + 1 else 0
-      if isLast && quick >= needed && fitsRuntime(fiber.runtime) then
+      if isLast && quick >= needed && fits(fiber) then
         quick = 0
         runtime = fiber.runtime
-        context = fiber.context
         isWanted = isWatched.get || entersSlot() // the consumer may not come for long
         if !isWanted then needMore()
 
   private def isShort(nanos: Long): Boolean = nanos < rule.shortNanos
 
-  /** Not with a hook, which would have to be told twice an element; nor in the test kit, where the
-    * thread of `HelperRequests` must not queue a job.
+  /** Not in an `evalOn`; not with a hook, which would have to be told twice an element; nor in the
+    * test kit, where the thread of `HelperRequests` must not queue a job.
     */
-  private def fitsRuntime(runtime: WeirRuntime): Boolean =
-    (runtime.hook eq null) && runtime.scheduler.spawns
+  private def fits(fiber: TaskFiber): Boolean =
+    (fiber.context eq null) && (fiber.runtime.hook eq null) && fiber.runtime.scheduler.spawns
 
   /** Whether `fiber` may run effects: one that is masked could not be interrupted, and on a calling
     * thread an interrupt would cancel it.
     */
   def mayBegin(fiber: TaskFiber): Boolean =
-    fiber.masks == 0 && !fiber.isOnCallingThread && (fiber.context eq null) && fitsRuntime(
-      fiber.runtime
-    )
+    fiber.masks == 0 && !fiber.isOnCallingThread && fits(fiber)
 
   /** Under the lock. */
   def begin(): Unit =
@@ -156,7 +151,6 @@ private[stream] final class InPlace(
   private def isAt(fiber: TaskFiber): Boolean =
     thread = fiber.executionThread
     runtime = fiber.runtime
-    context = fiber.context
     mayBegin(fiber)
 
   private def run(fiber: TaskFiber): Any =
@@ -211,7 +205,7 @@ private[stream] final class InPlace(
 
   private def requestHelper(): Unit =
     isWatched.set(false) // first: pairs with the order of accesses in `run`
-    stage.requestHelper(runtime.nn, context)
+    stage.requestHelper(runtime.nn)
 
   def isBlocked: Boolean =
     val at = thread

@@ -1,6 +1,5 @@
 package weir.stream
 
-import scala.concurrent.ExecutionContext
 import weir.fiber.{BeginFrame, Frame, Tag, TaskFiber}
 import weir.stream.ParEvalMapStage.*
 import weir.{Task, WeirRuntime}
@@ -103,13 +102,12 @@ private[stream] trait Takeover:
   /** Requests a runner that goes on with the elements behind, unless the consumer pulls then; also
     * where the consumer was to run effects, and has not come.
     */
-  private[stream] def requestHelper(runtime: WeirRuntime, context: ExecutionContext | Null): Unit =
+  private[stream] def requestHelper(runtime: WeirRuntime): Unit =
     synchronized {
       if !stopped && ((upstreamState eq InPlace.On) || inPlace.nn.isWanted) then
         if !runnerRequested then
           val helper = TaskFiber(runtime, EnterRunner)
           helper.locals = upstreamLocals
-          helper.context = context
           runtime.scheduler.submit(helper)
           runnerRequested = true
         inPlace.nn.isWanted = false
