@@ -18,7 +18,7 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
   final protected val room = WaitSlot(lock)
   private var terminal: Terminal | Null = null
 
-  /** How many elements the producer makes. */
+  /** The most elements that the producer makes. */
   protected var demand: Long = Long.MaxValue
 
   @transient private val producer: ProducerFiber = new ProducerFiber:
@@ -118,7 +118,7 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   private var group = Vector.newBuilder[Any]
   private var count = 0
 
-  /** How many `Chunk` the consumer has not been woken for. */
+  /** The number of chunks that the consumer has not been woken for. */
   private var untold = 0
 
   override def atMost(groups: Long): Unit =
@@ -180,7 +180,7 @@ private[weir] object GroupWithinStage:
   def groups(upstream: Pull, size: Int, nanos: Long): Pull =
     UnchunkStage(GroupWithinStage(upstream, size, nanos), isShared = false)
 
-  /** As many groups wait, at most, when those of another `Chunk` are added. */
+  /** At most as many full groups wait when another chunk is added to them. */
   private inline val fullGroups = 8
 
 /** A stage that keeps the latest element only, for the consumer to take when it is due. */

@@ -41,7 +41,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   private val producers = WaitList()
 
   // consumer only
-  /** What is left of the message that has been taken, if that is a `Chunk`. */
+  /** The elements that are left of the message taken last, if that is a `Chunk`. */
   private var ready: Array[Any] = Buffer.none
   private var readyPosition = 0
   private var readyEnd = 0
@@ -64,7 +64,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     room
   }
 
-  /** Whether a `Chunk` may be put. It counts as one element: its elements have not been made for
+  /** True if a `Chunk` may be put. It counts as one element: its elements have not been made for
     * this buffer. Where elements have sizes, each has to be looked at.
     */
   def takesReady: Boolean = sizeOf eq null

@@ -8,9 +8,9 @@ import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{Files, Path}
 import weir.Task
 
-/** What a `BlockSource` reads from. */
+/** The input that a `BlockSource` reads. */
 private[weir] abstract class ByteInput:
-  /** How many bytes were put at the beginning of `block`; below 0 at the end. */
+  /** Puts bytes at the beginning of `block` and returns their number, which is below 0 at the end. */
   def read(block: Array[Byte]): Task[Int]
   def close(): Unit
 

@@ -7,9 +7,9 @@ import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.concurrent.ArrayBlockingQueue
 import weir.{Poll, Task}
 
-/** What the sinks of bytes write to. */
+/** The output that the sinks of bytes write to. */
 private[weir] abstract class ByteOutput:
-  /** How many bytes were written: all of `block`. */
+  /** Writes all of `block` and returns the number of its bytes. */
   def write(block: Array[Byte]): Task[Int]
   def flush: Task[Unit]
   def close(): Unit
@@ -68,7 +68,7 @@ private[weir] final class RotatingFiles(limitBytes: Long, name: Int => Path):
   private var output: ByteOutput | Null = null
   private var size = 0L
 
-  /** How many files there are. */
+  /** The number of files. */
   var count = 0
 
   def write(block: Array[Byte]): Task[Int] = Task.defer {

@@ -75,7 +75,7 @@ private[weir] object CallbackBuffer:
   /** There may be something now. */
   private object Changed
 
-  /** How the callbacks have ended the stream. */
+  /** The end of the stream, as the callbacks have made it. */
   private final case class Ending(error: Throwable | Null)
 
   /** In place of null, which the deque refuses. */

@@ -37,7 +37,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
       itemsAreStrict = iterated.isStrict
     case part => openPart(part)
 
-  /** What is to be pulled first; frames for what follows it. */
+  /** Returns the part to pull first; adds frames for those that follow it. */
   private def findPart(stream: Stream[Any]): Stream[Any] =
     var from = stream
     while from.isInstanceOf[Composite[?]] do

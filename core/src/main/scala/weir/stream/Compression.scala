@@ -147,7 +147,7 @@ private[weir] final class GunzipBytes extends Transcoder:
         crc.reset()
         state = State.Body
 
-  /** How many bytes the header has; -1 if they are not all there. */
+  /** Returns the number of bytes of the header, or -1 if they are not all there. */
   private def headerLength: Int =
     def isOther(index: Int, byte: Int) = left > index && (input(at + index) & 0xff) != byte
     if isOther(0, 0x1f) || isOther(1, 0x8b) || isOther(2, 8) then

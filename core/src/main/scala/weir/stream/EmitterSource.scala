@@ -40,7 +40,7 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
       fiber.await(DirectBlock.runApart(body(emitter)))
       true
 
-    /** What is in line still comes before the end. */
+    /** The elements in line still come before the end. */
     protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
       ending = terminal
       consumer.give(terminal): Unit

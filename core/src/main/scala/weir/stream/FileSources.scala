@@ -21,7 +21,7 @@ private[weir] final class WalkSource(paths: java.util.stream.Stream[Path]) exten
 
   override def close()(using Task.Direct): Unit = paths.close()
 
-/** What a `WatchService` sees in one directory. */
+/** The changes that a `WatchService` sees in one directory. */
 private[weir] final class WatchSource(directory: Path) extends Source[FileChange]:
   private val service = directory.getFileSystem.newWatchService()
   private val seen = ArrayDeque[FileChange]()
@@ -69,7 +69,7 @@ private[weir] final class TailSource(
       block = read()
     block
 
-  /** What has been added to the file that is open; empty if nothing. */
+  /** The bytes that were added to the open file; empty if there are none. */
   private def read(): Array[Byte] =
     if channel eq null then open()
     val file = channel

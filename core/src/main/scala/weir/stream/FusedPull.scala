@@ -37,7 +37,7 @@ private[weir] abstract class FusedPull extends Pull:
     pull.atMost(Long.MaxValue)
     pull
 
-  /** Whether the latest run of this shape on a platform thread that had called `runSync` has parked
+  /** True if the latest run of this shape on a platform thread that had called `runSync` has parked
     * that. Another thread may see it late.
     */
   final def parksCaller: Boolean = first.hasParkedCaller
@@ -61,7 +61,7 @@ private[weir] abstract class FusedPull extends Pull:
       index -= 1
     if demand != Long.MaxValue then source.atMost(demand)
 
-  /** What the fold at the end begins with. */
+  /** The value that the fold at the end begins with. */
   protected def zero: Any = steps(steps.length - 1).zero
 
   final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = source.close(fiber, outcome)

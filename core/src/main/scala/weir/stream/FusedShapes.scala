@@ -4,7 +4,7 @@ import java.lang.ref.WeakReference
 import java.util.concurrent.atomic.AtomicInteger
 import weir.Stream
 
-/** What a run looks like, and the class for it once it has been opened often.
+/** The shape of a run, and the class for it once it has been opened often.
   *
   * Two runs have the same shape if their sources, their steps and the functions in them are of the
   * same classes. A shape is kept with the class of its last function, so both are unloaded
@@ -12,7 +12,7 @@ import weir.Stream
   * of many shapes, such as that of `f.andThen(g)`, gets classes for the first few of them.
   */
 private[weir] object FusedShapes:
-  /** How often a shape is opened before a class is made for it; `weir.fusion.after`. */
+  /** A class is made for a shape once it was opened as often as this; `weir.fusion.after`. */
   val after: Int = Integer.getInteger("weir.fusion.after", 50).intValue
 
   /** `-Dweir.fusion=false` makes no classes, for where none can be: in a native image. */

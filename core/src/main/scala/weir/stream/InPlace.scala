@@ -35,17 +35,17 @@ private[stream] final class InPlace(
   import InPlace.*
 
   // consumer only; a runner writes what is not the thread before `isWanted`
-  /** What its other fields are of. */
+  /** The thread on which the consumer was last, and its runtime. */
   private var thread: ExecutionThread | Null = null
   private var runtime: WeirRuntime | Null = null
 
-  /** How many elements it has begun with; the thread of `HelperRequests` reads it too. */
+  /** The number of elements that it has begun with; the thread of `HelperRequests` reads it too. */
   private var begun = 0L
   private var begunBefore = 0L
   private var slowSamples = 0
 
   // under the lock of the stage
-  /** Whether the runners are to leave the elements to the consumer. */
+  /** True if the runners leave the elements to the consumer. */
   private[stream] var isWanted = false
 
   /** Ready effects since the last one that was not, or since the last stretch, and when they began.
@@ -53,7 +53,7 @@ private[stream] final class InPlace(
   private var readyInARow = 0
   private var since = 0L
 
-  /** How many quick stretches in a row are needed, and how many there were. */
+  /** The number of quick stretches in a row that are needed, and of those that there were. */
   private var needed = 1
   private var quick = 0
 
@@ -105,7 +105,7 @@ private[stream] final class InPlace(
   private def fits(fiber: TaskFiber): Boolean =
     (fiber.context eq null) && (fiber.runtime.hook eq null) && fiber.runtime.scheduler.spawns
 
-  /** Whether `fiber` may run effects: one that is masked could not be interrupted, and on a calling
+  /** True if `fiber` may run effects: one that is masked could not be interrupted, and on a calling
     * thread an interrupt would cancel it.
     */
   def mayBegin(fiber: TaskFiber): Boolean =

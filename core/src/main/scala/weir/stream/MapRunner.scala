@@ -25,7 +25,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   private var value: Any = null
   var hasValue = false
 
-  /** Whether the effect that has succeeded last was ready. */
+  /** True if the effect that has succeeded last was ready. */
   var wasReady = true
 
   /** The effect that the consumer has begun with, and left to this runner. */

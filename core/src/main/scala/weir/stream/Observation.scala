@@ -31,7 +31,7 @@ private[weir] object Observation:
     /** The stretch whose `next` has ended last, on a fiber that pulls for another one. */
     var last: StretchCounters | Null = null
 
-    /** What is not the work of `current`, of the time since its `next` has begun. */
+    /** The time since `next` of `current` has begun that was not work of `current`. */
     var otherNanos = 0L
 
   private object Key

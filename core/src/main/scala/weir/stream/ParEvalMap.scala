@@ -60,12 +60,12 @@ private[weir] class ParEvalMapStage(
   private val runners = ArrayBuffer[MapRunner]()
   private[stream] var upstreamState: AnyRef = NotBegun
 
-  /** How many elements may still be taken. */
+  /** The number of elements that may still be taken. */
   private[stream] var demand = Long.MaxValue
 
   private[stream] var taken = 0L
 
-  /** How many effects have begun and not ended. */
+  /** The number of effects that have begun and not ended. */
   private[stream] var inFlight = 0
 
   /** A runner has been forked, and has not entered yet. */
@@ -90,7 +90,7 @@ private[weir] class ParEvalMapStage(
   // consumer only
   private val batch = ArrayDeque[MapResult]()
 
-  /** How many elements of `taken` it has used since it has added them to `consumed`. */
+  /** The number of elements that it has used and not yet added to `consumed`. */
   private var used = 0
 
   /** The error that it has come to. */
@@ -325,7 +325,7 @@ private[weir] class ParEvalMapStage(
     try upstream.next(fiber)
     finally stretch.nn.waitedForInput.add(fiber.runtime.timers.nanoTime - start)
 
-  /** What is kept of an element, as the runner that has pulled it. May run the user's code. */
+  /** As the runner that has pulled `element`: the result to fill. May run the user's code. */
   protected def resultOf(element: Any): MapResult = MapResult(element)
 
   /** Under the lock: whether the effect of an element that was taken runs now. If not, the element

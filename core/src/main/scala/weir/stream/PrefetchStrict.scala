@@ -11,7 +11,7 @@ import weir.fiber.TaskFiber
 private[weir] final class PrefetchStrictStage(upstream: Pull) extends DemandDriven(upstream):
   private val side = sides(0)
 
-  /** How many elements may still be requested; under the lock. */
+  /** The number of elements that may still be requested; under the lock. */
   private var demand = Long.MaxValue
 
   override def atMost(count: Long): Unit =

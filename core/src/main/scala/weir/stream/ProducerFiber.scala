@@ -63,8 +63,8 @@ private[stream] abstract class ProducerFiber extends HoldsUserCode:
   */
 private[stream] final class BufferProducer(upstream: Pull, buffer: Buffer, end: Any)
     extends ProducerFiber:
-  /** How many elements are wanted; after the last of them there is no end. Written before the fiber
-    * begins.
+  /** The most elements that it puts; after the last of them it puts no end. Written before the
+    * fiber begins.
     */
   var demand: Long = Long.MaxValue
 

@@ -24,10 +24,10 @@ private[weir] final class PublisherSource(
   private var hasBegun = false
   private var ended = false
 
-  /** How many elements may be requested now. */
+  /** The number of elements that may be requested now. */
   private var credit = limit.toLong
 
-  /** How many may be requested in all. */
+  /** The number of those that may be requested in all. */
   private var demand = Long.MaxValue
 
   override def atMost(count: Long): Unit = demand = math.min(demand, count)

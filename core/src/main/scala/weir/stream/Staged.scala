@@ -8,7 +8,7 @@ import weir.Stream
   */
 private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) extends Stream[A]:
 
-  /** How many steps the run has up to this one. */
+  /** The number of steps of the run up to this one. */
   val depth: Int = Staged.unnamed(upstream) match
     case before: Staged[?] if before.depth < Staged.longest => before.depth + 1
     case _ => 1
@@ -38,7 +38,7 @@ private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) 
         index += 1
       stage
 
-  /** How many of its steps come after the last name. */
+  /** The number of its steps after the last name. */
   private def lengthToName: Int =
     var length = 1
     var source = upstream

@@ -87,7 +87,7 @@ private[weir] final class CollectStage(upstream: Pull, f: PartialFunction[Any, A
   override def isSpent: Boolean = upstream.isSpent
 
 private[weir] object CollectStage:
-  /** What `applyOrElse` calls for an element without a case; it returns itself. */
+  /** The function that `applyOrElse` calls for an element without a case; it returns itself. */
   object Undefined extends (Any => Any):
     def apply(value: Any): Any = this
 

@@ -4,19 +4,19 @@ import scala.collection.mutable.ListBuffer
 import weir.Task
 import weir.fiber.HoldsUserCode
 
-/** What a stream does on one fiber to each of its elements, as data. `pull` is what it means;
+/** A step of a stream on one fiber, as data. `pull` is what it means;
   * `FusedClass` writes the same as a part of one loop for a whole run of steps.
   */
 private[weir] sealed abstract class Step extends HoldsUserCode:
   /** This step as a stage of its own. */
   def pull(upstream: Pull): Pull
 
-  /** How many elements are asked of upstream at most, if `count` are asked of this step;
+  /** The most elements that are asked of upstream, if `count` are asked of this step;
     * `Long.MaxValue` if that is not known.
     */
   def demand(count: Long): Long = Long.MaxValue
 
-  // What the class of a fused run reads, where the step has it.
+  // The class of a fused run reads these, where the step has them.
 
   /** The user's function. */
   def function: AnyRef | Null = null
@@ -91,13 +91,13 @@ private[weir] object Step:
   final class Changes extends Step:
     def pull(upstream: Pull): Pull = ChangesStage(upstream)
 
-  /** What is made of a whole stream. It is no stage: it is the last step of a fused run, or else
+  /** The result of a whole stream. It is no stage: it is the last step of a fused run, or else
     * what the loop in `RunStream` does.
     */
   sealed abstract class End extends Step:
     def pull(upstream: Pull): Pull = throw UnsupportedOperationException("an end is no stage")
 
-    /** What one run of the stream gives its elements to. */
+    /** The receiver of the elements of one run of the stream. */
     def begin(): Result
 
   /** The state of an end in one run. */

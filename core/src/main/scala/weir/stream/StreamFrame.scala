@@ -3,7 +3,7 @@ package weir.stream
 import weir.fiber.TaskFiber
 import weir.{Outcome, Stream, Task}
 
-/** What a `CompositePull` does once the part of the stream that it pulls has ended or failed.
+/** The next step of a `CompositePull` whose current part has ended or failed.
   *
   * A frame has no elements of its own. It is a pull since it is closed as one, and since a trace
   * looks into pulls for the functions that come next.
@@ -17,7 +17,7 @@ private sealed abstract class StreamFrame(
 ) extends PlainSource:
   final def next(fiber: TaskFiber): Any = Pull.End
 
-  /** Whether this frame or one outside of it is a `handleErrorWith`. */
+  /** True if this frame or one outside of it is a `handleErrorWith`. */
   final val isHandled: Boolean =
     isInstanceOf[StreamFrame.Handler] || ((outer ne null) && outer.isHandled)
 

@@ -62,7 +62,7 @@ private[weir] final class StreamSubscription(
   private var waiting: Waiter | Null = null
   private var stop: (() => Unit) | Null = null
 
-  /** Whether no thread has the turn, and no fiber has been started: the next request gives. */
+  /** True if no thread has the turn, and no fiber has been started: the next request gives. */
   private var isIdle = false
 
   // of who has the turn, then the fiber's

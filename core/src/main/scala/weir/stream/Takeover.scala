@@ -4,7 +4,7 @@ import weir.fiber.{BeginFrame, Frame, Tag, TaskFiber}
 import weir.stream.ParEvalMapStage.*
 import weir.{Task, WeirRuntime}
 
-/** How the elements of a `parEvalMap` pass from its runners to the consumer, which runs effects in
+/** Passes the elements of a `parEvalMap` from its runners to the consumer, which runs effects in
   * place, and back: `InPlace` has the states.
   *
   * The consumer calls all of this, but for the helper's part.

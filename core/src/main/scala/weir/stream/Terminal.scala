@@ -5,7 +5,7 @@ import weir.Outcome
 import weir.fiber.TaskFiber
 import weir.group.Failures
 
-/** How a fiber that works for a stage has ended: its upstream has ended, or the fiber has failed,
+/** The end of a fiber that works for a stage: its upstream has ended, or the fiber has failed,
   * or was cancelled. It is the last message of that fiber to the consumer.
   *
   *   - **Order**: the consumer reaches it after all elements that the fiber has made before.

@@ -3,7 +3,7 @@ package weir.stream
 import weir.fiber.TaskFiber
 import weir.{Outcome, Stream}
 
-/** What makes pieces of text or bytes of other such pieces, which may be cut anywhere. It belongs
+/** Makes pieces of text or bytes of other such pieces, which may be cut anywhere. It belongs
   * to one run of a stream.
   */
 private[weir] abstract class Transcoder:

@@ -3,8 +3,8 @@ package weir.stream
 import scala.collection.mutable.ArrayDeque
 import weir.fiber.TaskFiber
 
-/** What a stage with a state of its own does: it gets each element, and then the end, and puts what
-  * comes out into `out`. One serves one run of a stream.
+/** The work of a stage with a state of its own: it gets each element, and then the end, and puts
+  * its results into `out`. One serves one run of a stream.
   */
 private[weir] abstract class Transformer[-A, B]:
   protected val out: ArrayDeque[B] = ArrayDeque.empty[B]
@@ -123,7 +123,7 @@ private[weir] object Transformer:
       super.add(value)
       sum += next
 
-  /** What is between the elements for which `at` is true, which are left out. */
+  /** Emits the elements between those for which `at` is true, which are left out. */
   final class Split[A](at: A => Boolean) extends Transformer[A, Vector[A]]:
     private val section = Vector.newBuilder[A]
     private var isOpen = false
