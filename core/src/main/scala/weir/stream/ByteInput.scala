@@ -10,7 +10,7 @@ import weir.Task
 
 /** The input that a `BlockSource` reads. */
 private[weir] abstract class ByteInput:
-  /** Puts bytes at the beginning of `block` and returns their number, which is below 0 at the end. */
+  /** Puts bytes at the beginning of `block`. Returns their number, below 0 at the end. */
   def read(block: Array[Byte]): Task[Int]
   def close(): Unit
 

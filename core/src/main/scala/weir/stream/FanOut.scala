@@ -13,10 +13,10 @@ import weir.{Channel, Outcome, Stream}
   *   - **The end**: a channel is closed with `Done` in one place only, where upstream has ended. So
   *     a pipe that sees an end may rely on it.
   *   - **Closing**: first the feeder and the pipes are cancelled, then the channels are closed with
-  *     `FanOutStage.Stopped`, and only then are the pipes waited for. That last close is for a fiber
-  *     that waits for an element and that the cancel does not reach: a masked one, or one that a
-  *     pipe has started, which is cancelled later or never. At `Stopped` it cancels itself, or
-  *     fails if it is masked. After the pipes, upstream is closed.
+  *     `FanOutStage.Stopped`, and only then are the pipes waited for. That last close is for a
+  *     fiber that waits for an element and that the cancel does not reach: a masked one, or one
+  *     that a pipe has started, which is cancelled later or never. At `Stopped` it cancels itself,
+  *     or fails if it is masked. After the pipes, upstream is closed.
   *   - **The race we fear**: the feeder is between two elements, or has not begun, while the stage
   *     closes. Whatever it does then, the channels are closed with `Stopped` or, where upstream has
   *     ended by itself, with its end.

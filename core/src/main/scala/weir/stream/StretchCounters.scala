@@ -2,7 +2,8 @@ package weir.stream
 
 import java.util.concurrent.atomic.LongAdder
 
-/** The counters of a named stretch, which the fibers that run it write. Times are in nanoseconds. */
+/** The counters of a named stretch. The fibers that run it write them. Times are in nanoseconds.
+  */
 private[weir] final class StretchCounters(val name: String):
   val elements, worked, waitedForInput, waitedForRoom = LongAdder()
 

@@ -46,8 +46,8 @@ private[weir] object Terminal:
 
     def unapply(failed: Failed): Some[Throwable] = Some(failed.error)
 
-  /** The fiber was cancelled. The consumer reaches this only if another than the stage has cancelled
-    * it: then that is an error.
+  /** The fiber was cancelled. The consumer reaches this only if another than the stage has
+    * cancelled it: then that is an error.
     */
   final class Canceled private[Terminal] (canceled: SelfCanceled) extends Failed(canceled):
     override def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
@@ -59,8 +59,8 @@ private[weir] object Terminal:
   def canceled: Failed = Failed(SelfCanceled("A stage of the stream cancelled itself."))
 
   /** Of a fiber whose code has thrown `error`. In a cancelled fiber, an error that no awaited task
-    * has failed with is taken for the work of the cancel's interrupt. Of a task, the interpreter has
-    * decided that already: an awaited error came before the cancel.
+    * has failed with is taken for the work of the cancel's interrupt. Of a task, the interpreter
+    * has decided that already: an awaited error came before the cancel.
     */
   def of(error: Throwable, fiber: TaskFiber): Failed =
     if fiber.shouldCancel && (fiber.thrown ne error) then canceled else Failed(error)

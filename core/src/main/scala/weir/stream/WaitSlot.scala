@@ -21,8 +21,8 @@ private[stream] final class StageLock extends Guarded:
   *   - **A wake-up says only that there may be something**: the fiber looks again (`repeat`). So a
   *     wait that is cancelled loses nothing. After `give` it does not look: where that returns
   *     false, the wait was cancelled, and the giver still has the value.
-  *   - **One fiber**: who enters replaces the one before, whose wait has ended, by a wake-up, a time
-  *     or a cancel.
+  *   - **One fiber**: who enters replaces the one before, whose wait has ended, by a wake-up, a
+  *     time or a cancel.
   */
 private[stream] final class WaitSlot(lock: StageLock):
   private var waiting: WaitSlot.Waiting | Null = null
