@@ -39,8 +39,11 @@ private[stream] object Chunk:
       catch
         case error: Throwable =>
           if count == 0 then throw error
-          failsNext(Failing(error))
+          failsNext(failing(error))
       Chunk(elements, count)
+
+  /** An iterator whose next element is `error`. */
+  def failing(error: Throwable): Iterator[Any] = Failing(error)
 
   private final class Failing(error: Throwable) extends AbstractIterator[Any]:
     def hasNext: Boolean = true

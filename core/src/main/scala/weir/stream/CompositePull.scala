@@ -95,13 +95,21 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
 
   override private[stream] def takeReady(limit: Int): Chunk | Null =
     val most = math.min(limit, left).toInt
-    val iterator = items
     val ready =
-      if iterator eq null then current.takeReady(most)
-      else if itemsAreStrict then Chunk.of(iterator, most)(items = _)
-      else null
+      try takeReadyOfPart(most)
+      catch
+        case CancelSignal => throw CancelSignal
+        case error: Throwable =>
+          items = Chunk.failing(error) // `next` throws it, where a handler gets it
+          null
     if (ready ne null) && left != Long.MaxValue then left -= ready.count
     ready
+
+  private def takeReadyOfPart(most: Int): Chunk | Null =
+    val iterator = items
+    if iterator eq null then current.takeReady(most)
+    else if itemsAreStrict then Chunk.of(iterator, most)(items = _)
+    else null
 
   /** Goes on after the end of `current`; false if nothing follows. */
   private def enterNext(fiber: TaskFiber): Boolean =

@@ -2,6 +2,7 @@ package weir
 package stream
 
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
 import scala.util.Random
 import scala.util.control.NoStackTrace
 import weir.fiber.TaskFiber
@@ -314,3 +315,15 @@ class CompositeSuite extends StreamTests:
     val stream = (Stream.eval(Task(1)).flatMap(flat).handleErrorWith(handle) ++ more())
     val lines = Functions.in(stream.open()).filter(_.getFileName == "CompositeSuite.scala")
     assertEquals(lines.size, 4, lines)
+
+  test("a handler gets the error of a collection also where that is read ahead"):
+    for failing <- List(0, 1, 2, 65, 66) do
+      val boom = Boom()
+      val view = new java.util.AbstractList[Int]:
+        def get(i: Int): Int = if i == failing then throw boom else i
+        def size: Int = 100
+      val handled = Stream.emits(view.asScala).handleErrorWith {
+        case `boom` => Stream.emit(-1)
+        case other => Stream.fail(other)
+      }
+      assertEquals(handled.prefetchN(4).toList.runSync(), List.range(0, failing) :+ -1)
