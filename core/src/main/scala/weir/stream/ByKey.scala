@@ -2,6 +2,7 @@ package weir.stream
 
 import scala.collection.mutable.HashMap
 import weir.Task
+import weir.fiber.{Locals, TaskFiber}
 
 /** As `ParEvalMapStage`, in the order in which the effects end, but those of one key run one after
   * the other, in the order of the elements: `parEvalMapBy`.
@@ -35,7 +36,13 @@ private[weir] final class ByKeyStage(
   override protected def resultOf(element: Any): MapResult =
     val itsKey = key(element)
     val _ = itsKey.## // the code of the user: if it throws, then here
-    Keyed(itsKey, element)
+    Keyed(itsKey, element, upstreamLocals)
+
+  /** The element may follow one whose effect has left its own locals to the runner. */
+  override private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
+    val has = super.takeElement(runner, fiber)
+    if has then fiber.adopt(runner.result.asInstanceOf[Keyed].locals)
+    has
 
   override protected def begins(result: MapResult): Boolean =
     val keyed = result.asInstanceOf[Keyed]
@@ -51,5 +58,7 @@ private[weir] final class ByKeyStage(
     keyed.next
 
 private[weir] object ByKeyStage:
-  private final class Keyed(val key: Any, element: Any) extends MapResult(element):
+  /** @param locals those of upstream after it has made the element */
+  private final class Keyed(val key: Any, element: Any, val locals: Locals | Null)
+      extends MapResult(element):
     var next: Keyed | Null = null

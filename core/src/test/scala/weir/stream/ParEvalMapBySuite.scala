@@ -173,3 +173,13 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
       got.map { case e: Throwable => e.getMessage; case i => i },
       List(1, "no hash code")
     )
+
+  test("an effect has the locals of upstream at its element, not those of the one before it"):
+    for isReady <- List(true, false) do
+      val local = TaskLocal.unsafe(0)
+      val counted = Stream.repeatEval(local.modify(i => (i + 1, i + 1))).take(9)
+      val stream = counted.parEvalMapBy(4)(_ => 0) { i =>
+        val before = if isReady then Task.unit else Task.cede
+        before.andThen(local.get).flatMap(seen => local.set(100).as(if seen == i then i else -seen))
+      }
+      assertEquals(stream.toList.runSync().sorted, List.range(1, 10))
