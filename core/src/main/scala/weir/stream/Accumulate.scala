@@ -5,12 +5,12 @@ import scala.collection.mutable.ArrayDeque
 import weir.Outcome
 import weir.fiber.{Suspend, TaskFiber}
 
-/** A stage whose upstream runs on a fiber of its own, the producer, which gathers elements into a
-  * state from which the consumer takes: `groupWithin`, `debounce`, `conflate` and the like.
+/** A stage whose upstream runs on a fiber of its own, the producer. The producer collects elements
+  * into a state from which the consumer takes: `groupWithin`, `debounce`, `conflate` and the like.
   *
   *   - **Shared, under `lock`**: `terminal`, and the state.
-  *   - **Rooms**: the producer waits in `awaitRoom`; a consumer that makes room wakes `room`.
-  *   - **Errors** keep their place: the consumer comes to the terminal message once the state is
+  *   - **Room**: the producer waits in `awaitRoom`; a consumer that makes room wakes `room`.
+  *   - **Errors** keep their place: the consumer reaches the terminal message once the state is
   *     empty.
   */
 private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
@@ -18,7 +18,7 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
   final protected val room = WaitSlot(lock)
   private var terminal: Terminal | Null = null
 
-  /** The most elements that the producer makes. */
+  /** The number of elements that the producer makes. */
   protected var demand: Long = Long.MaxValue
 
   @transient private val producer: ProducerFiber = new ProducerFiber:
@@ -38,18 +38,18 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
       add(ready.elements(index), fiber)
       index += 1
 
-  /** After the last `addReady`: what comes next has to be made. */
+  /** Called after the last `addReady`: the next element has to be made. */
   protected def readyAdded(@unused fiber: TaskFiber): Unit = ()
 
-  /** Under the lock: whether there is something for the consumer; `isFinal` if no element will be
-    * added any more.
+  /** Under the lock: returns true if there is something for the consumer; `isFinal` is true if no
+    * element will be added any more.
     */
   protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean
 
-  /** Under the lock, where `isReady`. */
+  /** Takes the result for the consumer. Called under the lock, if `isReady`. */
   protected def take(): Any
 
-  /** As the consumer, before it looks for the first time. */
+  /** Called by the consumer, before it looks for the first time. */
   protected def begin(@unused fiber: TaskFiber): Unit = ()
 
   final protected def answer(fiber: TaskFiber): Any =
@@ -87,8 +87,8 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
       readyAdded(fiber)
     left
 
-  /** Returns once `hasRoom`, which is looked at under the lock, is true. Called by the producer, so
-    * that it stays true until that adds its element.
+  /** Returns once `hasRoom`, which is evaluated under the lock, is true. Called by the producer, so
+    * that it stays true until the producer adds its element.
     */
   final protected def awaitRoom(fiber: TaskFiber)(hasRoom: => Boolean): Unit =
     val look = new Suspend[Any]:
@@ -106,11 +106,11 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
 private[stream] object Accumulate:
   object Empty
 
-/** Groups of `size` elements, or those that have come within `nanos` of the first of them.
+/** Emits groups of `size` elements, or of those that have come within `nanos` of the first of them.
   *
-  * While a full group waits to be taken no element is made. Of those that upstream has already,
-  * some more groups are filled, and the consumer is woken for several of them at once: to wake it
-  * costs more than to fill one. It takes all that are full, as a `Chunk`.
+  * While a full group waits to be taken, no element is made. If upstream has further elements
+  * already, some more groups are filled with them, and the consumer is woken for several groups at
+  * once: waking it costs more than filling one. It takes all that are full, as a `Chunk`.
   */
 private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Accumulate(upstream):
@@ -118,7 +118,7 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
   private var group = Vector.newBuilder[Any]
   private var count = 0
 
-  /** The number of chunks that the consumer has not been woken for. */
+  /** The number of chunks for which the consumer has not been woken. */
   private var untold = 0
 
   override def atMost(groups: Long): Unit =
@@ -180,16 +180,16 @@ private[weir] object GroupWithinStage:
   def groups(upstream: Pull, size: Int, nanos: Long): Pull =
     UnchunkStage(GroupWithinStage(upstream, size, nanos), isShared = false)
 
-  /** At most as many full groups wait when another chunk is added to them. */
+  /** The largest number of full groups that wait before the elements of another chunk are added. */
   private inline val fullGroups = 8
 
-/** A stage that keeps the latest element only, for the consumer to take when it is due. */
+/** A stage that keeps only the latest element, for the consumer to take when it is due. */
 private[stream] abstract class LatestStage(upstream: Pull) extends Accumulate(upstream):
   private var latest: Any = Accumulate.Empty
 
   final protected def isEmpty: Boolean = latest.asInstanceOf[AnyRef] eq Accumulate.Empty
 
-  /** Under the lock, before each element: sets when it is due. */
+  /** Under the lock, before each element: sets the time at which it is due. */
   protected def schedule(fiber: TaskFiber): Unit
 
   final override protected def hasDue: Boolean = !isEmpty
@@ -209,11 +209,11 @@ private[stream] abstract class LatestStage(upstream: Pull) extends Accumulate(up
     latest = Accumulate.Empty
     value
 
-/** Elements after which none has come for `nanos`. */
+/** Emits elements after which none has come for `nanos`. */
 private[weir] final class DebounceStage(upstream: Pull, nanos: Long) extends LatestStage(upstream):
   protected def schedule(fiber: TaskFiber): Unit = dueIn(fiber, nanos)
 
-/** The latest element at the end of each period. */
+/** Emits the latest element at the end of each period. */
 private[weir] final class SampleStage(upstream: Pull, nanos: Long) extends LatestStage(upstream):
   private var startNanos = 0L
 
@@ -225,11 +225,11 @@ private[weir] final class SampleStage(upstream: Pull, nanos: Long) extends Lates
       val now = fiber.runtime.timers.nanoTime
       dueIn(fiber, nanos - (now - startNanos) % nanos)
 
-/** Combines the elements that come while the consumer is busy, as long as their costs are at most
-  * `limit` together. `conflate`, `batch`.
+/** Combines the elements that come while the consumer is busy, as long as their costs add up to at
+  * most `limit`. `conflate`, `batch`.
   *
   * `first` and `combine` are the user's code and run without the lock: the producer takes the state
-  * out while it runs them, and puts it back also where they fail.
+  * out while it runs them, and puts it back even if they fail.
   */
 private[weir] final class BatchStage(
     upstream: Pull,
@@ -273,7 +273,7 @@ private[weir] final class BatchStage(
     room.wake()
     value
 
-/** A buffer that never has the producer wait: what happens where it is full is `overflow`. */
+/** A buffer that never makes the producer wait: `overflow` decides what happens when it is full. */
 private[weir] final class OverflowStage(upstream: Pull, size: Int, overflow: weir.Overflow)
     extends Accumulate(upstream):
   private val queue = ArrayDeque[Any]()

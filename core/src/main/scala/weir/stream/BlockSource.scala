@@ -4,7 +4,8 @@ import java.util.Arrays
 import weir.fiber.TaskFiber
 import weir.{Outcome, Stream, Task}
 
-/** The bytes of an input, in blocks: each is what one read has given, in an array of its own.
+/** Emits the bytes of an input in blocks. Each block has the bytes of one read, in an array of its
+  * own.
   *
   * Opening is masked, so an input that has been opened is known, and is closed. A read is not
   * masked.
@@ -29,7 +30,9 @@ private[weir] final class BlockSource(open: () => ByteInput, blockBytes: Int) ex
         Pull.End
       else take(count)
 
-  /** A block that is not full is copied: a consumer that keeps it keeps no unused bytes. */
+  /** Returns the block. A block that is not full is copied: a consumer that keeps it keeps no
+    * unused bytes.
+    */
   private def take(count: Int): Array[Byte] =
     val filled = block.nn
     if count < blockBytes then Arrays.copyOf(filled, count)

@@ -8,22 +8,22 @@ import weir.sync.{Guarded, GuardedEntry}
   * batched wake-ups.
   *
   * The consumer takes all queued elements at once, as its batch, and uses them without the lock. It
-  * gives the room of used elements back when a quarter of the buffer is used, or when its batch is
-  * empty. So the two sides meet once for many elements, and elements of a size of at most `limit`
-  * are made and not used at any time. An element has the size 1, or what `sizeOf` returns, but at
-  * least 1: otherwise the number of elements of size 0 would have no bound.
+  * returns the room of used elements when a quarter of the buffer is used, or when its batch is
+  * empty. So the two sides meet once for many elements, and the size of the elements that are made
+  * and not used is at most `limit` at any time. An element has the size 1, or the result of
+  * `sizeOf`, but at least 1: otherwise the number of elements of size 0 would have no bound.
   *
   *   - **Shared, under the lock**: `queued`, `queuedSizes`, `heldSize`, the waiters.
   *   - **Consumer only**: `batch`, `batchSizes`, `used`.
   *   - **Invariant**: `heldSize` is the size of the elements that are queued, in the batch, or
   *     counted in `used`. It is at most `limit`, or the size of one element that is larger.
   *     Terminal messages, which do not wait, are added to it.
-  *   - **The race we fear**: a producer waits for room that is never given back, and the consumer
-  *     for an element. The consumer waits only while the batch and the queue are empty. So its last
+  *   - **The race we fear**: a producer waits for room that is never returned, and the consumer for
+  *     an element. The consumer waits only while the batch and the queue are empty. So its last
   *     `giveBack` has left `heldSize` at 0, under the lock, and has woken the producer that had
   *     waited longest, whatever the size of its element; while `heldSize` is 0 no producer begins
-  *     to wait. The woken producer puts its element, unless it is cancelled; and a producer that
-  *     waits here is cancelled only by the consumer, when it closes.
+  *     to wait. The woken producer puts its element, unless it is cancelled. Only the consumer
+  *     cancels a producer that waits here, when it closes.
   */
 private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     extends Guarded,
@@ -41,7 +41,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   private val producers = WaitList()
 
   // consumer only
-  /** The elements that are left of the message taken last, if that is a `Chunk`. */
+  /** The rest of the message that was taken last, if that is a `Chunk`. */
   private var ready: Array[Any] = Buffer.none
   private var readyPosition = 0
   private var readyEnd = 0
@@ -64,15 +64,15 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     room
   }
 
-  /** True if a `Chunk` may be put. It counts as one element: its elements have not been made for
-    * this buffer. Where elements have sizes, each has to be looked at.
+  /** Returns true if a `Chunk` may be put. It counts as one element: its elements have not been
+    * made for this buffer. If elements have sizes, each has to be looked at.
     */
   def takesReady: Boolean = sizeOf eq null
 
-  /** Puts a terminal message, also where there is no room: the fiber may not wait. */
+  /** Puts a terminal message, also if there is no room: the fiber may not wait. */
   def force(value: Any, fiber: TaskFiber): Unit = locked(fiber)(append(value, 1))
 
-  /** The next element. **Waits** for it. */
+  /** Takes the next element. **Waits** for it. */
   def take(fiber: TaskFiber): Any =
     if readyPosition < readyEnd then nextReady()
     else
@@ -84,7 +84,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
           nextReady()
         case value => value
 
-  /** Up to `limit` elements of what is left of a `Chunk`; null if nothing is. */
+  /** Takes up to `limit` elements of the rest of a `Chunk`; null if there are none. */
   def takeReady(limit: Int): Chunk | Null =
     val from = readyPosition
     val end = math.min(readyEnd, from + limit)
@@ -111,12 +111,14 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     if used >= giveBackAt || position == batchEnd then giveBack(fiber)
     value
 
-  /** As far as other threads can see; the elements of a `Chunk` count as one. */
+  /** Returns the number of elements, as far as other threads can see; those of a `Chunk` count as
+    * one.
+    */
   def size: Int = count + math.max(0, batchEnd - position)
   def capacity: Long = limit
 
-  /** The messages that were not taken, in order. Called by the consumer, once all producers have
-    * ended.
+  /** Returns the messages that were not taken, in order. Called by the consumer, once all producers
+    * have ended.
     */
   def untaken: Iterator[Any] =
     batch.iterator.slice(position, batchEnd) ++ queued.iterator.take(count)
@@ -155,7 +157,9 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
       else swap()
     }
 
-  /** Under the lock. If the consumer waits, this also swaps the batch for it, and wakes it. */
+  /** Under the lock: appends a message. If the consumer waits, this also swaps the batch for it,
+    * and wakes it.
+    */
   private def append(value: Any, size: Int): Unit =
     if count == queued.length then grow()
     queued(count) = value

@@ -4,15 +4,15 @@ import scala.collection.mutable.HashMap
 import weir.Task
 import weir.fiber.{Locals, TaskFiber}
 
-/** As `ParEvalMapStage`, in the order in which the effects end, but those of one key run one after
-  * the other, in the order of the elements: `parEvalMapBy`.
+/** As `ParEvalMapStage`, in the order in which the effects end, except that those of one key run
+  * one after the other, in the order of the elements: `parEvalMapBy`.
   *
   * {{{
   * element: taken --its key is free--> runs --> done
   *             +--otherwise--> waits in its key's line --the one before is done--> runs
   * }}}
   *
-  * The runner that has run an element goes on with the next one of its line. So an element waits
+  * The runner that has run an element continues with the next one of its line. So an element waits
   * only while one of its key runs, and no runner has to be found for it.
   *
   *   - **Invariant**: a key is in `lines` as long as one of its elements runs. So the map is never
@@ -30,7 +30,9 @@ private[weir] final class ByKeyStage(
   /** The last element of each line; under the lock. */
   private val lines = HashMap[Any, Keyed]()
 
-  /** The consumer requests the runners for elements behind one that waits for its key. */
+  /** Has no effect: the consumer requests the runners for elements behind one that waits for its
+    * key.
+    */
   override private[stream] def discard(): Unit = ()
 
   override protected def resultOf(element: Any): MapResult =

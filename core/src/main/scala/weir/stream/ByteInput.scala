@@ -8,9 +8,9 @@ import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{Files, Path}
 import weir.Task
 
-/** The input that a `BlockSource` reads. */
+/** The input that a `BlockSource` reads from. */
 private[weir] abstract class ByteInput:
-  /** Puts bytes at the beginning of `block`. Returns their number, below 0 at the end. */
+  /** Reads bytes into the beginning of `block` and returns their number; below 0 at the end. */
   def read(block: Array[Byte]): Task[Int]
   def close(): Unit
 
@@ -18,27 +18,31 @@ private[weir] object ByteInput:
   def ofPath(path: Path): ByteInput =
     if mayWaitToOpen(path) then PipeInput(path) else ChannelInput(Files.newByteChannel(path))
 
-  /** True if `path` may be a named pipe, whose opening waits until another process opens its other
-    * end.
+  /** Returns true if `path` may be a named pipe, whose opening waits until another process opens
+    * its other end.
     */
   def mayWaitToOpen(path: Path): Boolean =
     try Files.readAttributes(path, classOf[BasicFileAttributes]).isOther
     catch case _: IOException => false // the opening reports the error
 
-  /** A read of a `FileInputStream` ignores interrupts; a read of its channel does not. */
+  /** Returns the input of `stream`. A read of a `FileInputStream` ignores interrupts; a read of its
+    * channel does not.
+    */
   def of(stream: InputStream): ByteInput =
     if stream.getClass eq classOf[FileInputStream] then
       ChannelInput(stream.asInstanceOf[FileInputStream].getChannel)
     else StreamInput(stream)
 
-  /** The end of the stream leaves the socket open. */
+  /** Returns the input of a socket. The end of the stream leaves the socket open. */
   def ofSocket(socket: Socket): ByteInput = new ByteInput:
     private val input = socket.getInputStream
     def read(block: Array[Byte]): Task[Int] =
       Task.delay(input.read(block)).cancelable(Task(socket.close()))
     def close(): Unit = ()
 
-  /** The output of a process. A read may wait until all the processes that hold it have ended. */
+  /** Returns an input for the output of a process. A read may wait until all processes that hold
+    * the output have ended.
+    */
   def ofProcess(input: InputStream, kill: Task[Unit]): ByteInput = new ByteInput:
     def read(block: Array[Byte]): Task[Int] =
       Task.uncancelable(poll => Task.abandonable(poll)(input.read(block))(_ => ()).onCancel(kill))
@@ -46,10 +50,10 @@ private[weir] object ByteInput:
 
 /** The input of a file, a pipe or a terminal.
   *
-  * An interrupt ends a read, and closes the channel. For that the JDK sends a signal to the thread
-  * of the operating system. It sends none for a virtual thread: there the canceller that interrupts
-  * waits for the read. A read of a file returns at once. A read of what has no size, such as a pipe
-  * or a terminal, may wait for long, and is done on a platform thread.
+  * An interrupt ends a read, and closes the channel. To end it, the JDK sends a signal to the
+  * thread of the operating system. It sends none for a virtual thread: there the canceller that
+  * interrupts waits for the read. A read of a file returns at once. A read of an input without a
+  * size, such as a pipe or a terminal, may wait for long, and is done on a platform thread.
   */
 private final class ChannelInput(channel: SeekableByteChannel) extends ByteInput:
   private val mayWait = channel.size() == 0

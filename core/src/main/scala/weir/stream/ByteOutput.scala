@@ -9,7 +9,7 @@ import weir.{Poll, Task}
 
 /** The output that the sinks of bytes write to. */
 private[weir] abstract class ByteOutput:
-  /** Writes all of `block` and returns the number of its bytes. */
+  /** Writes all of `block` and returns the number of bytes. */
   def write(block: Array[Byte]): Task[Int]
   def flush: Task[Unit]
   def close(): Unit
@@ -29,8 +29,8 @@ private[weir] object ByteOutput:
 
   def of(stream: OutputStream): ByteOutput = StreamOutput(stream)
 
-/** The output of a file; of a pipe or a terminal on a platform thread, for the reason that
-  * `ChannelInput` has.
+/** The output of a file. A pipe or a terminal is written to on a platform thread, for the same
+  * reason as in `ChannelInput`.
   */
 private final class ChannelOutput(channel: FileChannel, mayWait: Boolean) extends ByteOutput:
   def write(block: Array[Byte]): Task[Int] =

@@ -4,11 +4,12 @@ import java.util.ArrayDeque
 import weir.fiber.{Suspend, TaskFiber, Waiter}
 import weir.{BufferOverflow, Overflow, Stream, Task}
 
-/** The elements that callbacks have given and the stream has not taken, of `Stream.async`.
+/** The buffer of `Stream.async`: the elements that callbacks have passed and the stream has not
+  * taken.
   *
-  * A consumer that waits is told that there may be something, and looks again: so a cancelled wait
-  * loses no element. It looks and begins to wait in one critical section: so no callback comes
-  * between the two.
+  * A consumer that waits is only told that the buffer may have changed, and looks again: so a
+  * cancelled wait loses no element. It looks and begins to wait in one critical section: so no
+  * callback comes between the two.
   */
 private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) extends Stream.Emit[A]:
   import CallbackBuffer.*
@@ -52,7 +53,7 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) exte
     if waiting ne null then waiting.nn.complete(Changed): Unit
     result
 
-  /** The next element, or `Pull.End`. */
+  /** Takes the next element, or `Pull.End`. */
   val next: Task[Any] = Look.flatMap {
     case Changed => next
     case Ending(null) => Task.pure(Pull.End)
@@ -72,13 +73,13 @@ private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) exte
     }
 
 private[weir] object CallbackBuffer:
-  /** There may be something now. */
+  /** The buffer may have changed. */
   private object Changed
 
-  /** The end of the stream, as the callbacks have made it. */
+  /** The end of the stream by a callback. */
   private final case class Ending(error: Throwable | Null)
 
-  /** In place of null, which the deque refuses. */
+  /** Stands for null, which the deque refuses. */
   private object Null
 
   def boxed(value: Any): Any = if value.asInstanceOf[AnyRef] eq null then Null else value

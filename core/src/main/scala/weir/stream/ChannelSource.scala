@@ -3,7 +3,8 @@ package weir.stream
 import weir.fiber.TaskFiber
 import weir.{Stream, Task}
 
-/** The values of a channel: of `receive`, run again and again, which returns `Pull.End` at the end.
+/** Emits the values of a channel: runs `receive` again and again, which returns `Pull.End` at the
+  * end.
   */
 private[weir] final class ChannelSource(receive: Task[Any]) extends PlainSource:
   def next(fiber: TaskFiber): Any =

@@ -14,14 +14,14 @@ private[stream] final class Chunk(val elements: Array[Any], val count: Int):
     index < count
 
 private[stream] object Chunk:
-  /** The most elements of one message: enough that the crossing costs little for each, and few
-    * enough that those of several streams alternate.
+  /** The largest number of elements of one message: enough that the crossing costs little for each,
+    * and few enough that those of several streams alternate.
     */
   inline val most = 64
 
-  /** The next elements of an iterator over a collection that exists. It may fail, also where
-    * `IteratorSource.isStrict`: for example a view that Java calls a list. If it does after some
-    * elements, these are returned, and `failsNext` gets an iterator that fails next.
+  /** Takes the next elements of an iterator over a collection that exists. The iterator may fail,
+    * even if `IteratorSource.isStrict`: for example a view that Java calls a list. If it fails
+    * after some elements, these are returned, and `failsNext` gets an iterator that fails next.
     */
   def of(items: Iterator[Any], limit: Int)(failsNext: Iterator[Any] => Unit): Chunk | Null =
     if limit == 0 || !items.hasNext then null
@@ -42,17 +42,17 @@ private[stream] object Chunk:
           failsNext(failing(error))
       Chunk(elements, count)
 
-  /** An iterator whose next element is `error`. */
+  /** Returns an iterator whose `next` throws `error`. */
   def failing(error: Throwable): Iterator[Any] = Failing(error)
 
   private final class Failing(error: Throwable) extends AbstractIterator[Any]:
     def hasNext: Boolean = true
     def next(): Any = throw error
 
-/** The elements of upstream, some of which come as a `Chunk`.
+/** Emits the elements of upstream, some of which come as a `Chunk`.
   *
-  * @param isShared
-  *   whether others may read the same `Chunk`; otherwise an element is not kept once it is used
+  * @param isShared true if others may read the same `Chunk`; otherwise an element is not kept once
+  *   it is used
   */
 private[stream] final class UnchunkStage(upstream: Pull, isShared: Boolean) extends Stage(upstream):
   private var ready: Chunk | Null = null

@@ -2,7 +2,7 @@ package weir.stream
 
 import weir.fiber.TaskFiber
 
-/** Groups of the elements that are there already, at most `limit` each and never empty. */
+/** Emits groups of the elements that exist already, at most `limit` in each and never empty. */
 private[weir] final class ChunksStage(upstream: Pull, limit: Int) extends Stage(upstream):
   def next(fiber: TaskFiber): Any =
     val first = upstream.next(fiber)

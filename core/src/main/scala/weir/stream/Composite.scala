@@ -16,16 +16,17 @@ private[weir] final class Iterated[+A](items: Iterable[A]) extends Stream[A]:
 private[weir] final class Concat[+A](val first: Stream[A], val second: () => Stream[A])
     extends Composite[A]
 
-/** The elements of the streams that `f` makes of those of `source`. */
+/** The elements of the streams that `f` returns for those of `source`. */
 private[weir] final class FlatMapped[A, +B](val source: Stream[A], val f: A => Stream[B])
     extends Composite[B]
 
-/** The elements of `source`; if that fails, then those of the stream that `f` makes of the error.
+/** The elements of `source`. If that fails, they are followed by those of the stream that `f`
+  * returns for the error.
   */
 private[weir] final class Handled[+A](val source: Stream[A], val f: Throwable => Stream[A])
     extends Composite[A]
 
-/** The elements of `source`, whose end runs what `finalizer` makes of how it was. */
+/** The elements of `source`. At its end, the task runs that `finalizer` returns for the outcome. */
 private[weir] final class Finalized[+A](
     val source: Stream[A],
     val finalizer: Outcome[Unit] => Task[Unit]

@@ -5,7 +5,7 @@ import weir.group.{ErrorHandler, Failures}
 import weir.{Outcome, Stream}
 
 /** The pull of `++`, `flatMap`, `handleErrorWith` and `onFinalize`, however they are nested: the
-  * part that is pulled now, and a stack of frames for what comes after it.
+  * part that is pulled now, and a stack of frames for the rest.
   *
   * Recursion in them uses no stack. In tail position it uses no heap either: a frame is removed
   * from the stack before the stream in its tail is entered. `++` is removed before its second
@@ -13,9 +13,10 @@ import weir.{Outcome, Stream}
   * `handleErrorWith` before the handler's stream. The part that has ended or failed is closed
   * first.
   *
-  *   - **End**: the part that has ended is closed when the stream goes on after it; where nothing
-  *     follows, together with the whole stream. A handler is out of scope then: it gets an error
-  *     that its source throws when it is pulled, not one that it throws when it is closed.
+  *   - **End**: the part that has ended is closed when the stream continues after it. If nothing
+  *     follows, it is closed together with the whole stream. A handler is out of scope then: it
+  *     gets an error that its source throws when it is pulled, not one that it throws when it is
+  *     closed.
   *   - **Error**: all frames inside of the nearest handler are closed. Without a handler none is:
   *     the consumer closes the whole stream, with the outcome of its use.
   */
@@ -29,7 +30,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
   private var itemsAreStrict = false
   openPart(findPart(stream))
 
-  /** Goes on with `stream`, as a part of `next`. */
+  /** Continues with `stream`, as a part of `next`. */
   private def enter(stream: Stream[Any]): Unit = findPart(stream) match
     case iterated: Iterated[Any] =>
       current = EmptySource
@@ -37,7 +38,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
       itemsAreStrict = iterated.isStrict
     case part => openPart(part)
 
-  /** Returns the part to pull first; adds frames for those that follow it. */
+  /** Returns the stream to pull first, and pushes frames for those that follow it. */
   private def findPart(stream: Stream[Any]): Stream[Any] =
     var from = stream
     while from.isInstanceOf[Composite[?]] do
@@ -85,9 +86,9 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
         items = null
         Pull.End
 
-  /** The iterator of the part that is pulled now, for a loop that takes the elements by itself, or
-    * null where none may do so: the part is no collection, elements are counted, or a handler would
-    * have to get the error of the iterator. Where it ends, `next` goes on.
+  /** Returns the iterator of the part that is pulled now, for a loop that takes the elements by
+    * itself. Returns null if no loop may do so: the part is not a collection, elements are counted,
+    * or a handler would have to get the error of the iterator. At its end, `next` continues.
     */
   def lent: Iterator[Any] | Null =
     val frame = frames
@@ -111,7 +112,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     else if itemsAreStrict then Chunk.of(iterator, most)(items = _)
     else null
 
-  /** Goes on after the end of `current`; false if nothing follows. */
+  /** Continues after the end of `current`. Returns false if nothing follows. */
   private def enterNext(fiber: TaskFiber): Boolean =
     var frame = frames
     while (frame ne null) && !frame.continues do frame = frame.outer
@@ -133,7 +134,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
       case _ => ()
     frame ne null
 
-  /** Goes on with the nearest handler of an error; throws the error if there is none. */
+  /** Continues with the nearest handler of an error. Throws the error if there is none. */
   private def handle(error: Throwable, fiber: TaskFiber): Unit =
     var frame = frames
     while (frame ne null) && !frame.isInstanceOf[StreamFrame.Handler] do frame = frame.outer
@@ -155,7 +156,7 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = closeInside(null, fiber, outcome)
 
   /** Closes the part that is pulled now and the frames inside of `end`, the innermost first, and
-    * removes them. **Fails** with the first error, the others suppressed under it.
+    * removes them. **Fails** with the first error, under which the others are suppressed.
     */
   private def closeInside(end: StreamFrame | Null, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     var thrown: Throwable | Null = null

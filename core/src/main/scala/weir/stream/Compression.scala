@@ -4,7 +4,7 @@ import java.io.IOException
 import java.nio.ByteBuffer
 import java.util.zip.{CRC32, Deflater, Inflater}
 
-/** Bytes compressed with `deflater`, between a header and what `trailer` makes. */
+/** Compresses bytes with `deflater`, between a header and the result of `trailer`. */
 private[weir] final class DeflateBytes(
     deflater: Deflater,
     header: Array[Byte],
@@ -54,7 +54,7 @@ private[weir] object DeflateBytes:
   /** No name, no time, an unknown system: RFC 1952, 2.3. */
   private def gzipHeader: Array[Byte] = Array[Byte](0x1f, 0x8b.toByte, 8, 0, 0, 0, 0, 0, 0, -1)
 
-/** The bytes of a zlib stream, RFC 1950. */
+/** Decompresses a zlib stream, RFC 1950. */
 private[weir] final class InflateBytes extends Transcoder:
   private val inflater = Inflater()
   private val buffer = new Array[Byte](16384)
@@ -94,7 +94,7 @@ private[weir] object InflateBytes:
   def trailing(name: String): IOException =
     IOException(s"$name: there are more bytes after the end of the compressed ones.")
 
-/** The bytes of gzip members, one after the other, RFC 1952. */
+/** Decompresses gzip members, one after the other, RFC 1952. */
 private[weir] final class GunzipBytes extends Transcoder:
   import GunzipBytes.*
 

@@ -8,7 +8,7 @@ import weir.runtime.Alarm
   *
   *   - **Shared, under `lock`**: the state of the subclass.
   *   - **The race we fear**: the state changes after the consumer has looked and before it waits.
-  *     `WaitSlot` says why it does not happen.
+  *     `WaitSlot` explains why this does not happen.
   */
 private[stream] abstract class ConsumerState extends ConcurrentStage:
   final protected val lock = StageLock()
@@ -17,11 +17,11 @@ private[stream] abstract class ConsumerState extends ConcurrentStage:
   // consumer only
   private var alarm: WaitSlot.Timed | Null = null
 
-  /** Under the lock: what the consumer gets, or `WaitSlot.Nothing`. */
+  /** Under the lock: returns the answer for the consumer, or `WaitSlot.Nothing`. */
   protected def answer(fiber: TaskFiber): Any
 
-  /** Under the lock, after `Nothing`: whether the consumer looks again at `dueNanos`, though nobody
-    * wakes it.
+  /** Under the lock, after `Nothing`: returns true if the consumer looks again at `dueNanos`, even
+    * if nobody wakes it.
     */
   protected def hasDue: Boolean = false
 

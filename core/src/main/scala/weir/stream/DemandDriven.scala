@@ -5,9 +5,9 @@ import weir.Outcome
 import weir.fiber.{DirectCode, Suspend, TaskFiber, Uncancelable}
 import weir.group.Finalizers
 
-/** A stage over several streams, each pulled by a fiber of its own, which makes an element when the
-  * consumer has requested it. So nothing is made ahead, and the consumer can wait for whichever
-  * comes first, or for a time.
+/** A stage over several streams. A fiber of its own pulls each of them, and makes an element when
+  * the consumer has requested it. So no element is made ahead of demand, and the consumer can wait
+  * for the one that comes first, or for a time.
   *
   * {{{
   * side: idle --request--> requested --its fiber--> made --take--> idle
@@ -16,13 +16,13 @@ import weir.group.Finalizers
   *
   *   - **Order of accesses**: `made` and `requested` change in one critical section. The fiber
   *     pulls only between a request and the delivery that answers it, and a request is made only
-  *     while nothing is `made`: so no element is lost, and the fiber never waits for room.
+  *     while nothing is `made`. So no element is lost, and the fiber never waits for room.
   *   - **Both cannot wait**: the consumer waits after requests to all sides that it may wait for. A
   *     side's fiber waits only while nothing is requested of it.
   *
   * Once closing has begun, the fibers are cancelled, and each stream is closed by a fiber of its
-  * own as soon as the one that pulls it has ended: what one stream waits for, masked, may be what
-  * the finalizer of another gives back.
+  * own as soon as the one that pulls it has ended. This is because one stream may wait, masked, for
+  * a resource that the finalizer of another returns.
   */
 private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
   import DemandDriven.Empty
@@ -47,7 +47,9 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
     def isEnd: Boolean = Pull.isEnd(made)
     def isFailed: Boolean = made.isInstanceOf[Terminal.Failed]
 
-    /** Under the lock: what was made. After the end, or an error, the stage asks for no more. */
+    /** Under the lock: takes the element that was made. After the end, or an error, the stage asks
+      * for no more.
+      */
     def take(): Any =
       val value = made
       made = Empty
@@ -59,8 +61,8 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
         requested = true
         demand.wake()
 
-    /** As the consumer: begins with the fiber if its first element is requested. Before that only
-      * the consumer writes `requested`.
+    /** Called by the consumer: starts the fiber if its first element is requested. Before that only
+      * the consumer writes `requested`. Returns true if the fiber has begun.
       */
     def beginIfRequested(fiber: TaskFiber): Boolean =
       if requested && !producer.hasBegun then producer.begin(fiber)
@@ -85,13 +87,13 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
   // consumer only
   private var allBegun = false
 
-  /** Under the lock, at the begin of each `next`. */
+  /** Called under the lock, at the begin of each `next`. */
   protected def prepare(@unused fiber: TaskFiber): Unit = sides.foreach(_.request())
 
-  /** Under the lock: a side has `made` something. */
+  /** Called under the lock when a side has `made` an element or a terminal. */
   protected def delivered(): Unit = consumer.wake()
 
-  /** Under the lock: the first side that has failed. */
+  /** Under the lock: returns the first side that has failed. */
   final protected def failed: Side | Null = sides.find(_.isFailed).orNull
 
   def next(fiber: TaskFiber): Any = ask(fiber)(requestAndAwait(fiber))
@@ -121,8 +123,9 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
 private[stream] object DemandDriven:
   object Empty
 
-/** Elements of `upstream` while a task runs beside it: `concurrently`, `interruptWhen`, `timeout`.
-  * Where the task fails, so does the stage; where it has succeeded, the stage ends if `ends`.
+/** Emits the elements of `upstream` while a task runs concurrently: `concurrently`,
+  * `interruptWhen`, `timeout`. If the task fails, so does the stage. If it has succeeded, the stage
+  * ends if `ends` is true.
   *
   * The task has a fiber of its own, so the stage sees its end a moment later. `isOver` says at once
   * that the task is over, if that can be known. The stage calls it before it requests an element
@@ -154,8 +157,8 @@ private[weir] final class BesideStage(
     else if foreground.isEmpty then WaitSlot.Nothing
     else foreground.take()
 
-/** The same elements; where the next one takes longer than `nanos`, what `onIdle` returns: an
-  * element, or an error. `idleTimeout`, `keepAlive`.
+/** Emits the same elements. If the next one takes longer than `nanos`, emits the result of
+  * `onIdle`: an element, or an error. `idleTimeout`, `keepAlive`.
   */
 private[weir] final class IdleStage(upstream: Pull, nanos: Long, onIdle: () => Any)
     extends DemandDriven(upstream):
@@ -184,9 +187,9 @@ private[weir] object IdleStage:
   def timeout(upstream: Pull, nanos: Long, error: () => Throwable): Pull =
     IdleStage(upstream, nanos, () => Terminal.Failed(error()))
 
-/** The elements of both as they come; those of `first` where both have one. As soon as the consumer
-  * has one of `first`, the next one is requested: if it were only with the next `next`, the other
-  * side would be there before it each time.
+/** Emits the elements of both as they arrive; those of `first` if both have one. As soon as the
+  * consumer has one of `first`, the next one is requested. If the next `next` requested it, the
+  * other side would be there before it each time.
   */
 private[weir] final class MergePreferredStage(first: Pull, second: Pull)
     extends DemandDriven(first, second):
@@ -201,7 +204,7 @@ private[weir] final class MergePreferredStage(first: Pull, second: Pull)
           value
         case None => if sides.forall(_.isEnd) then Pull.End else WaitSlot.Nothing
 
-/** Pairs of the latest elements of both, whenever one of them has a new one. */
+/** Emits pairs of the latest elements of both, whenever one of them has a new one. */
 private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends DemandDriven(left, right):
   private val latest = Array[Any](DemandDriven.Empty, DemandDriven.Empty)
 
@@ -218,14 +221,14 @@ private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends Demand
             answer(fiber)
           else (latest(0), latest(1))
 
-  /** Both have ended, or one of them without an element. */
+  /** Returns true if both have ended, or one of them without an element. */
   private def isOver: Boolean =
     sides.forall(_.isEnd) ||
       sides.indices.exists(i =>
         sides(i).isEnd && (latest(i).asInstanceOf[AnyRef] eq DemandDriven.Empty)
       )
 
-/** Pairs of elements that are made at the same time. */
+/** Emits pairs of elements that are made at the same time. */
 private[weir] final class ParZipStage(left: Pull, right: Pull) extends DemandDriven(left, right):
   override def atMost(count: Long): Unit =
     left.atMost(count)
@@ -238,8 +241,8 @@ private[weir] final class ParZipStage(left: Pull, right: Pull) extends DemandDri
     else if sides.exists(_.isEmpty) then WaitSlot.Nothing
     else (sides(0).take(), sides(1).take())
 
-/** For each element what `f` makes of it, at least one, and more while the next element is not
-  * there.
+/** Emits for each element the values that `f` returns for it: at least one, and more while the next
+  * element is not there.
   */
 private[weir] final class ExpandStage(upstream: Pull, f: Any => Iterator[Any])
     extends DemandDriven(upstream):
@@ -248,7 +251,7 @@ private[weir] final class ExpandStage(upstream: Pull, f: Any => Iterator[Any])
   // consumer only
   private var more: Iterator[Any] = Iterator.empty
 
-  /** `more` is looked at before the wait, since it is the user's code. */
+  /** True if `more` has a value. It is read before the wait, since it is the user's code. */
   private var hasMore = false
 
   override def next(fiber: TaskFiber): Any =

@@ -4,11 +4,11 @@ import weir.fiber.{CancelSelf, DirectBlock, Suspend, TaskFiber, WaitList}
 import weir.sync.GuardedEntry
 import weir.{Outcome, Stream, Task}
 
-/** The elements that code of a `Task.direct` emits on a fiber of its own: `Stream.direct`.
+/** Emits the elements that code of a `Task.direct` emits on a fiber of its own: `Stream.direct`.
   *
   * The code and the consumer take turns. `emit` delivers its element and waits until the consumer
-  * asks for the next one; so nothing is made ahead. Fibers that the code waits for may emit as
-  * well: their elements wait in line.
+  * asks for the next one; so no element is made ahead of demand. Fibers that the code waits for may
+  * emit as well: their elements wait in line.
   *
   * {{{
   * emit: in line --the consumer asks--> delivered --it asks again--> returns
@@ -20,8 +20,8 @@ import weir.{Outcome, Stream, Task}
   *     look and begin to wait in one critical section: if the consumer waits, the line was empty,
   *     and the next `Emit` delivers to it. A consumer that was cancelled meanwhile does not take
   *     the element, which stays in line; `close` follows.
-  *   - **After `close` has begun** nobody takes an element. So each `emit` that waits, or comes
-  *     later, cancels its own fiber; where that is masked, it returns at once.
+  *   - **After `close` has begun**, nobody takes an element. So each `emit` that waits, or comes
+  *     later, cancels its own fiber; if that is masked, it returns at once.
   */
 private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock ?=> Unit)
     extends ConcurrentStage:
@@ -40,7 +40,7 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
       fiber.await(DirectBlock.runApart(body(emitter)))
       true
 
-    /** The elements in line still come before the end. */
+    /** Ends the code. Elements in line still come before the end. */
     protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
       ending = terminal
       consumer.give(terminal): Unit
@@ -69,7 +69,9 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
       code.stop(fiber)
       keep(ending, fiber, outcome)
 
-  /** Of a fiber that is cancelled already, the entry is not in the line any more. */
+  /** Releases all emitters. The entry of a fiber that is cancelled already is not in the line any
+    * more.
+    */
   private def releaseAll(fiber: TaskFiber): Unit = lock.locked(fiber) {
     resumeEmitter(Answer.Closing)
     var entry = line.poll()

@@ -7,23 +7,23 @@ import weir.{Channel, Outcome, Stream}
 /** Pipes over channels that one fiber, the feeder, fills with the elements of upstream, and then
   * closes: `broadcastThrough`, `balance`.
   *
-  * An error of upstream comes through the channels, after the elements before it. Where no pipe has
-  * come to it, it is kept: see `Terminal.keep`.
+  * An error of upstream comes through the channels, after the elements before it. If no pipe has
+  * reached it, it is kept: see `Terminal.keep`.
   *
-  *   - **The end**: a channel is closed with `Done` in one place only, where upstream has ended. So
+  *   - **The end**: a channel is closed with `Done` in only one place, where upstream has ended. So
   *     a pipe that sees an end may rely on it.
   *   - **Closing**: first the feeder and the pipes are cancelled, then the channels are closed with
-  *     `FanOutStage.Stopped`, and only then are the pipes waited for. That last close is for a
-  *     fiber that waits for an element and that the cancel does not reach: a masked one, or one
-  *     that a pipe has started, which is cancelled later or never. At `Stopped` it cancels itself,
-  *     or fails if it is masked. After the pipes, upstream is closed.
+  *     `FanOutStage.Stopped`, and only then does the stage wait for the pipes. That last close is
+  *     for a fiber that waits for an element and that the cancel does not reach: a masked one, or
+  *     one that a pipe has started, which is cancelled later or never. At `Stopped` it cancels
+  *     itself, or fails if it is masked. After the pipes, upstream is closed.
   *   - **The race we fear**: the feeder is between two elements, or has not begun, while the stage
-  *     closes. Whatever it does then, the channels are closed with `Stopped` or, where upstream has
+  *     closes. Whatever it does then, the channels are closed with `Stopped` or, if upstream has
   *     ended by itself, with its end.
   *
-  * @param feed puts an element into channels, as the feeder; false once none takes any more
-  * @param feedsReady whether `feed` takes a `Chunk`, too
-  * @param make the pipes over those of the channels
+  * @param feed puts an element into channels, as the feeder; returns false once none takes any more
+  * @param feedsReady true if `feed` takes a `Chunk`, too
+  * @param make makes the pipes over the streams of the channels
   */
 private[weir] final class FanOutStage(
     upstream: Pull,
@@ -41,7 +41,7 @@ private[weir] final class FanOutStage(
   // consumer only
   private var pipes: ParJoinStage | Null = null
 
-  /** The error of upstream. The feeder's until that has ended. */
+  /** The error of upstream. It belongs to the feeder until that has ended. */
   private var failure: Terminal.Failed | Null = null
 
   // shared
@@ -68,7 +68,7 @@ private[weir] final class FanOutStage(
       fiber.await(receive) match
         case Ended(Channel.Closed.Done) => Pull.End
         case Ended(Channel.Closed.Failed(Stopped)) =>
-          fiber.await(CancelSelf) // returns where the fiber is masked
+          fiber.await(CancelSelf) // returns if the fiber is masked
           Terminal.Failed(Terminal.SelfCanceled(FanOutStage.stoppedMessage)).reach(fiber)
         case Ended(Channel.Closed.Failed(error)) =>
           failureSeen = true
@@ -92,7 +92,7 @@ private[weir] final class FanOutStage(
     val ready = upstream.takeReady(Chunk.most)
     (ready eq null) || feed(ready, fiber)
 
-  /** The first close of a channel counts. */
+  /** Closes all channels. The first close of a channel counts. */
   private def closeAll(how: Channel.Closed): Unit = channels.foreach(_.closeNow(how): Unit)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
@@ -113,15 +113,15 @@ private[weir] final class FanOutStage(
     )
 
 private[weir] object FanOutStage:
-  /** The most elements that wait in the channel of each pipe, apart from those that upstream had
-    * already.
+  /** The largest number of elements that wait in the channel of each pipe, apart from those that
+    * upstream had already.
     */
   inline val bufferSize = 16
 
   /** The message that a fiber receives at the end of a channel. It is never an element. */
   private final case class Ended(how: Channel.Closed)
 
-  /** Closes a channel from which nothing more is wanted, although upstream has not ended. */
+  /** Closes a channel whose elements are not wanted any more, although upstream has not ended. */
   private object Stopped extends Throwable(null, null, false, false)
 
   private val stopped = Channel.Closed.Failed(Stopped)
@@ -136,8 +136,8 @@ private[weir] object FanOutStage:
       case _: Channel.Closed => false
       case _ => true
 
-  /** Each of `pipes` over all elements. A pipe that has ended closes its channel, which then takes
-    * no more.
+  /** Runs each of `pipes` over all elements. A pipe that has ended closes its channel, which then
+    * takes no more.
     */
   def broadcast(upstream: Pull, pipes: Seq[Stream[Any] => Stream[Any]]): Pull =
     val channels = pipes.map(_ => Channel.unsafe[Any](bufferSize))
@@ -152,13 +152,13 @@ private[weir] object FanOutStage:
         }
     )
 
-  /** Each of `pipes` over the elements that it takes out of one channel. */
+  /** Runs each of `pipes` over the elements that it takes from one channel. */
   def balance(upstream: Pull, pipes: Seq[Stream[Any] => Stream[Any]]): Pull =
     val channel = Channel.unsafe[Any](0)
     FanOutStage(
       upstream,
       List(channel),
       send(channel, _, _),
-      feedsReady = false, // whichever pipe is free takes the next element
+      feedsReady = false, // the pipe that is free takes the next element
       sources => pipes.map(_(sources.head))
     )

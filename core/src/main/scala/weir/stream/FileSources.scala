@@ -69,7 +69,7 @@ private[weir] final class TailSource(
       block = read()
     block
 
-  /** The bytes that were added to the open file; empty if there are none. */
+  /** Reads the bytes that were added to the open file; empty if there are none. */
   private def read(): Array[Byte] =
     if channel eq null then open()
     val file = channel
@@ -96,12 +96,12 @@ private[weir] final class TailSource(
     catch
       case _: NoSuchFileException =>
         leave()
-        isFirst = false // what is made later is read as a whole
+        isFirst = false // a file that is made later is read as a whole
 
   private def attributes: BasicFileAttributes =
     Files.readAttributes(path, classOf[BasicFileAttributes])
 
-  /** After the end of the file: waits, or goes on with the file that is there now. */
+  /** After the end of the file: waits, or continues with the file that is there now. */
   private def advance()(using Task.Direct): Unit =
     val file = channel
     if file eq null then Task.sleep(interval).await
@@ -110,7 +110,7 @@ private[weir] final class TailSource(
         try attributes
         catch case _: NoSuchFileException => null
       if (now ne null) && now.fileKey != key then
-        // what was written before the other file came is read first
+        // bytes that were written before the other file came are read first
         if file.size <= position then leave()
       else if file.size < position then position = 0
       else Task.sleep(interval).await

@@ -19,7 +19,7 @@ import weir.fiber.{Delay, TaskFiber}
 
 /** Makes the class of a fused run: a `FusedPull` whose `next` is one loop over all steps.
   *
-  * What it is for the steps `map(f)`, `filter(g)` and `scan(z)(h)`, written as Scala:
+  * For the steps `map(f)`, `filter(g)` and `scan(z)(h)`, the loop would be in Scala:
   * {{{
   * def next(fiber) =
   *   while true do
@@ -32,15 +32,15 @@ import weir.fiber.{Delay, TaskFiber}
   *       return state2
   * }}}
   *
-  * A step is two pieces of code: what is done with an element, and, for some, what is done at the
-  * top of the loop before upstream is asked: a step that has elements left gives one, and a step
-  * that has ended ends the loop. As in a chain of pulls the last step is asked first.
+  * A step is two pieces of code: one that handles an element, and, for some steps, one at the top
+  * of the loop before upstream is asked. There, a step that has elements left returns one, and a
+  * step that has ended ends the loop. As in a chain of pulls, the last step is asked first.
   *
-  * A function that Scala has compiled for numbers is called as such, so between two of them there
-  * is no box.
+  * A function that Scala has compiled for numbers is called as such, so there is no box between two
+  * of them.
   */
 private[stream] object FusedClass:
-  /** A pull of a new class for runs with this source and these steps. It has no source. */
+  /** Returns a pull of a new class for runs with this source and these steps. It has no source. */
   def of(source: Pull, steps: Array[Step]): FusedPull =
     val bytes = ClassFile
       .of()
@@ -55,8 +55,8 @@ private[stream] object FusedClass:
       .newInstance()
       .asInstanceOf[FusedPull]
 
-  /** How elements are got from the source: from its iterator, which is asked for in the first
-    * `next`; from the iterators that a composite lends, one after the other; or by `next`.
+  /** The way to get elements from the source: from its iterator, which is made in the first `next`;
+    * from the iterators that a composite lends, one after the other; or by `next`.
     */
   private[stream] enum SourceKind:
     case Iterated, Composed, Pulled
@@ -93,7 +93,7 @@ private[stream] object FusedClass:
   private val end = described(Pull.End.getClass)
   private val undefined = described(CollectStage.Undefined.getClass)
 
-  /** How a value stands on the stack. The letter is Scala's, for its specialized functions. */
+  /** The form of a value on the stack. The letter is Scala's, for its specialized functions. */
   private enum Kind(val letter: Char, val desc: ClassDesc, val kind: TypeKind, val name: String):
     case Ref extends Kind('L', CD_Object, TypeKind.REFERENCE, "")
     case Int extends Kind('I', CD_int, TypeKind.INT, "Int")
@@ -105,7 +105,7 @@ private[stream] object FusedClass:
   private object Kind:
     def of(letter: Char): Option[Kind] = values.find(kind => kind.letter == letter && kind != Ref)
 
-  /** How a function is called: by `apply`, or by a method that Scala has compiled for numbers. */
+  /** The call of a function: `apply`, or a method that Scala has compiled for numbers. */
   private final case class Call(
       owner: ClassDesc,
       name: String,
@@ -114,8 +114,8 @@ private[stream] object FusedClass:
   ):
     def signature: MethodTypeDesc = MethodTypeDesc.of(result.desc, parameters.map(_.desc)*)
 
-  /** Scala's lambdas of numbers implement an interface such as `JFunction1$mcII$sp`, whose name
-    * has the result and the parameters.
+  /** Returns the call of `function`. Scala's lambdas of numbers implement an interface such as
+    * `JFunction1$mcII$sp`, whose name has the result and the parameters.
     */
   private def callOf(function: AnyRef, owner: ClassDesc, arity: Int): Call =
     val prefix = s"scala.runtime.java8.JFunction$arity$$mc"
@@ -156,7 +156,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
 
   private val call: Array[Call] = Array.tabulate(steps.length)(calls)
 
-  /** The type of what a step keeps from element to element. */
+  /** Returns the type of the state that a step keeps from element to element. */
   private def stateKind(index: Int): Option[(ClassDesc, Kind)] = steps(index) match
     case _: (Step.Take | Step.Drop | Step.ZipWithIndex) => Some((CD_long, Kind.Long))
     case _: Step.Scan => Some((call(index).result.desc, call(index).result))
@@ -169,8 +169,8 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
     case _: Step.Collect => Some(partialFunction)
     case step => Option.when(step.function != null)(function1)
 
-  /** Whether a step has a flag, which is true at first: a scan has not begun, elements are dropped,
-    * elements are taken.
+  /** Returns true if a step has a flag, which is true at first: a scan has not begun, elements are
+    * dropped, elements are taken.
     */
   private def hasFlag(index: Int): Boolean = steps(index) match
     case _: (Step.Scan | Step.DropWhile | Step.TakeWhile | Step.TakeThrough) => true
@@ -233,7 +233,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
         code.putfield(self, state(index), desc): Unit
     code.return_(): Unit
 
-  /** As the stages say it, from the first to the last. */
+  /** Writes `isSpent` as the stages define it, from the first to the last. */
   private def isSpent(code: CodeBuilder): Unit =
     def source() = code.aload(0).invokevirtual(fusedPull, "source", MethodTypeDesc.of(pull))
     val isSpent = MethodTypeDesc.of(CD_boolean)
@@ -261,7 +261,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
 
   private def loadEnd(code: CodeBuilder): Unit = code.getstatic(end, "MODULE$", end): Unit
 
-  /** Boxes or unboxes what is on top of the stack. */
+  /** Boxes or unboxes the value on top of the stack. */
   private def convert(code: CodeBuilder, from: Kind, to: Kind): Unit =
     if from != to then
       if from != Kind.Ref then
@@ -276,7 +276,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
     private val top, over = code.newLabel()
     private var kind = Kind.Ref
     private var slot = -1
-    private var accumulated = -1 // the variable with what an end has made so far
+    private var accumulated = -1 // the variable with the result of an end so far
     private val checkpoint = MethodTypeDesc.of(CD_void)
 
     /** With an end, `next` is called once: states are local variables then, which cost nothing. */
@@ -290,7 +290,9 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
     private def local(desc: Int => Option[ClassDesc]): Array[Int] =
       Array.tabulate(steps.length)(desc(_).fold(-1)(d => code.allocateLocal(TypeKind.from(d))))
 
-    /** Where the code goes on with an element of step `index`, and in which variable that is. */
+    /** The label at which the code continues with an element of step `index`, and the variable of
+      * the element.
+      */
     private final case class Entry(label: Label, kind: Kind, slot: Int)
     private val entries = steps.indices.map { index =>
       val resumed = steps(index) match
@@ -350,7 +352,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
       code.loadLocal(kind.kind, slot): Unit
       convert(code, kind, as)
 
-    /** The element is what is on top of the stack. */
+    /** Makes the value on top of the stack the element. */
     private def store(now: Kind): Unit =
       kind = now
       slot = code.allocateLocal(now.kind)
@@ -388,11 +390,13 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
     private def hasNext(): Unit =
       code.invokeinterface(iterator, "hasNext", MethodTypeDesc.of(CD_boolean)): Unit
 
-    /** Takes the next of the iterator on the stack. */
+    /** Takes the next value of the iterator on the stack. */
     private def nextOfIterator(): Unit =
       code.invokeinterface(iterator, "next", MethodTypeDesc.of(CD_Object)): Unit
 
-    /** What `method` of the source, an `owner`, returns is the iterator from now on. */
+    /** Makes the iterator that `method` of the source, an `owner`, returns the iterator from now
+      * on.
+      */
     private def putItemsOfSource(owner: ClassDesc, method: String): Unit = putItems {
       loadSource()
       code.checkcast(owner).invokevirtual(owner, method, MethodTypeDesc.of(iterator)): Unit
@@ -412,7 +416,9 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
       nextOfIterator()
       store(Kind.Ref)
 
-    /** The composite goes on where the iterator that it has lent ends: it asks that once more. */
+    /** Pulls a composite. It continues where the iterator that it has lent ends: it asks that once
+      * more.
+      */
     private def pullComposed(): Unit =
       val ended, none, done = code.newLabel()
       val element = code.allocateLocal(TypeKind.REFERENCE)
@@ -439,7 +445,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
     private def checkCancel(): Unit =
       code.aload(1).invokevirtual(fiber, "checkpoint", checkpoint): Unit
 
-    /** What step `index` does before upstream is asked. */
+    /** Writes the code of step `index` before upstream is asked. */
     private def resume(index: Int): Unit = steps(index) match
       case _: Step.Take =>
         loadState(index)
@@ -487,9 +493,9 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
       load(how.parameters(1))
       code.invokeinterface(how.owner, how.name, how.signature): Unit
 
-    /** Awaits the task on the stack. A thunk is run here, as `await` would: where nothing else has
-      * been awaited in this class, the JIT drops the rest, and with it the object of the task. So
-      * that is passed to no method on the way.
+    /** Awaits the task on the stack. A thunk is run here, as `await` would run it. If nothing else
+      * has been awaited in this class, the JIT drops the rest, and with it the object of the task.
+      * So the task is passed to no method on the way.
       */
     private def awaitTask(): Unit =
       val made = code.allocateLocal(TypeKind.REFERENCE)
@@ -537,7 +543,7 @@ private final class FusedClass(source: FusedClass.SourceKind, steps: Array[Step]
 
     private def test(index: Int): Unit = convert(code, applyTo(index), Kind.Boolean)
 
-    /** What step `index` does with an element. */
+    /** Writes the code of step `index` for an element. */
     private def pass(index: Int): Unit = steps(index) match
       case _: Step.Map => store(applyTo(index))
       case _: Step.Filter =>

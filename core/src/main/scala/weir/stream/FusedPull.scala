@@ -3,7 +3,7 @@ package weir.stream
 import weir.{Outcome, Stream}
 import weir.fiber.TaskFiber
 
-/** A run of steps as one loop. Each shape has a class of its own, which `FusedClass` makes: so each
+/** A run of steps as one loop. Each shape has a class of its own, which `FusedClass` makes. So each
   * shape has its own call sites, and the JIT inlines the functions of the user's.
   *
   * If the last step is a `Step.End`, the first `next` runs the stream to its end and returns the
@@ -16,17 +16,19 @@ private[weir] abstract class FusedPull extends Pull:
   protected var description: Stream[Any] = Stream.empty
   @transient private var steps: Array[Step] = FusedPull.none
 
-  /** The pull that this one was opened by, and all others of its class: it is of no run itself. */
+  /** The pull that this one was opened by, as were all others of its class. It does not belong to a
+    * run itself.
+    */
   @transient private var first: FusedPull = this
   private var hasParkedCaller = false
 
-  /** Another pull of this class, without a source. */
+  /** Returns another pull of this class, without a source. */
   protected def fresh(): FusedPull
 
-  /** Reads functions and first states out of the steps. */
+  /** Reads functions and first states from the steps. */
   protected def begin(steps: Array[Step]): Unit
 
-  /** A pull of this class. */
+  /** Returns a pull of this class. */
   final def open(source: Pull, steps: Array[Step], description: Stream[Any]): FusedPull =
     val pull = fresh()
     pull.source = source
@@ -37,15 +39,16 @@ private[weir] abstract class FusedPull extends Pull:
     pull.atMost(Long.MaxValue)
     pull
 
-  /** True if the latest run of this shape on a platform thread that had called `runSync` has parked
-    * that. Another thread may see it late.
+  /** Returns true if the latest run of this shape on a platform thread that had called `runSync`
+    * has parked that thread. Another thread may see the change late.
     */
   final def parksCaller: Boolean = first.hasParkedCaller
 
-  /** The end of a run that was opened without its end, and has not parked such a thread. */
+  /** Called at the end of a run that was opened without its end, and has not parked such a thread.
+    */
   final def parksNoCaller(): Unit = first.hasParkedCaller = false
 
-  /** The result of a run with an end, which it closes. */
+  /** Runs a run with an end, closes it, and returns the result. */
   final def run(fiber: TaskFiber): Any =
     var result: Any = null
     val parks = fiber.callerParks
@@ -61,7 +64,7 @@ private[weir] abstract class FusedPull extends Pull:
       index -= 1
     if demand != Long.MaxValue then source.atMost(demand)
 
-  /** The value that the fold at the end begins with. */
+  /** Returns the first state of the fold at the end. */
   protected def zero: Any = steps(steps.length - 1).zero
 
   final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = source.close(fiber, outcome)

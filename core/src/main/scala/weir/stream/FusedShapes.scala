@@ -4,24 +4,27 @@ import java.lang.ref.WeakReference
 import java.util.concurrent.atomic.AtomicInteger
 import weir.Stream
 
-/** The shape of a run, and the class for it once it has been opened often.
+/** Finds the shape of a run, and the class for it once it has been opened often.
   *
   * Two runs have the same shape if their sources, their steps and the functions in them are of the
   * same classes. A shape is kept with the class of its last function, so both are unloaded
-  * together; the other classes it knows by weak references only. A class that is the last function
-  * of many shapes, such as that of `f.andThen(g)`, gets classes for the first few of them.
+  * together. It knows the other classes only by weak references. If a class is the last function of
+  * many shapes, such as that of `f.andThen(g)`, only the first few of them get classes.
   */
 private[weir] object FusedShapes:
-  /** A class is made for a shape once it was opened as often as this; `weir.fusion.after`. */
+  /** The number of times that a shape is opened before a class is made for it; `weir.fusion.after`.
+    */
   val after: Int = Integer.getInteger("weir.fusion.after", 50).intValue
 
-  /** `-Dweir.fusion=false` makes no classes, for where none can be: in a native image. */
+  /** True unless `-Dweir.fusion=false` is set, which makes no classes: it is for a native image, in
+    * which none can be made.
+    */
   val isOn: Boolean = System.getProperty("weir.fusion", "true") != "false"
 
-  /** The most shapes that are kept with one class. */
+  /** The largest number of shapes that are kept with one class. */
   private inline val mostOfOne = 16
 
-  /** The most classes that are made. */
+  /** The largest number of classes that are made. */
   private inline val most = 4096
 
   private val made = AtomicInteger()
@@ -51,7 +54,7 @@ private[weir] object FusedShapes:
 
     def open(source: Pull, steps: Array[Step], description: Stream[Any]): FusedPull | Null =
       var known = prototype
-      // Read first: where no class is made, the line is not written for each run.
+      // Read first: if no class is made, the line is not written for each run.
       if (known eq null) && opened.get < after && opened.incrementAndGet() == after &&
         made.incrementAndGet() <= most
       then
@@ -59,7 +62,9 @@ private[weir] object FusedShapes:
         prototype = known
       if known eq null then null else known.open(source, steps, description)
 
-  /** Null where the JVM makes no classes: the run stays a chain of stages. */
+  /** Makes the class and returns a pull of it. Returns null if the JVM makes no classes: the run
+    * stays a chain of stages.
+    */
   private def make(source: Pull, steps: Array[Step]): FusedPull | Null =
     try FusedClass.of(source, steps)
     catch case _: (LinkageError | UnsupportedOperationException) => null
@@ -87,7 +92,7 @@ private[weir] object FusedShapes:
   private val ofFunction = new ClassValue[Shapes]:
     override def computeValue(function: Class[?]): Shapes = Shapes()
 
-  /** The run as one pull, or null if there is no class for its shape yet. */
+  /** Returns the run as one pull, or null if there is no class for its shape yet. */
   def open(source: Pull, steps: Array[Step], description: Stream[Any]): FusedPull | Null =
     if !isOn then null
     else
@@ -100,7 +105,9 @@ private[weir] object FusedShapes:
       val shape = ofFunction.get(at).find(sourceClass(source), steps)
       if shape eq null then null else shape.open(source, steps, description)
 
-  /** The elements of a collection come from an iterator whose class depends on the collection's. */
+  /** Returns the class that stands for a source. The elements of a collection come from an iterator
+    * whose class depends on the collection's.
+    */
   private def sourceClass(source: Pull): Class[?] = source match
     case iterated: IteratorSource[?] => iterated.kind
     case other => other.getClass

@@ -21,8 +21,8 @@ import weir.{Task, WeirRuntime}
   *
   * README.md in this folder has the protocol.
   *
-  *   - **The consumer** moves the state, but for what a helper does, by CAS and under the lock of
-  *     the stage.
+  *   - **The consumer** moves the state, except for the moves of a helper, by CAS and under the
+  *     lock of the stage.
   *   - **Watched**: from the first effect on, the stage is in a slot of `HelperRequests`, whose
   *     thread requests the helper.
   */
@@ -34,7 +34,7 @@ private[stream] final class InPlace(
 ) extends HelperRequests.Requester:
   import InPlace.*
 
-  // consumer only; a runner writes what is not the thread before `isWanted`
+  // consumer only; a runner writes the fields other than the thread before `isWanted`
   /** The thread on which the consumer was last, and its runtime. */
   private var thread: ExecutionThread | Null = null
   private var runtime: WeirRuntime | Null = null
@@ -48,16 +48,17 @@ private[stream] final class InPlace(
   /** True if the runners leave the elements to the consumer. */
   private[stream] var isWanted = false
 
-  /** Ready effects since the last one that was not, or since the last stretch, and when they began.
+  /** The number of ready effects since the last one that was not ready, or since the last stretch,
+    * and the time at which they began.
     */
   private var readyInARow = 0
   private var since = 0L
 
-  /** The number of quick stretches in a row that are needed, and of those that there were. */
+  /** The numbers of quick stretches in a row: those that are needed, and those that there were. */
   private var needed = 1
   private var quick = 0
 
-  /** The effect that runs was interrupted, since another one has failed. */
+  /** True if the effect that runs was interrupted, since another one has failed. */
   private var isInterrupted = false
 
   // shared
@@ -66,7 +67,7 @@ private[stream] final class InPlace(
   /** True while it is in a slot of `HelperRequests`, or about to be. */
   private val isWatched = AtomicBoolean()
 
-  /** Upstream or the effects have turned out to take long. */
+  /** True if upstream or the effects have turned out to take long. */
   @volatile private var isSlow = false
 
   // thread of HelperRequests only
@@ -74,12 +75,12 @@ private[stream] final class InPlace(
 
   // ---- when ----
 
-  /** True from `begin` to `end`. For the consumer. */
+  /** Returns true from `begin` to `end`. For the consumer. */
   def isOn: Boolean = state != Off
 
-  /** Under the lock, for each effect that a runner has ended: whether it was ready, and whether
-    * nothing is in flight now. While anything is, the runners must not stop: the consumer may have
-    * to wait for it.
+  /** Called under the lock for each effect that a runner has ended. The arguments are true if it
+    * was ready, and if nothing is in flight now. While an effect is in flight, the runners must not
+    * stop: the consumer may have to wait for it.
     */
   def count(ready: Boolean, isLast: Boolean, fiber: TaskFiber): Unit =
     if !ready then
@@ -99,14 +100,14 @@ private[stream] final class InPlace(
 
   private def isShort(nanos: Long): Boolean = nanos < rule.shortNanos
 
-  /** Not in an `evalOn`; not with a hook, which would have to be told twice an element; nor in the
-    * test kit, where the thread of `HelperRequests` must not queue a job.
+  /** Returns false in an `evalOn`; with a `ContextHook`, which would have to be called twice for
+    * each element; and in the test kit, where the thread of `HelperRequests` must not queue a job.
     */
   private def fits(fiber: TaskFiber): Boolean =
     (fiber.context eq null) && (fiber.runtime.hook eq null) && fiber.runtime.scheduler.spawns
 
-  /** True if `fiber` may run effects: one that is masked could not be interrupted, and on a calling
-    * thread an interrupt would cancel it.
+  /** Returns true if `fiber` may run effects. A masked fiber could not be interrupted, and on a
+    * calling thread an interrupt would cancel it.
     */
   def mayBegin(fiber: TaskFiber): Boolean =
     fiber.masks == 0 && !fiber.isOnCallingThread && fits(fiber)
@@ -120,7 +121,8 @@ private[stream] final class InPlace(
     thread = null
     state = Free
 
-  /** Under the lock, by the consumer: the state so far. From now on the elements are the runners'.
+  /** Under the lock, by the consumer: ends the run in place and returns the state so far. From now
+    * on, the runners take the elements.
     */
   def end(): Int =
     val was = State.getAndSet(this, Off).asInstanceOf[Int]
@@ -130,12 +132,12 @@ private[stream] final class InPlace(
   private def noteLength(): Unit =
     if begun - begunBefore > Tuning.longRunInPlace then needed = 1 else needMore()
 
-  /** Under the lock: it was, or would be, wrong to begin. */
+  /** Under the lock: called if it was wrong to begin, or would be. */
   def needMore(): Unit = needed = math.min(rule.growth * needed, Tuning.mostStretches)
 
   // ---- the consumer ----
 
-  /** The next result, or `Pull.End`; `NoAnswer` if the runners go on. */
+  /** Returns the next result, or `Pull.End`; `NoAnswer` if the runners continue. */
   def next(fiber: TaskFiber): Any =
     if isSlow || fiber.masks != 0 || (fiber.executionThread ne thread) && !isAt(fiber) then
       stage.leaveInPlace(fiber)
@@ -180,7 +182,7 @@ private[stream] final class InPlace(
       if slowSamples == 2 then isSlow = true
     value
 
-  /** An error of another effect, which has interrupted this one, comes first. */
+  /** Handles an error. An error of another effect, which has interrupted this one, comes first. */
   private def failed(error: Throwable, fiber: TaskFiber): Any =
     val ofUpstream = state == Pulling
     val wasInterrupted = stage.leaveAtError()
@@ -190,13 +192,13 @@ private[stream] final class InPlace(
 
   // ---- the helper ----
 
-  /** Enters a slot of `HelperRequests`. Where that is taken, this is the last effect in place. */
+  /** Enters a slot of `HelperRequests`. If that is taken, this is the last effect in place. */
   private def watch(): Unit =
     if !entersSlot() && !isWatched.get then
       isSlow = true
       requestHelper()
 
-  /** False if it is in one already, or gets none. */
+  /** Enters a slot. Returns false if it is in one already, or gets none. */
   private def entersSlot(): Boolean = isWatched.compareAndSet(false, true) && {
     val slot = runtime.nn.helperRequests.delay(System.identityHashCode(this), this)
     if slot < 0 then isWatched.set(false)
@@ -223,8 +225,8 @@ private[stream] final class InPlace(
       // The consumer may have begun with an effect before that, and have read true.
       if moves || state == Running || state == Free then watch()
 
-  /** Under the lock, by a helper: the state in which it has found the consumer. If that has not
-    * asked for a while, or its effect takes long, the elements behind are the runners' now.
+  /** Under the lock, by a helper: returns the state in which it has found the consumer. If that has
+    * not asked for a while, or its effect takes long, the runners now take the elements behind.
     */
   def takeOver(): Int =
     if State.compareAndSet(this, Running, Taken) then Running
@@ -239,7 +241,8 @@ private[stream] final class InPlace(
       isInterrupted = true
       thread.nn.thread.interrupt()
 
-  /** Under the lock, after `end`: whether the effect was interrupted. If so, the interrupt is gone.
+  /** Under the lock, after `end`: returns true if the effect was interrupted. If so, the interrupt
+    * is cleared.
     */
   def clearInterrupt(): Boolean =
     val was = isInterrupted
@@ -251,9 +254,9 @@ private[stream] object InPlace:
   @static private val State: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[InPlace], "state", classOf[Int])
 
-  /** When the consumer begins to run effects: after `stretch` ready ones that took less than
-    * `shortNanos` on average, or after `growth` times as many stretches as it was before, if that
-    * was wrong.
+  /** The rule for when the consumer begins to run effects: after `stretch` ready ones that took
+    * less than `shortNanos` on average. Each time that this was wrong, `growth` times as many
+    * stretches are needed.
     */
   final class Rule(val stretch: Int, val shortNanos: Long, val growth: Int)
 

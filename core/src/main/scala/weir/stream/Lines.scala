@@ -5,9 +5,9 @@ import java.nio.charset.{Charset, CoderResult}
 import java.nio.{ByteBuffer, CharBuffer}
 import weir.fiber.TaskFiber
 
-/** The lines of text that comes as blocks of bytes. A line ends with `\n`, `\r` or both.
+/** Emits the lines of text that arrives as blocks of bytes. A line ends with `\n`, `\r` or both.
   *
-  * Bytes that are not of the charset are an error in their place: the lines before them come first.
+  * Bytes that are not of the charset are an error at their place: the lines before them come first.
   */
 private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: String)
     extends Stage(upstream):
@@ -32,7 +32,7 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
       else result = Pull.End
     result
 
-  /** Moves characters to `line`, up to its end. True if the end was found. */
+  /** Moves characters to `line`, up to its end. Returns true if the end was found. */
   private def scan(): Boolean =
     if afterReturn then
       afterReturn = false

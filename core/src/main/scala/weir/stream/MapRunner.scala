@@ -6,9 +6,9 @@ import weir.{Outcome, Task}
 /** The frame at the bottom of a runner's stack: takes an element, runs its effect, stores the
   * result, and takes the next one. `ParEvalMapStage` has the states.
   *
-  * Upstream is plain code, so elements are taken in `takeElements`; it also runs the effects that
-  * are ready, and returns the first one that is not. That one is for the interpreter. `step` gets
-  * either that effect, while `isTaking`, or the value of such an effect.
+  * Upstream is plain code, so `takeElements` takes the elements. It also runs the effects that are
+  * ready, and returns the first one that is not. The interpreter runs that one. `step` gets either
+  * that effect, while `isTaking`, or the value of such an effect.
   */
 private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: Any => Task[Any])
     extends Frame(Tag.HandlingFrame):
@@ -16,7 +16,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   /** Its index among the runners; under the stage's lock. */
   var index = 0
 
-  /** Of the element that it has taken. */
+  /** The result of the element that it has taken. */
   var result: MapResult = MapRunner.noResult
 
   def hasElement: Boolean = result ne MapRunner.noResult
@@ -39,7 +39,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
 
   private var isTaking = true
 
-  /** When it has begun with its element, in a stream that is observed. */
+  /** The time at which it has begun with its element, in a stream that is observed. */
   private var startNanos = 0L
 
   private val takeElements: Task[Any] = DirectCode { fiber =>
@@ -49,7 +49,8 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
       result.value = null
       if stage.stretch ne null then startNanos = fiber.runtime.timers.nanoTime
       val made = f(element)
-      // Apart from the context of an `evalOn` only the interpreter runs it, which goes back there.
+      // In a fiber that is apart from the context of an `evalOn`, only the interpreter runs it, and
+      // returns to the context for that.
       val value = if fiber.isApart then Frame.NotReady else Frame.ready(fiber, made)
       if value.asInstanceOf[AnyRef] eq Frame.NotReady then effect = made
       else
@@ -64,7 +65,7 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
     this.value = value
     hasValue = true
 
-  /** The value, which this does not keep: it may wait for upstream. */
+  /** Returns the value, which this runner does not keep: it may wait for upstream. */
   def takeValue(): Any =
     val taken = value
     value = null
@@ -96,7 +97,9 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
       succeed(value)
       takeNext(fiber)
 
-  /** If the fiber has been cancelled meanwhile, `takeElements` does not begin. */
+  /** Takes the next element. If the fiber has been cancelled meanwhile, `takeElements` does not
+    * begin.
+    */
   private def takeNext(fiber: TaskFiber): Task[Any] =
     isTaking = true
     fiber.push(this)

@@ -4,8 +4,8 @@ import weir.fiber.TaskFiber
 import weir.group.Finalizers
 import weir.{Outcome, Resource}
 
-/** `f` of each element and a resource, which is acquired when the first element has come. It is
-  * released before upstream is closed.
+/** Applies `f` to a resource and each element. The resource is acquired when the first element has
+  * arrived. It is released before upstream is closed.
   */
 private[weir] final class MapWithResourceStage(
     upstream: Pull,

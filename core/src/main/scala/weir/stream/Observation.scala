@@ -5,15 +5,15 @@ import weir.fiber.{Locals, TaskFiber}
 import weir.std.StreamMonitor
 import weir.{Outcome, Stream, Task}
 
-/** Where observed streams spend their time: `named`, `observed`.
+/** Measures where observed streams spend their time: `named`, `observed`.
   *
-  * While no stream of this JVM is observed, `named` is not there at all: the stream above it is
-  * opened in its place, and a run of steps goes through it. What waits asks one static field.
+  * While no stream of this JVM is observed, `named` has no pull: the stream above it is opened in
+  * its place, and a run of steps goes through it. Code that waits reads one static field.
   *
   * Otherwise the fibers of an observed stream have a `Context` in their locals, which a fork
-  * copies: a fiber that finds another's makes its own. It holds the stretch whose `next` runs now
-  * on that fiber. What an inner `next` takes, and what is waited for, is not the work of the outer
-  * one.
+  * copies: a fiber that finds another fiber's context makes its own. The context holds the stretch
+  * whose `next` runs now on that fiber. The time that an inner `next` takes, and the time of waits,
+  * is not the work of the outer one.
   */
 private[weir] object Observation:
   private val observed = AtomicInteger()
@@ -23,7 +23,7 @@ private[weir] object Observation:
   private[stream] def begin(): Unit = observed.incrementAndGet(): Unit
   private[stream] def end(): Unit = observed.decrementAndGet(): Unit
 
-  /** Of one fiber, which alone uses it. */
+  /** The context of one fiber, which alone uses it. */
   final class Context(val fiber: TaskFiber, val monitor: StreamMonitor):
     /** The stretch whose `next` runs. */
     var current: StretchCounters | Null = null
@@ -31,7 +31,7 @@ private[weir] object Observation:
     /** The stretch whose `next` has ended last, on a fiber that pulls for another one. */
     var last: StretchCounters | Null = null
 
-    /** The time since `next` of `current` has begun that was not work of `current`. */
+    /** The part of the time since the `next` of `current` has begun that is not its work. */
     var otherNanos = 0L
 
   private object Key
@@ -50,18 +50,18 @@ private[weir] object Observation:
 
   private[stream] def get(fiber: TaskFiber): Any = Locals.valueIn(fiber.locals, Key, null)
 
-  /** The stretch that `fiber` is in now; null if it is in none, or not observed. */
+  /** Returns the stretch that `fiber` is in now; null if it is in none, or not observed. */
   def stretchOf(fiber: TaskFiber): StretchCounters | Null =
     if !isOn then null
     else
       val context = contextOf(fiber)
       if context eq null then null else context.current
 
-  /** Awaits what the consumer's side of a stage with fibers waits for: an element. */
+  /** Awaits an element, on the consumer's side of a stage with fibers. */
   def awaitInput[A](fiber: TaskFiber, task: Task[A]): A =
     if !isOn then fiber.await(task) else waiting(fiber, task)(_.waitedForInput.add(_))
 
-  /** As `awaitInput`, where the effects of the stage itself are what is waited for. */
+  /** As `awaitInput`, but waits for effects of the stage itself. */
   def awaitEffects[A](fiber: TaskFiber, task: Task[A]): A =
     if !isOn then fiber.await(task) else waiting(fiber, task)((_, _) => ())
 
@@ -79,7 +79,7 @@ private[weir] object Observation:
         context.nn.otherNanos += nanos
         add(stretch, nanos)
 
-  /** Awaits what a fiber that pulls for another one waits for: room. */
+  /** Awaits room, on a fiber that pulls for another one. */
   def awaitRoom[A](fiber: TaskFiber, task: Task[A]): A =
     if !isOn then fiber.await(task)
     else
@@ -91,7 +91,7 @@ private[weir] object Observation:
         try fiber.await(task)
         finally stretch.waitedForRoom.add(fiber.runtime.timers.nanoTime - start)
 
-/** The elements of `source`, under a name for the stretch of it up to the name before. */
+/** Emits the elements of `source`, and names the stretch of it up to the name before. */
 private[weir] final class Named[+A](val source: Stream[A], name: String) extends Stream[A]:
   private[weir] def open(): Pull =
     if Observation.isOn then NamedPull(source.open(), name) else source.open()
@@ -133,8 +133,8 @@ private final class NamedPull(upstream: Pull, name: String) extends Stage(upstre
       context.otherNanos = othersOfOuter + nanos
       if outer eq null then context.last = stretch
 
-/** The elements of `stream`, which `monitor` observes. It is opened with the first element that is
-  * asked for, so that what is never run is never observed.
+/** Emits the elements of `stream`, which `monitor` observes. The stream is opened with the first
+  * element that is asked for, so a stream that is never run is never observed.
   *
   * The consumer's stretch, if it has a name, is busy between two elements, and waits for input
   * where the last stage with a fiber does.

@@ -24,17 +24,18 @@ import weir.{Outcome, Task}
   * stage          running --an effect has failed, or close--> stopped: all runners are cancelled
   * }}}
   *
-  *   - **Shared, under this object's lock**: all that is mutable, but for what is marked.
+  *   - **Shared, under this object's lock**: everything that is mutable, except for fields that are
+  *     marked.
   *   - **Room**: `inFlight < limit`, and fewer than `limit + buffer` elements taken and not
-  *     consumed. A finished element frees its permit at once, also while the head of the order
+  *     consumed. A finished element frees its permit at once, even while the head of the order
   *     still runs.
-  *   - **Whatever makes room** also requests a runner (`giveBack`), or takes the next element
-  *     itself (the runner, after `store`). The runner that has pulled requests another one if there
-  *     is still room. The consumer gives back the room of a quarter of the buffer together, or of
-  *     all that it has used before it waits. So while it waits, no room is unused.
+  *   - **Making room**: code that makes room also requests a runner (`giveBack`), or takes the next
+  *     element itself (the runner, after `store`). The runner that has pulled requests another one
+  *     if there is still room. The consumer returns the room of a quarter of the buffer together,
+  *     or of everything that it has used before it waits. So while it waits, no room is unused.
   *   - **Errors**: an error of upstream keeps its place in the order. A failed effect cancels the
-  *     others; what was finished in order before it is still delivered. An error that the consumer
-  *     does not come to is kept: see `Terminal.keep`.
+  *     others; results that were finished in order before it are still delivered. An error that the
+  *     consumer does not reach is kept: see `Terminal.keep`.
   *   - **At most**: in order, no more elements are taken than will be asked for. Unordered, the
   *     consumer may want the first result of many, so all of them begin.
   */
@@ -53,8 +54,8 @@ private[weir] class ParEvalMapStage(
   /** Changed by `resize`. */
   private var limit = initialLimit
 
-  /** In order those of all elements taken, otherwise those that are done; the consumer moves what
-    * is done to its batch.
+  /** In order: the results of all elements taken. Otherwise: those that are done. The consumer
+    * moves those that are done to its batch.
     */
   private[stream] val results = ArrayDeque[MapResult]()
   private val runners = ArrayBuffer[MapRunner]()
@@ -68,13 +69,13 @@ private[weir] class ParEvalMapStage(
   /** The number of effects that have begun and not ended. */
   private[stream] var inFlight = 0
 
-  /** A runner has been forked, and has not entered yet. */
+  /** True if a runner has been forked, and has not entered yet. */
   private[stream] var runnerRequested = false
 
-  /** The runner that was requested is to help the consumer, whose effect takes long. */
+  /** True if the runner that was requested is to help the consumer, whose effect takes long. */
   private[stream] var helperRequested = false
 
-  /** Effects that the consumer has left to runners which have not entered yet. */
+  /** The number of effects that the consumer has left to runners which have not entered yet. */
   private[stream] var handedOver = 0
 
   private[stream] var stopped = false
@@ -93,24 +94,24 @@ private[weir] class ParEvalMapStage(
   /** The number of elements that it has used and not yet added to `consumed`. */
   private var used = 0
 
-  /** The error that it has come to. */
+  /** The error that it has reached. */
   private var thrown: Throwable | Null = null
 
-  /** Where the effects are counted, if the stream is observed. Written before the first runner. */
+  /** The counters for the effects, if the stream is observed. Written before the first runner. */
   private[stream] var stretch: StretchCounters | Null = null
 
-  /** Where the consumer runs effects; null where that must wait for none of them, or where upstream
-    * could cancel it.
+  /** Lets the consumer run effects. It is null if the consumer must not wait for any effect, or if
+    * upstream could cancel the consumer.
     */
   private[stream] val inPlace: InPlace | Null =
     if ordered && !isResized && upstream.isPlain then InPlace(this, upstream, f, rule) else null
 
   // written before the first runner
-  /** The consumer uses no result, so a runner that has one goes on by itself. */
+  /** True if the consumer uses no result, so that a runner that has one continues by itself. */
   private var discards = false
 
   // the runner that is pulling only
-  /** Upstream keeps its locals whichever runner pulls, and an effect begins with them. */
+  /** The locals of upstream, which it keeps whichever runner pulls. An effect begins with them. */
   private[stream] var upstreamLocals: Locals | Null = null
 
   // ---- the consumer ----
@@ -194,7 +195,9 @@ private[weir] class ParEvalMapStage(
   private def noRunner: Task[Any] = new Suspend[Any]:
     def begin(fiber: TaskFiber): Any = orWait(fiber)(if noneIsLeft then () else NoAnswer)
 
-  /** A runner that was requested is not in `runners` before it enters. */
+  /** Returns true if no runner is left. A runner that was requested is not in `runners` before it
+    * enters.
+    */
   private def noneIsLeft: Boolean = runners.isEmpty && !runnerRequested && handedOver == 0
 
   private def awaitAnswer(fiber: TaskFiber, question: Task[Any]): Any =
@@ -203,7 +206,9 @@ private[weir] class ParEvalMapStage(
       answer = Observation.awaitEffects(fiber, question)
     answer
 
-  /** `answer`, looked for under the lock, or the consumer's wait: after it, it looks again. */
+  /** Returns `answer`, evaluated under the lock, or the consumer's wait, after which it looks
+    * again.
+    */
   private inline def orWait(fiber: TaskFiber)(inline answer: Any): Any = synchronized {
     val found = answer
     if found.asInstanceOf[AnyRef] ne NoAnswer then found
@@ -218,7 +223,8 @@ private[weir] class ParEvalMapStage(
     consumer = null
     if waiter ne null then waiter.complete(NoAnswer): Unit
 
-  /** Effects that run go on, also where there are more of them than `limit` now. */
+  /** Changes the limit. Effects that run continue, even if there are more of them than `limit` now.
+    */
   private[stream] def resize(limit: Int, fiber: TaskFiber): Unit =
     if limit >= 0 then
       synchronized {
@@ -247,7 +253,9 @@ private[weir] class ParEvalMapStage(
     !stopped && (upstreamState eq Idle) && demand > 0 && inFlight < limit &&
       !((inPlace ne null) && inPlace.isWanted) && mayRunAhead
 
-  /** If it is false, the consumer requests a runner when it gives room back. */
+  /** Returns true if there is room ahead of the consumer. If there is none, the consumer requests a
+    * runner when it returns room.
+    */
   private def mayRunAhead: Boolean =
     taken - consumed - buffer < limit // not limit + buffer, which may overflow
 
@@ -263,7 +271,9 @@ private[weir] class ParEvalMapStage(
   private[stream] object EnterRunner extends BeginFrame[Unit]:
     def begin(fiber: TaskFiber): Frame = MapRunner(ParEvalMapStage.this, fiber, f)
 
-  /** False if the stage was stopped before, so that the runner was not among those to cancel. */
+  /** Enters a runner. Returns false if the stage was stopped before, so that the runner was not
+    * among those to cancel.
+    */
   private[stream] def enter(runner: MapRunner): Boolean = synchronized {
     if runner.isHandedOver then handedOver -= 1
     else
@@ -274,8 +284,8 @@ private[weir] class ParEvalMapStage(
     !stopped
   }
 
-  /** Stores the result of the runner's element, if it has one that is done. True if it has another
-    * element to run the effect for.
+  /** Stores the result of the runner's element, if it has one that is done. Returns true if it has
+    * another element to run the effect for.
     */
   private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
     while mayPull(runner) && pull(runner, fiber) do ()
@@ -292,7 +302,7 @@ private[weir] class ParEvalMapStage(
     if toWake ne null then toWake.complete(NoAnswer): Unit
     may
 
-  /** False if upstream has ended. */
+  /** Pulls one element. Returns false if upstream has ended. */
   private def pull(runner: MapRunner, fiber: TaskFiber): Boolean =
     var end: AnyRef = Pull.End
     val result =
@@ -325,18 +335,22 @@ private[weir] class ParEvalMapStage(
     try upstream.next(fiber)
     finally stretch.nn.waitedForInput.add(fiber.runtime.timers.nanoTime - start)
 
-  /** As the runner that has pulled `element`: the result to fill. May run the user's code. */
+  /** Called by the runner that has pulled `element`: returns the result to fill. May run the user's
+    * code.
+    */
   protected def resultOf(element: Any): MapResult = MapResult(element)
 
-  /** Under the lock: whether the effect of an element that was taken runs now. If not, the element
-    * is `following` another one.
+  /** Under the lock: returns true if the effect of an element that was taken runs now. If not, the
+    * element is `following` another one.
     */
   protected def begins(@unused result: MapResult): Boolean = true
 
-  /** Under the lock: the element that the runner of one that is done goes on with. */
+  /** Under the lock: returns the element with which the runner of one that is done continues. */
   protected def following(@unused result: MapResult): MapResult | Null = null
 
-  /** Returns the consumer if it waits for this result: it is to be woken without the lock. */
+  /** Stores the result of a runner. Returns the consumer if it waits for this result: it must be
+    * woken without the lock.
+    */
   private def store(runner: MapRunner): Waiter | Null =
     if !runner.hasValue then null
     else
@@ -356,7 +370,7 @@ private[weir] class ParEvalMapStage(
         consumer = null
         waiter
 
-  /** The runner ends: there was no room, or its effect, or upstream, has failed or was cancelled.
+  /** Ends the runner: there was no room, or its effect, or upstream, has failed or was cancelled.
     */
   private[stream] def exit(runner: MapRunner, outcome: Outcome[Unit]): Unit =
     var toWake: Waiter | Null = null
@@ -385,7 +399,7 @@ private[weir] class ParEvalMapStage(
     else Failures.add(first.error, error): Unit
     if stopped then Nil else stop()
 
-  /** Returns the runners to cancel, once the lock is free. */
+  /** Stops the stage. Returns the runners to cancel, once the lock is free. */
   private def stop(): List[MapRunner] =
     stopped = true
     if inPlace ne null then inPlace.interrupt()
@@ -397,7 +411,7 @@ private[weir] object ParEvalMapStage:
   object Idle
   object Pulling
 
-  /** Nothing to tell the consumer yet. */
+  /** There is nothing for the consumer yet. */
   object NoAnswer
 
 /** An element, while its effect has not begun; then the result. */

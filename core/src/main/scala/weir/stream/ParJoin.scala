@@ -6,8 +6,8 @@ import weir.fiber.{DirectCode, Suspend, TaskFiber, Uncancelable}
 import weir.group.Finalizers
 import weir.{Outcome, Stream, Task}
 
-/** The elements of many streams as they come, of at most `limit` streams at a time. `parJoin`,
-  * `merge`.
+/** Emits the elements of many streams as they arrive, of at most `limit` streams at a time.
+  * `parJoin`, `merge`.
   *
   * One fiber pulls the outer stream, and one more pulls each inner stream. All put into one buffer.
   * The end of an inner stream is a message in that buffer too. So the consumer, which closes the
@@ -22,7 +22,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
   // shared, under this object's monitor, since a fiber is forked under it
   private val inners = ArrayBuffer[Inner]()
 
-  /** No inner stream is begun any more. */
+  /** True if no further inner stream begins. */
   private var isClosing = false
 
   // shared, under `lock`
@@ -30,7 +30,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
   private val waitsForRoom = WaitSlot(lock)
   private var room = limit
 
-  /** The fiber that pulls it has not begun if the stage was closing by then. */
+  /** An inner stream. The fiber that pulls it has not begun if the stage was closing by then. */
   private final class Inner(val pull: Pull):
     val producer: ProducerFiber = BufferProducer(pull, buffer, end = this)
 
@@ -106,9 +106,9 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
     begun.foreach(_.producer.requestCancel())
     outerProducer.requestCancel()
 
-  /** Each inner stream is closed by a fiber of its own, as soon as the fiber that pulls it has
-    * ended. One after the other would not do: what its finalizer gives back may be what another
-    * inner stream, or the outer one, waits for, masked.
+  /** Closes each inner stream by a fiber of its own, as soon as the fiber that pulls it has ended.
+    * Closing them one after the other would not do: another inner stream, or the outer one, may
+    * wait, masked, for a resource that a finalizer returns.
     */
   private def closeInners(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     requestCancel()

@@ -8,8 +8,8 @@ import weir.{Channel, Outcome, Resource, Stream, Task}
   *
   * The feeder ends also when both streams are over. The source is closed with the resource, not by
   * the feeder: its last elements are used after that has ended. An error of the source comes
-  * through both channels, after the elements before it; where no stream has come to it, it is kept
-  * at the release: see `Terminal.keep`.
+  * through both channels, after the elements before it. If no stream has reached it, it is kept at
+  * the release: see `Terminal.keep`.
   */
 private[weir] final class Partition[A] private ():
   import Partition.bufferSize
@@ -36,7 +36,7 @@ private[weir] final class Partition[A] private ():
   private def close(how: Channel.Closed): Task[Unit] =
     Task(List(first, second).foreach(_.closeNow(how): Unit))
 
-  /** A stream that is over takes no more. */
+  /** Returns the stream of a channel. A stream that is over takes no more elements. */
   private def of(channel: Channel[A]): Stream[A] =
     channel.stream
       .onError { case error if error eq failure => Task { failureSeen = true } }
@@ -51,7 +51,7 @@ private[weir] final class Partition[A] private ():
 private[weir] object Partition:
   inline val bufferSize = 16
 
-  /** The end of a stream that is over while the source goes on. */
+  /** The end of a stream that is over while the source continues. */
   private def isOver = Channel.Closed.Failed(
     IllegalStateException(
       "Stream.partition: this stream is over and takes no more elements. Run each of the two once."

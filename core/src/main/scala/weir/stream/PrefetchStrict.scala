@@ -2,11 +2,12 @@ package weir.stream
 
 import weir.fiber.TaskFiber
 
-/** Makes one element on a fiber of its own while the consumer uses the one before it:
-  * `prefetchStrict`.
+/** Makes one element on a fiber of its own, the producer, while the consumer uses the one before
+  * it: `prefetchStrict`.
   *
   * When the consumer takes an element it requests the next one in the same step, unless it knows
-  * that it wants no more. If it waits, the producer does both for it, and so goes on at once.
+  * that it wants no more. If the consumer waits, the producer makes that request for it as it
+  * delivers an element, and so continues at once.
   */
 private[weir] final class PrefetchStrictStage(upstream: Pull) extends DemandDriven(upstream):
   private val side = sides(0)
@@ -18,7 +19,7 @@ private[weir] final class PrefetchStrictStage(upstream: Pull) extends DemandDriv
     demand = math.min(demand, count)
     upstream.atMost(count)
 
-  /** The first request; the later ones are made by those who take. */
+  /** Makes the first request; code that takes an element makes the later ones. */
   override protected def prepare(fiber: TaskFiber): Unit =
     if !side.producer.hasBegun then
       demand -= 1

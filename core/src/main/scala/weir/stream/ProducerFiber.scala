@@ -3,26 +3,29 @@ package weir.stream
 import weir.Task
 import weir.fiber.{CancelSignal, DirectCode, HoldsUserCode, TaskFiber}
 
-/** A fiber that works for a stage, as a rule by pulling its upstream.
+/** A fiber that works for a stage, usually by pulling its upstream.
   *
   * {{{
   * not begun --begin--> works --returns, throws, is cancelled--> tells how it has ended --> ended
   * }}}
   *
-  *   - **Who calls**: `begin`, and whoever closes the stage the rest: one fiber at a time.
-  *   - **Invariant**: once it has begun, it tells once how it has ended, as its last step, unless
-  *     nobody wants more of it (`work` returned false), or it was cancelled before its first step.
-  *   - **Ordering**: after `stop` or `join` has returned, the caller reads all that the fiber has
-  *     written, and no fiber pulls upstream any more.
+  *   - **Callers**: the stage calls `begin`, and the fiber that closes the stage calls the rest:
+  *     one fiber at a time.
+  *   - **Invariant**: once it has begun, it tells its `Terminal` once, as its last step. It tells
+  *     none if no more is wanted of it (`work` has returned false), or if it was cancelled before
+  *     its first step.
+  *   - **Ordering**: after `stop` or `join` has returned, the caller reads everything that the
+  *     fiber has written, and no fiber pulls upstream any more.
   */
 private[stream] abstract class ProducerFiber extends HoldsUserCode:
-  // written by `begin`, read by whoever closes the stage, also while that runs
+  // written by `begin`; read by the fiber that closes the stage, also while `begin` runs
   @volatile private var running: TaskFiber | Null = null
 
-  /** Works, as the fiber. Returns true if upstream has ended, false if nobody wants more. */
+  /** Does the work, on the fiber. Returns true if upstream has ended, false if no more is wanted.
+    */
   protected def work(fiber: TaskFiber): Boolean
 
-  /** Tells the consumer how the fiber has ended, without waiting. */
+  /** Passes the end of the fiber to the consumer, without waiting. */
   protected def tell(terminal: Terminal, fiber: TaskFiber): Unit
 
   final def hasBegun: Boolean = running ne null
@@ -34,7 +37,7 @@ private[stream] abstract class ProducerFiber extends HoldsUserCode:
       try if work(fiber) then Terminal.Ended else null
       catch
         case CancelSignal =>
-          tell(Terminal.canceled, fiber) // of a stage that closes, nobody reaches it
+          tell(Terminal.canceled, fiber) // if the stage closes, nobody reaches this
           throw CancelSignal
         case error: Throwable => Terminal.of(error, fiber)
     if terminal ne null then tell(terminal, fiber)
@@ -53,18 +56,19 @@ private[stream] abstract class ProducerFiber extends HoldsUserCode:
     val begun = running
     if begun ne null then fiber.await(begun.cancel)
 
-  /** Runs `task` after the end of the fiber; at once if that has not begun. */
+  /** Returns a task that runs `task` after the end of the fiber, or at once if that has not begun.
+    */
   final def whenEnded[A](task: Task[A]): Task[A] =
     val begun = running
     if begun eq null then task else begun.join.flatMap(_ => task)
 
-/** Puts the elements of `upstream` into `buffer`, then `end`, or a `Terminal.Failed`. What is ready
-  * upstream follows an element at once.
+/** Puts the elements of `upstream` into `buffer`, then `end`, or a `Terminal.Failed`. Elements that
+  * exist already upstream follow an element at once.
   */
 private[stream] final class BufferProducer(upstream: Pull, buffer: Buffer, end: Any)
     extends ProducerFiber:
-  /** The most elements that it puts; after the last of them it puts no end. Written before the
-    * fiber begins.
+  /** The largest number of elements that it puts; after the last of them it puts no end. Written
+    * before the fiber begins.
     */
   var demand: Long = Long.MaxValue
 

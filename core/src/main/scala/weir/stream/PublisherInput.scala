@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicBoolean
 import weir.WeirRuntime
 import weir.fiber.{Awaited, Suspend, TaskFiber, Waiter}
 
-/** The subscriber that a `Flow.Publisher` signals to: the elements that have come and have not been
-  * taken. `PublisherSource` is its consumer.
+/** The subscriber to which a `Flow.Publisher` signals: it holds the elements that have come and
+  * have not been taken. `PublisherSource` is its consumer.
   *
   * {{{
   * Open --onComplete, onError--> ended --signal after it--> broken
@@ -16,21 +16,22 @@ import weir.fiber.{Awaited, Suspend, TaskFiber, Waiter}
   * from each of them: --close--> closed
   * }}}
   *
-  * The publisher's threads append, the consumer takes all that is there at once, and uses it
-  * without the lock. Only the consumer calls `request`, and not from a signal: so a publisher that
-  * signals inside of `request` causes no recursion.
+  * The publisher's threads append. The consumer takes all elements that are there at once, and uses
+  * them without the lock. Only the consumer calls `request`, and not from a signal: so a publisher
+  * that signals inside of `request` causes no recursion.
   *
-  *   - **Shared, under this object's lock**: all fields. Nothing of the publisher's is called with
+  *   - **Shared, under this object's lock**: all fields. No code of the publisher's is called with
   *     the lock held.
-  *   - **Invariant**: `owed`, the elements that are requested and have not come, those queued, and
-  *     those that the consumer has taken and not used up are at most `limit`.
+  *   - **Invariant**: three kinds of elements are at most `limit` together: `owed`, those that are
+  *     requested and have not come; those queued; and those that the consumer has taken and not
+  *     used up.
   *   - **The race that we fear**: the consumer waits for an element while the publisher waits for a
-  *     request. Before it waits, the consumer has requested as many as it has used up, so that
-  *     `owed` is above 0, or there is no subscription yet. It looks for elements, for an end and
-  *     for a new subscription in the critical section in which it begins to wait; each of the three
-  *     wakes it. A woken consumer looks again, so a cancelled wait loses nothing.
-  *   - **Another one**: `close` comes before `onSubscribe`. Then there is nothing to cancel yet;
-  *     `onSubscribe` finds `isClosed`, and cancels what it is given.
+  *     request. Before it waits, the consumer has requested as many elements as it has used up, so
+  *     that `owed` is above 0, or there is no subscription yet. It looks for elements, for an end
+  *     and for a new subscription in the critical section in which it begins to wait; each of the
+  *     three wakes it. A woken consumer looks again, so a cancelled wait loses nothing.
+  *   - **Another race**: `close` comes before `onSubscribe`. Then there is nothing to cancel yet;
+  *     `onSubscribe` finds `isClosed`, and cancels the subscription that it is given.
   */
 private[weir] final class PublisherInput(operator: String, publisher: String, limit: Int)
     extends Flow.Subscriber[Any],
@@ -109,8 +110,8 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     if error eq null then refuseNull("onError", "error")
     end("onError", Terminal.Failed(error.nn))
 
-  /** Calls nothing of the subscription, which is over: rule 2.3. A second `onComplete` is ignored:
-    * it loses nothing.
+  /** Handles a last signal. Calls nothing of the subscription, which is over: rule 2.3. A second
+    * `onComplete` is ignored: it loses nothing.
     */
   private def end(signal: String, message: Any): Unit = wakeAfter {
     if isClosed || isBroken then null
@@ -149,14 +150,14 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     if waiting ne null then waiting.nn.complete(()): Unit
     result
 
-  /** `limit` is room for all that may come. */
+  /** Makes room for `more` elements. `limit` is enough for all that may come. */
   private def makeRoom(more: Int): Unit =
     val length = math.max(count + more, math.min(limit.toLong, queued.length * 2L).toInt)
     queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
 
   /** Ends this with an error that says what the publisher has done, after the elements that have
-    * come. The first such error counts; it is reported if the consumer has come to the end already.
-    * Returns the subscription that is to be cancelled, if it is not over.
+    * come. The first such error counts; it is reported if the consumer has reached the end already.
+    * Returns the subscription to cancel, if it is not over.
     */
   private def breach(did: String, cause: Throwable | Null = null): Flow.Subscription | Null =
     val error = violation(did, cause)
@@ -178,11 +179,11 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
 
   // ---- the consumer's side ----
 
-  /** True for the first caller: the elements come once. */
+  /** Returns true for the first caller: the elements come once. */
   def begin(): Boolean = begun.compareAndSet(false, true)
 
-  /** Exchanges the elements that have come for `empty`, which has room for them or is thrown away.
-    * Returns how many there are; the array is in `taken`.
+  /** Exchanges the elements that have come for the batch of `source`, which is used again if it is
+    * large enough. Returns the number of elements.
     */
   def exchange(source: PublisherSource): Int = synchronized {
     val have = count
@@ -195,7 +196,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     have
   }
 
-  /** `Open`, `Pull.End` or `Terminal.Failed`: what is after the elements that have come. */
+  /** Returns what follows the elements that have come: `Open`, `Pull.End` or `Terminal.Failed`. */
   def takeEnding(runtime: WeirRuntime): Any = synchronized {
     if count > 0 then Open
     else
@@ -205,7 +206,9 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
       ending
   }
 
-  /** The subscription, for a request of `n` elements; null if there is none yet, or it is over. */
+  /** Returns the subscription, for a request of `n` elements; null if there is none yet, or it is
+    * over.
+    */
   def grant(n: Long): Flow.Subscription | Null = synchronized {
     isKnown = subscription ne null
     if (subscription eq null) || (ending.asInstanceOf[AnyRef] ne Open) then null
@@ -214,7 +217,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
       subscription
   }
 
-  /** A method of the publisher's has thrown. */
+  /** Reports that a method of the publisher's has thrown. */
   def threw(did: String, error: Throwable): Unit =
     wakeAfter { if isClosed || isBroken then null else breach(did, error) } match
       case null => ()
@@ -234,8 +237,8 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
         waiter
     }
 
-  /** Takes no signals any more. Returns the subscription that is to be cancelled; null if there is
-    * none, or it is over, or another call has returned it.
+  /** Closes the input, which then takes no signals any more. Returns the subscription to cancel;
+    * null if there is none, or it is over, or another call has returned it.
     */
   def close(): Flow.Subscription | Null = synchronized {
     val first = !isClosed
@@ -244,7 +247,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     if first && (ending.asInstanceOf[AnyRef] eq Open) then subscription else null
   }
 
-  /** The end that the consumer has not come to. */
+  /** Returns the end that the consumer has not reached. */
   def untakenEnding: Terminal = synchronized {
     ending match
       case terminal: Terminal if !isEndTaken => terminal

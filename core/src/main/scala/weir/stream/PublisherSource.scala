@@ -5,12 +5,13 @@ import java.util.concurrent.Flow
 import weir.Outcome
 import weir.fiber.TaskFiber
 
-/** The elements of a `Flow.Publisher`, which `subscribe` brings to `input`: `Stream.fromPublisher`.
+/** Emits the elements of a `Flow.Publisher`, which `subscribe` brings to `input`:
+  * `Stream.fromPublisher`.
   *
-  * An element is used up when the next one is asked for. As many as are used up are requested
-  * again once that is half of the buffer, or there is nothing else to take. The publisher's
-  * `subscribe`, `request` and `cancel` run masked on the consumer's fiber: no interrupt may hit
-  * them.
+  * An element is used up when the next one is asked for. When half of the buffer is used up, or
+  * there is nothing else to take, as many elements as are used up are requested again. The
+  * publisher's `subscribe`, `request` and `cancel` run masked on the consumer's fiber: no interrupt
+  * may hit them.
   */
 private[weir] final class PublisherSource(
     input: PublisherInput,
@@ -27,7 +28,7 @@ private[weir] final class PublisherSource(
   /** The number of elements that may be requested now. */
   private var credit = limit.toLong
 
-  /** The number of those that may be requested in all. */
+  /** The number of elements that may be requested in all. */
   private var demand = Long.MaxValue
 
   override def atMost(count: Long): Unit = demand = math.min(demand, count)
@@ -84,7 +85,9 @@ private[weir] final class PublisherSource(
     try call
     catch case error: Throwable => input.threw(did, error)
 
-  /** Takes what has come; or else requests what may be requested, and waits. */
+  /** Takes the elements that have come. If there are none, requests as many as may be requested,
+    * and waits.
+    */
   private def refill(fiber: TaskFiber): Unit =
     position = 0
     batchEnd = input.exchange(this)

@@ -4,70 +4,71 @@ import weir.Outcome
 import weir.fiber.{CancelSignal, HoldsUserCode, TaskFiber}
 import weir.group.Failures
 
-/** A running stream, which is asked for one element after the other. README.md has its life.
+/** A running stream, which is asked for one element after the other. README.md describes its life.
   *
   * It belongs to one fiber at a time, which is passed with each call. The calls run as plain code
   * of that fiber, and may await. A pull does nothing before its first `next`.
   */
 private[weir] abstract class Pull extends HoldsUserCode:
 
-  /** The next element, or `Pull.End`; after the end, `Pull.End` again. **Fails** by throwing: then
-    * only `close` may follow.
+  /** Returns the next element, or `Pull.End`; after the end, `Pull.End` again. **Fails** by
+    * throwing: then only `close` may follow.
     */
   def next(fiber: TaskFiber): Any
 
-  /** Takes up to `limit` elements that are there already, so that to take them neither waits nor
-    * runs code of the user's; null if none are known. Called after `next`. A stage that moves
+  /** Takes up to `limit` elements that exist already, so that taking them neither waits nor runs
+    * code of the user's. Returns null if none are known. Called after `next`. A stage that moves
     * elements to another fiber moves these together, and does not count them as made ahead.
     */
   private[stream] def takeReady(limit: Int): Chunk | Null = null
 
   /** Ends the pull: stops its fibers, then runs its finalizers, also after an error or before the
-    * end. Called once, masked, after the last element has been used, with how that use has ended. A
-    * stage calls it for its upstream.
+    * end. Called once, masked, after the last element has been used, with the outcome of that use.
+    * A stage calls it for its upstream.
     */
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit
 
-  /** Tells that no more than `count` elements will be asked for, and after them not the end of the
-    * stream either. So a fiber of this pull makes no more. Called before `next`; of several counts
-    * the lowest holds. A stage passes the count on to its upstream, if it knows how many elements
-    * it will ask for, and if the user does not want the first result of many.
+  /** Reports that no more than `count` elements will be asked for, and that the end of the stream
+    * will not be asked for after them either. So a fiber of this pull makes no more. Called before
+    * `next`; of several counts the lowest holds. A stage passes the count on to its upstream if it
+    * knows how many elements it will ask for, unless the user may want the first result of many.
     */
   def atMost(count: Long): Unit = ()
 
-  /** Tells that the elements are not used, as in `drain`: `next` may return the end without them. A
-    * stage that runs effects on fibers of its own then hands no result over. Called before `next`.
+  /** Reports that the elements are not used, as in `drain`: `next` may return the end without them.
+    * A stage that runs effects on fibers of its own then hands no result over. Called before
+    * `next`.
     */
   private[stream] def discard(): Unit = ()
 
-  /** True if there is nothing left, neither an element nor anything to close: then the pull need
-    * not be kept. Runs no code of the user's. Called after `next`.
+  /** Returns true if there is nothing left, neither an element nor anything to close: then the pull
+    * need not be kept. Runs no code of the user's. Called after `next`.
     */
   def isSpent: Boolean = false
 
-  /** True if the first `next` returns the result of the whole stream: see `FusedPull`. */
+  /** Returns true if the first `next` returns the result of the whole stream: see `FusedPull`. */
   def hasEnd: Boolean = false
 
-  /** True if there is nothing to close, whether elements are left or not. */
+  /** Returns true if there is nothing to close, whether elements are left or not. */
   def holdsNothing: Boolean = false
 
-  /** True if elements come from fibers of this pull's own, or of one upstream, or may do so, as far
-    * as is known before the first `next`.
+  /** Returns true if elements come from fibers of this pull's own, or of one upstream, or may do
+    * so, as far as is known before the first `next`.
     */
   def hasFibers: Boolean = false
 
-  /** True if `next` is code that neither runs a task nor waits for a fiber: so it cannot cancel the
-    * fiber that pulls, nor change its locals.
+  /** Returns true if `next` is code that neither runs a task nor waits for a fiber: so it cannot
+    * cancel the fiber that pulls, nor change its locals.
     */
   def isPlain: Boolean = false
 
-  /** True if all elements exist already: `takeReady` brings each of them, also without a `next`
-    * before, and nothing is to be closed.
+  /** Returns true if all elements exist already: `takeReady` returns each of them, also without a
+    * `next` before, and nothing has to be closed.
     */
   private[stream] def isReady: Boolean = false
 
-  /** True if this has one element, by an effect: what a `flatMap` makes of it is often the rest of
-    * a program, such as `Stream.eval(Topic[Int]).flatMap(…)`, and may have fibers.
+  /** Returns true if this has one element, which an effect makes. A `flatMap` often makes the rest
+    * of a program from it, such as `Stream.eval(Topic[Int]).flatMap(…)`, and that may have fibers.
     */
   def isOneEffect: Boolean = false
 
@@ -78,7 +79,7 @@ private[weir] object Pull:
 
   inline def isEnd(value: Any): Boolean = value.asInstanceOf[AnyRef] eq Terminal.Ended
 
-  /** `body`, then `close`, masked, however `body` has ended. An error of `close` is suppressed
+  /** Runs `body`, then `close`, masked, however `body` has ended. An error of `close` is suppressed
     * under the error of `body`.
     */
   def closing[A](pull: Pull, fiber: TaskFiber)(body: => A): A =
@@ -119,7 +120,7 @@ private[weir] object Pull:
     catch case later: Throwable => thrown = bothFailed(thrown, later)
     if thrown ne null then throw thrown
 
-/** A stage that closes its upstream and nothing else. */
+/** A stage that closes only its upstream. */
 private[weir] abstract class Stage(upstream: Pull) extends Pull:
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = upstream.close(fiber, outcome)
   override def holdsNothing: Boolean = upstream.holdsNothing

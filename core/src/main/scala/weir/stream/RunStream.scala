@@ -6,11 +6,11 @@ import weir.{Stream, Task}
 /** Runs a stream to its end, in one loop: as a task, or as code of a `Task.direct`. */
 private[weir] object RunStream:
 
-  /** The result of `end`, once `stream` has ended.
+  /** Runs `stream` to its end and returns the result of `end`.
     *
-    * A platform thread that has called `runSync` is no place for a stream that waits: to wake that
-    * thread takes ten times as long as to wake a fiber. So it leaves a stream with fibers of its
-    * own to a worker, and any other one after the first element at which it has had to wait.
+    * A stream that waits should not run on a platform thread that has called `runSync`: waking that
+    * thread takes ten times as long as waking a fiber. So a stream with fibers of its own is left
+    * to a worker, and any other one after the first element at which it has had to wait.
     */
   def apply[B](stream: Stream[Any], end: Step.End): Task[B] =
     new DirectCode[B](begin[B](stream, end)):

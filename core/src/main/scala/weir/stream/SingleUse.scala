@@ -6,8 +6,7 @@ import java.util.concurrent.atomic.AtomicReference
 /** Refuses an iterator or an input that the run before was given. It can be read only once, so the
   * second run would be empty without an error. The reference is weak, so that it can be collected.
   *
-  * @param what
-  *   the method and its argument, for the message
+  * @param what the method and its argument, for the message
   */
 private[weir] final class SingleUse(what: String) extends AtomicReference[WeakReference[Any]]:
   /** Returns `made`. **Fails** if the run before was given the same. */

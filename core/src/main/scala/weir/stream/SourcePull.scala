@@ -4,9 +4,9 @@ import weir.fiber.{CancelSelf, CancelSignal, DirectBlock, TaskFiber}
 import weir.io.Source
 import weir.{Outcome, Task}
 
-/** The elements of a user's `Source`, whose methods are plain code of the fiber that pulls.
+/** Emits the elements of a user's `Source`, whose methods are plain code of the fiber that pulls.
   *
-  *   - Opening is masked: what has been opened is known, and so is closed.
+  *   - Opening is masked: a source that has been opened is known, and so is closed.
   *   - `block` gives the source the right to await. It is kept from call to call, since the same
   *     fiber usually pulls again on the same thread; a runner of `parEvalMap` may be another one.
   */
@@ -28,7 +28,8 @@ private[weir] final class SourcePull[A](open: Task[Source[A]]) extends Pull:
         Pull.End
       else value
 
-  /** An error that the interrupt of a cancel has caused is that cancel, as in the code of a task.
+  /** Returns the next element of the source. An error that the interrupt of a cancel has caused is
+    * that cancel, as in the code of a task.
     */
   private def nextOf(source: Source[A], fiber: TaskFiber): Any =
     try blockOf(fiber).run(source.next())

@@ -5,7 +5,7 @@ import weir.fiber.TaskFiber
 import weir.group.Finalizers
 import weir.{Outcome, Resource, Task}
 
-/** The elements of an iterator.
+/** Emits the elements of an iterator.
   *
   * `isStrict`: the elements exist already, so `hasNext` runs no code of the user's.
   */
@@ -16,7 +16,7 @@ private[weir] final class IteratorSource[A](
 ) extends PlainSource:
   private var iterator: Iterator[Any] | Null = null
 
-  /** The iterator of this run. */
+  /** Returns the iterator of this run. */
   def started: Iterator[Any] =
     if iterator eq null then iterator = make()
     iterator.nn
@@ -35,7 +35,7 @@ private[weir] object IteratorSource:
   def isStrict(items: Iterable[Any]): Boolean =
     items.isInstanceOf[StrictOptimizedIterableOps[?, ?, ?]]
 
-/** One element. */
+/** Emits one element. */
 private[weir] final class EmitSource(value: Any) extends PlainSource:
   private var spent = false
   def next(fiber: TaskFiber): Any =
@@ -47,19 +47,19 @@ private[weir] final class EmitSource(value: Any) extends PlainSource:
   override def isPlain: Boolean = true
   override def isSpent: Boolean = spent
 
-/** No element. */
+/** Emits no element. */
 private[weir] object EmptySource extends PlainSource:
   def next(fiber: TaskFiber): Any = Pull.End
   override def isPlain: Boolean = true
   override def isSpent: Boolean = true
 
-/** No element, but an error. */
+/** Emits no element, and fails. */
 private[weir] final class FailSource(error: Throwable) extends PlainSource:
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     fiber.await(Task.fail(error))
 
-/** The elements that `f` makes of a state. */
+/** Emits the elements that `f` makes from a state. */
 private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) extends PlainSource:
   private var state: S = zero
   private var ended = false
@@ -76,7 +76,7 @@ private[weir] final class UnfoldSource[S, A](zero: S, f: S => Option[(A, S)]) ex
           Pull.End
   override def isPlain: Boolean = true
 
-/** The elements that the tasks make which `f` makes of a state. */
+/** Emits the elements that the tasks of `f` make from a state. */
 private[weir] final class UnfoldEvalSource[S, A](zero: S, f: S => Task[Option[(A, S)]])
     extends PlainSource:
   private var state: S = zero
@@ -93,7 +93,7 @@ private[weir] final class UnfoldEvalSource[S, A](zero: S, f: S => Task[Option[(A
           ended = true
           Pull.End
 
-/** The value of one run of a task. */
+/** Runs a task once and emits its value. */
 private[weir] final class EvalSource(task: Task[Any]) extends PlainSource:
   private var spent = false
   def next(fiber: TaskFiber): Any =
@@ -105,13 +105,13 @@ private[weir] final class EvalSource(task: Task[Any]) extends PlainSource:
   override def isSpent: Boolean = spent
   override def isOneEffect: Boolean = true
 
-/** The values of a task, run again and again. */
+/** Runs a task again and again, and emits its values. */
 private[weir] final class RepeatEvalSource(task: Task[Any]) extends PlainSource:
   def next(fiber: TaskFiber): Any =
     fiber.checkpoint()
     fiber.await(task)
 
-/** One resource, released when the stream is closed. */
+/** Emits one resource, which is released when the stream is closed. */
 private[weir] final class ResourceSource[R](resource: Resource[R]) extends Pull:
   private val finalizers = Finalizers()
   private var spent = false

@@ -3,8 +3,8 @@ package weir.stream
 import scala.annotation.tailrec
 import weir.Stream
 
-/** A stream and one more step on the same fiber. A chain of these is a **run**: it is opened as a
-  * chain of stages, or, where its shape is opened often, as one `FusedPull`.
+/** A stream and one more step on the same fiber. A chain of these is a **run**. It is opened as a
+  * chain of stages, or, if its shape is opened often, as one `FusedPull`.
   */
 private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) extends Stream[A]:
 
@@ -38,7 +38,7 @@ private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) 
         index += 1
       stage
 
-  /** The number of its steps after the last name. */
+  /** Returns the number of its steps that come after the last name. */
   private def lengthToName: Int =
     var length = 1
     var source = upstream
@@ -48,12 +48,12 @@ private[weir] final class Staged[+A](val upstream: Stream[Any], val step: Step) 
     length
 
 private[weir] object Staged:
-  /** `stream` without the names at its end. */
+  /** Returns `stream` without the names at its end. */
   @tailrec private def unnamed(stream: Stream[Any]): Stream[Any] = stream match
     case named: Named[Any] => unnamed(named.source)
     case _ => stream
 
-  /** The most steps of one run. Longer ones are several, since the JIT does not compile methods of
-    * any size.
+  /** The largest number of steps of one run. Longer ones are split, since the JIT does not compile
+    * methods of any size.
     */
   inline val longest = 32

@@ -5,7 +5,7 @@ import weir.{Outcome, Task}
 
 // The stages that stay on one fiber: each is one loop around its upstream.
 
-/** `f` of each element. */
+/** Applies `f` to each element and emits the results. */
 private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends PlainStage(upstream):
   def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
@@ -13,7 +13,7 @@ private[weir] final class MapStage(upstream: Pull, f: Any => Any) extends PlainS
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
-/** The elements for which `keep` is true. */
+/** Emits the elements for which `keep` is true. */
 private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean)
     extends PlainStage(upstream):
   def next(fiber: TaskFiber): Any =
@@ -22,7 +22,9 @@ private[weir] final class FilterStage(upstream: Pull, keep: Any => Boolean)
     value
   override def isSpent: Boolean = upstream.isSpent
 
-/** The values of the tasks that `f` makes, run in place, by the fiber that pulls. */
+/** Runs the task that `f` returns for each element, in place, on the fiber that pulls, and emits
+  * its value.
+  */
 private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) extends Stage(upstream):
   def next(fiber: TaskFiber): Any =
     val value = upstream.next(fiber)
@@ -30,7 +32,7 @@ private[weir] final class EvalMapStage(upstream: Pull, f: Any => Task[Any]) exte
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
-/** The first `limit` elements. */
+/** Emits the first `limit` elements. */
 private[weir] final class TakeStage(upstream: Pull, limit: Long) extends PlainStage(upstream):
   private var left = limit
   upstream.atMost(math.max(limit, 0))
@@ -44,7 +46,7 @@ private[weir] final class TakeStage(upstream: Pull, limit: Long) extends PlainSt
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent || (left <= 0 && upstream.holdsNothing)
 
-/** All but the first `count` elements. */
+/** Emits all elements except the first `count`. */
 private[weir] final class DropStage(upstream: Pull, count: Long) extends PlainStage(upstream):
   private var left = count
   def next(fiber: TaskFiber): Any =
@@ -60,7 +62,9 @@ private[weir] final class DropStage(upstream: Pull, count: Long) extends PlainSt
     upstream.atMost(more + math.min(math.max(count, 0), Long.MaxValue - more))
   override def isSpent: Boolean = upstream.isSpent
 
-/** The elements before the first for which `keep` is false. */
+/** Emits elements as long as `keep` is true for them. Ends before the first one for which it is
+  * false.
+  */
 private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
     extends PlainStage(upstream):
   private var ended = false
@@ -75,7 +79,7 @@ private[weir] final class TakeWhileStage(upstream: Pull, keep: Any => Boolean)
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
-/** The values of `f` where it is defined. */
+/** Applies `f` to the elements for which it is defined, and emits the results. */
 private[weir] final class CollectStage(upstream: Pull, f: PartialFunction[Any, Any])
     extends PlainStage(upstream):
   def next(fiber: TaskFiber): Any =
@@ -91,7 +95,8 @@ private[weir] object CollectStage:
   object Undefined extends (Any => Any):
     def apply(value: Any): Any = this
 
-/** The elements up to the first for which `keep` is false, and that one. */
+/** Emits elements as long as `keep` is true for them, and also the first one for which it is false.
+  */
 private[weir] final class TakeThroughStage(upstream: Pull, keep: Any => Boolean)
     extends PlainStage(upstream):
   private var ended = false
@@ -104,7 +109,9 @@ private[weir] final class TakeThroughStage(upstream: Pull, keep: Any => Boolean)
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
-/** The elements from the first for which `drop` is false. */
+/** Drops elements as long as `drop` is true for them. Emits the first one for which it is false,
+  * and all that follow.
+  */
 private[weir] final class DropWhileStage(upstream: Pull, drop: Any => Boolean)
     extends PlainStage(upstream):
   private var dropping = true
@@ -115,7 +122,9 @@ private[weir] final class DropWhileStage(upstream: Pull, drop: Any => Boolean)
     value
   override def isSpent: Boolean = upstream.isSpent
 
-/** The second of what `f` makes of the state and each element; the first is the next state. */
+/** Calls `f` with the state and each element. Emits the second part of the result; the first part
+  * is the next state.
+  */
 private[weir] final class MapAccumulateStage(upstream: Pull, zero: Any, f: (Any, Any) => (Any, Any))
     extends PlainStage(upstream):
   private var state = zero
@@ -129,7 +138,7 @@ private[weir] final class MapAccumulateStage(upstream: Pull, zero: Any, f: (Any,
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
-/** Pairs of each element and how many came before it. */
+/** Emits each element together with its index. */
 private[weir] final class ZipWithIndexStage(upstream: Pull) extends PlainStage(upstream):
   private var index = -1L
   def next(fiber: TaskFiber): Any =
@@ -141,7 +150,7 @@ private[weir] final class ZipWithIndexStage(upstream: Pull) extends PlainStage(u
   override def atMost(count: Long): Unit = upstream.atMost(count)
   override def isSpent: Boolean = upstream.isSpent
 
-/** The elements of the collections that `f` makes. */
+/** Emits the elements of the collections that `f` returns. */
 private[weir] final class MapConcatStage(upstream: Pull, f: Any => IterableOnce[Any])
     extends PlainStage(upstream):
   private var items: Iterator[Any] | Null = null
@@ -161,7 +170,7 @@ private[weir] final class MapConcatStage(upstream: Pull, f: Any => IterableOnce[
     result
   override def isSpent: Boolean = (items eq null) && upstream.isSpent
 
-/** The elements that are not equal to the one before. */
+/** Emits the elements that are not equal to the element before them. */
 private[weir] final class ChangesStage(upstream: Pull) extends PlainStage(upstream):
   private var last: Any = Pull.End
   def next(fiber: TaskFiber): Any =
@@ -171,7 +180,7 @@ private[weir] final class ChangesStage(upstream: Pull) extends PlainStage(upstre
     value
   override def isSpent: Boolean = upstream.isSpent
 
-/** Groups of `size` elements; the last may be smaller, and is never empty. */
+/** Emits groups of `size` elements. The last group may be smaller; no group is empty. */
 private[weir] final class ChunkStage(upstream: Pull, size: Int) extends PlainStage(upstream):
   private var ended = false
   def next(fiber: TaskFiber): Any =
@@ -190,7 +199,7 @@ private[weir] final class ChunkStage(upstream: Pull, size: Int) extends PlainSta
     upstream.atMost(if chunks > Long.MaxValue / size then Long.MaxValue else chunks * size)
   override def isSpent: Boolean = upstream.isSpent
 
-/** `zero`, then `f` of the state before and of each element. */
+/** Emits `zero`, then for each element the result of `f` for the state before and the element. */
 private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => Any)
     extends PlainStage(upstream):
   private var state = zero
@@ -208,7 +217,7 @@ private[weir] final class ScanStage(upstream: Pull, zero: Any, f: (Any, Any) => 
   override def atMost(count: Long): Unit = upstream.atMost(math.max(count - 1, 0))
   override def isSpent: Boolean = begun && upstream.isSpent
 
-/** Pairs of elements, until one of the two ends. */
+/** Emits pairs of elements until one of the two streams ends. */
 private[weir] final class ZipStage(left: Pull, right: Pull) extends Zipped(left, right):
   private var ended = false
   def next(fiber: TaskFiber): Any =
@@ -221,10 +230,12 @@ private[weir] final class ZipStage(left: Pull, right: Pull) extends Zipped(left,
         Pull.End
       else (a, b)
 
-  /** The left side is pulled first, also where the right one has ended. */
+  /** Returns true if the left side is spent. The left side is pulled first, also if the right one
+    * has ended.
+    */
   override def isSpent: Boolean = left.isSpent && right.holdsNothing
 
-/** Pairs of elements of both, until both have ended. */
+/** Emits pairs of elements of both streams until both have ended. */
 private[weir] final class ZipAllStage(left: Pull, right: Pull, leftPad: Any, rightPad: Any)
     extends Zipped(left, right):
   def next(fiber: TaskFiber): Any =

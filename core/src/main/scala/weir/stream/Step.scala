@@ -4,21 +4,21 @@ import scala.collection.mutable.ListBuffer
 import weir.Task
 import weir.fiber.HoldsUserCode
 
-/** A step of a stream on one fiber, as data. `pull` is what it means;
-  * `FusedClass` writes the same as a part of one loop for a whole run of steps.
+/** A step of a stream on one fiber, as data. `pull` makes the stage that it means. `FusedClass`
+  * writes the same as a part of one loop for a whole run of steps.
   */
 private[weir] sealed abstract class Step extends HoldsUserCode:
-  /** This step as a stage of its own. */
+  /** Returns this step as a stage of its own. */
   def pull(upstream: Pull): Pull
 
-  /** The most elements that are asked of upstream, if `count` are asked of this step;
-    * `Long.MaxValue` if that is not known.
+  /** Returns the largest number of elements that are asked of upstream if `count` are asked of this
+    * step; `Long.MaxValue` if that is not known.
     */
   def demand(count: Long): Long = Long.MaxValue
 
-  // The class of a fused run reads these, where the step has them.
+  // The class of a fused run reads these, if the step has them.
 
-  /** The user's function. */
+  /** Returns the user's function. */
   def function: AnyRef | Null = null
   def zero: Any = null
   def count: Long = 0
@@ -58,7 +58,9 @@ private[weir] object Step:
     override def demand(count: Long): Long = count
     def pull(upstream: Pull): Pull = TakeWhileStage(upstream, keep)
 
-  /** The elements up to the first for which `keep` is false, and that one. */
+  /** Emits elements as long as `keep` is true for them, and also the first one for which it is
+    * false.
+    */
   final class TakeThrough(keep: Any => Boolean) extends Step:
     override def function: AnyRef = keep
     override def demand(count: Long): Long = count
@@ -87,17 +89,17 @@ private[weir] object Step:
     override def function: AnyRef = f
     def pull(upstream: Pull): Pull = MapConcatStage(upstream, f)
 
-  /** The elements that are not equal to the one before. */
+  /** Emits the elements that are not equal to the element before them. */
   final class Changes extends Step:
     def pull(upstream: Pull): Pull = ChangesStage(upstream)
 
-  /** The result of a whole stream. It is no stage: it is the last step of a fused run, or else
-    * what the loop in `RunStream` does.
+  /** The end of a stream, which makes one result of all elements. It is not a stage: it is the last
+    * step of a fused run, or else the loop in `RunStream` does its work.
     */
   sealed abstract class End extends Step:
     def pull(upstream: Pull): Pull = throw UnsupportedOperationException("an end is no stage")
 
-    /** The receiver of the elements of one run of the stream. */
+    /** Returns the object to which one run of the stream passes its elements. */
     def begin(): Result
 
   /** The state of an end in one run. */

@@ -3,13 +3,12 @@ package weir.stream
 import weir.fiber.TaskFiber
 import weir.{Outcome, Stream, Task}
 
-/** The next step of a `CompositePull` whose current part has ended or failed.
-  *
-  * A frame has no elements of its own. It is a pull since it is closed as one, and since a trace
-  * looks into pulls for the functions that come next.
+/** The continuation of a `CompositePull` once the part of the stream that it pulls has ended or
+  * failed. A frame has no elements of its own. It is a pull since it is closed as one, and since a
+  * trace searches pulls for the functions that come next.
   *
   * @param outer the frame that comes after this one
-  * @param continues elements may follow the end of that part
+  * @param continues true if elements may follow the end of that part
   */
 private sealed abstract class StreamFrame(
     val outer: StreamFrame | Null,

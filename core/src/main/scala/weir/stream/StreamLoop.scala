@@ -5,9 +5,10 @@ import weir.fiber.{GoesOn, TaskFiber}
 
 /** The loop of a consumer, which can leave its thread between two elements.
   *
-  * It returns the result; or, on a platform thread that has called `runSync` and has had to wait
-  * there, the code that goes on with it. The pull stays open in between, and only that code can
-  * close it: so no cancel keeps it from beginning (`GoesOn`). `stream` and `end` are for traces.
+  * It returns the result. On a platform thread that has called `runSync` and has had to wait there,
+  * it returns the code that continues with the result instead. The pull stays open in between, and
+  * only that code can close it: so no cancel keeps it from beginning (`GoesOn`). `stream` and `end`
+  * are for traces.
   */
 private final class StreamLoop(val stream: Stream[Any], pull: Pull, val end: Step.End)
     extends Stage(pull):
@@ -37,7 +38,7 @@ private final class StreamLoop(val stream: Stream[Any], pull: Pull, val end: Ste
     var value = pull.next(fiber)
     while !Pull.isEnd(value) do
       each.add(value)
-      // If it is being cancelled, code of the user's has caught the signal: what follows runs here.
+      // If it is being cancelled, code of the user's has caught the signal: the rest runs here.
       if mayLeave && fiber.callerParks != parks && !fiber.finalizing then
         val rest = GoesOn(goOn)
         leaves = true // only now: there may have been no memory for the rest

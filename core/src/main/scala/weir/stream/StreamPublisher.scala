@@ -21,9 +21,9 @@ private[weir] final class StreamPublisher(stream: Stream[Any], runtime: WeirRunt
 
 /** A pipe between one publisher and one subscriber: `Stream.processor`.
   *
-  * The pipe runs once, from when the subscriber comes; elements are requested when the pipe first
-  * asks for one. It is asked for one element before that is requested: so an end or an error comes
-  * through without a request.
+  * The pipe runs once, from when there is a subscriber; elements are requested when the pipe first
+  * asks for one. The pipe is asked for one element before that is requested: so an end or an error
+  * comes through without a request.
   */
 private[weir] final class StreamProcessor(
     pipe: Stream[Any] => Stream[Any],
@@ -52,7 +52,7 @@ private[weir] final class StreamProcessor(
       subscriber,
       runtime,
       isAhead = true,
-      // Where a cancel comes before the pipe asks, or the pipe never does.
+      // If a cancel comes before the pipe asks, or the pipe never does.
       atEnd = () => if isFirst then PublisherSource.cancel(input)
     ).begin()
 

@@ -9,15 +9,15 @@ import weir.{Mutex, Outcome, Resource, Stream, Task}
   * `toIterator`.
   *
   * Fibers that share it take turns, and so does the release: a pull belongs to one fiber at a time.
-  * After an error, or a cancel within a pull, nothing may be asked of it but to close.
+  * After an error, or a cancel within a pull, the pull can only be closed.
   */
 private[weir] final class StreamSource[A] private (pull: Pull) extends Source[A]:
   private val turn = Mutex.unsafe()
 
-  /** Why there is no next element: under `turn`. */
+  /** The reason why there is no next element. Under `turn`. */
   private var over: () => Throwable = StreamSource.notOver
 
-  /** The next element, or `Pull.End`. */
+  /** Takes the next element, or `Pull.End`. */
   val take: Task[Any] = turn.withLock(DirectCode(next))
 
   def next()(using Task.Direct): A | Source.End =

@@ -14,20 +14,21 @@ import weir.{Outcome, Stream, Task, WeirRuntime}
   *      +--------cancel-----------+--cancel--> over: no signal any more
   * }}}
   *
-  * The fiber takes all that is requested at once, and gives that many elements; what is ready
-  * upstream follows an element at once. Then it waits for the next request. The signals are masked:
-  * a cancel does not interrupt the subscriber's code.
+  * The fiber takes the whole demand at once, and signals that many elements. Elements that exist
+  * already upstream follow an element at once. Then the fiber waits for the next request. The
+  * signals are masked: a cancel does not interrupt the subscriber's code.
   *
-  * Of a pull that is ready (`Pull.isReady`), a thread that requests gives the elements itself, and
-  * no fiber is woken: to take them runs no code but the subscriber's, which is that thread's own. A
-  * request for more than `Tuning.elementsOfRequest` leaves the rest to a fiber, and from then on
-  * that signals.
+  * If the pull is ready (`Pull.isReady`), a thread that requests signals the elements itself, and
+  * no fiber is woken: taking them runs only the subscriber's code, on the subscriber's own thread.
+  * A request for more than `Tuning.elementsOfRequest` leaves the rest to a fiber, and from then on
+  * that one signals.
   *
-  * **All signals after `onSubscribe` are serial**, and a request inside of one causes no recursion:
-  * they come from that fiber, or, if it never runs, from its finalizer; before it is started, from
-  * the thread that has the turn. `begin` has it first. A thread takes it together with the demand,
-  * or with a broken rule, in one critical section, and gives it back in the one in which it finds
-  * no demand left. Who ends the run, or starts the fiber, keeps it for good.
+  * **All signals after `onSubscribe` are serial**, and a request inside of one causes no recursion.
+  * They come from that fiber, or, if it never runs, from its finalizer. Before it is started, they
+  * come from the thread that has the turn. `begin` has it first. A thread takes the turn together
+  * with the demand, or with a broken rule, in one critical section, and returns it in the one in
+  * which it finds no demand left. A thread that ends the run, or starts the fiber, keeps it for
+  * good.
   *
   *   - **Shared, under this object's lock**: `requested`, `waiting`, `stop`, `isIdle`.
   *   - **Shared**: `subscriber`, `violation`, written under the lock. The former is null once it
@@ -35,9 +36,9 @@ import weir.{Outcome, Stream, Task, WeirRuntime}
   *   - **The race that we fear**: the fiber begins to wait, and a request comes that does not wake
   *     it. Both `AwaitDemand` and `request` look in one critical section; a woken fiber looks
   *     again.
-  *   - **Another one**: `cancel` comes after `onSubscribe` and before the fiber is known, in
-  *     `begin`. Who stores `stop` looks afterwards, under the lock, whether there was a cancel or a
-  *     violation, and stops the fiber if so.
+  *   - **Another race**: `cancel` comes after `onSubscribe` and before the fiber is known, in
+  *     `begin`. The thread that stores `stop` looks afterwards, under the lock, whether there was a
+  *     cancel or a violation, and stops the fiber if so.
   *
   * `isAhead`: the stream is asked for one element before that is requested. `atEnd` is called once
   * the run is over, also if a cancel has come before its first step.
@@ -62,10 +63,10 @@ private[weir] final class StreamSubscription(
   private var waiting: Waiter | Null = null
   private var stop: (() => Unit) | Null = null
 
-  /** True if no thread has the turn, and no fiber has been started: the next request gives. */
+  /** True if no thread has the turn, and no fiber has been started: the next request signals. */
   private var isIdle = false
 
-  // of who has the turn, then the fiber's
+  // of the thread that has the turn, then the fiber's
   private var pull: Pull | Null = null
   private var thrownBySubscriber: Throwable | Null = null
 
@@ -144,7 +145,7 @@ private[weir] final class StreamSubscription(
     if stopping ne null then stopping()
     else if ends then finish(null)
 
-  /** Under the lock: true if the caller has the turn now. */
+  /** Under the lock: takes the turn. Returns true if the caller has it now. */
   private def takeTurn(): Boolean =
     val takes = isIdle && (subscriber ne null)
     if takes then isIdle = false
@@ -154,9 +155,10 @@ private[weir] final class StreamSubscription(
   private def addDemand(count: Long): Unit =
     requested = if Long.MaxValue - requested < count then Long.MaxValue else requested + count
 
-  // ---- who has the turn, before a fiber is started ----
+  // ---- called by the thread that has the turn, before a fiber is started ----
 
-  /** Gives what is requested; then it gives the turn back, ends the run, or starts the fiber. */
+  /** Signals the requested elements. Then it returns the turn, ends the run, or starts the fiber.
+    */
   private def giveReady(pull: Pull): Unit =
     var room = Tuning.elementsOfRequest.toLong
     try
@@ -176,8 +178,8 @@ private[weir] final class StreamSubscription(
       if granted == ending then finish(null)
     catch case error: Throwable => finish(error)
 
-  /** All that is requested; `ending` if no more signals but the last are to come; 0 if the caller
-    * has given the turn back.
+  /** Takes the whole demand. Returns `ending` if only the last signal is left to come, or 0 if the
+    * caller has returned the turn.
     */
   private def takeDemandOrRest(): Long = synchronized {
     if isOver then ending
@@ -186,7 +188,7 @@ private[weir] final class StreamSubscription(
       takeDemand()
   }
 
-  /** Signals the next `count` elements. False if nothing is left to signal but the end. */
+  /** Signals the next `count` elements. Returns false if only the end is left to signal. */
   private def signalReady(pull: Pull, count: Long): Boolean =
     var left = count
     var goesOn = true
@@ -237,7 +239,7 @@ private[weir] final class StreamSubscription(
       taken = takeDemand()
     taken
 
-  /** All that is requested. What is without a limit stays so. */
+  /** Takes the whole demand. A demand without a limit stays without a limit. */
   private def takeDemand(): Long = synchronized {
     val taken = requested
     if taken != Long.MaxValue then requested = 0
@@ -255,7 +257,9 @@ private[weir] final class StreamSubscription(
         waiter
     }
 
-  /** Gives `value`, and what is ready after it. Returns how many more may be given. */
+  /** Signals `value`, and the elements that exist already after it. Returns how many more may be
+    * signalled.
+    */
   private def give(value: Any, pull: Pull, granted: Long, fiber: TaskFiber): Long =
     var left = granted - 1
     fiber.masked {
@@ -269,7 +273,7 @@ private[weir] final class StreamSubscription(
     if isOver then fiber.await(CancelSelf)
     if granted == Long.MaxValue then granted else left
 
-  /** Another stream takes them together. */
+  /** Signals all elements of `ready`. Another stream takes them together. */
   private def signalAll(ready: Chunk): Unit = subscriber match
     case input: PublisherInput if !ready.hasNull => input.onReady(ready)
     case _ =>
@@ -297,7 +301,7 @@ private[weir] final class StreamSubscription(
     try atEnd()
     catch case error: Throwable => runtime.report(operator, error)
 
-  /** The last signal: `onComplete`, or `onError` with `error`. */
+  /** Sends the last signal: `onComplete`, or `onError` with `error`. */
   private def finish(error: Throwable | Null): Unit =
     pull = null
     end()
@@ -319,5 +323,5 @@ private[weir] final class StreamSubscription(
   private def canceled = CancellationException(s"$operator: the stream has cancelled itself.")
 
 private object StreamSubscription:
-  /** Instead of a demand: only the last signal is to come. */
+  /** The result in place of a demand if only the last signal is to come. */
   private inline val ending = -1L

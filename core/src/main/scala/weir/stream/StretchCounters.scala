@@ -10,11 +10,11 @@ private[weir] final class StretchCounters(val name: String):
   /** The number of effects that may run at a time. */
   @volatile var parallelism = 1
 
-  /** The elements that wait in front of it. */
+  /** The queue in front of it. */
   @volatile var queue: StretchCounters.Queue | Null = null
 
 private[weir] object StretchCounters:
   trait Queue:
-    /** The number of elements that wait. Callable from any thread. */
+    /** Returns the number of elements that wait. May be called from any thread. */
     def size: Int
     def capacity: Long

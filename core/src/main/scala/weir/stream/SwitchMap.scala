@@ -4,26 +4,27 @@ import scala.collection.mutable.ListBuffer
 import weir.fiber.{Suspend, TaskFiber}
 import weir.{Outcome, Stream}
 
-/** The elements of the stream that `f` makes of the latest element of upstream: `switchMap`.
-  *
-  * {{{
-  * upstream --next--> outer fiber --cancels, starts--> inner fiber --put--> slot --> consumer
-  * }}}
+/** Emits the elements of the stream that `f` returns for the latest element of upstream:
+  * `switchMap`.
   *
   *   - **The outer fiber** pulls upstream, and switches at each element, whether the consumer is
   *     busy or not. One inner fiber runs at a time: it pulls its stream, and closes it.
-  *   - **The slot** has at most one element, and accepts those of `current` only. A switch empties
+  *   - **The slot** has at most one element, and accepts only those of `current`. A switch empties
   *     it. So no element of the old stream comes after a switch has begun.
   *   - **The last element** of an inner stream is used before the stream is closed: the inner fiber
   *     waits until the consumer asks again (`isAsked`). A switch does not wait for that.
   *   - **After a failure** no element enters the slot and no inner fiber begins. So the consumer
   *     sees the failure after the element that is in the slot, even if elements never end.
   *   - **The race we fear**: a new inner fiber begins while the stage closes, and nobody ends it.
-  *     `close` sets `closing` and takes `current` in one critical section; the outer fiber makes an
-  *     inner one `current` in one that looks at `closing`, begins with it, and looks at `closing`
-  *     again. So either it finds `closing` and cancels the inner fiber, or `close` finds that this
-  *     has begun, and cancels it. `close` waits for the outer fiber first: after that it knows
-  *     whether the inner one has begun.
+  *     `close` sets `closing` and takes `current` in one critical section. The outer fiber makes an
+  *     inner one `current` in a critical section that looks at `closing`, starts that fiber, and
+  *     looks at `closing` again. So either it finds `closing` and cancels the inner fiber, or
+  *     `close` finds that this has begun, and cancels it. `close` waits for the outer fiber first:
+  *     after that it knows whether the inner one has begun.
+  *
+  * {{{
+  * upstream --next--> outer fiber --cancels, starts--> inner fiber --put--> slot --> consumer
+  * }}}
   */
 private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     extends ConsumerState:
@@ -121,7 +122,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
       pullAll(opened, fiber)
       true
 
-    /** Closes its stream first. */
+    /** Closes the fiber's stream, then reports the end of the fiber. */
     protected def tell(terminal: Terminal, fiber: TaskFiber): Unit =
       val opened = pull
       end(terminal, if opened eq null then null else close(opened, terminal, fiber), fiber)
@@ -149,7 +150,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
         null
       catch case error: Throwable => error
 
-    /** `thrown` is the error of its finalizers. */
+    /** Reports the end of the fiber to the stage; `thrown` is the error of its finalizers. */
     private def end(terminal: Terminal, thrown: Throwable | Null, fiber: TaskFiber): Unit =
       lock.locked(fiber) {
         val isCurrent = current eq this
@@ -166,7 +167,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
         consumer.wake()
       }
 
-    /** Puts the element into the slot. Done once it is there, or was dropped after a switch. */
+    /** Puts the element into the slot. Ends once it is there, or was dropped after a switch. */
     private final class Put(value: Any) extends Suspend[Any]:
       def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, innerWaits, fiber) {
         if current ne Inner.this then ()
@@ -193,7 +194,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     }
     outer.requestCancel()
     if inner ne null then inner.requestCancel()
-    outer.join(fiber) // first: it may be about to begin with `inner`
+    outer.join(fiber) // first: the outer fiber may be about to start `inner`
     if inner ne null then inner.join(fiber)
     failures.foreach(keep(_, fiber, outcome))
     Pull.both(

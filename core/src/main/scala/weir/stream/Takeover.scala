@@ -5,14 +5,14 @@ import weir.stream.ParEvalMapStage.*
 import weir.{Task, WeirRuntime}
 
 /** Passes the elements of a `parEvalMap` from its runners to the consumer, which runs effects in
-  * place, and back: `InPlace` has the states.
-  *
-  * The consumer calls all of this, but for the helper's part.
+  * place, and back: `InPlace` has the states. The consumer calls all of this, except for the
+  * helper's part.
   */
 private[stream] trait Takeover:
   this: ParEvalMapStage =>
 
-  /** Under the lock: whether no runner is needed now. If one still is, they all go on. */
+  /** Under the lock: returns true if no runner is needed now. If one still is, they all continue.
+    */
   private[stream] def beginsInPlace(fiber: TaskFiber): Boolean =
     val begins = results.isEmpty && inFlight == 0 && (upstreamState eq Idle) && !stopped &&
       (stretch eq null) && inPlace.nn.mayBegin(fiber)
@@ -33,7 +33,7 @@ private[stream] trait Takeover:
     Pull.End
   }
 
-  /** Under the lock: true if the consumer's last effect was interrupted. */
+  /** Under the lock: returns true if the consumer's last effect was interrupted. */
   private def leave(): Boolean =
     val was = inPlace.nn.end()
     if was == InPlace.Taken then
@@ -99,8 +99,8 @@ private[stream] trait Takeover:
     inFlight += 1
     taken += 1
 
-  /** Requests a runner that goes on with the elements behind, unless the consumer pulls then; also
-    * where the consumer was to run effects, and has not come.
+  /** Requests a runner that continues with the elements behind, unless the consumer pulls then.
+    * Also requests one if the consumer was to run effects, and has not come.
     */
   private[stream] def requestHelper(runtime: WeirRuntime): Unit =
     synchronized {

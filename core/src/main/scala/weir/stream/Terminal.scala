@@ -13,12 +13,12 @@ import weir.group.Failures
   *     decides which: see `ConcurrentStage`.
   */
 private[weir] sealed abstract class Terminal:
-  /** As the consumer, in its plain code: returns `Pull.End`, or throws the error. */
+  /** Called by the consumer, in its plain code: returns `Pull.End`, or throws the error. */
   def reach(fiber: TaskFiber): Any
 
-  /** Keeps an error that the consumer has not reached: it is suppressed under the consumer's own
-    * error, or reported where there is none. Without a fiber of its own the stream would not have
-    * had this error yet. So it must not fail the consumer, which has stopped for another reason.
+  /** Keeps an error that the consumer has not reached. It is suppressed under the consumer's own
+    * error, or reported if there is none. Without a fiber of its own the stream would not have had
+    * this error yet. So it must not fail the consumer, which has stopped for another reason.
     */
   def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit
 
@@ -46,21 +46,21 @@ private[weir] object Terminal:
 
     def unapply(failed: Failed): Some[Throwable] = Some(failed.error)
 
-  /** The fiber was cancelled. The consumer reaches this only if another than the stage has
-    * cancelled it: then that is an error.
+  /** The fiber was cancelled. The consumer reaches this only if the cancel did not come from the
+    * stage: then that is an error.
     */
   final class Canceled private[Terminal] (canceled: SelfCanceled) extends Failed(canceled):
     override def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
       canceled.getSuppressed.foreach(Failed(_).keep(fiber, outcome))
 
-  /** The error that the consumer gets of a stage that has cancelled itself. */
+  /** The error that the consumer sees of a stage that has cancelled itself. */
   final class SelfCanceled(message: String) extends CancellationException(message)
 
   def canceled: Failed = Failed(SelfCanceled("A stage of the stream cancelled itself."))
 
-  /** Of a fiber whose code has thrown `error`. In a cancelled fiber, an error that no awaited task
-    * has failed with is taken for the work of the cancel's interrupt. Of a task, the interpreter
-    * has decided that already: an awaited error came before the cancel.
+  /** Returns the terminal of a fiber whose code has thrown `error`. In a cancelled fiber, an error
+    * that no awaited task has failed with is taken for the effect of the cancel's interrupt. For a
+    * task, the interpreter has decided that already: an awaited error came before the cancel.
     */
   def of(error: Throwable, fiber: TaskFiber): Failed =
     if fiber.shouldCancel && (fiber.thrown ne error) then canceled else Failed(error)

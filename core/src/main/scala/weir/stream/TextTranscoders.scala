@@ -5,7 +5,7 @@ import java.lang.Character.isHighSurrogate
 import java.nio.charset.{Charset, CoderResult}
 import java.nio.{ByteBuffer, CharBuffer}
 
-/** Bytes as text. With `withoutMark`, a byte order mark at the beginning is left out. */
+/** Decodes bytes to text. With `withoutMark`, drops a byte order mark at the beginning. */
 private[weir] final class DecodeText(charset: Charset, withoutMark: Boolean) extends Transcoder:
   private val decoder = charset.newDecoder()
   private var bytes = ByteBuffer.allocate(0)
@@ -60,8 +60,8 @@ private[weir] final class DecodeText(charset: Charset, withoutMark: Boolean) ext
       cause
     )
 
-/** Text as bytes. A surrogate pair may be cut; what a charset has no bytes for is replaced, as by
-  * `String.getBytes`.
+/** Encodes text to bytes. A surrogate pair may be cut. A character that the charset cannot encode
+  * is replaced, as by `String.getBytes`.
   */
 private[weir] final class EncodeText(charset: Charset) extends Transcoder:
   private val encoder = charset
@@ -92,7 +92,7 @@ private[weir] final class EncodeText(charset: Charset) extends Transcoder:
     made = null
     if (bytes eq null) || bytes.isEmpty then null else bytes
 
-/** The lines of text. A line ends with `\n`, `\r` or both. */
+/** Splits text into lines. A line ends with `\n`, `\r` or both. */
 private[weir] final class SplitLines(limitChars: Int) extends Transcoder:
   private var text = ""
   private var at = 0
@@ -136,7 +136,7 @@ private[weir] final class SplitLines(limitChars: Int) extends Transcoder:
     number += 1
     result
 
-/** Pieces whose length is a multiple of `unit`, and a last one of any length, through `f`. */
+/** Applies `f` to pieces whose length is a multiple of `unit`, and to a last one of any length. */
 private[weir] final class InUnits[A](
     unit: Int,
     length: A => Int,

@@ -3,23 +3,23 @@ package weir.stream
 import weir.fiber.TaskFiber
 import weir.{Outcome, Stream}
 
-/** Makes pieces of text or bytes of other such pieces, which may be cut anywhere. It belongs
-  * to one run of a stream.
+/** Converts pieces of text or bytes to other such pieces, which may be cut anywhere. It belongs to
+  * one run of a stream.
   */
 private[weir] abstract class Transcoder:
-  /** Gives a piece; then `result` is asked until it returns null. */
+  /** Adds a piece. Then `result` is called until it returns null. */
   def add(piece: Any): Unit
 
-  /** Tells that there are no more pieces; then `result` is asked until it returns null. */
+  /** Reports that there are no more pieces. Then `result` is called until it returns null. */
   def end(): Unit
 
-  /** The next piece, or null. **Fails** at its place where the input is malformed. */
+  /** Returns the next piece, or null. **Fails** at the place at which the input is malformed. */
   def result(): Any
 
-  /** Gives back what it holds. */
+  /** Releases what it holds. */
   def close(): Unit = ()
 
-/** The pieces that a transcoder makes. It is made by the first `next`. */
+/** Emits the pieces that a transcoder makes. The first `next` makes the transcoder. */
 private[weir] final class TranscodeStage(upstream: Pull, make: () => Transcoder)
     extends Stage(upstream):
   private var transcoder: Transcoder | Null = null

@@ -13,7 +13,7 @@ private[weir] abstract class Transformer[-A, B]:
 
   private[stream] final def ready: ArrayDeque[B] = out
 
-/** The elements that a transformer makes of those of upstream. */
+/** Emits the results of `transformer` for the elements of upstream. */
 private[weir] final class TransformStage[A, B](upstream: Pull, transformer: Transformer[A, B])
     extends Stage(upstream):
   private val ready = transformer.ready
@@ -31,7 +31,7 @@ private[weir] final class TransformStage[A, B](upstream: Pull, transformer: Tran
   override def isSpent: Boolean = ended && ready.isEmpty && upstream.holdsNothing
 
 private[weir] object Transformer:
-  /** The last `count` elements, once upstream has ended. */
+  /** Emits the last `count` elements, once upstream has ended. */
   final class TakeRight[A](count: Int) extends Transformer[A, A]:
     private val kept = ArrayDeque.empty[A]
     def add(value: A): Unit =
@@ -40,14 +40,14 @@ private[weir] object Transformer:
         kept += value: Unit
     override def end(): Unit = out ++= kept: Unit
 
-  /** All but the last `count`: each comes when `count` others have come after it. */
+  /** Emits all but the last `count` elements: each comes when `count` others have come after it. */
   final class DropRight[A](count: Int) extends Transformer[A, A]:
     private val held = ArrayDeque.empty[A]
     def add(value: A): Unit =
       held += value
       if held.size > count then out += held.removeHead(): Unit
 
-  /** Each element with the one after it. */
+  /** Emits each element with the one after it, if there is one. */
   final class WithNext[A] extends Transformer[A, (A, Option[A])]:
     private var before = Option.empty[A]
     def add(value: A): Unit =
@@ -55,7 +55,7 @@ private[weir] object Transformer:
       before = Some(value)
     override def end(): Unit = before.foreach(b => out += ((b, None)))
 
-  /** Each element, then `None`. */
+  /** Emits each element as a `Some`, then `None`. */
   final class WithEnd[A] extends Transformer[A, Option[A]]:
     def add(value: A): Unit = out += Some(value): Unit
     override def end(): Unit = out += None: Unit
@@ -67,8 +67,8 @@ private[weir] object Transformer:
       begun = true
       out += value: Unit
 
-  /** Windows of `size` elements, the next `step` elements later. The last one is smaller if
-    * elements are left that no other window has.
+  /** Emits windows of `size` elements. Each window begins `step` elements after the one before it.
+    * The last one is smaller if elements are left that no other window has.
     */
   final class Sliding[A](size: Int, step: Int) extends Transformer[A, Vector[A]]:
     private var window = Vector.empty[A]
@@ -86,8 +86,8 @@ private[weir] object Transformer:
           unseen = 0
     override def end(): Unit = if unseen > 0 then out += window: Unit
 
-  /** Groups of neighbours: `cut` is told the group so far and the next element, and says whether a
-    * group ends between them.
+  /** Emits groups of neighbours. `cut` returns true if the present group ends before `value`;
+    * `made` returns the result for a group.
     */
   abstract class Groups[A, B] extends Transformer[A, B]:
     private val group = Vector.newBuilder[A]

@@ -4,8 +4,8 @@ import weir.fiber.{TaskFiber, WaitList}
 import weir.runtime.Alarm
 import weir.sync.{Guarded, GuardedEntry}
 
-/** The lock that ties the state of a stage to those who wait for it. See `Guarded`: no user's code
-  * runs under it, nothing is forked and nothing waits.
+/** The lock of the state of a stage, at which fibers wait for changes. See `Guarded`: under it no
+  * user's code runs, nothing is forked, and nothing waits.
   */
 private[stream] final class StageLock extends Guarded:
   private[weir] def awaitedAs: String = "a stage of a stream"
@@ -14,15 +14,14 @@ private[stream] final class StageLock extends Guarded:
 /** The place of the one fiber that waits for the state of a stage to change.
   *
   *   - **Under `lock`**: all methods.
-  *   - **Invariant**: with the lock free, the fiber that waits here has found nothing for it in the
-  *     state as that is. It looks and enters in one critical section (`lookOrWait`), and whoever
-  *     changes the state calls `wake` or `give` in the section of the change. The fiber is woken
-  *     once the lock is free.
+  *   - **Invariant**: with the lock free, the state has nothing for the fiber that waits here. It
+  *     looks and enters in one critical section (`lookOrWait`). Code that changes the state calls
+  *     `wake` or `give` in the section of the change. The fiber is woken once the lock is free.
   *   - **A wake-up says only that there may be something**: the fiber looks again (`repeat`). So a
-  *     wait that is cancelled loses nothing. After `give` it does not look: where that returns
-  *     false, the wait was cancelled, and the giver still has the value.
-  *   - **One fiber**: who enters replaces the one before, whose wait has ended, by a wake-up, a
-  *     time or a cancel.
+  *     wait that is cancelled loses nothing. After `give` the fiber does not look again. If `give`
+  *     returns false, the wait was cancelled, and the giver still has the value.
+  *   - **One fiber**: a fiber that enters replaces the one before, whose wait has ended by a
+  *     wake-up, a time or a cancel.
   */
 private[stream] final class WaitSlot(lock: StageLock):
   private var waiting: WaitSlot.Waiting | Null = null
@@ -32,30 +31,31 @@ private[stream] final class WaitSlot(lock: StageLock):
     waiting = entry
     entry
 
-  /** As `enter`; at `dueNanos` the fiber looks again, though nobody wakes it. It sets the alarm
-    * itself, once the lock is free, and removes it when it is woken.
+  /** As `enter`, but the fiber looks again at `dueNanos`, even if nobody wakes it. It sets the
+    * alarm itself, once the lock is free, and removes it when it is woken.
     */
   def enterUntil(fiber: TaskFiber, dueNanos: Long): WaitSlot.Timed =
     val entry = WaitSlot.Timed(fiber, lock, dueNanos)
     waiting = entry
     entry
 
-  /** Has the fiber look again, if one waits. */
+  /** Makes the waiting fiber look again, if there is one. */
   def wake(): Unit = give(WaitSlot.Nothing): Unit
 
-  /** Gives `value` to the fiber that waits. Returns false if none does. */
+  /** Gives `value` to the waiting fiber. Returns false if there is none. */
   def give(value: Any): Boolean =
     val entry = waiting
     waiting = null
     (entry ne null) && lock.hand(entry, value)
 
 private[stream] object WaitSlot:
-  /** There is nothing for the fiber in the state. */
+  /** The state has nothing for the fiber. */
   object Nothing
 
   inline def isNothing(found: Any): Boolean = found.asInstanceOf[AnyRef] eq Nothing
 
-  /** Takes the lock: returns what `look` finds, or has `fiber` wait in `slot` if that is `Nothing`.
+  /** Takes the lock, and returns the result of `look`. If that is `Nothing`, makes `fiber` wait in
+    * `slot`.
     */
   inline def lookOrWait(lock: StageLock, slot: WaitSlot, fiber: TaskFiber)(
       inline look: Any
@@ -64,7 +64,7 @@ private[stream] object WaitSlot:
     if isNothing(found) then slot.enter(fiber) else found
   }
 
-  /** Evaluates `ask`, which looks or waits, until it has found something. */
+  /** Evaluates `ask`, which looks or waits, until it returns more than `Nothing`. */
   inline def repeat(inline ask: Any): Any =
     var found: Any = Nothing
     while isNothing(found) do found = ask
@@ -74,7 +74,9 @@ private[stream] object WaitSlot:
 
   sealed class Waiting(fiber: TaskFiber, lock: StageLock)
       extends WaitList.Entry(fiber, noList, lock):
-    /** Stays in its slot until the next one enters or a change wakes it, which it refuses. */
+    /** Leaves the entry in its slot, until the next one replaces it or a change tries to wake it,
+      * which the entry refuses.
+      */
     override def abandon(): Unit = ()
     override def awaited: Null = null
 
