@@ -182,7 +182,7 @@ final class TouchingCode implements CodeTransform {
         code.invokestatic(TOUCH, "ended", ON);
       }
       made(code, owner, name, type);
-      // How often a stream was opened before decides about a class for it: runs would differ.
+      // The number of openings of a stream decides about a class for it: runs would differ.
       if (owner.equals("weir/stream/FusedShapes$") && name.equals("isOn"))
         code.invokestatic(TOUCH, "unlessExplored", ON_IF);
     }
