@@ -118,7 +118,7 @@ class JobsSuite extends ResumeSuite:
     )
 
   test("a bad row is told by its line of the file, and leaves nothing of the COPY"):
-    val rows = 20000
+    val rows = 12000
     val random = Random(7)
     for bad <- Seq(1, 2, 5001, rows - 1, rows) ++ Seq.fill(5)(1 + random.nextInt(rows)) do
       val text = data(rows).toString.replace(s"\n$bad\t", s"\nx$bad\t")
@@ -132,7 +132,7 @@ class JobsSuite extends ResumeSuite:
 
   test("a bad row on any connection ends the COPY long before the end of the data"):
     for chunk <- Seq(0, 1, 2) do
-      val rows = 400000
+      val rows = 100000 // over 40 MB
       val bad = chunk * 2700 + 100
       val text = head + data(rows).toString.replace(s"\n$bad\t", "\nx\t") + "\\.\n"
       val database = server.newDatabase()
@@ -212,7 +212,7 @@ class JobsSuite extends ResumeSuite:
     assert(error.getMessage.contains("Use one of the two"), error.getMessage)
 
   test("a COPY of which some connections had committed is completed, with whatever number of them"):
-    val rows = 20000
+    val rows = 12000
     val text = head + data(rows) + "\\.\n"
     for
       (count, committed) <- Seq(2 -> Set(1), 3 -> Set(1), 3 -> Set(1, 2), 4 -> Set(2));
