@@ -77,6 +77,8 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
     val log = Files.readString(folder.resolve("log.txt"))
     assertEquals(relay.exitCode(), 0, log)
     assertEquals(done(end), 8, end)
+    // It writes files until then, and the folder is deleted after the test.
+    eventually("no broker is left")(broker(folder).isEmpty)
 
   folder.test("a broker that has ended is not waited for"): folder =>
     val relay = start(folder, args(2000)*)
