@@ -85,6 +85,23 @@ def archiving(file: File) = "-XX:+AutoCreateSharedArchive" +: archived(file)
 def archivingForLater(file: File) =
   if (sys.env.get("CI").contains("true")) archived(file) else archiving(file)
 
+// Writes the archive of a module's tests, where there is none of these jars, by running a program.
+def archiveOf(program: String*) = Def.task {
+  val log = streams.value.log
+  val jars = (Test / fullClasspathAsJars).value.files
+  val file = (Test / target).value / "test.jsa"
+  if (!file.exists || jars.exists(_.lastModified > file.lastModified)) {
+    val options = quickStart ++ archiving(file) ++
+      Seq("--enable-native-access=ALL-UNNAMED", "-cp", jars.mkString(java.io.File.pathSeparator))
+    val silent = ForkOptions()
+      .withOutputStrategy(OutputStrategy.CustomOutput(java.io.OutputStream.nullOutputStream))
+    val ended = IO.withTemporaryDirectory(folder =>
+      Fork.java(silent.withWorkingDirectory(folder), options ++ program)
+    )
+    if (ended != 0) log.warn("no archive of classes: JVMs start more slowly")
+  }
+}
+
 // The tests of a large module run in several JVMs side by side, each with its share of the suites:
 // they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and of
 // other libraries: two brokers, or two servers, take longer to start than that saves.
@@ -418,6 +435,7 @@ lazy val kafka = project
 
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
+lazy val archiveClasses = taskKey[Unit]("Makes the program's JVMs that tests start, start faster")
 lazy val stageEmbedded = taskKey[File]("Unpacks the Postgres that --db embedded starts")
 
 // All that ./weir keeps.
@@ -485,6 +503,9 @@ lazy val cli = project
     // What tests measure means nothing, so the JVMs that measure need not compile it well.
     Test / javaOptions += "-Dweir.lab.flags=" +
       (quickStart ++ archiving(target.value / "lab" / "%m.jsa")).mkString(" "),
+    archiveClasses := archiveOf(
+      "weir.cli.Main" +: "feeds --db a.db --site-feeds 8 --speed 100 --retries 0".split(' '): _*
+    ).value,
     stageEmbedded := PostgresBinaries.unpack(
       state.value / "embedded" / "postgres",
       dependencyResolution.value,

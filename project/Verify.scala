@@ -162,7 +162,7 @@ object Verify {
         // Together, since each step looks anew for changes. The longest tests begin with the staged
         // files.
         "all scalafmtCheckAll scalafmtSbtCheck Test/compile versionPolicyCheck " +
-          "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab",
+          "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab cli/archiveClasses",
         "mutantsFit core",
         "allTests"
       ) ++ (if (isLong) Seq("exampleProjects", "mutants core") else Nil)
