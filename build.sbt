@@ -102,6 +102,9 @@ def archiveOf(program: String*) = Def.task {
   }
 }
 
+// For tests that have much to do with databases and brokers.
+val filesInMemory = Test / javaOptions ++= MemoryFolder.options
+
 // The tests of a large module run in several JVMs side by side, each with its share of the suites:
 // they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and of
 // other libraries: two brokers, or two servers, take longer to start than that saves.
@@ -363,6 +366,7 @@ lazy val interopTests = project
   .dependsOn(fs2Interop, core % "test->test", postgres % "test->test")
   .settings(name := "weir-interop-tests", publish / skip := true)
   .settings(testSettings)
+  .settings(filesInMemory)
   .settings(testkitSettings)
   .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk :+ otel4s).map(_ % Test))
   .settings(
@@ -377,6 +381,7 @@ lazy val postgres = project
     description := "Splits SQL scripts as psql does, and sends them to Postgres"
   )
   .settings(testSettings)
+  .settings(filesInMemory)
   .settings(inJvms(4))
   .settings(testkitSettings)
   .settings(
@@ -418,6 +423,7 @@ lazy val kafka = project
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
   )
   .settings(testSettings)
+  .settings(filesInMemory)
   .settings(
     libraryDependencies ++= Seq(
       "org.apache.kafka" % "kafka-clients" % kafkaVersion,
@@ -457,6 +463,7 @@ lazy val cli = project
   .dependsOn(core, lab, postgres, kafka, testkit % Test, rules % Test)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
+  .settings(filesInMemory)
   .settings(testkitSettings)
   .settings(inJvms(3))
   .settings(
