@@ -260,7 +260,7 @@ private[weir] final class ExpandStage(upstream: Pull, f: Any => Iterator[Any])
       hasMore = more.hasNext
       super.next(fiber) match
         case ExpandStage.More => result = more.next()
-        case Pull.End => result = Pull.End
+        case Terminal.Ended => result = Pull.End
         case element =>
           more = f(element)
           if more.hasNext then result = more.next()

@@ -45,7 +45,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
 
   @tailrec
   private def takeJoined(fiber: TaskFiber): Any = buffer.take(fiber) match
-    case Pull.End =>
+    case Terminal.Ended =>
       outerEnded = true
       if isOver then Pull.End else takeJoined(fiber)
     case inner: Inner =>
