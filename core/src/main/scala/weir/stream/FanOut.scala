@@ -12,10 +12,10 @@ import weir.{Channel, Outcome, Stream}
   *
   *   - **The end**: a channel is closed with `Done` in only one place, where upstream has ended. So
   *     a pipe that sees an end may rely on it.
-  *   - **Closing**: first the feeder and the pipes are cancelled, then the channels are closed with
-  *     `FanOutStage.Stopped`, and only then does the stage wait for the pipes. That last close is
-  *     for a fiber that waits for an element and that the cancel does not reach: a masked one, or
-  *     one that a pipe has started, which is cancelled later or never. At `Stopped` it cancels
+  *   - **Closing**: first the pipes are cancelled, then the feeder. Then the channels are closed
+  *     with `FanOutStage.Stopped`, and only then does the stage wait for the pipes. That last close
+  *     is for a fiber that waits for an element and that the cancel does not reach: a masked one,
+  *     or one that a pipe has started, which is cancelled later or never. At `Stopped` it cancels
   *     itself, or fails if it is masked. After the pipes, upstream is closed.
   *   - **The race we fear**: the feeder is between two elements, or has not begun, while the stage
   *     closes. Whatever it does then, the channels are closed with `Stopped` or, if upstream has
@@ -98,8 +98,9 @@ private[weir] final class FanOutStage(
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     isClosing = true
     val joined = pipes
-    feeder.requestCancel()
+    // first: a cancelled feeder closes the channels
     if joined ne null then joined.requestCancel()
+    feeder.requestCancel()
     closeAll(FanOutStage.stopped)
     Pull.both(
       Pull.both(
