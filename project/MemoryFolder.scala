@@ -36,7 +36,7 @@ object MemoryFolder {
       }
     }
 
-  /** What an sbt left that was killed. A server of Postgres that still runs ends when it finds its
+  /** Removes the files of an sbt that was killed. A server of Postgres that still runs ends when it finds its
     * data gone.
     */
   private def deleteLeftOver(): Unit =

@@ -10,7 +10,7 @@ import scala.concurrent.ExecutionContext
 import weir.Task
 import zio.ZIO
 
-/** How long do 10,000 tasks take that each block their thread for 10 ms? */
+/** Measures the time of 10,000 tasks, each of which blocks its thread for 10 ms. */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 class Blocking extends Scenario:

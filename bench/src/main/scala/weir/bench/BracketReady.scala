@@ -4,7 +4,7 @@ import cats.effect.IO
 import weir.Task
 import zio.ZIO
 
-/** What does it cost to acquire, use and release, where all three are ready? */
+/** Measures acquire, use and release, all of which are ready. */
 class BracketReady extends LoopScenario:
   protected def weirStep: Task[Int] =
     Task.delay(1).bracket(n => Task.delay(n))(_ => Task.unit)

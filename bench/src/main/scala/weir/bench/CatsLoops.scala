@@ -5,9 +5,8 @@ import cats.effect.syntax.all.*
 import cats.syntax.all.*
 import java.util.concurrent.Executors
 
-/*
- * What do the operations of Cats Effect's type classes cost, on Task and on IO? One fiber does each
- * of them again and again.
+/* Measures the operations of Cats Effect's type classes, on Task and on IO. One fiber does each of
+ * them again and again.
  */
 
 /** A callback that a thread outside of the runtime calls. */

@@ -6,7 +6,7 @@ import cats.effect.syntax.all.*
 import cats.syntax.all.*
 import fs2.Stream
 
-/* What do Cats Effect's own primitives, and fs2, cost on Task and on IO? */
+/* These measure Cats Effect's own primitives, and fs2, on Task and on IO. */
 
 /** One producer and one consumer of its bounded queue. */
 class CatsStdQueue extends CatsScenario:

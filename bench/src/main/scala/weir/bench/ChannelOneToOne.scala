@@ -9,8 +9,8 @@ import ox.{forkDiscard, supervised}
 import weir.{Channel, Task}
 import zio.{Queue, ZIO}
 
-/** What does a value cost that is sent by one fiber and received by another, through a channel for
-  * 16 that is closed at the end?
+/** Measures values that one fiber sends to another, through a channel for 16 that is closed at the
+  * end.
   *
   * ZIO has no channel that ends; its queue is used instead, and the receiver counts.
   */

@@ -8,7 +8,7 @@ import scala.compiletime.uninitialized
 import weir.{Deferred, Task}
 import zio.{Promise, ZIO}
 
-/** What does it cost when one fiber asks another one 1,000 times, and waits for each answer? */
+/** Measures 1,000 questions of one fiber to another, each of which waits for its answer. */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 class DeferredPingPong extends Scenario:

@@ -8,8 +8,9 @@ import scala.compiletime.uninitialized
 import weir.Task
 import zio.ZIO
 
-/** What does a step cost in direct style, with flatMap, and as plain code, if it is ready, and if
-  * it waits for a fiber? A figure in microseconds for 1,000 steps is one in nanoseconds for a step.
+/** Measures a step in direct style, with flatMap, and as plain code: a step that is ready, and one
+  * that waits for a fiber. A figure in microseconds for 1,000 steps is one in nanoseconds for a
+  * step.
   */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

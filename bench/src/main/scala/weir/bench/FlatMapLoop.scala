@@ -7,7 +7,7 @@ import scala.concurrent.duration.Duration
 import weir.Task
 import zio.ZIO
 
-/** What does a step cost in a loop that is written as a recursive flatMap?
+/** Measures a step of a loop that is written as a recursive flatMap.
   *
   * There is no plain loop beside it, since the compiler would reduce that to its result.
   */

@@ -11,7 +11,7 @@ import scala.concurrent.duration.Duration
 import weir.Task
 import zio.ZIO
 
-/** What does it cost to start fibers and to join them, from outside: one, and 1,000? */
+/** Measures the start and the join of fibers, from outside: of one, and of 1,000. */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 class Fork extends Scenario:

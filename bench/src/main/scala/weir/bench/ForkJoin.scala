@@ -4,7 +4,7 @@ import cats.effect.IO
 import weir.Task
 import zio.ZIO
 
-/** What does it cost to start a fiber and wait for it? */
+/** Measures the start of a fiber and the wait for its end. */
 class ForkJoin extends LoopScenario:
   protected def weirStep: Task[Int] = Task.delay(1).start.flatMap(_.joinOrFail)
   protected def catsStep: IO[Int] = IO.delay(1).start.flatMap(_.joinWithNever)

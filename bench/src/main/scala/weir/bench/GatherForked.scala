@@ -11,7 +11,7 @@ import weir.bench.tasks.{
 }
 import weir.lab.gather.Form
 
-/** What does it cost to run tasks concurrently that each go through the scheduler once? */
+/** Measures concurrent tasks, each of which goes through the scheduler once. */
 class GatherForked extends FormScenario(Form.GatherForked):
   private lazy val weirRun = runOf(WeirTasks)
   private lazy val catsEffectRun = runOf(CatsEffectTasks)

@@ -11,7 +11,7 @@ import weir.bench.tasks.{
 }
 import weir.lab.gather.Form
 
-/** What does it cost to run tasks concurrently that have nothing to wait for? */
+/** Measures concurrent tasks that have nothing to wait for. */
 class GatherReady extends FormScenario(Form.GatherReady):
   private lazy val weirRun = runOf(WeirTasks)
   private lazy val catsEffectRun = runOf(CatsEffectTasks)

@@ -4,8 +4,8 @@ import org.openjdk.jmh.annotations.Benchmark
 import weir.bench.tasks.{VirtualThreadTasks, WeirTasks, ZioTasks}
 import weir.lab.gather.Form
 
-/** What does it cost to run tasks that each go through the scheduler once, taking results as they
-  * come?
+/** Measures concurrent tasks, each of which goes through the scheduler once, and whose results are
+  * taken as they come.
   */
 class GatherUnorderedForked extends FormScenario(Form.UnorderedForked):
   private lazy val weirRun = runOf(WeirTasks)

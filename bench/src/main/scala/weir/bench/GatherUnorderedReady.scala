@@ -4,7 +4,7 @@ import org.openjdk.jmh.annotations.Benchmark
 import weir.bench.tasks.{VirtualThreadTasks, WeirTasks, ZioTasks}
 import weir.lab.gather.Form
 
-/** What does it cost to run ready tasks concurrently, taking results as they come? */
+/** Measures concurrent ready tasks whose results are taken as they come. */
 class GatherUnorderedReady extends FormScenario(Form.UnorderedReady):
   private lazy val weirRun = runOf(WeirTasks)
   private lazy val zioRun = runOf(ZioTasks)

@@ -4,7 +4,7 @@ import cats.effect.IO
 import weir.Task
 import zio.ZIO
 
-/** What does a masked region cost? */
+/** Measures a masked region. */
 class Masked extends LoopScenario:
   protected def weirStep: Task[Int] = Task.uncancelable(_ => Task.delay(1))
   protected def catsStep: IO[Int] = IO.uncancelable(_ => IO.delay(1))

@@ -4,7 +4,7 @@ import cats.effect.IO
 import weir.Task
 import zio.ZIO
 
-/** What does a masked region cost, with a polled part in it? */
+/** Measures a masked region that contains a polled part. */
 class MaskedPolled extends LoopScenario:
   protected def weirStep: Task[Int] = Task.uncancelable(poll => poll(Task.delay(1)))
   protected def catsStep: IO[Int] = IO.uncancelable(poll => poll(IO.delay(1)))

@@ -8,9 +8,7 @@ import scala.compiletime.uninitialized
 import weir.Task
 import zio.ZIO
 
-/** How long do 100 calls take, one after the other, that each run on a thread of the operating
-  * system?
-  */
+/** Measures the time of 100 calls, one after the other, each on a platform thread. */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 class PlatformThread extends Scenario:

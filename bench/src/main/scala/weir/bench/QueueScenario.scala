@@ -110,10 +110,10 @@ abstract class QueueScenario(pairs: Int) extends Scenario:
     threads.foreach(_.join())
     total.sum
 
-/** What does it cost to pass 10,000 values through a bounded queue, from one fiber to another? */
+/** Measures 10,000 values that go through a bounded queue, from one fiber to another. */
 class QueueOneToOne extends QueueScenario(pairs = 1)
 
-/** What does it cost when eight fibers offer 10,000 values each to a bounded queue, and eight take
-  * them?
+/** Measures a bounded queue to which eight fibers offer 10,000 values each, and from which eight
+  * others take them.
   */
 class QueueEightToEight extends QueueScenario(pairs = 8)

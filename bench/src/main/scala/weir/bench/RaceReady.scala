@@ -4,7 +4,7 @@ import cats.effect.IO
 import weir.Task
 import zio.ZIO
 
-/** What does a race cost of two tasks that are ready? */
+/** Measures a race of two tasks that are ready. */
 class RaceReady extends LoopScenario:
   protected def weirStep: Task[Int] =
     Task.race(Task.delay(1), Task.delay(1)).map(_.merge)

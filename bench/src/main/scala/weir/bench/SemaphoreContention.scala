@@ -9,9 +9,8 @@ import scala.compiletime.uninitialized
 import weir.{Semaphore, Task}
 import zio.{Semaphore as ZioSemaphore, ZIO}
 
-/** What does a permit cost? A number of fibers each take the only permit of a semaphore 1,000
-  * times. The work under the permit is ready, or yields once, so that the other fibers have to
-  * queue.
+/** Measures a permit. Each of some fibers takes the only permit of a semaphore 1,000 times. The
+  * work under the permit is ready, or yields once, so that the other fibers have to queue.
   */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -11,7 +11,7 @@ import weir.bench.tasks.{
 }
 import weir.lab.gather.Form
 
-/** What does it cost to run tasks in order that each go through the scheduler once? */
+/** Measures tasks that run in order, each of which goes through the scheduler once. */
 class SequenceForked extends FormScenario(Form.SequenceForked):
   private lazy val weirRun = runOf(WeirTasks)
   private lazy val catsEffectRun = runOf(CatsEffectTasks)

@@ -4,7 +4,7 @@ import org.openjdk.jmh.annotations.Benchmark
 import weir.bench.tasks.{CatsEffectTasks, WeirTasks, ZioTasks}
 import weir.lab.gather.Form
 
-/** What does it cost to run tasks in order that have nothing to wait for? */
+/** Measures tasks that run in order and have nothing to wait for. */
 class SequenceReady extends FormScenario(Form.SequenceReady):
   private lazy val weirRun = runOf(WeirTasks)
   private lazy val catsEffectRun = runOf(CatsEffectTasks)

@@ -6,8 +6,8 @@ import org.openjdk.jmh.annotations.*
 import scala.compiletime.uninitialized
 import weir.postgres.split.Splitter
 
-/** How fast is an SQL script split? In runs a second of 1,000 kB, which is MB/s. A run returns how
-  * many bytes were split.
+/** Measures the speed of the splitter of SQL scripts, in runs a second of 1,000 kB, which is MB/s.
+  * A run returns the number of bytes that were split.
   */
 @BenchmarkMode(Array(Mode.Throughput))
 @OutputTimeUnit(TimeUnit.SECONDS)

@@ -19,7 +19,7 @@ import weir.Stream
 import zio.ZIO
 import zio.stream.ZStream
 
-/** What does it cost to give each element to four consumers, each of which adds them up?
+/** Measures a stream that gives each element to four consumers, each of which adds them up.
   *
   * Ox has no such operator: its `alsoTo` and `tap` give an element to one more.
   */

@@ -12,8 +12,8 @@ import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
 
-/** What does an element cost if its effect runs in the order of its key, one of 100, and
-  * concurrently with those of other keys?
+/** Measures elements whose effects run in the order of their key, one of 100, and concurrently with
+  * those of other keys.
   *
   * fs2 and Ox have no such operator. In Reactor only the number of groups limits the number of keys
   * that run at once.

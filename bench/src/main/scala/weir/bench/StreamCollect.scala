@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does a partial function cost? */
+/** Measures `collect` with a partial function. */
 class StreamCollect extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

@@ -8,7 +8,7 @@ import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
 
-/** What does an effect for each element cost, one after the other? */
+/** Measures an effect for each element, one after the other. */
 class StreamEffect extends StreamScenario:
   def expected: Long = Rivals.totalBelow(size) + size
 

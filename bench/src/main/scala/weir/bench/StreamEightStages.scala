@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does depth cost: four times map and filter, then fold? */
+/** Measures depth: four times map and filter, then fold. */
 class StreamEightStages extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

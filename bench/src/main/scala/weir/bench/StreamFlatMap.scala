@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What do inner streams of ten elements cost? */
+/** Measures inner streams of ten elements. */
 class StreamFlatMap extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

@@ -8,8 +8,8 @@ import reactor.core.publisher.Flux
 import scala.jdk.CollectionConverters.*
 import weir.Stream
 
-/** What does an element cost that leaves a stream as one of a publisher of Reactive Streams, and
-  * enters another one?
+/** Measures elements that leave a stream by a publisher of Reactive Streams, and enter another
+  * stream.
   *
   * Reactor's own streams are publishers: it signals on the thread that subscribes, and only its
   * adapter to `Flow` is crossed. The other two cross from fiber to fiber.

@@ -13,7 +13,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does an element cost that goes into a group of 64, or of the elements within a second? */
+/** Measures elements that go into groups of 64, or of the elements within a second. */
 class StreamGroupWithin extends StreamScenario:
   private val group = 64
   private var javaItems: java.util.List[Int] = uninitialized

@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does it cost to number the elements? */
+/** Measures the numbering of elements. */
 class StreamIndex extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

@@ -6,7 +6,7 @@ import weir.interop.cats.given
 import weir.interop.fs2.*
 import weir.{Stream, Task}
 
-/** What does a stream of the other library cost, beside one's own? It runs on `Task`, with elements
+/** Measures a stream of the other library, beside one of its own. It runs on `Task`, with elements
   * that exist already, in chunks of 256 in fs2's case.
   */
 class StreamInterop extends StreamScenario:

@@ -13,7 +13,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does an element cost when 16 streams are joined as their elements come?
+/** Measures 16 streams that are joined as their elements come.
   *
   * As in StreamPrefetch, the elements of a stream come one by one, but for the chunked variants.
   */

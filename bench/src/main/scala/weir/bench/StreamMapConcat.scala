@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does it cost to make ten elements of each? */
+/** Measures `mapConcat`, which makes ten elements of each. */
 class StreamMapConcat extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

@@ -12,7 +12,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does an element cost when two streams are merged as their elements come? */
+/** Measures two streams that are merged as their elements come. */
 class StreamMerge extends StreamScenario:
   private var halves: (Vector[Int], Vector[Int]) = uninitialized
   private var javaHalves: (java.util.List[Int], java.util.List[Int]) = uninitialized

@@ -15,7 +15,7 @@ import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
 
-/** What does an element cost whose effect runs concurrently with 15 others, in order? */
+/** Measures elements whose effects run concurrently, 16 at a time, with results in order. */
 class StreamPar extends StreamScenario:
   private val parallelism = 16
 

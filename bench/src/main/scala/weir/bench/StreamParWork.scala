@@ -13,7 +13,7 @@ import weir.{Stream, Task}
 import zio.ZIO
 import zio.stream.ZStream
 
-/** How near to the limit of the cores are effects that each compute for some microseconds?
+/** Compares effects that each compute for some microseconds with the limit of the cores.
   *
   * `loop` computes all of them on one thread: the bound is its time divided by the cores.
   */

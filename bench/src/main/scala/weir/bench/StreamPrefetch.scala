@@ -14,7 +14,7 @@ import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
 import zio.stream.ZStream
 
-/** What does an element cost that goes from one fiber to another through a buffer of 16?
+/** Measures elements that go from one fiber to another through a buffer of 16.
   *
   * fs2 and ZIO can carry chunks, where the source has them; elements that come one by one, as from
   * a socket or a query, have none. The chunked variants show what that would save them.

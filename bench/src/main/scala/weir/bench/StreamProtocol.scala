@@ -4,7 +4,8 @@ import java.util.concurrent.TimeUnit
 import org.openjdk.jmh.annotations.*
 import scala.compiletime.uninitialized
 
-/** How should stages hand on elements: by push with a stop signal, by pull, or as an iterator?
+/** Compares the ways in which a stage can pass on elements: by push with a stop signal, by pull, or
+  * as an iterator.
   *
   * Each way is as small as it can be: no effects, no finalizers. `loop` is what one would write by
   * hand. `table` is pull, with neighbouring maps and filters in one stage. With the profile

@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does it cost to filter, map and fold? */
+/** Measures filter, map and fold. */
 class StreamReady extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

@@ -11,7 +11,7 @@ import scala.jdk.CollectionConverters.*
 import weir.Stream
 import zio.stream.ZStream
 
-/** What does a running total cost? */
+/** Measures a running total. */
 class StreamScan extends StreamScenario:
   private var javaItems: java.util.List[Int] = uninitialized
 

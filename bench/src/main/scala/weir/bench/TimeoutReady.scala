@@ -5,7 +5,7 @@ import scala.concurrent.duration.DurationInt
 import weir.Task
 import zio.{ZIO, durationInt as zioDuration}
 
-/** What does a timeout cost around a task that is ready? */
+/** Measures a timeout around a task that is ready. */
 class TimeoutReady extends LoopScenario:
   protected def weirStep: Task[Int] = Task.delay(1).timeout(1.minute)
   protected def catsStep: IO[Int] = IO.delay(1).timeout(1.minute)

@@ -142,7 +142,7 @@ class LinearizableOrdersSuite extends OrdersSuite:
       next <- nextOf(values)
     yield OneSubscriber(topic, next, leave)
 
-  /** What waits for the subscriber, whether it is there, and whether the topic is open. */
+  /** The values that wait for the subscriber, its presence, and the state of the topic. */
   private final case class Subscribed(values: Values, isThere: Boolean, isOpen: Boolean)
 
   private val closed = Spec(oneSubscriber, Subscribed(Vector.empty, isThere = true, isOpen = true))

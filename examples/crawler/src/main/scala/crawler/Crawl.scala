@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import weir.*
 import weir.std.{Cache, KeyedSemaphore, RateLimiter}
 
-/** What has become of a page. */
+/** The result of a page. */
 enum Fetched:
   case Page(links: List[URI])
   case Refused(status: Int)
@@ -27,7 +27,7 @@ final class Crawl private (
   private val seen = ConcurrentHashMap.newKeySet[URI]()
   private val results = ConcurrentHashMap[URI, Fetched]()
 
-  /** What has become of each page. A round fetches the pages that the one before has found. */
+  /** Returns the result of each page. A round fetches the pages that the one before has found. */
   def from(first: List[URI]): Task[Map[URI, Fetched]] = Task.direct {
     var round = first.filter(seen.add)
     while round.nonEmpty do
@@ -36,7 +36,7 @@ final class Crawl private (
     scala.jdk.CollectionConverters.ConcurrentMapHasAsScala(results).asScala.toMap
   }
 
-  /** The links of a page. A page that cannot be had has none, and stops no other. */
+  /** Returns the links of a page. A page that cannot be fetched has none, and stops no other. */
   private def visit(page: URI): Task[List[URI]] =
     fetch(page).handleError(Fetched.Failed(_)).map { fetched =>
       results.put(page, fetched)
@@ -68,8 +68,8 @@ final class Crawl private (
   }
 
 object Crawl:
-  /** How much at a time, of all hosts and of one; how long one attempt may take; how many more
-    * there are after the first.
+  /** The limits: of pages at a time, for all hosts and for one; of the time of an attempt; and of
+    * the attempts after the first.
     */
   final case class Limits(
       pages: Int,

@@ -6,8 +6,8 @@ import java.nio.file.Path
 import weir.Task
 import weir.interop.cats.given
 
-/** What the guests have written, in a file of H2. JDBC blocks, and may: there is no pool of threads
-  * for it. (A driver that waits in native code, as SQLite's does for a lock, is to be called by
+/** The entries of the guests, in a file of H2. JDBC may block: there is no pool of threads for it.
+  * (Call a driver that waits in native code, as SQLite's does for a lock, by
   * `Task.onPlatformThread`.)
   */
 final class Book private (database: Transactor[Task]):

@@ -14,6 +14,6 @@ object InnerPackages:
       .split(',')
       .toSet
 
-  /** Whether `name`, of a package, is one of `inner` or below one. */
+  /** Returns true if the package `name` is one of `inner` or below one. */
   def contain(inner: Set[String], name: String): Boolean =
     inner.exists(one => name == one || name.startsWith(one + "."))

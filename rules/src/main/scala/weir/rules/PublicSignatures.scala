@@ -39,7 +39,7 @@ final class PublicSignatures(root: String, inner: Set[String]):
         flags.is(Flags.Private) || symbol.privateWithin.isDefined || flags.is(Flags.Synthetic) ||
         flags.is(Flags.Artifact) || flags.is(Flags.PrivateLocal)
 
-      /** Whether who is outside of `root` can name it, by the classes around it. */
+      /** Returns true if code outside of `root` can name it, by the classes around it. */
       def isPublic(symbol: Symbol): Boolean =
         if symbol.isNoSymbol then false // of a self type
         else if symbol.isPackageDef then !InnerPackages.contain(inner, symbol.fullName)

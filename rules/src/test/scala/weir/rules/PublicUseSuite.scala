@@ -8,7 +8,7 @@ class PublicUseSuite extends munit.FunSuite:
   private lazy val found =
     PublicUse("planted", "planted.reader", Set("planted.library.engine")).breaking(planted)
 
-  /** What the object says that is wrong, by the lines that it has in its file. */
+  /** The faults that the rule reports, by their lines in the file. */
   private def saidOf(name: String): List[String] =
     val file = Checkout.root.resolve("rules/src/test/scala/planted/reader/Wrong.scala")
     val lines = Files.readString(file).linesIterator.toVector

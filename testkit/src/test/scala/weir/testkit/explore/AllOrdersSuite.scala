@@ -18,7 +18,7 @@ class AllOrdersSuite extends munit.FunSuite:
   private val mostOrders = 2000
   override val munitTimeout: Duration = 20.minutes // of the long tier
 
-  /** What the fibers of a program share: code that is explored. */
+  /** The state that the fibers of a program share: code that is explored. */
   private final class Shared(fibers: Int):
     private val atomics = Vector.fill(2)(AtomicInteger())
     private var field = 0

@@ -7,7 +7,7 @@ import scala.spinning.Spinning
 import weir.{Ref, Task}
 import weir.testkit.{ExploreFailure, ExploreLimits, TestRuntime}
 
-/** What an exploration does within its limits, and says about them. */
+/** The limits of an exploration, and its reports of them. */
 class LimitsSuite extends munit.FunSuite:
 
   private def tookAtMost[A](most: FiniteDuration)(body: => A): A =

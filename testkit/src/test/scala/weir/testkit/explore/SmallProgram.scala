@@ -13,7 +13,7 @@ private[explore] final case class SmallProgram(fibers: Vector[Vector[Item]], are
     val style = if areTasks then "instructions: " else "plain code: "
     fibers.map(_.mkString("; ")).mkString(style, " | ", "")
 
-/** What a fiber does: one access, or some under a lock. `r` is the fiber's latest value. */
+/** The code of a fiber: one access, or some under a lock. `r` is the fiber's latest value. */
 private[explore] enum Item:
   case Get(of: Int)
   case Set(of: Int, value: Int)
@@ -72,7 +72,7 @@ private[explore] object SmallProgram:
       if held(lock) then Item.Release
       else make(lock, Vector.fill(1 + of.nextInt(2))(item(held + lock)))
 
-/** What the run of one program has seen: written by one fiber at a time. */
+/** The values that the run of one program has read: written by one fiber at a time. */
 private[explore] final class Seen(fibers: Int):
   private val values = Array.fill(fibers)(List.empty[Int])
   val latest: Array[Int] = new Array(fibers)

@@ -2,7 +2,7 @@ package weir.bench.child.burst
 
 import weir.lab.{ChildOutput, Experiment, Harness, Result}
 
-/** What do bursts of calls that block cost: how long, and how many OS threads?
+/** Measures bursts of calls that block: their time, and the number of OS threads.
   *
   * A part has a JVM of its own, since some systems keep the threads of one burst for the next:
   *   - `nested`: growing numbers of fibers that run effects from inside of effects;

@@ -4,7 +4,7 @@ import java.net.URI
 
 import weir.lab.{ChildOutput, Experiment, Result}
 
-/** How long does one way take to ask a slow service about many clients?
+/** Measures the time that one way takes to ask a slow service about many clients.
   *
   * It is run with a short delay first, again and again, as it would be in a program that has been
   * up for a while. Then it is measured once: it mostly waits, so a second time would say the same.

@@ -3,7 +3,7 @@ package weir.bench.child.highload
 import weir.lab.{ChildOutput, Experiment, Result, Systems}
 import weir.lab.compare.{ShortTasks, WorkTimes}
 
-/** What does it cost to hand very many short tasks over? One way of one system, for `weir compare
+/** Measures the hand-over of very many short tasks: one way of one system, for `weir compare
   * --tasks`.
   */
 object HighLoad extends Experiment:

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 
 import weir.lab.{ChildOutput, Experiment}
 
-/** How many jobs a second does a queue in Postgres get through, over several processes?
+/** Measures the jobs a second of a queue in Postgres, over several processes.
   *
   *   - `part=fill`: makes the tables and adds the jobs;
   *   - `part=work`: works on them, at the same time as other processes, until none is left. The

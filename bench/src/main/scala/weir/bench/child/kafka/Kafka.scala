@@ -2,8 +2,8 @@ package weir.bench.child.kafka
 
 import weir.lab.{ChildOutput, Experiment, Harness, Result}
 
-/** How fast are the records of a topic read, by one member of a group: with no work, or with a call
-  * that blocks for each?
+/** Measures the speed at which one member of a group reads the records of a topic: with no work, or
+  * with a call that blocks for each.
   *
   * The topic has been filled before. Each round is a group of its own, from the start; it is timed
   * from its first record to its last, so that the joining of the group does not count.

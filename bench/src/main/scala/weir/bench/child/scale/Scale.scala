@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import weir.lab.scale.{ScalePlan, ScaleRow}
 import weir.lab.{ChildOutput, Experiment, Harness}
 
-/** How many operations a second does a system make with a given number of carriers?
+/** Measures the operations a second of a system with a given number of carriers.
   *
   * The rows take turns in the warm-up: the JVM compiles in the background, which takes seconds on
   * one processor, so a row goes on getting faster while the others run.

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 
 import weir.lab.{ChildOutput, Experiment, Result}
 
-/** What does a fiber that sleeps cost, and does it wake on time when a million do?
+/** Measures the heap of a sleeping fiber, and how late a million of them wake.
   *
   *   - `memory`: the live heap with many fibers asleep, less the heap before, for each fiber;
   *   - `wake`: how late fibers wake that sleep for different times, from `shortestMillis` to

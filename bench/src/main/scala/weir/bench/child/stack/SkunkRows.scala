@@ -10,8 +10,8 @@ import skunk.codec.all.int4
 import skunk.implicits.*
 import skunk.{Query, Session}
 
-/** How many queries a second does skunk make, by 64 fibers over a pool of 8, and how many rows does
-  * a cursor bring?
+/** Measures the queries a second of skunk, by 64 fibers over a pool of 8, and the rows a second of
+  * a cursor.
   */
 private[stack] object SkunkRows:
   def apply[F[_]: Network](postgres: Postgres)(using F: Async[F]): Resource[F, List[Row[F]]] =

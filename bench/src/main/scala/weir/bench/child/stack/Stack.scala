@@ -11,7 +11,7 @@ import weir.interop.cats.given
 import weir.interop.fs2.given
 import weir.lab.{ChildOutput, Experiment, Harness, Result}
 
-/** What does the Typelevel stack cost on Weir's `Task`, and what on `IO`?
+/** Measures the Typelevel stack on Weir's `Task` and on `IO`.
   *
   * Every row is one program, written for any effect, and is run in the same way on both. A part has
   * a JVM of its own, since what it compiles would disturb the next.
