@@ -36,8 +36,8 @@ object MemoryFolder {
       }
     }
 
-  /** Removes the files of an sbt that was killed. A server of Postgres that still runs ends when it finds its
-    * data gone.
+  /** Removes the files of an sbt that was killed. A server of Postgres that still runs ends when it
+    * finds its data gone.
     */
   private def deleteLeftOver(): Unit =
     for {
