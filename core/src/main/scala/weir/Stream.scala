@@ -10,7 +10,7 @@ import weir.stream.*
   * A stream is run by a task (`drain`, `toList`, `fold`, `count`). That task is a plain loop on one
   * fiber, except for the operators that run concurrently; their comments say so. The finalizers of
   * the stream run once: when it ends, fails or is cancelled, or when the consumer asks for no more
-  * elements. Every size is a number of elements.
+  * elements. Sizes are numbers of elements, unless their name says bytes.
   */
 abstract class Stream[+A] private[weir] ()
     extends HoldsUserCode,
