@@ -72,8 +72,8 @@ final class Callback[A] private (first: Waiter) extends (Either[Throwable, A] =>
     case called: Called => ended(fiber, called.result)
     case waiter: Waiter if waiter.isOpen =>
       throw IllegalStateException(
-        "Callback.get: another fiber waits for this callback already. One fiber can wait for it " +
-          "at a time; where several have to, let it complete a Deferred."
+        "Callback.get: another fiber already waits for this callback. Only one fiber at a time " +
+          "can wait for it. For several, complete a Deferred in the callback."
       )
     case before =>
       val waiter = Waiter(fiber)

@@ -6,8 +6,8 @@ package weir
 final case class ExitCode(code: Int):
   require(
     0 <= code && code <= 255,
-    s"ExitCode: the code was $code. It must be from 0 to 255: the operating system keeps no more " +
-      "of it."
+    s"ExitCode: the code was $code. It must be from 0 to 255, since the operating system keeps " +
+      "eight bits of it."
   )
 
 object ExitCode:

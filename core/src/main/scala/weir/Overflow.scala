@@ -20,13 +20,13 @@ enum Overflow:
 /** The error of a stream whose buffer is full under `Overflow.Fail`. */
 final class BufferOverflow private[weir] (operator: String, size: Int)
     extends RuntimeException(
-      s"$operator: an element came while the buffer of $size was full. Give it a larger buffer, " +
-        "a faster consumer, or an overflow that drops elements."
+      s"$operator: an element came while the buffer of $size elements was full. Use a larger " +
+        "buffer, a faster consumer, or an Overflow that drops elements."
     )
 
 /** The error of `Stream.throttleEnforcing` for an element that arrives too early. */
 final class RateExceeded private[weir] (count: Int, per: FiniteDuration, burst: Int)
     extends RuntimeException(
-      s"Stream.throttleEnforcing: an element came earlier than at $count in $per, with a burst " +
-        s"of $burst. To have it wait, use throttle."
+      s"Stream.throttleEnforcing: an element exceeded the rate of $count in $per with a burst " +
+        s"of $burst. To delay such elements, use Stream.throttle."
     )

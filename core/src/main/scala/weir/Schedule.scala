@@ -146,8 +146,8 @@ object Schedule:
   private def positive(name: String, what: String, duration: FiniteDuration): Long =
     require(
       duration.toNanos > 0,
-      s"Schedule.$name: the $what was $duration. It must be longer than nothing; " +
-        "for no wait, use Schedule.forever."
+      s"Schedule.$name: the $what was $duration. It must be more than 0. " +
+        "For no wait, use Schedule.forever."
     )
     duration.toNanos
 

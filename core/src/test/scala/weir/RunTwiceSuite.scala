@@ -119,8 +119,8 @@ class RunTwiceSuite extends RunTwice:
     assertEquals(shared.take(1).toList.runSync(), List(1))
     assertEquals(
       intercept[IllegalStateException](shared.toList.runSync()).getMessage,
-      "Stream.fromIterator: the iterator was read by the run before. Make a new one for each " +
-        "run: the argument is evaluated each time."
+      "Stream.fromIterator: the iterator was read by an earlier run. Pass an expression that " +
+        "makes a new one: it is evaluated at each run."
     )
     val items = java.util.List.of(1, 2).iterator
     val wrapped = Stream.fromIterator(items.asScala)
@@ -130,7 +130,7 @@ class RunTwiceSuite extends RunTwice:
     val read = Stream.fromInputStream(bytes)
     assertEquals(text(read).runSync(), "ab")
     val said = intercept[IllegalStateException](text(read).runSync()).getMessage
-    assert(said.startsWith("Stream.fromInputStream: the input was read by the run before"), said)
+    assert(said.startsWith("Stream.fromInputStream: the input was read by an earlier run"), said)
     assertEquals(Stream.fromIterator(Iterator.empty).repeatN(3).count.runSync(), 0L)
 
   test("a JDK stream that was given to a run before is refused by the next"):

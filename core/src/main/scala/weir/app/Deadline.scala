@@ -12,7 +12,7 @@ private[weir] object Deadline:
       Thread.sleep(limit.toMillis)
       TerminalMessages.print(
         s"weir: the shutdown has not ended within $limit, so the process ends without it. " +
-          s"What is left:\n${TerminalMessages.threads()}"
+          s"The threads that are left:\n${TerminalMessages.threads()}"
       )
       java.lang.Runtime.getRuntime.halt(exitCode)
     }

@@ -106,7 +106,7 @@ private[weir] final class MainProcess(
       case _ if exitCode(outcome) != 0 =>
         throw IllegalStateException(
           s"The program has ended with exit code ${exitCode(outcome)}. It runs inside of another " +
-            "one, which should go on."
+            "program, so the process was not ended."
         )
       case _ => ()
 
@@ -132,7 +132,7 @@ private[weir] final class MainProcess(
     case _ => None
 
   private def stuck(asked: String): String =
-    s"weir: the main task has not ended within $deadline of $asked. What blocks:\n${runtime.dump()}"
+    s"weir: the main task has not ended within $deadline of $asked. A dump:\n${runtime.dump()}"
 
 private[weir] object MainProcess:
   import scala.concurrent.duration.DurationInt

@@ -51,7 +51,7 @@ private[weir] object Unhandled:
     def run(): Unit =
       val runtime = reporting.get
       if drop() && (runtime ne null) then
-        runtime.report(s"fiber $name, which nobody has joined,", error)
+        runtime.report(s"fiber $name, which was never joined,", error)
 
     /** Takes the report back. Returns true if it was due until now. */
     def drop(): Boolean =

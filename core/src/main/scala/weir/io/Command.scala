@@ -23,7 +23,7 @@ object Command:
     * }}}
     */
   def run(words: String*): Resource[Running] =
-    require(words.nonEmpty, "Command.run: there was no word. The first must be the program.")
+    require(words.nonEmpty, "Command.run: there were no words. Give at least one: the program.")
     runAs(ProcessBuilder(words*))
 
   /** As `run`, but with the directory, the environment and the redirects of `builder`. `grace` is

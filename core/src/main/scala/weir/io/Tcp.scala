@@ -122,7 +122,7 @@ object Tcp:
       open.add(accepted): Unit
       if socket.isClosed then
         accepted.close()
-        throw SocketException("Tcp.Server: it was closed while it accepted a connection.")
+        throw SocketException("Tcp.Server: the server was closed while it accepted a connection.")
       Resource.make(Task(Connection(accepted)))(connection =>
         Task(open.remove(accepted)).flatMap(_ => connection.close)
       )

@@ -93,7 +93,7 @@ object Text:
     decodeUnits(4, "base64Decode", "Base64") {
       var padded = false
       text =>
-        if padded then throw IllegalArgumentException("there is more of it after the padding")
+        if padded then throw IllegalArgumentException("there is more text after the padding")
         padded = text.endsWith("=")
         Base64.getDecoder.decode(text)
     }

@@ -212,11 +212,10 @@ object CircuitBreaker:
   */
 final class CircuitOpen private[weir] (val retryAfter: FiniteDuration, lastFailure: Throwable)
     extends RuntimeException(
-      "CircuitBreaker: the call was not made, since calls before it have failed, the last with " +
-        s"$lastFailure. " +
+      s"CircuitBreaker: the circuit is open after $lastFailure, so the call was not made. " +
         (if retryAfter > Duration.Zero then
-           s"Try again in ${retryAfter.toMillis} ms, when one call is let through."
-         else "One call is trying now whether that is still so; try again when it has ended."),
+           s"One call is let through in ${retryAfter.toMillis} ms: try again then."
+         else "One call tests the service now: try again when it has ended."),
       lastFailure,
       true,
       false

@@ -86,7 +86,7 @@ object Hotswap:
   )(_.close)
 
   private def released = IllegalStateException(
-    "Hotswap: it has been released. Use it, and swap, inside of the use of its own resource."
+    "Hotswap: it has been released. Call get and swap only inside of the `use` of its resource."
   )
 
   private inline val most = Long.MaxValue

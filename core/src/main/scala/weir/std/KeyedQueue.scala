@@ -370,6 +370,6 @@ object KeyedQueue:
     new KeyedQueue[K, A](capacity, key, perKey, priority, runtime.timers)
 
   private def closedError = IllegalStateException(
-    "KeyedQueue.offer: the queue is closed. Nothing can be offered after that; a value that is " +
-      "under way can add others by Next.Done."
+    "KeyedQueue.offer: the queue is closed, so the value was not added. Offer values before the " +
+      "close; after it, a value in flight can still add others by Next.Done."
   )

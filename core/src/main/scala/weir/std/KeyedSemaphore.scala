@@ -36,8 +36,8 @@ final class KeyedSemaphore[K] private (permits: Long):
       Task.delay {
         require(
           n >= 0 && n <= permits,
-          s"KeyedSemaphore.withPermits: n was $n. It must be at least 0, and at most $permits, " +
-            "which is what each key has."
+          s"KeyedSemaphore.withPermits: n was $n. It must be from 0 to $permits, the number of " +
+            "permits of each key."
         )
         add(key)
       },

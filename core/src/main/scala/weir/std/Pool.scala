@@ -174,5 +174,5 @@ object Pool:
     var idleSince: FiniteDuration = Duration.Zero
 
   private def closedError = IllegalStateException(
-    "Pool: it has been released. Use it inside of the use of its own resource."
+    "Pool: it has been released. Call its methods only inside of the `use` of its resource."
   )

@@ -112,8 +112,8 @@ object Topic:
     require(bound >= 1, s"Topic.$method: the bound was $bound. It must be at least 1.")
 
   private def left = IllegalStateException(
-    "Topic.subscription: this subscriber has left: its stream is over, or its resource has been " +
-      "released. The topic has not ended. Run the stream once, inside of `use`."
+    "Topic.subscription: the subscription is over, since its stream has ended or its resource " +
+      "was released. The topic goes on. Run the stream once, inside of `use`."
   )
 
   private final case class State[A](channels: Vector[Channel[A]], closed: Option[Channel.Closed]):

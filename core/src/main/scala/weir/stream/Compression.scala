@@ -82,17 +82,17 @@ private[weir] object InflateBytes:
     try
       val count = inflater.inflate(buffer)
       if inflater.needsDictionary then
-        throw IOException(s"$name: the bytes need a dictionary, which is not supported.")
+        throw IOException(s"$name: the input needs a preset dictionary, which is not supported.")
       count
     catch
       case error: java.util.zip.DataFormatException =>
-        throw IOException(s"$name: the bytes are damaged: ${error.getMessage}.", error)
+        throw IOException(s"$name: the input is damaged: ${error.getMessage}.", error)
 
   def cut(name: String): IOException =
-    java.io.EOFException(s"$name: the bytes end before their end: they are cut.")
+    java.io.EOFException(s"$name: the input is truncated: it ends within the compressed data.")
 
   def trailing(name: String): IOException =
-    IOException(s"$name: there are more bytes after the end of the compressed ones.")
+    IOException(s"$name: there are more bytes after the end of the compressed data.")
 
 /** Decompresses gzip members, one after the other, RFC 1952. */
 private[weir] final class GunzipBytes extends Transcoder:
@@ -152,8 +152,8 @@ private[weir] final class GunzipBytes extends Transcoder:
     def isOther(index: Int, byte: Int) = left > index && (input(at + index) & 0xff) != byte
     if isOther(0, 0x1f) || isOther(1, 0x8b) || isOther(2, 8) then
       throw IOException(
-        if members == 0 then s"$name: the bytes do not begin as gzip does."
-        else s"$name: after member $members there come bytes that do not begin as gzip does."
+        if members == 0 then s"$name: the input does not begin with a header of gzip."
+        else s"$name: the bytes after member $members do not begin with a header of gzip."
       )
     if left < 10 then -1
     else
@@ -191,9 +191,9 @@ private[weir] final class GunzipBytes extends Transcoder:
     if left >= 8 then
       val bytes = ByteBuffer.wrap(input, at, 8).order(java.nio.ByteOrder.LITTLE_ENDIAN)
       if bytes.getInt != crc.getValue.toInt then
-        throw IOException(s"$name: the bytes are damaged: their checksum is another one.")
+        throw IOException(s"$name: the input is damaged: its checksum does not match.")
       if bytes.getInt != inflater.getBytesWritten.toInt then
-        throw IOException(s"$name: the bytes are damaged: their length is another one.")
+        throw IOException(s"$name: the input is damaged: its length does not match.")
       at += 8
       members += 1
       state = State.Header

@@ -57,8 +57,8 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
       case Answer.Closing => direct.await(CancelSelf): Unit
       case Answer.Ended =>
         throw IllegalStateException(
-          "Stream.direct: emit was called after the block had ended, by a fiber that it has not " +
-            "waited for. Join what the block forks, or let a group or a supervisor wait for it."
+          "Stream.direct: emit was called after the block had ended, by a fiber for which the " +
+            "block did not wait. Join the fibers that the block starts, or fork them into a Scope."
         )
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =

@@ -80,7 +80,7 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
         null
       catch case error: java.nio.charset.CharacterCodingException => error
     IOException(
-      s"$source, line $number: bytes that are no $charset. Give the charset that it is written " +
-        "in; ISO-8859-1 takes any bytes.",
+      s"$source, line $number: the bytes are not valid $charset. Pass the charset of the text; " +
+        "ISO-8859-1 accepts any bytes.",
       cause
     )

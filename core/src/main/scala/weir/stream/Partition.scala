@@ -54,7 +54,7 @@ private[weir] object Partition:
   /** The end of a stream that is over while the source continues. */
   private def isOver = Channel.Closed.Failed(
     IllegalStateException(
-      "Stream.partition: this stream is over and takes no more elements. Run each of the two once."
+      "Stream.partition: this stream is over. Run each of the two streams only once."
     )
   )
 

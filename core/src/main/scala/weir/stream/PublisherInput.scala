@@ -172,8 +172,8 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
 
   private def violation(did: String, cause: Throwable | Null): IllegalStateException =
     IllegalStateException(
-      s"$operator: $publisher $did. Elements may be missing, so the stream fails. Who wrote the " +
-        "publisher has to mend it.",
+      s"$operator: $publisher $did. Elements may be missing, so the stream fails. The publisher " +
+        "has to be corrected.",
       cause
     )
 

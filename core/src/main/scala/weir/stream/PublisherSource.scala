@@ -61,8 +61,8 @@ private[weir] final class PublisherSource(
   private def begin(fiber: TaskFiber): Unit =
     if !input.begin() then
       throw IllegalStateException(
-        "Stream.processor: the pipe has opened its elements twice. They come once. Share them " +
-          "with broadcastThrough."
+        "Stream.processor: the pipe has run its input twice. The elements come only once. Share " +
+          "them with broadcastThrough."
       )
     hasBegun = true
     val stretch = Observation.stretchOf(fiber)
@@ -125,7 +125,7 @@ private[weir] object PublisherSource:
       catch
         case error: Throwable =>
           throw IllegalStateException(
-            s"The subscription of ${input.awaitedAs} threw from cancel. Reactive Streams, rule " +
-              "3.15: it returns normally.",
+            s"The cancel of the subscription of ${input.awaitedAs} threw an error. Reactive " +
+              "Streams, rule 3.15: it must return normally.",
             error
           )

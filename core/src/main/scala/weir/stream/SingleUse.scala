@@ -14,7 +14,7 @@ private[weir] final class SingleUse(what: String) extends AtomicReference[WeakRe
     val before = getAndSet(WeakReference(made)) // pairs with the other runs' getAndSet
     if (before ne null) && made == before.get then
       throw IllegalStateException(
-        s"$what was read by the run before. Make a new one for each run: the argument is " +
-          "evaluated each time."
+        s"$what was read by an earlier run. Pass an expression that makes a new one: it is " +
+          "evaluated at each run."
       )
     made

@@ -44,13 +44,13 @@ private[weir] object StreamSource:
   private val notOver: () => Throwable = () => AssertionError()
 
   private def canceled() = IllegalStateException(
-    "A fiber was cancelled while it took an element of this stream, so there is no next one. " +
-      "To stop waiting for an element without that, take it by a fiber that is not cancelled."
+    "A fiber was cancelled while it took an element of this stream, which has ended the stream. " +
+      "To stop a wait without that, let another fiber take the element, and do not cancel it."
   )
 
   private def released() = IllegalStateException(
-    "The resource that this comes from has been released, and its stream is closed. Use it " +
-      "inside of `use`."
+    "The resource of this source has been released, which has closed its stream. Use the source " +
+      "only inside of `use`."
   )
 
   def apply[A](stream: Stream[A]): Resource[StreamSource[A]] =

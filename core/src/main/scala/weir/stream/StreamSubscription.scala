@@ -288,7 +288,7 @@ private[weir] final class StreamSubscription(
       if value.asInstanceOf[AnyRef] eq null then
         throw NullPointerException(
           s"$operator: an element of the stream was null. Reactive Streams, rule 2.13: no " +
-            "element is null. Leave nulls out with filter, or map them to something."
+            "element is null. Remove nulls with filter, or map them to other values."
         )
       try receiver.onNext(value)
       catch

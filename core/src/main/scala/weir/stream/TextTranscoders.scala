@@ -55,8 +55,8 @@ private[weir] final class DecodeText(charset: Charset, withoutMark: Boolean) ext
         null
       catch case error: java.nio.charset.CharacterCodingException => error
     IOException(
-      s"Text.decode: after $before bytes there come some that are no $charset. Give the charset " +
-        "that they are written in; ISO-8859-1 takes any bytes.",
+      s"Text.decode: the bytes after the first $before are not valid $charset. Pass the charset " +
+        "of the text; ISO-8859-1 accepts any bytes.",
       cause
     )
 

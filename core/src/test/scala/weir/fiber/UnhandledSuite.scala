@@ -157,7 +157,7 @@ class UnhandledSuite extends WeirSuite:
   test("at the end of a program a thousand are reported, and the rest is counted"):
     val (output, code) = WeirSuite.child("weir.fiber.Unjoined", "-Dfibers=1200")
     assertEquals(code, 0, output.take(1000))
-    val reports = output.linesIterator.count(_.contains("which nobody has joined"))
+    val reports = output.linesIterator.count(_.contains("which was never joined"))
     assertEquals(reports, Unhandled.most)
     assert(output.contains("weir: 200 more fibers have failed, unjoined."), output.takeRight(1000))
 

@@ -84,7 +84,7 @@ class BytesSuite extends munit.ScalaCheckSuite, StreamTests:
     def changed(index: Int) = packed.updated(index, (packed(index) ^ 1).toByte)
     for
       (bytes, message) <- List(
-        changed(0) -> "do not begin as gzip",
+        changed(0) -> "does not begin with a header of gzip",
         changed(packed.length - 8) -> "checksum",
         changed(packed.length - 1) -> "length",
         (packed ++ "x".getBytes) -> "after member 1",

@@ -64,7 +64,7 @@ class TextSuite extends munit.ScalaCheckSuite, StreamTests:
       assertEquals(result.collect { case text: String => text }.mkString, "ab€")
       result.last match
         case error: IOException =>
-          assert(error.getMessage.contains("after 5 bytes"), error.getMessage)
+          assert(error.getMessage.contains("after the first 5"), error.getMessage)
         case other => fail(s"$other")
 
   property("lines are those that a BufferedReader has, wherever the text is cut") {

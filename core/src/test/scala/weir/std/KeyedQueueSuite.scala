@@ -242,7 +242,7 @@ class KeyedQueueSuite extends StreamTests:
     eventually("it waits")(isWaiting(waits))
     values.close.runSync(): Unit
     val error = intercept[IllegalStateException](waits.joinOrFail.runSync())
-    assert(error.getMessage.startsWith("KeyedQueue.offer: the queue is closed."), error.getMessage)
+    assert(error.getMessage.startsWith("KeyedQueue.offer: the queue is closed,"), error.getMessage)
     intercept[IllegalStateException](values.offer("a" -> 3).runSync()): Unit
     assertEquals(values.process(1)(done).toList.runSync(), List("a" -> 1))
 

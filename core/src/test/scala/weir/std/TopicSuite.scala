@@ -102,7 +102,7 @@ class TopicSuite extends StreamTests:
     }
     twice.runSync() match
       case Left(error: IllegalStateException) =>
-        assert(error.getMessage.contains("has left"), error.getMessage)
+        assert(error.getMessage.contains("the subscription is over"), error.getMessage)
       case other => fail(other.toString)
 
   test("a bound below 1 is refused"):

@@ -53,7 +53,7 @@ class LinesSuite extends munit.ScalaCheckSuite, StreamTests:
       linesOf(text, StandardCharsets.UTF_8) match
         case List("one", "two", error: IOException) =>
           assert(
-            error.getMessage.contains(".txt, line 3: bytes that are no UTF-8."),
+            error.getMessage.contains(".txt, line 3: the bytes are not valid UTF-8."),
             error.getMessage
           )
         case other => fail(other.toString)

@@ -70,7 +70,7 @@ class StreamAsyncSuite extends StreamTests:
     val stream = events.stream(2)(emit => for i <- 1 to 5 do emit(i): Unit)
     seen(stream).runSync() match
       case List(1, 2, error: BufferOverflow) =>
-        assert(error.getMessage.contains("the buffer of 2 was full"), error.getMessage)
+        assert(error.getMessage.contains("the buffer of 2 elements was full"), error.getMessage)
       case other => fail(other.toString)
     assertEquals(events.released.get, 1)
 

@@ -354,5 +354,5 @@ class ToPublisherSuite extends StreamTests:
     await(signals.ended)
     signals.all match
       case List(1, 2, error: IllegalStateException) =>
-        assert(error.getMessage.contains("opened its elements twice"), error.getMessage)
+        assert(error.getMessage.contains("has run its input twice"), error.getMessage)
       case other => fail(other.toString)

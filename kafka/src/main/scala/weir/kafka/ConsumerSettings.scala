@@ -59,7 +59,7 @@ final case class ConsumerSettings[K, V](
 ):
   ConsumerSettings.own.find(properties.contains).foreach { name =>
     throw IllegalArgumentException(
-      s"ConsumerSettings: the property $name was ${properties(name)}. It is not to be given as a " +
+      s"ConsumerSettings: the property $name was ${properties(name)}. It must not be set as a " +
         s"property: ${ConsumerSettings.instead(name)}"
     )
   }
@@ -73,14 +73,14 @@ final case class ConsumerSettings[K, V](
     commitInterval.toMillis >= 1 && connectTimeout.toMillis >= 1 && revokeDeadline.length >= 0,
     s"ConsumerSettings: the commitInterval was $commitInterval, the connectTimeout " +
       s"$connectTimeout and the revokeDeadline $revokeDeadline. The first two must be at least " +
-      "1 ms, and the last not below 0."
+      "1 ms, and the last at least 0."
   )
   locally {
     val most = properties.getOrElse(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, "300000")
     require(
       most.toLongOption.forall(revokeDeadline.toMillis < _),
       s"ConsumerSettings: the revokeDeadline was $revokeDeadline and max.poll.interval.ms $most. " +
-        "It must be less: the group waits no longer for a member that gives partitions back."
+        "The first must be less: the group waits no longer for a member that revokes partitions."
     )
   }
 
@@ -107,7 +107,7 @@ object ConsumerSettings:
     ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG -> "use the parameter brokers.",
     ConsumerConfig.GROUP_ID_CONFIG -> "give the group to KafkaConsumer.records.",
     ConsumerConfig.GROUP_PROTOCOL_CONFIG -> "use the parameter groupProtocol.",
-    ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG -> "what is committed is what is done."
+    ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG -> "only done records are committed."
   )
   private val own: Iterable[String] = instead.keys
 

@@ -31,7 +31,7 @@ final class ExactlyOnce[K, V, L, W](
   require(
     batchRecords >= 1 && batchTime.toMillis >= 1 && transactionalId.nonEmpty,
     s"ExactlyOnce: batchRecords was $batchRecords, batchTime $batchTime and the transactionalId " +
-      s"'$transactionalId'. They must be at least 1 and 1 ms, and not empty."
+      s"'$transactionalId'. The first must be at least 1, the second 1 ms, the third not empty."
   )
 
   /** Emits the number of records that were consumed of each batch, and does not end.

@@ -38,10 +38,10 @@ private[kafka] object KafkaFailure:
       case _: AuthenticationException =>
         because(s"refused the credentials: $said. Check the properties sasl.* and ssl.*.")
       case _: AuthorizationException =>
-        because(s"does not allow $who to use $named: $said. Have the rights granted.")
+        because(s"does not allow $who to use $named: $said. Grant it the rights.")
       case _: (InconsistentGroupProtocolException | GroupIdNotFoundException) =>
         because(
-          s"refused $who: another program uses it in a way that does not go with this one " +
+          s"refused $who: a program uses the same group with another protocol or strategy " +
             s"($said). Choose another group, or give all members the same group protocol and " +
             "partition.assignment.strategy."
         )
@@ -55,13 +55,13 @@ private[kafka] object KafkaFailure:
         )
       case _: UnsupportedVersionException =>
         because(s"is too old for this: $said. Use GroupProtocol.Classic, or a newer broker.")
-      case _: InvalidTopicException => because(s"knows no such names of topics: $named. $said.")
+      case _: InvalidTopicException => because(s"does not accept $named as names of topics: $said.")
       case _: UnknownTopicOrPartitionException =>
         because(s"has no topic $named. Create it first, or check the name.")
       case bad: RecordDeserializationException =>
         because(
           s"has a record in ${bad.topicPartition} at offset ${bad.offset} that its deserializer " +
-            "does not understand. Read bytes and decode them in the task to go on after such ones."
+            "cannot read. To go on after such records, read bytes and decode them in the task."
         )
       case _: TimeoutException =>
         because(

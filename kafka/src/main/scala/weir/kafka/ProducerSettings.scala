@@ -25,8 +25,7 @@ final case class ProducerSettings[K, V](
 ):
   require(
     !properties.contains(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG),
-    "ProducerSettings: the property bootstrap.servers is not to be given as a property: use the " +
-      "parameter brokers."
+    "ProducerSettings: bootstrap.servers was set as a property. Use the parameter brokers."
   )
 
   private[kafka] def toKafka(transactionalId: Option[String]): HashMap[String, AnyRef] =

@@ -39,21 +39,18 @@ final case class ApplyOptions(
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),
-    "ApplyOptions: singleTransaction together with OnError.Continue. After an error a " +
-      "transaction " +
-      "takes no more statements. Use one of the two."
+    "ApplyOptions: singleTransaction was set together with OnError.Continue. After an error a " +
+      "transaction takes no more statements. Use only one of the two."
   )
   require(
     !(resume.nonEmpty && onError == OnError.Continue),
-    "ApplyOptions: resume together with OnError.Continue. A journal of statements of which some " +
-      "have failed would not " +
-      "say what there is. To leave a statement out, resume at the one after it."
+    "ApplyOptions: resume was set together with OnError.Continue. If statements fail, a journal " +
+      "does not show which were applied. To leave a statement out, resume at the one after it."
   )
   require(
     !(singleTransaction && jobs.exists(_.count > 1)),
-    "ApplyOptions: singleTransaction together with several connections, each of which has a " +
-      "transaction of its own. Use " +
-      "one of the two."
+    "ApplyOptions: singleTransaction was set together with several connections, each of which " +
+      "has a transaction of its own. Use only one of the two."
   )
 
 /** Says if the statements after an error still run. */

@@ -24,7 +24,7 @@ final case class PgOffer[+A](
 ):
   require(
     maxAttempts >= 1,
-    s"PgOffer: maxAttempts was $maxAttempts. It must be at least 1: how often the job may be begun."
+    s"PgOffer: maxAttempts was $maxAttempts. It must be at least 1, which is one run of the job."
   )
 
 object PgOffer:

@@ -186,7 +186,7 @@ final class PgQueue[A] private (
   ): Stream[B] =
     require(
       parallelism >= 1,
-      s"PgQueue.stream: parallelism was $parallelism. It must be at least 1: how many jobs may run."
+      s"PgQueue.stream: parallelism was $parallelism. It must be at least 1 job at a time."
     )
     checkLease("stream", lease)
     QueueWorker.results(
@@ -224,16 +224,16 @@ final class PgQueue[A] private (
   private def leaseLost(job: PgJob[A]): PgQueueException =
     PgQueueException(
       PgQueueException.Kind.LeaseLost,
-      s"PgQueue: ${tables.jobs}: $job is not the caller's any more: its lease had ended, and it " +
-        "was taken by another, or is done or dead. Its effects may happen again. Take longer " +
-        "leases, or extend them."
+      s"PgQueue: ${tables.jobs}: the caller no longer holds $job: its lease has ended, and since " +
+        "then the job was taken by another worker, done, or moved to the dead jobs. Its effects " +
+        "may happen again. Use longer leases, or extend them."
     )
 
   private def checkLease(method: String, lease: FiniteDuration): Unit =
     require(
       lease >= PgQueue.shortestLease,
-      s"PgQueue.$method: the lease was $lease. It must be at least ${PgQueue.shortestLease}: for " +
-        "so long a worker that died keeps its jobs from others."
+      s"PgQueue.$method: the lease was $lease. It must be at least ${PgQueue.shortestLease}. " +
+        "Other workers wait that long for the jobs of a worker that has died."
     )
 
 object PgQueue:

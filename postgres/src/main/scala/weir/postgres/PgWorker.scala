@@ -37,11 +37,11 @@ final case class PgWorker(
 ):
   require(
     poll > Duration.Zero,
-    s"PgWorker: poll was $poll. It must be above 0: how often to look for jobs."
+    s"PgWorker: poll was $poll. The interval between two polls must be more than 0."
   )
   for problem <- Storable.problemIn(name) do
     throw IllegalArgumentException(
-      s"PgWorker: the name has $problem. Postgres stores none in text. Remove it."
+      s"PgWorker: the name has $problem. Postgres cannot store it in text. Remove it."
     )
 
 object PgWorker:

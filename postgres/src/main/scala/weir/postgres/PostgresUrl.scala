@@ -88,12 +88,12 @@ object PostgresUrl:
     UrlWords.refuseUnclear(place)
     require(
       !place.takeWhile(char => char != '/' && char != '?').contains('@'),
-      "the address has a user before the host. A jdbc: address has it behind: ?user=…&password=…"
+      "the address has a user before the host. Put it at the end: ?user=…&password=…"
     )
     val parsed = org.postgresql.Driver.parseURL(text, java.util.Properties())
     require(
       parsed ne null,
-      "the address cannot be understood. It is written jdbc:postgresql://HOST:PORT/DATABASE?user=…"
+      "the address cannot be parsed. Write it as jdbc:postgresql://HOST:PORT/DATABASE?user=…"
     )
     val names = "[?&](user|password)=".r.findAllMatchIn(text).map(_.group(1)).toSet
     // The driver has read the password file itself.
@@ -142,7 +142,7 @@ object PostgresUrl:
           !hosts
             .zipAll(numbers, "", None)
             .exists((host, number) => number.isEmpty && isFolder(host)),
-          "several hosts, of which one is a folder of sockets. Give one of them alone."
+          "the address has several hosts, one of which is a folder of sockets. Give only one host."
         )
         None
     LibpqWords.refuse(environment, socket.nonEmpty)

@@ -61,7 +61,7 @@ final class ServerError(
     severity,
     sqlState,
     problem,
-    Some(detail.fold("")(_ + "\n") + s"This is what the server of $place says."),
+    Some(detail.fold("")(_ + "\n") + s"The server of $place has sent this message."),
     hint,
     context,
     character,

@@ -115,8 +115,8 @@ object SqlScript:
       val input = open
       if before.getAndSet(input) eq input then
         throw IllegalStateException(
-          s"SqlScript.fromInputStream: the input of $name was read by the run before. Open a " +
-            "new one for each run: the argument is evaluated each time."
+          s"SqlScript.fromInputStream: the input of $name was read by an earlier run. Pass an " +
+            "expression that opens a new one: it is evaluated at each run."
         )
       input
     new SqlScript(name, None, limits, canReopen = false, () => opened)

@@ -50,7 +50,6 @@ object SqlScripts:
     val twice = names.diff(names.distinct).headOption
     require(
       twice.isEmpty,
-      s"SqlScripts.applyTo: two scripts are called ${twice.getOrElse("")} in the journal, which " +
-        "would take the second for the " +
-        "first, and leave it out. Give Resume a name for each."
+      s"SqlScripts.applyTo: two scripts have the name ${twice.getOrElse("")} in the journal, so " +
+        "the second would be left out as the first. Pass a function to Resume that names each."
     )

@@ -197,7 +197,7 @@ class ApplySuite extends ServerSuite:
 
   test("a single transaction cannot go on after an error"):
     val e = intercept[IllegalArgumentException](ApplyOptions(OnError.Continue, true))
-    assert(e.getMessage.contains("Use one of the two"), e.getMessage)
+    assert(e.getMessage.contains("Use only one of the two"), e.getMessage)
 
   test("statements that may not be in a transaction run"):
     val (database, url) = fresh()

@@ -60,8 +60,8 @@ private[testkit] object AgentLoader:
     Using.resource(part.getResourceAsStream(part.getSimpleName + ".class"))(_.transferTo(to)): Unit
 
   private def refused(why: String): IllegalStateException = IllegalStateException(
-    s"TestRuntime: this JVM has not let the test kit's agent in: $why. Virtual time needs it, to " +
-      "see the timed waits of code that blocks. Start the JVM of the tests with " +
-      "-XX:+EnableDynamicAgentLoading, on a JDK that has the module jdk.attach, or with " +
+    s"TestRuntime: the test kit's agent could not be loaded into this JVM: $why. Virtual time " +
+      "needs the agent to see the timed waits of code that blocks. Start the JVM of the tests " +
+      "with -XX:+EnableDynamicAgentLoading, on a JDK that has the module jdk.attach, or with " +
       "-javaagent: and the path of the jar of weir-testkit."
   )

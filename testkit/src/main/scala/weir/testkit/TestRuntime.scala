@@ -164,8 +164,8 @@ final class TestRuntime private (
       val what = if left.size == 1 then "1 fiber has" else s"${left.size} fibers have"
       cancelAll(left)
       val leaked = TestRuntime.Leaked(
-        s"${Place.ofCaller}The test has ended, and $what not. Cancel or join what the test " +
-          s"starts; or make the runtime with mayLeak = true.${
+        s"${Place.ofCaller}The test has ended, and $what not. Cancel or join the fibers that " +
+          s"it starts; or make the runtime with mayLeak = true.${
               if quiet == Calm.Busy then " Something still runs." else ""
             }\n$report"
       )
@@ -188,8 +188,8 @@ final class TestRuntime private (
     val report = Report.of(left, test)
     cancelAll(left)
     TestRuntime.Stuck(
-      s"${Place.ofCaller}The test has not come to rest within $limit of real time.$why Make the " +
-        s"runtime with a longer limit, or see what keeps it busy.\n$report"
+      s"${Place.ofCaller}The test has not ended within $limit of real time.$why Make the " +
+        s"runtime with a longer limit, or find the cause in this list.\n$report"
     )
 
   /** Cancels the fibers that are left, and gives their finalizers one second of real time. */

@@ -102,7 +102,7 @@ class StorySuite extends munit.FunSuite:
         _ <- if n % 3 == 1 then update else Task.both(update, update)
       yield ()
     })
-    assert(error.getMessage.contains("does not obey"), error.getMessage)
+    assert(error.getMessage.contains("differ with the same choices"), error.getMessage)
     assert(error.getMessage.contains("Random.nextInt at StorySuite.scala"), error.getMessage)
 
   test("where runs may differ, the report says why, and that nothing is exhaustive"):

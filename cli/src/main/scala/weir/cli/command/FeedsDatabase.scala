@@ -46,6 +46,6 @@ final class FeedsDatabase:
       throw BadInput(
         option.longestName,
         s"weir feeds ${spec.name} has no such option.",
-        s"Leave it out; weir feeds ${spec.name} --help lists what there is."
+        s"Leave it out; weir feeds ${spec.name} --help lists the options."
       )
     Option(db).orElse(Option(spec.parent.userObject.asInstanceOf[Feeds].db))

@@ -44,7 +44,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
         LabOptions.Checked(seed = 0, isQuick = false, json = json).hand("relay", results, true)
       case Foreground.Ended.Stopped(code, isClean) =>
         say(summary("stopped"))
-        say("The same command goes on with what is left.")
+        say("The same command goes on with the remaining tasks.")
         if !isClean then Runtime.getRuntime.halt(code)
         code
 

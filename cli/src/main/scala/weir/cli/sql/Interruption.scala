@@ -28,7 +28,7 @@ object Interruption:
       else if isUncertain then "; it is not known if they are committed."
       else if settings.isSingleTransaction then ", and rolled back: nothing has changed."
       else if settings.isResuming then "; the same command goes on where it ended."
-      else "; what was not committed is rolled back." + advice(settings, counts)
+      else "; uncommitted statements are rolled back." + advice(settings, counts)
     Vector(far + left)
 
   /** Advises `--resume` if a journal would have helped, and could have been kept. */

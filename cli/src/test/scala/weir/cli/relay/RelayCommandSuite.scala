@@ -47,7 +47,7 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
       stopped.interrupt()
       val said = stopped.readRest()
       assertEquals(stopped.exitCode(), 130)
-      assert(said.contains("The same command goes on with what is left."), said)
+      assert(said.contains("The same command goes on with the remaining tasks."), said)
       eventually("the broker has ended with the last relay")(broker(folder).isEmpty)
       val last = start(folder, args(count)*)
       val end = last.readRest()

@@ -14,7 +14,7 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     assertEquals(result.code, 3)
     assertEquals(result.out, "")
     val advice = "Begun with --resume, the same command would go on there."
-    val rest = s"(100 % read); what was not committed is rolled back. $advice"
+    val rest = s"(100 % read); uncommitted statements are rolled back. $advice"
     assertEquals(
       result.err,
       s"""$folder/script.sql:3:2: ERROR: relation "u" does not exist

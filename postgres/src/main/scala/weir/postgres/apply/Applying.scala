@@ -119,8 +119,8 @@ private[postgres] final class Applying(
     s"the COPY at ${statement.start}, which the server has refused, seems to have no data: here " +
       "is the next COPY",
     hint = Some(
-      "What is between them has not been run. End the data of each COPY with a line \\., " +
-        "also where there is none."
+      "The statements between them were not run. End the data of each COPY with a line \\., " +
+        "even if there is no data."
     )
   )
 

@@ -85,7 +85,7 @@ private[postgres] final class ScriptSource(
           about(
             s"the $packing data is damaged or cut off: only ${at.offset} bytes could be unpacked",
             Some(at),
-            "Make or copy the file again; what is before this place is not harmed."
+            "Make or copy the file again; the part before this place is intact."
           )
 
   override def close()(using Task.Direct): Unit =

@@ -75,12 +75,11 @@ private[postgres] final class Journal(
       do throw moved(row(0), row(1))
 
   private def moved(other: String, pieces: String) = refused(
-    s"the journal has a script $other, of which $pieces statements were applied, and this one " +
-      "begins with the same. Whether it is " +
-      "that one, moved, is not known",
+    s"the journal has a script $other, of which $pieces statements were applied, and this script " +
+      "begins with the same statements. It may be that script, moved",
     s"If it is: UPDATE weir_sql.journal SET script = ${literal(names.name)} WHERE script = " +
       s"${literal(other)}. " +
-      "If it is another one, to be applied as well: --resume-at 1."
+      "If it is another script, to be applied as well: --resume-at 1."
   )
 
   /** Returns the result of `read` on a row. **Fails** with a `ScriptException` if the row is
@@ -94,9 +93,9 @@ private[postgres] final class Journal(
 
   private def damaged(what: String, cause: Throwable | Null = null) = refused(
     s"the journal in the database is damaged: $what",
-    "If no script is half applied: DROP SCHEMA weir_sql CASCADE. Else mend it, or look how far " +
-      "the script has come, delete its " +
-      "row and go on with --resume-at.",
+    "If no script is half applied: DROP SCHEMA weir_sql CASCADE. Otherwise repair it; or find " +
+      "the last statement that was applied, delete the row of the script, and go on with " +
+      "--resume-at.",
     cause
   )
 
@@ -142,7 +141,7 @@ private[postgres] final class Journal(
     held.foreach(pid =>
       throw refused(
         s"another run applies a script called ${names.lock} now (server process $pid)",
-        s"Wait for it to end. If nobody runs it any more: SELECT pg_terminate_backend($pid)."
+        s"Wait for it to end. If its program has ended: SELECT pg_terminate_backend($pid)."
       )
     )
 

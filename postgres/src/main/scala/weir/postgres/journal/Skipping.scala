@@ -96,12 +96,11 @@ private[postgres] final class Skipping(
   private def refused(what: String) = ScriptException(
     script,
     None,
-    s"the script $what. Nothing has been done now",
+    s"the script $what. Nothing was applied now",
     None,
     Some(
-      "What was applied must stay as it is; change what comes after it. To apply a new script, " +
-        "give it a new name; " +
-        "to apply another one that is called the same, name its folder, too."
+      "The applied part must not change; change only the part after it. To apply a new script, " +
+        "give it a new name. To apply another script of the same name, name its folder, too."
     )
   )
 
@@ -113,7 +112,7 @@ private[postgres] final class Skipping(
       "killed while it ran",
     Some(Skipping.shown(statement)),
     Some(
-      s"See in the database whether it was. If so, go on with --resume-at $next; " +
+      s"Check in the database whether it was. If so, go on with --resume-at $next; " +
         s"if not, with --resume-at ${statement.start}."
     )
   )
@@ -121,13 +120,13 @@ private[postgres] final class Skipping(
   private def bound(entry: JournalEntry, statement: Piece.Statement) = ScriptException(
     script,
     Some(statement.start),
-    "the script cannot go on here in a new session: the one that has ended had what statements " +
-      "from here on may use",
+    "the script cannot go on here in a new session: the session that has ended had objects that " +
+      "later statements may use",
     Some(entry.bound.mkString(", ")),
     Some(
-      "To go on without it: --resume-at " + statement.start +
-        ". To make it again, go on at the statement that makes it; what comes after that is " +
-        "applied again."
+      "To go on without them: --resume-at " + statement.start +
+        ". To make them again, go on at the statement that makes them; all statements after that " +
+        "are applied again."
     )
   )
 

@@ -75,7 +75,7 @@ private[postgres] object LibpqWords:
       value <- environment.get(variable) if value.nonEmpty && !harmless(value)
     do
       throw IllegalArgumentException(
-        s"$variable is $value, which is not supported. Unset it if the connection may do without."
+        s"$variable is $value, which is not supported. Unset it if the connection does not need it."
       )
 
   /** Returns the values of the variables, by the parameters' names in addresses. */

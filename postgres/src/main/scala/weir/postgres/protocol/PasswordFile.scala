@@ -36,8 +36,8 @@ private[postgres] object PasswordFile:
     val owners = Set(OWNER_READ, OWNER_WRITE, OWNER_EXECUTE)
     if !mode.subsetOf(owners) then
       throw IllegalArgumentException(
-        s"the password file $path may be read or written by others than its owner, so it is not " +
-          "used. chmod 600 makes it good."
+        s"users other than its owner may read or write the password file $path, so it is not " +
+          "used. Run chmod 600 on it."
       )
 
   private def file(environment: Map[String, String]): Path = environment

@@ -17,8 +17,8 @@ private[postgres] object ServiceFile:
     val files = own.getOrElse(home) :: system.toList
     files.flatMap(section(_, service)).headOption.getOrElse {
       throw IllegalArgumentException(
-        s"the service $service is not in ${files.mkString(" or ")}. It begins with a line " +
-          s"[$service]."
+        s"the service $service is not in ${files.mkString(" or ")}. Add it, under a line " +
+          s"[$service], or check the name."
       )
     }
 

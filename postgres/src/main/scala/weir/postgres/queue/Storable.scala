@@ -21,7 +21,7 @@ private[postgres] object Storable:
       def refused(what: String, problem: String, instead: String) = PgQueueException(
         Kind.NotStorable,
         s"PgQueue: $table: the $what of offer ${index + 1} of ${offers.size} has $problem. " +
-          s"Postgres stores none in text. Remove it$instead."
+          s"Postgres cannot store it in text. Remove it$instead."
       )
       payload match
         case text: String =>

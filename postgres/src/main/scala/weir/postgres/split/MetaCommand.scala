@@ -39,13 +39,13 @@ private[split] final class MetaCommand(errors: ScriptErrors):
       errors.fail(
         start,
         s"meta-command \\$name is not supported",
-        Some("Only \\restrict and \\unrestrict are, which are skipped. psql runs the others.")
+        Some("Only \\restrict and \\unrestrict are accepted, and skipped. psql runs the others.")
       )
     if length > line.length || !rest.matches("[A-Za-z0-9]+") then
       errors.fail(
         start,
-        s"\\$name wants one word of letters and digits after it, and nothing more on its line",
-        Some("What comes after it would not be run.")
+        s"\\$name takes one word of letters and digits, and nothing more on its line",
+        Some("Text after it would not be run.")
       )
 
 private[split] object MetaCommand:

@@ -12,8 +12,8 @@ private[split] final class ScriptErrors(script: String, limits: ScriptLimits):
     at,
     "a NUL byte, which no SQL text may hold",
     Some(
-      "Is this a UTF-16 file, or an archive? A script is text in an encoding that has ASCII in " +
-        "it, as UTF-8."
+      "Is this a UTF-16 file, or an archive? A script must be text in an encoding that extends " +
+        "ASCII, such as UTF-8."
     )
   )
 

@@ -209,7 +209,7 @@ class JobsSuite extends ResumeSuite:
   test("several connections and one transaction do not go together"):
     val error =
       intercept[IllegalArgumentException](jobs("x", 2, ApplyOptions(singleTransaction = true)))
-    assert(error.getMessage.contains("Use one of the two"), error.getMessage)
+    assert(error.getMessage.contains("Use only one of the two"), error.getMessage)
 
   test("a COPY of which some connections had committed is completed, with whatever number of them"):
     val rows = 12000

@@ -53,7 +53,7 @@ class JournalSuite extends ResumeSuite:
     val both = scripts("x/s.sql" -> "SELECT 1", "y/s.sql" -> "SELECT 2")
     val error =
       intercept[IllegalArgumentException](applyAll(database, Resume(name = Resume.fileName), both))
-    assert(error.getMessage.contains("called s.sql"), error.getMessage)
+    assert(error.getMessage.contains("the name s.sql"), error.getMessage)
 
   test("files of one name in two folders are two scripts, at once and one after the other"):
     val (one, two) = ("CREATE TABLE t (a int); SELECT 1", "INSERT INTO t VALUES (1); SELECT 2")

@@ -72,7 +72,7 @@ class QueueSuite extends QueueFixture:
     assertEquals((fresh.id, fresh.attempt), (stale.id, 2))
     assert(fresh.token > stale.token)
     val said = refused(Kind.LeaseLost)(queue.ack(stale).runSync())
-    assert(said.contains(s"job ${stale.id} (attempt 1 of 10) is not the caller's"), said)
+    assert(said.contains(s"no longer holds job ${stale.id} (attempt 1 of 10)"), said)
     refused(Kind.LeaseLost)(queue.extend(stale, lease).runSync()): Unit
     refused(Kind.LeaseLost)(queue.nack(stale, 1.second, "late").runSync()): Unit
     refused(Kind.LeaseLost)(queue.giveBack(stale).runSync()): Unit
@@ -190,11 +190,11 @@ class QueueSuite extends QueueFixture:
     assertEquals(
       said(PgCodec.text)(good, PgOffer("ab\u0000c")),
       "PgQueue: weir_queue.work: the payload of offer 2 of 2 has the character U+0000 at index " +
-        "2. Postgres stores none in text. Remove it, or use PgCodec.bytes."
+        "2. Postgres cannot store it in text. Remove it, or use PgCodec.bytes."
     )
     val key = said(PgCodec.text)(PgOffer("a", key = Some("\u0000")))
     assert(key.contains("the key of offer 1 of 1 has the character U+0000 at index 0"), key)
-    assert(key.endsWith("Postgres stores none in text. Remove it."), key)
+    assert(key.endsWith("Postgres cannot store it in text. Remove it."), key)
     val json = said(PgCodec.jsonb)(PgOffer("""["\\\\u0000", "\\\u0000"]"""))
     assert(json.contains("has the escape \\u0000 at index 17"), json)
     val half = said(PgCodec.text)(PgOffer("\ud83d\ude00 \ud83d"))

@@ -186,7 +186,7 @@ object NaiveSplitter:
         if !command.drop(name.length).trim.matches("[A-Za-z0-9]+") then
           fail(
             at(i),
-            s"\\$name wants one word of letters and digits after it, and nothing more on its line"
+            s"\\$name takes one word of letters and digits, and nothing more on its line"
           )
         i = to
 

@@ -237,7 +237,7 @@ class SplitCasesSuite extends WeirSuite:
     "SELECT \\x y\n1",
     "1:8: meta-command \\x is not supported"
   )
-  fails("29: restrict with more", "\\restrict K \\\\ SELECT 1;\n", "1:1: \\restrict wants one word")
+  fails("29: restrict with more", "\\restrict K \\\\ SELECT 1;\n", "1:1: \\restrict takes one word")
   fails("37: a marker without a copy", "\n\\.\n", "2:1: end-of-copy marker outside COPY data")
   fails(
     "38: strings with backslashes",

@@ -27,7 +27,7 @@ private[explore] object Ends:
       case Outcome.Canceled => TestRuntime.Stuck("The test has cancelled itself.")
       case _ if isOverrun =>
         TestRuntime.Stuck(
-          "The program has not come to rest within the limit of steps. A loop that waits for " +
+          "The program has not ended within the limit of steps. A loop that waits for " +
             s"another fiber has to yield: by Task.cede, Thread.yield or Thread.onSpinWait.\n$report"
         )
       case null =>
@@ -38,7 +38,8 @@ private[explore] object Ends:
       case _ if alive.nonEmpty =>
         val what = if alive.size == 1 then "1 fiber has" else s"${alive.size} fibers have"
         TestRuntime.Leaked(
-          s"The program has ended, and $what not. Cancel or join what it starts.\n$report"
+          s"The program has ended, and $what not. Cancel or join the fibers that it " +
+            s"starts.\n$report"
         )
       case _ => null
 

@@ -72,8 +72,8 @@ private[testkit] object Exploration:
     val at = line.fold("")(frame => s" in ${frame.getFileName}:${frame.getLineNumber}")
     TestRuntime.Stuck(
       s"A step of the program$at has not ended within ${nanos / 1_000_000_000} s of real time. " +
-        "It computes, or waits for something outside of the JVM, or spins: then it waits for a " +
-        "fiber that has no turn until the step ends. Where code is not explored, such as that of " +
-        "libraries, a wait by spinning is not seen. The thread of that step goes on.\n" +
+        "It computes, waits for an event outside of the JVM, or spins until another fiber acts, " +
+        "which cannot run before the step ends. A spin is not recognized in code that is not " +
+        "explored, such as that of libraries. The thread of that step goes on.\n" +
         s"${stack.map(frame => s"  at $frame").mkString("\n")}"
     )

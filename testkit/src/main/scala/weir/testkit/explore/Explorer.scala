@@ -140,7 +140,7 @@ private[explore] final class Explorer(
     val strategy = Replay(choices)
     val again = run(strategy)
     if strategy.misfits > 0 then
-      throw disobeys(again.steps, s"${strategy.misfits} choices of the schedule were not to be had")
+      throw disobeys(again.steps, s"${strategy.misfits} choices of the schedule were not possible")
     if again.failure ne null then
       throw ExploreFailure.of(again, Story.of(execution, program, again))
     orders = 1
@@ -148,9 +148,9 @@ private[explore] final class Explorer(
 
   private def disobeys(step: Int, what: String): AssertionError =
     AssertionError(
-      s"The program does not obey the order that it is given: at step $step $what. The same " +
-        "choices must give the same run: create what the program uses inside of the task; take " +
-        "random numbers from a seed; start no threads of the operating system." +
+      s"Two runs of the program differ with the same choices: at step $step $what. Create the " +
+        "objects that the program uses inside of the task, take random numbers from a seed, and " +
+        "start no platform threads." +
         NotCovered.byName(execution).map(line => s"\n  $line").mkString
     )
 

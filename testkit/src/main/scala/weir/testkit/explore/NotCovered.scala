@@ -11,8 +11,8 @@ private[explore] object NotCovered:
     val always = List(
       "fields, arrays and collections inside of libraries, unless a lock or an atomic guards them",
       "initializers of classes, objects and lazy values, each of which runs in one piece",
-      "wake-ups without a cause, and timeouts that end while something else can run",
-      "what the processor or the JIT reorders: each access is seen by all at once"
+      "spurious wake-ups, and timeouts that end while another fiber can run",
+      "reordering by the processor or the JIT compiler: each access is visible to all at once"
     )
     byName(execution) ++ notRewritten ++ always
 

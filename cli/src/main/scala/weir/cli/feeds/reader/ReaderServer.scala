@@ -40,7 +40,7 @@ object ReaderServer:
     catch
       case error: IOException =>
         val cause = Option(error.getCause).getOrElse(error).getMessage
-        throw BadInput("--port", s"$port cannot be had ($cause).", "Name another, or 0 for any.")
+        throw BadInput("--port", s"$port cannot be used ($cause).", "Name another, or 0 for any.")
     val pages = ReaderPages(store, times, staleMillis)
     server.setHandler(ReaderHandler(pages, connector.getLocalPort))
     server.start()

@@ -23,7 +23,7 @@ object FeedLookup:
       case Left(problem) => throw BadInput(place, problem, FeedUrl.hint)
     idOf(connection, url).getOrElse:
       val hint = similar(connection, url) match
-        case Vector() => "weir feeds list shows what there is."
+        case Vector() => "weir feeds list shows the feeds."
         case some => s"Similar: ${some.mkString(", ")}."
       throw BadInput(place, s"there is no feed ${url.text} in $database.", hint)
 

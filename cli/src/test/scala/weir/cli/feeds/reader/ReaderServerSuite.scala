@@ -275,7 +275,7 @@ class ReaderServerSuite extends FunSuite with TempFolder:
           ReaderServer.start(_, taken.getLocalPort, LocalTime(ReaderFixture.zone), 0)
         )
       assert(
-        bad.getMessage.startsWith(s"--port: ${taken.getLocalPort} cannot be had"),
+        bad.getMessage.startsWith(s"--port: ${taken.getLocalPort} cannot be used"),
         bad.getMessage
       )
     finally taken.close()

@@ -129,7 +129,7 @@ trait EditFacts:
       assert(near.contains("there is no feed https://www.a.example/tow.xml/ in"), near)
       assert(near.endsWith("Similar: http://a.example/two.xml."), near)
       assert(said("http://a.example/quite/another/path").contains("Similar: "), near)
-      assert(said("http://b.example/feeds").endsWith("weir feeds list shows what there is."))
+      assert(said("http://b.example/feeds").endsWith("weir feeds list shows the feeds."))
       assert(said("htp:/x").contains("is not an http"))
 
   test("a database never has feeds of the user beside those of the demo"):
