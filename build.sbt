@@ -193,7 +193,12 @@ lazy val testLimit = project
   .settings(testSettings)
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
-// The rules that each module's tests check on its class files and TASTy files.
+val ruled = Seq("core", "testkit", "slf4j", "csv", "json", "zstd", "cats", "fs2Interop") ++
+  Seq("postgres", "kafka", "cli", "bench")
+lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
+
+// The rules between packages and modules. Its tests check all modules, on their class files and
+// TASTy files: in one JVM, since each start of the compiler that reads TASTy takes seconds.
 lazy val rules = project
   .settings(name := "weir-rules", publish / skip := true)
   .settings(testSettings)
@@ -202,7 +207,20 @@ lazy val rules = project
       "com.tngtech.archunit" % "archunit" % "1.5.0",
       "org.scala-lang" %% "scala3-tasty-inspector" % scalaVersion.value,
       "org.scalameta" %% "munit" % "1.3.0"
-    )
+    ),
+    ruledModules := {
+      val modules = Def
+        .task {
+          val jars = (Compile / packageBin).value +: (Compile / fullClasspathAsJars).value.files
+          s"${baseDirectory.value.getName}=${jars.mkString(java.io.File.pathSeparator)}"
+        }
+        .all(ScopeFilter(inProjects(ruled.map(LocalProject(_)): _*)))
+        .value
+      val file = target.value / "modules.txt"
+      IO.writeLines(file, modules)
+      file
+    },
+    Test / javaOptions += s"-Dweir.modules=${ruledModules.value}"
   )
 
 // Each artifact with its folder, for the suite that compares docs/compatibility.md with the build.
@@ -223,8 +241,8 @@ lazy val macros = project
   .settings(name := "weir-macros", publish / skip := true)
   .settings(scalacOptions -= "-release:25", scalacOptions += "-release:17")
 
-// The tests of core compile the test kit with them, since sbt lets no project depend on one that
-// depends on it.
+// The tests of core use the test kit, as a jar: sbt lets no project depend on one that depends on
+// it.
 lazy val core = project
   .dependsOn(macros % "compile-internal;test-internal", rules % Test)
   .settings(
@@ -259,12 +277,11 @@ lazy val core = project
   )
   .settings(testkitSettings)
   .settings(
-    Test / unmanagedSourceDirectories ++= Seq("java", "scala")
-      .map(language => (ThisBuild / baseDirectory).value / "testkit" / "src" / "main" / language)
+    Test / unmanagedJars ++= (LocalProject("testkit") / Compile / exportedProductJars).value
   )
 
 lazy val testkit = project
-  .dependsOn(core, rules % Test)
+  .dependsOn(core)
   .settings(
     name := "weir-testkit",
     description := "Tests of Weir's tasks and streams: virtual time, every schedule, MUnit"
@@ -417,7 +434,7 @@ lazy val kafkaBroker = project
   )
 
 lazy val kafka = project
-  .dependsOn(core, lab % Test, rules % Test)
+  .dependsOn(core, lab % Test)
   .settings(
     name := "weir-kafka",
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
@@ -522,7 +539,7 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka, rules % Test)
+  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
@@ -599,7 +616,8 @@ lazy val docs = project
     // Examples show a value that nobody uses.
     scalacOptions += "-Wconf:src=src_managed/.*:s",
     Compile / sourceGenerators += Def.task {
-      val api = (core / Compile / unmanagedSources).value.filter(_.getParentFile.getName == "weir")
+      val api = (core / Compile / unmanagedSources).value
+        .filter(file => Set("weir", "std", "io")(file.getParentFile.getName))
       ScaladocExamples.generate(api, (Compile / sourceManaged).value)
     },
     run / fork := true, // `./weir example`

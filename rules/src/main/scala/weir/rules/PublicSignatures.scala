@@ -1,8 +1,7 @@
 package weir.rules
 
-import scala.collection.mutable
 import scala.quoted.*
-import scala.tasty.inspector.{Inspector, Tasty}
+import scala.tasty.inspector.Tasty
 
 /** A public signature names public types alone: who may call a method can name what it takes and
   * returns.
@@ -15,17 +14,10 @@ import scala.tasty.inspector.{Inspector, Tasty}
   * @param inner
   *   the packages that are no API
   */
-final class PublicSignatures(root: String, inner: Set[String]):
+final class PublicSignatures(root: String, inner: Set[String]) extends TreeRule:
+  private[rules] def finder(): TreeRule.Finder = Signatures()
 
-  /** Returns a line for each signature that names something else. */
-  def breaking(module: CompiledModule): List[String] =
-    val signatures = Signatures()
-    Scala3Files.inspect(module)(signatures)
-    signatures.found.toList
-
-  private final class Signatures extends Inspector:
-    val found = mutable.SortedSet.empty[String]
-
+  private final class Signatures extends TreeRule.Finder:
     def inspect(using Quotes)(files: List[Tasty[quotes.type]]): Unit =
       import quotes.reflect.*
 

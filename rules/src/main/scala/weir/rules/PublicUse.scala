@@ -1,8 +1,7 @@
 package weir.rules
 
-import scala.collection.mutable
 import scala.quoted.*
-import scala.tasty.inspector.{Inspector, Tasty}
+import scala.tasty.inspector.Tasty
 
 /** A module uses the public API of the other modules alone: neither an inner package nor a member
   * that is private to `root`.
@@ -10,7 +9,7 @@ import scala.tasty.inspector.{Inspector, Tasty}
   * To the JVM such members are public, so this reads TASTy. It sees what the sources say: imports,
   * names, calls, types that are written. It does not see what an inline method expands to, which is
   * the business of the module that has the method; nor a type that the compiler inferred; nor Java
-  * sources.
+  * sources. Of the trees that it is shown it reads those of the module's package.
   *
   * @param root
   *   the package whose name stands in `private[weir]`
@@ -19,17 +18,10 @@ import scala.tasty.inspector.{Inspector, Tasty}
   * @param inner
   *   the packages that are no API
   */
-final class PublicUse(root: String, own: String, inner: Set[String]):
+final class PublicUse(root: String, own: String, inner: Set[String]) extends TreeRule:
+  private[rules] def finder(): TreeRule.Finder = Uses()
 
-  /** Returns a line for each place that uses something else; empty if the module keeps the rule. */
-  def breaking(module: CompiledModule): List[String] =
-    val uses = Uses()
-    Scala3Files.inspect(module)(uses)
-    uses.found.toList
-
-  private final class Uses extends Inspector:
-    val found = mutable.SortedSet.empty[String]
-
+  private final class Uses extends TreeRule.Finder:
     def inspect(using Quotes)(files: List[Tasty[quotes.type]]): Unit =
       import quotes.reflect.*
 

@@ -1,8 +1,8 @@
-package weir.postgres
+package weir.rules.modules
 
-import weir.rules.{PackageOrder, PublishedSuite}
+import weir.rules.PackageOrder
 
-/** The packages of this module know each other in one direction only:
+/** The packages of `postgres` know each other in one direction only:
   *
   * {{{
   * split <- input <- protocol <- jobs <- journal <- apply
@@ -11,9 +11,10 @@ import weir.rules.{PackageOrder, PublishedSuite}
   * `queue` stands beside them: it knows none of them, and none knows it.
   *
   * The types of `weir.postgres` itself, which all may use, are followed: a package must not reach
-  * one to its right by way of them either. Outside of `core` only its public API is used.
+  * one to its right by way of them either.
   */
-class DependencySuite extends PublishedSuite(classOf[SqlScript]):
+class PostgresPackagesSuite extends munit.FunSuite:
+  private val module = Modules.of("postgres")
   private val names = List("split", "input", "protocol", "jobs", "journal", "apply")
   private val order = PackageOrder("weir.postgres", names.map(Set(_)))
 

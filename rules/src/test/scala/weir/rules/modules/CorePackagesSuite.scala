@@ -1,11 +1,11 @@
-package weir
+package weir.rules.modules
 
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses
-import weir.rules.{CompiledModule, InnerPackages, PackageOrder, PublicSignatures}
+import weir.rules.PackageOrder
 
 /** The packages of the library use each other in one direction only: see CONTRIBUTING.md. */
-class DependencySuite extends WeirSuite:
-  private val core = CompiledModule.of(classOf[Task[?]])
+class CorePackagesSuite extends munit.FunSuite:
+  private val core = Modules.of("core")
 
   /** Packages that are API, as the root is. */
   private val api = Set("std", "io")
@@ -36,6 +36,3 @@ class DependencySuite extends WeirSuite:
 
   test("each folder has a place in the order"):
     assertEquals(core.breaking(order.isComplete(beside = api + "macros")), Nil)
-
-  test("public signatures name public types alone"):
-    assertEquals(PublicSignatures("weir", InnerPackages.all).breaking(core), Nil)

@@ -1,0 +1,90 @@
+package weir.rules.modules
+
+import java.nio.file.Files
+import scala.jdk.CollectionConverters.*
+import weir.rules.{Checkout, InnerPackages, PublicSignatures, PublicUse, TreeRule}
+
+/** Outside of `core` a module uses what its authors' own users can use. Who may call a method of a
+  * published module can name what it takes and returns.
+  */
+class PublicApiSuite extends munit.FunSuite:
+  import PublicApiSuite.*
+
+  /** Those of libraries. The test kit drives the runtime from within, so it may use what is private
+    * to Weir; its users may not.
+    */
+  private val published = List(
+    Ruled("core", own = None),
+    Ruled("testkit", own = None),
+    Ruled("slf4j", "weir.slf4j"),
+    Ruled("csv", "weir.csv"),
+    Ruled("json", "weir.json"),
+    Ruled("zstd", "weir.zstd"),
+    Ruled("cats", "weir.interop.cats"),
+    Ruled("fs2", "weir.interop.fs2"),
+    Ruled("postgres", "weir.postgres"),
+    Ruled("kafka", "weir.kafka")
+  )
+
+  /** Rivals are compared with what users of Weir can call; the splitter is measured by itself. */
+  private val programs = List(
+    Ruled("cli", "weir.cli"),
+    Ruled("bench", Some("weir.bench"), inner = InnerPackages.all - "weir.postgres.split")
+  )
+
+  /** Those that know no other module but `core`'s macros and such as are listed with them. */
+  private val without = Set("macros", "lab", "rules", "test-limit", "kafka-broker", "bench-ce2") +
+    "docs" // only calls that users write
+
+  private lazy val ofPublished = Found(published)
+  private lazy val ofPrograms = Found(programs)
+
+  for
+    (modules, found) <- List((published, () => ofPublished), (programs, () => ofPrograms))
+    module <- modules
+    own <- module.own
+  do
+    test(s"only public API of other modules is used: ${module.folder}"):
+      assertEquals(found().uses(own), Nil)
+
+  test("public signatures name public types alone"):
+    assertEquals(ofPublished.signatures, Nil)
+
+  test("each module has its rules"):
+    val folders = Files
+      .list(Checkout.root)
+      .iterator
+      .asScala
+      .filter(folder => Files.isDirectory(folder.resolve("src/main")))
+      .map(_.getFileName.toString)
+      .toSet
+    assertEquals((published ++ programs).map(_.folder).toSet ++ without, folders)
+
+object PublicApiSuite:
+
+  /** A module.
+    *
+    * @param own
+    *   the module's package, if it is to use public API of others alone
+    * @param inner
+    *   the packages that it may not use
+    */
+  private final case class Ruled(folder: String, own: Option[String], inner: Set[String])
+
+  private object Ruled:
+    def apply(folder: String, own: Option[String]): Ruled = Ruled(folder, own, InnerPackages.all)
+    def apply(folder: String, own: String): Ruled = Ruled(folder, Some(own))
+
+  /** The lines about modules whose trees are read together. */
+  private final class Found(modules: List[Ruled]):
+    private val names = modules.map(_.folder)
+    private val owners = modules.flatMap(_.own)
+    private val all = TreeRule.breaking(
+      PublicSignatures("weir", InnerPackages.all) ::
+        modules.flatMap(module => module.own.map(PublicUse("weir", _, module.inner))),
+      names.map(Modules.of),
+      Modules.classPath(names)
+    )
+
+    val signatures: List[String] = all.head
+    val uses: Map[String, List[String]] = owners.zip(all.tail).toMap
