@@ -17,9 +17,15 @@ import scala.jdk.CollectionConverters.*
 object HttpBodies:
   private val megabytes = Integer.getInteger("megabytes", 50).intValue
 
-  /** A block of a megabyte, which differs from the others. */
+  private val noise: Array[Byte] = Array.tabulate(1 << 20)(i => (i * 31 + (i >> 8)).toByte)
+
+  /** A block of a megabyte, which differs from the others: the same bytes from another place on. */
   private def block(number: Int): Array[Byte] =
-    Array.tabulate(1 << 20)(i => (i * 31 + number * 7 + (i >> 8)).toByte)
+    val from = number * 1021 % noise.length
+    val bytes = new Array[Byte](noise.length)
+    System.arraycopy(noise, from, bytes, 0, noise.length - from)
+    System.arraycopy(noise, 0, bytes, noise.length - from, from)
+    bytes
 
   private final class Sum:
     private val crc = CRC32()
