@@ -26,12 +26,19 @@ object ScaladocExamples {
     "StreamTimes" -> Set(),
     "StreamValues" -> Set("emits", "fromOption", "fromTry", "iterateEval", "rangeLong"),
     "Tcp" -> Set("port", "remote"), // plain values
+    "TerminationSignals" -> Set(),
     "Text" -> Set(),
     "Topic" -> Set("subscriberCount", "unsafe")
   )
 
   /** Writes one source for each of `sources` that has an example. Returns what it has written. */
-  def generate(sources: Seq[File], to: File): Seq[File] =
+  def generate(sources: Seq[File], to: File): Seq[File] = {
+    val absent = complete.keySet -- sources.map(_.base)
+    if (absent.nonEmpty)
+      sys.error(
+        s"ScaladocExamples.scala: there is no file ${absent.toSeq.sorted.mkString(", ")}.scala " +
+          "among the API's. Correct its name, or the folders that build.sbt reads."
+      )
     for {
       source <- sources.filter(_.getName.endsWith(".scala"))
       lines = IO.readLines(source)
@@ -42,6 +49,7 @@ object ScaladocExamples {
       IO.write(target, text(source.base, examples))
       target
     }
+  }
 
   /** Fails if a public method of a complete file has no example, or a variant that is named here
     * has one or is not there.

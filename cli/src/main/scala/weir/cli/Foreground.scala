@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 
 import weir.{Outcome, Task}
+import weir.io.TerminationSignals
 
 /** Runs the main task of the process until it ends or a signal asks for its end. Unlike a `WeirApp`
   * the process goes on after it, to report its progress. A second signal ends the process at once.
@@ -33,7 +34,7 @@ object Foreground:
     val exitCode = AtomicInteger()
     val cancel = task.runAsync: outcome =>
       val _ = ended.complete(Some(outcome))
-    val signals = Signals.handle: code =>
+    val signals = TerminationSignals.handle: (_, code) =>
       if !exitCode.compareAndSet(0, code) then Runtime.getRuntime.halt(code)
       val _ = ended.completeOnTimeout(None, stopTime.toMillis, TimeUnit.MILLISECONDS)
       cancel()

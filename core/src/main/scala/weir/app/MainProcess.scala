@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import java.util.concurrent.{CompletableFuture, TimeUnit, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.Unhandled
+import weir.io.TerminationSignals
 import weir.task.RunAsync
 import weir.{ExitCode, Outcome, Task, WeirRuntime}
 
@@ -50,7 +51,7 @@ private[weir] final class MainProcess(
   def run(): Unit =
     val hook = Thread.ofPlatform().name("weir-shutdown").unstarted(() => shutDown())
     java.lang.Runtime.getRuntime.addShutdownHook(hook)
-    val signals = Signals.handle(onSignal)
+    val signals = TerminationSignals.handle(onSignal)
     runtime.scheduler.submit(fiber)
     val outcome = ended.join()
     if MainProcess.isGuest then
