@@ -6,11 +6,11 @@ import java.nio.file.Files
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
-import weir.cli.{Main, TempFolder}
+import weir.cli.{Eventually, Main, TempFolder}
 import weir.cli.lab.LabOptions
 import weir.lab.compare.{Load, Way}
 
-class CompareCommandSuite extends munit.FunSuite with TempFolder:
+class CompareCommandSuite extends munit.FunSuite with TempFolder with Eventually:
   override def munitTimeout: Duration = 2.minutes
 
   private def problem(args: String*): (Int, String, String) =
@@ -103,11 +103,8 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder:
       ProcessHandle.current.children.iterator.asScala.filter(child => all(child.pid.toString))
     val before = jvms.toSet
     val killer = Thread.startVirtualThread: () =>
-      var rival = Option.empty[ProcessHandle]
-      while rival.isEmpty do
-        Thread.sleep(5)
-        rival = jvms.find(!before(_))
-      rival.get.destroyForcibly(): Unit
+      eventually("the rival's JVM runs")(jvms.exists(!before(_)))
+      jvms.filter(!before(_)).foreach(_.destroyForcibly(): Unit)
     val code =
       CompareJob(settings, PrintWriter(out, true), PrintWriter(err, true)).run()
     killer.join()
