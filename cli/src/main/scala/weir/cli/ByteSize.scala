@@ -23,6 +23,12 @@ object ByteSize:
             s"It must be from ${show(least)} to ${show(most)}."
           )
         bytes.toLong
+      case number if number.nonEmpty && number.forall(_.isDigit) =>
+        throw BadInput(
+          option,
+          s"'$text' has no unit.",
+          s"Write ${number}B if it is bytes, or a unit such as kB or MB behind the number."
+        )
       case _ => throw BadInput(option, s"'$text' is not a size.", "Write it like 16MB or 512kB.")
 
   /** Returns the bytes of a size, or, on the left, a plain number from 0 to `mostItems`. */

@@ -16,6 +16,14 @@ class ByteSizeSuite extends FunSuite:
       val bad = intercept[BadInput](bytes(text))
       assert(bad.getMessage.startsWith("--x:"), bad.getMessage)
 
+  test("a size without a unit is refused in a line that says which unit to write"):
+    val bad = intercept[BadInput](ByteSize.parse("--max-body", "1048576", 1, 2_000_000_000L))
+    assertEquals(
+      bad.getMessage,
+      "--max-body: '1048576' has no unit. Write 1048576B if it is bytes, or a unit such as kB or " +
+        "MB behind the number."
+    )
+
   test("a plain number counts, and one with a unit measures"):
     assertEquals(ByteSize.countOrBytes("--x", "3", 8, 1000), Left(3))
     assertEquals(ByteSize.countOrBytes("--x", "0", 8, 1000), Left(0))
