@@ -120,7 +120,7 @@ class PostgresUrlSuite extends munit.FunSuite:
     try
       java.nio.file.Files.writeString(
         file,
-        "# mine\n[other]\nhost=o\n\n[shop]\nhost = s\nport=7\n#x\nuser=u\n\n[last]\nhost=l\n"
+        "# mine\n[other]\nhost=o\n\n[shop]\nhost=s\nport=7\n#x\nuser=u\n\n[last]\nhost=l\n"
       ): Unit
       val env = List("PGSERVICEFILE" -> s"$file", "PGPORT" -> "8", "PGDATABASE" -> "d")
       val url = parse("postgresql://me@/", ("PGSERVICE" -> "shop") :: env*)
@@ -128,6 +128,22 @@ class PostgresUrlSuite extends munit.FunSuite:
       assertEquals(parse("service=last", env*).jdbc, "jdbc:postgresql://l:8/d")
       val none = intercept[IllegalArgumentException](parse("service=none", env*)).getMessage
       assert(none.contains("the service none is not in") && none.contains(s"$file"), none)
+    finally java.nio.file.Files.delete(file)
+
+  test("of a service's lines for one name the first counts, and spaces are a part of the value"):
+    val file = java.nio.file.Files.createTempFile("weir-service", ".conf")
+    def written(lines: String*) =
+      java.nio.file.Files.writeString(file, ("[shop]" +: lines).mkString("\n")): Unit
+      parse("service=shop", "PGSERVICEFILE" -> s"$file")
+    try
+      val first = written("host=first", "host=second", "dbname=d", "user=u", "password= a b ")
+      assertEquals(
+        (first.jdbc, first.password),
+        ("jdbc:postgresql://first:5432/d", Some(" a b"))
+      )
+      val refused = intercept[IllegalArgumentException](written("host = h")).getMessage
+      assert(refused.contains(s"the file $file has a space"), refused)
+      assert(refused.contains("Write host=VALUE."), refused)
     finally java.nio.file.Files.delete(file)
 
   test("a jdbc: address is the driver's as it is"):
@@ -179,7 +195,8 @@ class PostgresUrlSuite extends munit.FunSuite:
       Files.writeString(
         file,
         "# all:*:*:*:no\nh:5432:d:u:one\nh:*:d:*:two\\:\\\\\n" +
-          "/run/pg:5432:*:*:four\nlocalhost:5432:s:*:five\n"
+          "/run/pg:5432:*:*:four\nlocalhost:5432:s:*:five\n" +
+          "six:*:*:*:end:of it\nseven:*:*:*:\\a\\\neight:*:*:*\n"
       ): Unit
       Files.setPosixFilePermissions(file, fromString("rw-------")): Unit
       assertEquals(password("host=h dbname=d user=u"), Some("one"))
@@ -188,6 +205,9 @@ class PostgresUrlSuite extends munit.FunSuite:
       assertEquals(password("host=h hostaddr=192.0.2.1 dbname=d user=u"), Some("one"))
       assertEquals(password("host=/run/pg dbname=d user=u"), Some("four"))
       assertEquals(password("host=/run/other dbname=s user=u"), Some("five"))
+      assertEquals(password("host=six dbname=d user=u"), Some("end"))
+      assertEquals(password("host=seven dbname=d user=u"), Some("a\\"))
+      assertEquals(password("host=eight dbname=d user=u"), None)
       assertEquals(password("host=other dbname=d user=u"), None)
       for mode <- List("rw-r-----", "rw----r--", "rw--w----") do
         Files.setPosixFilePermissions(file, fromString(mode)): Unit

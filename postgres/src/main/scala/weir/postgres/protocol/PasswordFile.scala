@@ -6,6 +6,7 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters.*
 
 /** libpq's password file: lines `host:port:database:user:password`, in which `*` matches anything.
+  * See docs/decisions/0040-done-here-beside-a-library.md.
   */
 private[postgres] object PasswordFile:
 
@@ -53,20 +54,15 @@ private[postgres] object PasswordFile:
       case error: IOException =>
         throw IllegalArgumentException(s"the file $file cannot be read: ${error.getMessage}")
 
-  /** Returns the fields of a line, five at most, unchanged; a colon after a backslash does not
-    * separate.
+  /** Returns the fields of a line, five at most, unchanged. A colon after a backslash does not
+    * separate; any other one does, also behind the password.
     */
   private def fields(line: String): Vector[String] =
-    val words = "(?:[^:\\\\]|\\\\.)*".r
-    val head = Iterator
-      .unfold(0)(from =>
-        Option.when(from <= line.length) {
-          val word = words.findPrefixOf(line.substring(from)).getOrElse("")
-          (word, from + word.length + 1)
-        }
-      )
-      .toVector
-    if head.size <= 5 then head else head.take(4) :+ head.drop(4).mkString(":")
+    val colons = escapedOrColon.findAllMatchIn(line).filter(_.matched == ":").map(_.start).toVector
+    val ends = -1 +: colons :+ line.length
+    ends.zip(ends.tail).map((before, end) => line.substring(before + 1, end)).take(5)
+
+  private val escapedOrColon = """\\.|:""".r
 
   private def fits(word: String, wanted: String): Boolean =
     word == "*" || unescape(word) == wanted

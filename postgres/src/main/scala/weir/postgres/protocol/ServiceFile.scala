@@ -4,7 +4,10 @@ import java.io.IOException
 import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters.*
 
-/** libpq's file of named connections: a line `[shop]`, then lines like `host=db.example`. */
+/** libpq's file of named connections: a line `[shop]`, then lines like `host=db.example`. As in
+  * libpq, spaces around `=` belong to the name and to the value, and the first of two lines for one
+  * name counts. See docs/decisions/0040-done-here-beside-a-library.md.
+  */
 private[postgres] object ServiceFile:
 
   /** Returns the parameters of `service` in the file of `PGSERVICEFILE`, or in the user's file, or
@@ -32,8 +35,13 @@ private[postgres] object ServiceFile:
       case Nil => None
       case _ :: rest =>
         val own = rest.takeWhile(!_.startsWith("[")).filterNot(l => l.isEmpty || l.startsWith("#"))
-        Some(own.map(word).toMap)
+        Some(own.reverse.map(word(file, _)).toMap) // of two alike the first is the last
 
-  private def word(line: String): (String, String) =
+  private def word(file: Path, line: String): (String, String) =
     val (name, value) = line.span(_ != '=')
-    LibpqWords.known(name.trim) -> value.drop(1).trim
+    if name.endsWith(" ") then
+      throw IllegalArgumentException(
+        s"the file $file has a space between a name and its '=', which libpq does not allow. " +
+          s"Write ${LibpqWords.known(name.trim)}=VALUE."
+      )
+    LibpqWords.known(name) -> value.drop(1)
