@@ -2,6 +2,7 @@ package weir.testkit
 
 import java.util.concurrent.TimeoutException
 import scala.concurrent.duration.*
+import weir.std.RateLimiter
 import weir.{Outcome, Queue, Ref, Resource, Semaphore, Task}
 
 class EverywhereSuite extends munit.FunSuite:
@@ -40,6 +41,17 @@ class EverywhereSuite extends munit.FunSuite:
       yield ()
     }: Unit
     assertEquals(times.toSet, Set(0L, 1L, 3L))
+
+  test("an alarm that finds its monitor held rings once the holder has left it"):
+    val limits = ExploreLimits(time = 2.seconds, inside = List("weir.std.RateLimiter"))
+    TestRuntime.cancelEverywhere(limits) { cancelled =>
+      for
+        limiter <- RateLimiter(1, 1.second)
+        _ <- limiter.acquire
+        _ <- cancelled(limiter.acquire)
+        _ <- limiter.acquire
+      yield ()
+    }: Unit
 
   test("a resource that a cancel leaves open is found: acquired before the finalizer is in place"):
     val error = intercept[ExploreFailure](TestRuntime.cancelEverywhere() { cancelled =>

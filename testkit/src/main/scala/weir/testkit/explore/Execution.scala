@@ -282,6 +282,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       touch(strand, monitor, "monitor", site)
       while !monitors.isFreeFor(monitor, strand) do
         strand.wants = monitor
+        if strand.alarm ne null then throw Postponed()
         choosing(strand, continues = false)
         objects.touch(objects.of(monitor), "monitor", Site.WRITE, strand)
       strand.wants = null

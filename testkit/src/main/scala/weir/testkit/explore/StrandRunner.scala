@@ -69,7 +69,8 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
           objects.touch(objects.of(alarm), "", Site.WRITE, strand)
           if !strand.isRemoved then
             if recorder ne null then recorder.nn.rings(strand, clock.elapsedNanos)
-            alarm.ring()
+            try alarm.ring()
+            catch case _: Postponed => strand.state = Strand.Ready
         case null =>
           strand.state = Strand.Blocked
           strand.act.nn()
@@ -244,6 +245,12 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   def yieldHere(): Unit =
     val strand = here
     if strand ne null then choosing(strand, continues = false) else Thread.`yield`()
+
+/** Ends the ring of an alarm that finds its monitor held, before it has done anything: on the
+  * driver an alarm cannot give way to the holder. It rings again once the monitor is free.
+  */
+private[explore] final class Postponed
+    extends Error("The alarm rings once its monitor is free.", null, false, false)
 
 /** Ends the code of an exploration that nobody waits for any more. */
 private[explore] final class Abandoned
