@@ -37,94 +37,6 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
-// Tests run in a JVM of their own for each module, one suite after the other; or in several.
-lazy val testSettings = Seq(
-  libraryDependencies ++= Seq(
-    "org.scalameta" %% "munit" % "1.3.0" % Test,
-    "org.scalameta" %% "munit-scalacheck" % "1.3.0" % Test
-  ),
-  Test / fork := true,
-  Test / testListeners += Verify.clock(thisProject.value.id),
-  Test / parallelExecution := false,
-  // What hangs is ended, and told by its name.
-  Test / unmanagedJars += Attributed.blank(
-    (LocalProject("testLimit") / Compile / packageBin).value
-  ),
-  Test / testOptions +=
-    Tests.Argument(TestFrameworks.MUnit, "--run-listener=weir.testlimit.TestLimit"),
-  Test / javaOptions ++= sys.props.collect {
-    case (key, value) if key.startsWith("weir.") => s"-D$key=$value"
-  }.toSeq,
-  Test / javaOptions += s"-Dweir.innerPackages=${innerPackages.mkString(",")}",
-  // Libraries built with an older Scala use sun.misc.Unsafe, which JDK 25 warns about.
-  Test / javaOptions += "--sun-misc-unsafe-memory-access=allow",
-  // Most of what tests run is over before the better compiler would pay: that would be a third of
-  // the processors' time. Nor has it much in its heap. Where time is plenty, the code runs as it
-  // does for users.
-  Test / javaOptions ++= (if (Verify.isLong) Nil else "-Xmx1g" +: quickStart),
-  Test / javaOptions ++= archivingForLater((Test / target).value / "test.jsa"),
-  Test / javaOptions += {
-    val flags = quickStart ++ archived((Test / target).value / "test.jsa")
-    s"-Dweir.child=${flags.mkString(" ")}"
-  },
-  // With folders in its class path a JVM has no archive.
-  Test / fullClasspath := (Test / fullClasspathAsJars).value
-) ++ ExampleProjects.moduleSettings
-
-val quickStart = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-
-// The classes of a JVM that has ended before, as they were in its memory: a third less for a start.
-// An archive that is not there, or does not fit, is ignored without a word.
-def archived(file: File) = s"-XX:SharedArchiveFile=$file" +:
-  Seq("cds", "cds+dynamic", "aot").map(tag => s"-Xlog:$tag=off")
-
-// The first such JVM that ends writes it, which takes it a second.
-def archiving(file: File) = "-XX:+AutoCreateSharedArchive" +: archived(file)
-
-// For the next run of the tests, which a fresh checkout of continuous integration never sees.
-def archivingForLater(file: File) =
-  if (sys.env.get("CI").contains("true")) archived(file) else archiving(file)
-
-// Writes the archive of a module's tests, where there is none of these jars, by running a program.
-def archiveOf(program: String*) = Def.task {
-  val log = streams.value.log
-  val jars = (Test / fullClasspathAsJars).value.files
-  val file = (Test / target).value / "test.jsa"
-  if (!file.exists || jars.exists(_.lastModified > file.lastModified)) {
-    val options = quickStart ++ archiving(file) ++
-      Seq("--enable-native-access=ALL-UNNAMED", "-cp", jars.mkString(java.io.File.pathSeparator))
-    val silent = ForkOptions()
-      .withOutputStrategy(OutputStrategy.CustomOutput(java.io.OutputStream.nullOutputStream))
-    val ended = IO.withTemporaryDirectory(folder =>
-      Fork.java(silent.withWorkingDirectory(folder), options ++ program)
-    )
-    if (ended != 0) log.warn("no archive of classes: JVMs start more slowly")
-  }
-}
-
-// For tests that have much to do with databases and brokers.
-val filesInMemory = Test / javaOptions ++= MemoryFolder.options
-
-// The tests of a large module run in several JVMs side by side, each with its share of the suites:
-// they wait half of the time, for clocks, servers and other JVMs. Not so those of Kafka and of
-// other libraries: two brokers, or two servers, take longer to start than that saves.
-def inJvms(count: Int) = Seq(
-  Test / parallelExecution := true, // of the JVMs: each runs its suites one after the other
-  Test / testForkedParallel := false,
-  Test / testGrouping := {
-    val options = (Test / forkOptions).value
-    for ((share, part) <- Shares((Test / definedTests).value, count).zipWithIndex)
-      yield Tests.Group(s"part $part", share, Tests.SubProcess(options))
-  }
-)
-
-// Two JVMs of tests for each processor, one of which waits: `Verify` has the tests of several
-// modules side by side. With more the whole takes as long, and what has short timeouts fails.
-Global / concurrentRestrictions := Seq(
-  Tags.limitAll(2 * java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.exclusiveGroup(Tags.Clean)
-)
-
 val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
@@ -134,7 +46,7 @@ val kafkaVersion = "4.4.0"
 
 // The packages that are no API. Scaladoc leaves them out, docs/compatibility.md promises nothing
 // about them, and the suites of `rules` keep other modules from using them.
-lazy val innerPackages =
+ThisBuild / innerPackages :=
   (Seq("app", "fiber", "group", "macros", "runtime", "stream", "sync", "task", "trace") ++
     Seq("testkit.agent", "testkit.explore") ++
     Seq("apply", "input", "jobs", "journal", "protocol", "queue", "split").map("postgres." + _) :+
@@ -152,7 +64,7 @@ lazy val apiPages = Def.setting {
     s"-source-links:github://weir-scala/weir/$source",
     "-doc-root-content",
     root.toString
-  ) ++ innerPackages.map("-skip-by-id:" + _) :+ "-skip-by-id:fs2"
+  ) ++ innerPackages.value.map("-skip-by-id:" + _) :+ "-skip-by-id:fs2"
   // sbt names the project too, and scaladoc warns of the second name.
   (options: Seq[String]) => options.patch(options.indexOf("-project"), Nil, 2) ++ pages
 }
