@@ -4,7 +4,7 @@ package stream
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 import org.scalacheck.Gen
-import org.scalacheck.Prop.forAll
+import org.scalacheck.Prop.forAllNoShrink
 import scala.concurrent.duration.*
 import weir.group.HelperRequests
 import weir.runtime.{Job, Scheduler, SystemTimers}
@@ -118,7 +118,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
     yield (kinds, fails, limit, buffer, take)
 
   property("random effects: results in order, none lost, at most as many at a time as may") {
-    forAll(programs) { (kinds, fails, limit, buffer, take) =>
+    forAllNoShrink(programs) { (kinds, fails, limit, buffer, take) =>
       val running = AtomicInteger()
       val tooMany = AtomicBoolean()
       def effect(kind: Int, i: Int): Task[Int] =

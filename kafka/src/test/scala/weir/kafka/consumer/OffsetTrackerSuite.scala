@@ -2,7 +2,7 @@ package weir.kafka.consumer
 
 import munit.ScalaCheckSuite
 import org.scalacheck.{Gen, Prop}
-import org.scalacheck.Prop.forAll
+import org.scalacheck.Prop.{forAll, forAllNoShrink}
 import scala.collection.immutable.SortedSet
 
 /** The tracker and its maps, compared with sets of offsets. */
@@ -30,27 +30,27 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
   private def next(offsets: Vector[Long]): Long = offsets.last + 1
 
   property("the prefix ends at the first record that is not done"):
-    forAll(partition) { (offsets, done) =>
+    forAllNoShrink(partition) { (offsets, done) =>
       val tracker = trackerOf(offsets, done)
       val model = offsets.find(!done(_)).getOrElse(next(offsets))
       Prop(tracker.prefixEnd == model)
     }
 
   property("the order in which records are done makes no difference"):
-    forAll(partition, Gen.long) { case ((offsets, done), seed) =>
+    forAllNoShrink(partition, Gen.long) { case ((offsets, done), seed) =>
       val shuffled = scala.util.Random(seed).shuffle(done.toVector)
       val (one, other) = (trackerOf(offsets, done), trackerOf(offsets, shuffled))
       Prop(one.progress(4096) == other.progress(4096))
     }
 
   property("a restart reads what is not done, and nothing else"):
-    forAll(partition) { (offsets, done) =>
+    forAllNoShrink(partition) { (offsets, done) =>
       val progress = trackerOf(offsets, done).progress(1 << 20).get
       Prop(progress.isWhole && restart(progress, offsets) == offsets.filterNot(done))
     }
 
   property("where the map is too long, a restart reads all that is not done, and the map fits"):
-    forAll(partition, Gen.choose(0, 60)) { case ((offsets, done), limit) =>
+    forAllNoShrink(partition, Gen.choose(0, 60)) { case ((offsets, done), limit) =>
       val progress = trackerOf(offsets, done).progress(limit).get
       val read = restart(progress, offsets)
       val kept = offsets.filterNot(done)
@@ -61,7 +61,7 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
     }
 
   property("a commit early after a restart keeps what the map says beyond it"):
-    forAll(partition, Gen.choose(0.0, 1.0)) { case ((offsets, done), share) =>
+    forAllNoShrink(partition, Gen.choose(0.0, 1.0)) { case ((offsets, done), share) =>
       val first = trackerOf(offsets, done).progress(1 << 20).get
       val again = OffsetTracker(DoneMap.decode(first.offset, first.metadata))
       val read = offsets.filter(_ >= first.offset)
@@ -74,14 +74,15 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
     }
 
   property("records that are gone after a restart hold up no prefix"):
-    forAll(partition, Gen.choose(0.0, 1.0), Gen.long) { case ((offsets, done), share, seed) =>
-      val progress = trackerOf(offsets, done).progress(1 << 20).get
-      val random = scala.util.Random(seed)
-      val left = offsets.filter(_ >= progress.offset).filter(_ => random.nextDouble() < share)
-      val again = OffsetTracker(DoneMap.decode(progress.offset, progress.metadata))
-      left.foreach(offset => if again.add(offset) then again.done(offset): Unit)
-      again.moveTo(next(offsets))
-      Prop(again.prefixEnd == next(offsets))
+    forAllNoShrink(partition, Gen.choose(0.0, 1.0), Gen.long) {
+      case ((offsets, done), share, seed) =>
+        val progress = trackerOf(offsets, done).progress(1 << 20).get
+        val random = scala.util.Random(seed)
+        val left = offsets.filter(_ >= progress.offset).filter(_ => random.nextDouble() < share)
+        val again = OffsetTracker(DoneMap.decode(progress.offset, progress.metadata))
+        left.foreach(offset => if again.add(offset) then again.done(offset): Unit)
+        again.moveTo(next(offsets))
+        Prop(again.prefixEnd == next(offsets))
     }
 
   property("runs of records are added as one by one"):
