@@ -16,6 +16,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   choice points too
   * @param inside prefixes of the names of classes of Weir's own, of which each access is a choice
   *   point, those to plain fields too: for tests of Weir itself
+  * @param earlyTimers true if a sleep or a timeout may end while other fibers can still run, as if
+  *   their steps took that long; false if time passes only when nothing can run. With it there are
+  *   many more orders, so it is for programs of a few steps.
   */
 final case class ExploreLimits(
     preemptions: Int = 2,
@@ -24,7 +27,8 @@ final case class ExploreLimits(
     seed: Long = 1,
     steps: Int = 20_000,
     plainFields: Boolean = true,
-    inside: List[String] = Nil
+    inside: List[String] = Nil,
+    earlyTimers: Boolean = false
 ):
   require(preemptions >= 0, s"ExploreLimits: preemptions was $preemptions. It must be at least 0.")
   require(depth >= 1, s"ExploreLimits: depth was $depth. It must be at least 1.")

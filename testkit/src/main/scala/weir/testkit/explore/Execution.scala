@@ -66,6 +66,7 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
     mostSteps = limits.steps
     point.heldBack = -1
     point.disturbing = -1
+    point.mover = -1
     point.isLast = false
     point.branches = false
     point.step = 0
@@ -282,7 +283,6 @@ private[testkit] final class Execution(limits: StepLimits) extends StrandRunner(
       touch(strand, monitor, "monitor", site)
       while !monitors.isFreeFor(monitor, strand) do
         strand.wants = monitor
-        if strand.alarm ne null then throw Postponed()
         choosing(strand, continues = false)
         objects.touch(objects.of(monitor), "monitor", Site.WRITE, strand)
       strand.wants = null

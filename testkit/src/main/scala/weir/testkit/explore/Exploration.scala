@@ -22,7 +22,12 @@ private[testkit] object Exploration:
       Instrumentation.install()
       Instrumentation.reportPlainFields(limits.inside)
       val execution = Execution(
-        StepLimits(limits.steps, plainFields = limits.plainFields, inside = limits.inside)
+        StepLimits(
+          limits.steps,
+          plainFields = limits.plainFields,
+          inside = limits.inside,
+          earlyTimers = limits.earlyTimers
+        )
       )
       onItsThread(execution, limits)(
         Explorer(execution, () => program(execution), limits).explore()

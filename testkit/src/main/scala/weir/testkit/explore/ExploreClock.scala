@@ -9,23 +9,41 @@ import weir.runtime.{Alarm, AlarmAfter, Timers}
 
 /** The clock of an explored program. It moves when nothing can run, to the time of the next alarms,
   * which are then due together: their order is a choice. Used by one thread at a time.
+  *
+  * @param touched called before each access of the program's
+  * @param removed called when an alarm was removed before it was due
+  * @param removedDue removes an alarm that is due; returns false if it rings
   */
-private[explore] final class ExploreClock(removed: Alarm => Boolean) extends Timers:
+private[explore] final class ExploreClock(
+    touched: () => Unit,
+    removed: () => Unit,
+    removedDue: Alarm => Boolean
+) extends Timers:
   private val alarms = ArrayBuffer[Alarm]()
   private val begin = 1_000_000_000L
   private var now = begin
 
-  def nanoTime: Long = now
-  def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)
+  def nanoTime: Long =
+    touched()
+    now
+
+  def realTime: Instant =
+    touched()
+    Instant.ofEpochSecond(0, elapsedNanos)
   def elapsedNanos: Long = now - begin
   def size: Int = alarms.size
 
-  def add(alarm: Alarm): Unit = alarms += alarm
+  def add(alarm: Alarm): Unit =
+    touched()
+    alarms += alarm
 
   def remove(alarm: Alarm): Boolean =
+    touched()
     val index = alarms.indexWhere(_ eq alarm)
-    if index >= 0 then alarms.remove(index): Unit
-    index >= 0 || removed(alarm)
+    if index >= 0 then
+      alarms.remove(index): Unit
+      removed()
+    index >= 0 || removedDue(alarm)
 
   def reset(): Unit =
     alarms.clear()

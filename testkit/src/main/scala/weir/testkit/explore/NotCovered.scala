@@ -10,11 +10,14 @@ private[explore] object NotCovered:
   def apply(execution: Execution): List[String] =
     val always = List(
       "fields, arrays and collections inside of libraries, unless a lock or an atomic guards them",
-      "initializers of classes, objects and lazy values, each of which runs in one piece",
-      "spurious wake-ups, and timeouts that end while another fiber can run",
+      "initializers of classes, objects and lazy values: no other fiber takes over inside of one",
+      "spurious wake-ups",
       "reordering by the processor or the JIT compiler: each access is visible to all at once"
     )
-    byName(execution) ++ notRewritten ++ always
+    val timers = Option.unless(execution.limits.earlyTimers)(
+      "timeouts that end while another fiber can run, unless earlyTimers is set"
+    )
+    byName(execution) ++ notRewritten ++ always ++ timers
 
   private def notRewritten: List[String] =
     val failures = Instrumentation.failures.toList.sortBy(_._1)

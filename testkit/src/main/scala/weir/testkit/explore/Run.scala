@@ -8,7 +8,8 @@ private[explore] final case class StepLimits(
     steps: Int = 20_000,
     patienceNanos: Long = 20_000_000,
     plainFields: Boolean = false,
-    inside: List[String] = Nil
+    inside: List[String] = Nil,
+    earlyTimers: Boolean = false
 ):
   /** Returns true if each access at `site`, in this library's own code, is a choice point. */
   def isInside(site: Site): Boolean = inside.nonEmpty && inside.exists(site.inClass.startsWith)

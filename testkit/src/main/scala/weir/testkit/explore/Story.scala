@@ -68,9 +68,9 @@ private[explore] object Story:
     Told(strands.map(head(recorder, _)), rows.toVector, ends(recorder, run), error(recorder, run))
 
   private def head(recorder: Recorder, strand: Strand): String =
-    if strand.act ne null then "what disturbs"
-    else if strand.alarm ne null then s"alarm ${strand.id + 1}"
+    if strand.alarm ne null then s"alarm ${strand.id + 1}"
     else if strand.ownThread ne null then s"thread ${strand.id + 1}"
+    else if strand.fiber eq null then "the disturbance"
     else if strand.id == 0 then "fiber 1 (the test)"
     else
       val begin = recorder.begin(strand)

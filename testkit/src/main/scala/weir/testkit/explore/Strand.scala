@@ -4,7 +4,8 @@ import weir.fiber.FiberCore
 import weir.runtime.{Alarm, Job}
 
 /** A strand takes steps in an explored program: it is a fiber, a thread that a fiber has started,
-  * or an alarm that is due.
+  * an alarm that is due, or the action that disturbs the program. Each runs on a virtual thread, so
+  * that it can wait for a lock. Only the strand that moves the clock has none.
   *
   * `id` counts the strands of a run in the order in which they were made. `clock` has, for each
   * strand, the number of the last of its steps that must come before the next step of this one.
@@ -17,10 +18,9 @@ private[explore] final class Strand(val id: Int, val creator: Strand | Null, var
   var alarm: Alarm | Null = null
   var ownThread: Mount | Null = null
 
-  /** The action of a strand that disturbs the program, once, or that moves the clock. */
-  var act: (() => Unit) | Null = null
-
-  /** The fiber's next slice, while that is queued. */
+  /** The fiber's next slice, while that is queued. For an alarm, or the strand that disturbs the
+    * program: its action, until that begins.
+    */
   var job: Job | Null = null
 
   /** The thread that it has not left; null for a fiber that is queued or suspended. */

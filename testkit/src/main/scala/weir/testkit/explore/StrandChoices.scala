@@ -3,14 +3,14 @@ package weir.testkit.explore
 import java.util.IdentityHashMap
 import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{FiberCore, TaskFiber}
-import weir.runtime.Alarm
+import weir.runtime.{Alarm, Job}
 import weir.testkit.agent.Site
 
 /** Decides who takes the next step of a program: which strands can, which of them the strategy
   * chooses, and when the clock moves.
   */
-private[testkit] abstract class StrandChoices(limits: StepLimits):
-  val clock: ExploreClock = ExploreClock(removed)
+private[testkit] abstract class StrandChoices(val limits: StepLimits):
+  val clock: ExploreClock = ExploreClock(() => touchClock(), () => mayRing(), removedDue)
   protected val monitors = Monitors()
 
   // of the present run
@@ -42,9 +42,12 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
   /** The thread that runs, on the driver or carried by it. */
   protected var carried: Thread | Null = null
 
-  /** The strand that disturbs the program, and the strand that moves the clock then; null for none.
-    */
+  /** The strand that disturbs the program; null for none. */
   protected var disturbing: Strand | Null = null
+
+  /** The strand that moves the clock; null while the clock moves by itself, as soon as nothing can
+    * run.
+    */
   protected var clockMover: Strand | Null = null
 
   /** The fiber of the program as a whole. */
@@ -64,8 +67,17 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
   /** Reports that a thread can go on, as the JDK has said. */
   protected def ready(continuation: Runnable): Unit
 
+  /** Returns the job by which a worker's thread runs `action`, as a strand that is no fiber. */
+  protected def jobOf(action: () => Unit): Job
+
+  /** Runs the step of an alarm that is due. */
+  protected def ring(strand: Strand): Unit
+
   /** Returns true if a fiber waits for a thread of the operating system that runs its call. */
   protected def callsElsewhere: Boolean
+
+  /** Returns the strand that runs on the calling thread; null if this is not explored code. */
+  protected def here: Strand | Null
 
   protected def add(): Strand =
     val creator = current
@@ -90,8 +102,9 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     while i < strands.length do
       if isEnabled(strands(i)) then enabled += i
       i += 1
+    if limits.earlyTimers then offerClock(): Unit
     if (previous ne null) && !continues then leaveToOthers(previous)
-    offerClock()
+    if !limits.earlyTimers then offerClockOrDisturbance()
     if enabled.isEmpty then null
     else
       point.previous = if previous eq null then -1 else previous.id
@@ -107,28 +120,48 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     id
 
   /** While nothing can run except the strand that disturbs, the clock may move before that one. */
-  private def offerClock(): Unit =
+  private def offerClockOrDisturbance(): Unit =
+    if point.enabled.forall(_ == point.disturbing) && offerClock() then point.branches = true
+
+  /** Lets the strand that moves the clock take the next step, if there is one and an alarm is set.
+    */
+  private def offerClock(): Boolean =
     val mover = clockMover
-    if (mover ne null) && clock.size > 0 && !hasEnded &&
-      point.enabled.forall(_ == point.disturbing)
-    then
-      point.enabled += mover.id
+    val moves = (mover ne null) && clock.size > 0 && !hasEnded
+    if moves then
+      point.enabled += mover.nn.id
       point.enabled.sortInPlace(): Unit
-      point.branches = true
+    moves
+
+  private def addMover(): Unit =
+    if clockMover eq null then
+      val mover = add()
+      clockMover = mover
+      point.mover = mover.id
+
+  /** Records an access of the program's to the clock, if others may move it at any time: a move
+    * conflicts with each access before.
+    */
+  private def touchClock(): Unit =
+    if limits.earlyTimers then
+      val strand = here
+      if strand ne null then
+        current = null
+        addMover()
+        objects.touch(objects.of(clock), "", Site.READ, strand)
+        current = strand
 
   /** Lets `act` come at any time from now on, once; null if the program's own code is disturbed. */
   def disturb(act: (() => Unit) | Null): Unit =
     if disturbing ne null then
       throw IllegalStateException("A test disturbs one task. It was called for a second one.")
     val strand = add()
-    strand.act = act
-    strand.state = if act eq null then Strand.Blocked else Strand.Ready
     disturbing = strand
     point.disturbing = strand.id
     if act ne null then
-      val mover = add()
-      mover.act = () => jump(): Unit
-      clockMover = mover
+      strand.job = jobOf(act)
+      strand.state = Strand.Ready
+      addMover()
 
   /** Waits until the JVM has handed a monitor on to a thread that was notified. It does so by a
     * thread of its own, which a busy machine may delay.
@@ -175,27 +208,42 @@ private[testkit] abstract class StrandChoices(limits: StepLimits):
     (wants eq null) || monitors.isFreeFor(wants, strand)
   }
 
-  /** Moves the clock to the next alarms. All earlier steps come before all later ones. */
+  /** Moves the clock to the next alarms. Unless timers are early, all steps before come before all
+    * steps after.
+    */
   protected def jump(): Boolean =
     val due = clock.jump()
     if due.nonEmpty then
-      val all = new Array[Int](strands.length)
-      strands.foreach(strand => Clocks.join(all, strand.clock))
-      strands.foreach(strand => strand.clock = all)
+      if limits.earlyTimers then
+        val mover = current
+        if mover ne null then objects.touch(objects.of(clock), "", Site.WRITE, mover)
+      else
+        val all = new Array[Int](strands.length)
+        strands.foreach(strand => Clocks.join(all, strand.clock))
+        strands.foreach(strand => strand.clock = all)
       for alarm <- due do
         val strand = add()
-        strand.clock = all
+        if !limits.earlyTimers then strand.clock = strands.head.clock
         strand.alarm = alarm
+        strand.job = jobOf(() => ring(strand))
         strand.state = Strand.Ready
     due.nonEmpty
+
+  /** Tries the order in which the alarm that the present step removes rings before that step. No
+    * race tells of it, since the clock does not move for it in this order.
+    */
+  private def mayRing(): Unit =
+    if limits.earlyTimers then
+      val strand = here
+      if strand ne null then strategy.race(strand.step.nn.index, point.mover)
 
   /** Removes an alarm that is due, so that it does not ring any more. Its strand stays: the
     * exploration must see that it might have rung before, so its step is an access to the alarm, as
     * the removal is.
     */
-  protected def removed(alarm: Alarm): Boolean =
+  protected def removedDue(alarm: Alarm): Boolean =
     strands.find(_.alarm eq alarm) match
-      case Some(strand) if strand.state == Strand.Ready && !strand.isRemoved =>
+      case Some(strand) if (strand.job ne null) && !strand.isRemoved =>
         strand.isRemoved = true
         val by = current
         if by ne null then objects.touch(objects.of(alarm), "", Site.WRITE, by)

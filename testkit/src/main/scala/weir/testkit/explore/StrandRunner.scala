@@ -1,7 +1,7 @@
 package weir.testkit.explore
 
 import weir.fiber.{FiberCore, Waiter}
-import weir.runtime.{Alarm, Job}
+import weir.runtime.{ExecutionThread, Job}
 import weir.testkit.VirtualThreads
 import weir.testkit.agent.Site
 import weir.{ContextHook, WeirRuntime}
@@ -49,32 +49,39 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     if chosen ne null then chosen
     else if ran ne disturbing then decideOutside(ran, continues = false)
     else
-      val previous = if point.previous < 0 then null else strands(point.previous)
-      decideOutside(previous, (previous ne null) && point.continues && isEnabled(previous))
+      val previous = disturbed
+      decideOutside(previous, (previous ne null) && goesOn && isEnabled(previous.nn))
 
   /** Lets `strand` run until it leaves the carrier. */
   protected def resume(strand: Strand): Unit =
     strand.state = Strand.Running
     current = strand
-    if (strand.alarm ne null) || (strand.act ne null) then onDriver(strand)
-    else carry(strand)
+    if strand eq clockMover then moveClock(strand) else carry(strand)
+    if thrown ne null then throw thrown.nn
 
-  /** Runs the step of an alarm, or of the strand that disturbs. */
-  private def onDriver(strand: Strand): Unit =
+  /** Moves the clock, on the driver. Touches nothing of the program's. */
+  private def moveClock(mover: Strand): Unit =
     carried = driver
-    try
-      strand.alarm match
-        case alarm: Alarm =>
-          strand.state = Strand.Ended
-          objects.touch(objects.of(alarm), "", Site.WRITE, strand)
-          if !strand.isRemoved then
-            if recorder ne null then recorder.nn.rings(strand, clock.elapsedNanos)
-            try alarm.ring()
-            catch case _: Postponed => strand.state = Strand.Ready
-        case null =>
-          strand.state = Strand.Blocked
-          strand.act.nn()
-    finally current = null
+    mover.state = Strand.Blocked
+    jump(): Unit
+    current = null
+
+  /** What an alarm has thrown, or the action that disturbs; null for nothing. */
+  private var thrown: Throwable | Null = null
+
+  protected def jobOf(action: () => Unit): Job = new Job:
+    def runSlice(on: ExecutionThread): Unit =
+      try action()
+      catch
+        case _: Abandoned => ()
+        case error: Throwable => thrown = error
+
+  protected def ring(strand: Strand): Unit =
+    val alarm = strand.alarm.nn
+    objects.touch(objects.of(alarm), "", Site.WRITE, strand)
+    if !strand.isRemoved then
+      if recorder ne null then recorder.nn.rings(strand, clock.elapsedNanos)
+      alarm.ring()
 
   private def carry(strand: Strand): Unit =
     val mount = strand.mount match
@@ -117,6 +124,15 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     strand.job = null
     strand.mount = mount
     mount.strand = strand
+    if strand eq disturbing then
+      disturbed = if point.previous < 0 then null else strands(point.previous)
+      goesOn = point.continues
+
+  /** The strand that had taken the step before the program was disturbed, and whether it could go
+    * on.
+    */
+  private var disturbed: Strand | Null = null
+  private var goesOn = false
 
   // ---- reports of the scheduler and the JDK ----
 
@@ -187,11 +203,13 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     current = null
     if ended.nn.mount eq mount then ended.nn.mount = null
     if ended.nn.state == Strand.Running then
-      if ended.nn.fiber.nn.outcome ne null then ended.nn.state = Strand.Ended
+      val fiber = ended.nn.fiber
+      if (fiber eq null) || (fiber.nn.outcome ne null) then ended.nn.state = Strand.Ended
       else
         ended.nn.state = Strand.Blocked
         if recorder ne null then recorder.nn.waits(ended.nn)
-    val next = decide(ended, continues = false)
+    // After the action that disturbs, the driver finds the strand that was disturbed.
+    val next = if ended eq disturbing then null else decide(ended, continues = false)
     if (next ne null) && (next.nn.job ne null) && point.step < mostSteps then
       next.nn.state = Strand.Running
       this.mount(worker, next.nn)
@@ -203,7 +221,6 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
 
   // ---- switching ----
 
-  /** Returns the strand that runs on the calling thread; null if this is not explored code. */
   protected def here: Strand | Null = if Thread.currentThread() eq carried then current else null
 
   protected def choosing(strand: Strand, continues: Boolean): Unit =
@@ -234,6 +251,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   private def refuse(strand: Strand, refused: Strand): Unit =
     chosen = null
     point.step -= 1
+    progress -= 2 // this step and the one that begins again: a thread that never leaves hangs
     refused.clock = refused.before
     if point.isPreemption(refused.id) then preemptions -= 1
     if choices.nonEmpty && choices.last._1 == point.step then
@@ -245,12 +263,6 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
   def yieldHere(): Unit =
     val strand = here
     if strand ne null then choosing(strand, continues = false) else Thread.`yield`()
-
-/** Ends the ring of an alarm that finds its monitor held, before it has done anything: on the
-  * driver an alarm cannot give way to the holder. It rings again once the monitor is free.
-  */
-private[explore] final class Postponed
-    extends Error("The alarm rings once its monitor is free.", null, false, false)
 
 /** Ends the code of an exploration that nobody waits for any more. */
 private[explore] final class Abandoned

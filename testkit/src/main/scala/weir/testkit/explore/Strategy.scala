@@ -46,11 +46,14 @@ private[explore] final class Point:
   /** True if that strand comes now, if it has not come before. */
   var isLast = false
 
+  /** The strand that moves the clock; -1 for none. */
+  var mover = -1
+
   /** True if each choice is tried, whatever the races. */
   var branches = false
 
   /** Returns the choice if nothing else is wanted: no pre-emption, or else the next strand in turn.
-    * The strand that disturbs is the last.
+    * The clock moves after all others, and the strand that disturbs is the last.
     */
   def default: Int =
     if isLast && enabled.contains(disturbing) then disturbing
@@ -62,11 +65,13 @@ private[explore] final class Point:
       var i = 0
       while found < 0 && i < enabled.length do
         val id = enabled(i)
-        if id != disturbing then
+        if id != disturbing && id != mover then
           if first < 0 then first = id
           if id > previous then found = id
         i += 1
-      if found >= 0 then found else first
+      if found >= 0 then found
+      else if first >= 0 then first
+      else mover
 
   def isPreemption(chosen: Int): Boolean =
     continues && chosen != previous && chosen != disturbing

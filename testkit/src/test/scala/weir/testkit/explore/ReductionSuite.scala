@@ -59,6 +59,7 @@ class ReductionSuite extends munit.FunSuite:
     "field" -> ((s, _) => Task(s.field)),
     "cede" -> ((_, _) => Task.cede),
     "sleep" -> ((_, _) => Task.sleep(1.milli)),
+    "timeout" -> ((s, _) => s.queue.take.timeoutTo(1.milli, Task.pure(-1))),
     "log" -> ((s, n) => Task(s.log.add(n)).andThen(Task(s.log.size)))
   )
 
@@ -107,11 +108,17 @@ class ReductionSuite extends munit.FunSuite:
       more = search.next()
     Option.when(!more)((ends.toSet, orders))
 
-  test(s"random programs end as in all orders with at most 0, 1 and 2 pre-emptions, seed $seed"):
+  for earlyTimers <- List(false, true) do
+    val timers = if earlyTimers then ", with early timers" else ""
+    test(s"random programs end as in all orders with at most 0, 1 and 2 pre-emptions$timers"):
+      compare(StepLimits(patienceNanos = 0, earlyTimers = earlyTimers))
+
+  private def compare(limits: StepLimits): Unit =
     Instrumentation.install()
-    val execution = Execution(StepLimits(patienceNanos = 0))
+    val execution = Execution(limits)
     val random = SplittableRandom(seed)
     var compared, reduced, all = 0
+    val programs = if limits.earlyTimers then this.programs / 3 else this.programs
     for _ <- 1 to programs do
       val program = this.random(random)
       execution.run(() => program.task(), Replay(Nil), null): Unit
@@ -125,5 +132,5 @@ class ReductionSuite extends munit.FunSuite:
           all += allOrders
           assertEquals(expected -- found, Set.empty, s"not found under the bound $bound: $program")
           assertEquals(found -- expected, Set.empty, s"found only with the reduction: $program")
-    println(s"$compared searches of random programs: $reduced orders instead of $all")
+    println(s"seed $seed: $compared searches, $reduced orders instead of $all, $limits")
     assert(compared > programs, s"$compared")
