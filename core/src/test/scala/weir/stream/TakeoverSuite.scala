@@ -131,7 +131,7 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
         else
           Task {
             if running.incrementAndGet() > limit then tooMany.set(true)
-          }.andThen(work(kind)).guarantee(Task(running.decrementAndGet()).void).as(i)
+          }.bracket(_ => work(kind))(_ => Task(running.decrementAndGet()).void).as(i)
       val stream = Stream.emits(kinds.zipWithIndex).map((kind, i) => kind * 1000 + i)
       val all = parEvalMap(stream, limit, buffer)(n => effect(n / 1000, n % 1000))
       val got = seen(all.take(take)).runSync()
