@@ -35,7 +35,7 @@ object TestJvms extends AutoPlugin {
       Test / fork := true,
       Test / testListeners += Verify.clock(thisProject.value.id),
       Test / parallelExecution := false,
-      // What hangs is ended, and told by its name.
+      // Ends a test that hangs, and names it.
       Test / unmanagedJars += Attributed.blank(
         (LocalProject("testLimit") / Compile / packageBin).value
       ),

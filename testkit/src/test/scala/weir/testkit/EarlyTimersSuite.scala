@@ -1,7 +1,6 @@
 package weir.testkit
 
 import scala.concurrent.duration.*
-import weir.std.RateLimiter
 import weir.{Ref, Task}
 
 /** Alarms that ring while other strands take steps. */
@@ -61,17 +60,3 @@ class EarlyTimersSuite extends munit.FunSuite:
       yield ()
     }
     assert(report.isExhaustive, report.toString)
-
-  // An alarm, or a cancel, that had to wait for a lock took steps without an end.
-  test("an alarm and a cancel wait for a lock that a fiber holds"):
-    val inLimiter = ExploreLimits(time = 4.seconds, inside = List("weir.std.RateLimiter"))
-    val report = TestRuntime.cancelEverywhere(inLimiter) { cancelled =>
-      for
-        limiter <- RateLimiter(1, 1.second)
-        _ <- limiter.acquire
-        _ <- cancelled(limiter.acquire)
-        _ <- limiter.acquire
-      yield ()
-    }
-    assert(report.took < 10.seconds, report.toString)
-    assert(report.preemptions >= 1, report.toString)

@@ -44,14 +44,16 @@ class EverywhereSuite extends munit.FunSuite:
 
   test("an alarm that finds its monitor held rings once the holder has left it"):
     val limits = ExploreLimits(time = 2.seconds, inside = List("weir.std.RateLimiter"))
-    TestRuntime.cancelEverywhere(limits) { cancelled =>
+    val report = TestRuntime.cancelEverywhere(limits) { cancelled =>
       for
         limiter <- RateLimiter(1, 1.second)
         _ <- limiter.acquire
         _ <- cancelled(limiter.acquire)
         _ <- limiter.acquire
       yield ()
-    }: Unit
+    }
+    assert(report.took < 10.seconds, report.toString)
+    assert(report.preemptions >= 1, report.toString)
 
   test("a resource that a cancel leaves open is found: acquired before the finalizer is in place"):
     val error = intercept[ExploreFailure](TestRuntime.cancelEverywhere() { cancelled =>

@@ -7,8 +7,9 @@ import java.util.function.LongSupplier
 import scala.collection.mutable.ArrayBuffer
 import weir.runtime.{Alarm, AlarmAfter, Timers}
 
-/** The clock of an explored program. It moves when nothing can run, to the time of the next alarms,
-  * which are then due together: their order is a choice. Used by one thread at a time.
+/** The clock of an explored program. It moves when nothing can run, or before any step with early
+  * timers, to the time of the next alarms. They are then due together: their order is a choice.
+  * Used by one thread at a time.
   *
   * @param touched called before each access of the program's
   * @param removed called when an alarm was removed before it was due

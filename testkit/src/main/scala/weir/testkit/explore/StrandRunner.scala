@@ -66,7 +66,7 @@ private[testkit] abstract class StrandRunner(limits: StepLimits) extends StrandC
     jump(): Unit
     current = null
 
-  /** What an alarm has thrown, or the action that disturbs; null for nothing. */
+  /** The error of an alarm, or of the action that disturbs; null for none. */
   private var thrown: Throwable | Null = null
 
   protected def jobOf(action: () => Unit): Job = new Job:
