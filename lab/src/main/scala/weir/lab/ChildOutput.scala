@@ -3,6 +3,8 @@ package weir.lab
 import java.io.PrintStream
 import scala.util.Try
 
+import weir.program.Result
+
 /** Writes the messages of a measuring JVM to its standard output, one JSON object a line. */
 final class ChildOutput(out: PrintStream):
   import ChildOutput.Message

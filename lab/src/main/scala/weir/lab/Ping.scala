@@ -2,6 +2,8 @@ package weir.lab
 
 import java.lang.management.ManagementFactory
 
+import weir.program.Result
+
 /** Measures nothing: it shows that a JVM starts with its arguments, reports, and ends on request.
   */
 object Ping extends Experiment:

@@ -3,6 +3,7 @@ package weir.lab
 import java.io.{ByteArrayOutputStream, PrintStream}
 
 import weir.lab.ChildOutput.Message
+import weir.program.Result
 
 class ChildOutputSuite extends munit.FunSuite:
   private def sent(send: ChildOutput => Unit): Vector[Option[Message]] =

@@ -1,7 +1,7 @@
 package weir.bench.tasks
 
-import weir.lab.Systems
 import weir.lab.gather.{Form, TaskSystem}
+import weir.program.Systems
 
 /** Each system has the forms that it is said to have, and returns a result for each task. */
 class TaskSystemsSuite extends munit.FunSuite:

@@ -75,7 +75,7 @@ machine >"$out/machine.txt" 2>/dev/null
 # In a process group of its own, which `timeout` ends as a whole: first politely, then not.
 timeout -k 3 "$((minutes * 60 - 4))" "$java" -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
   --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
-  -Dweir.lab="$here" -Dweir.commit=@COMMIT@ -cp "$here/bench/lib/*" weir.cli.BundleProgram \
+  -Dweir.lab="$here" -Dweir.commit=@COMMIT@ -cp "$here/bench/lib/*" weir.program.Main \
   scale --minutes "$minutes" --json "$out/scale.json" --report "$out/scale.html" "$@" </dev/null &
 program=$!
 trap 'kill "$program"' INT TERM HUP

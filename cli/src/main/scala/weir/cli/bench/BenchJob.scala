@@ -4,8 +4,9 @@ import java.io.PrintWriter
 import java.nio.file.{Files, Path}
 import java.util.regex.Pattern
 
-import weir.cli.{BadInput, ResultFile}
-import weir.cli.lab.{LabOptions, LabReport, ResultTable}
+import weir.cli.lab.LabOptions
+import weir.program.{BadInput, ResultFile, ResultTable}
+import weir.program.report.RunReport
 
 /** Runs `weir bench`: asks each module for its benchmarks, runs them, and combines the results. */
 final class BenchJob(
@@ -51,7 +52,7 @@ final class BenchJob(
     val figures = JmhResults.of(all)
     out.println()
     ResultTable.lines(figures).foreach(out.println)
-    val written = LabReport.of("bench", options.seed, figures)
+    val written = RunReport.of("bench", options.seed, figures)
     ResultFile.all(
       arguments.results.map(file =>
         () => ResultFile("-rff", file).write(ujson.write(all, indent = 2) + "\n")

@@ -2,7 +2,7 @@ package weir.cli.bench
 
 import java.nio.file.Path
 
-import weir.cli.{BadInput, OptionValue}
+import weir.program.{BadInput, OptionValue}
 
 /** The user's arguments for JMH.
   *

@@ -1,6 +1,6 @@
 package weir.cli.bench
 
-import weir.lab.Result
+import weir.program.Result
 
 /** JMH's results in the form of all other commands. */
 object JmhResults:

@@ -5,10 +5,10 @@ import scala.collection.mutable
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.Foreground
-import weir.cli.lab.{LabOptions, ResultTable, RivalJvm}
-import weir.lab.{Harness, Result}
+import weir.cli.lab.{LabOptions, RivalJvm}
+import weir.lab.Harness
 import weir.lab.ChildOutput.Message
+import weir.program.{Foreground, Result, ResultTable}
 
 /** The whole of `weir burst`: has every system run every part, one JVM after the other. */
 final class BurstJob(settings: BurstJob.Settings, out: PrintWriter, err: PrintWriter):

@@ -5,10 +5,9 @@ import scala.collection.mutable
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.{DurationText, Foreground, Text}
-import weir.cli.lab.{LabOptions, RivalJvm, TerminalTable}
-import weir.lab.{Result, Systems}
+import weir.cli.lab.{LabOptions, RivalJvm}
 import weir.lab.ChildOutput.Message
+import weir.program.{DurationText, Foreground, Result, Systems, TerminalTable, Text}
 
 /** The whole of `weir clients`: serves, has every way ask, and compares. */
 final class ClientsJob(settings: ClientsJob.Settings, out: PrintWriter, err: PrintWriter):

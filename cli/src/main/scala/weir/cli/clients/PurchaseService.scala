@@ -19,7 +19,7 @@ import org.eclipse.jetty.server.{
 import org.eclipse.jetty.util.{Callback, Fields}
 import org.eclipse.jetty.util.thread.QueuedThreadPool
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** A slow web service in this process: `GET /clients/7/purchases` says what client 7 has bought.
   *

@@ -5,9 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, DurationText, OptionValue}
 import weir.cli.clients.{ClientsJob, PurchaseService, Way}
 import weir.cli.lab.LabOptions
+import weir.program.{BadInput, DurationText, OptionValue}
 
 /** `weir clients`: its options, and nothing else. */
 @Command(

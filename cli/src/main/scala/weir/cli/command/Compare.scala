@@ -5,10 +5,10 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
-import weir.cli.compare.{CompareJob, HighLoad, CompareSettings}
+import weir.cli.compare.{CompareJob, CompareSettings, HighLoad}
 import weir.cli.lab.LabOptions
 import weir.lab.compare.WorkTimes
+import weir.program.{BadInput, OptionValue}
 
 /** `weir compare`: its options, and nothing else. */
 @Command(

@@ -5,9 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, DurationText, OptionValue}
 import weir.cli.feeds.{FeedsJob, FeedsSettings}
 import weir.cli.feeds.store.Retention
+import weir.program.{BadInput, DurationText, OptionValue}
 
 /** `weir feeds`: its options, and nothing else. */
 @Command(

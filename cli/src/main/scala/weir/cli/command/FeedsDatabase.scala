@@ -5,8 +5,8 @@ import scala.jdk.CollectionConverters.*
 import picocli.CommandLine.{Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.BadInput
 import weir.cli.feeds.RunDatabase
+import weir.program.BadInput
 
 /** `--db` for the commands under `weir feeds`, given before their name or after it. */
 final class FeedsDatabase:

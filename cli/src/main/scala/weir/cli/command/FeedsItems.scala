@@ -6,9 +6,8 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.OptionValue
 import weir.cli.feeds.reader.{ItemsJob, Since}
-import weir.cli.ErrorTerminal
+import weir.program.{ErrorTerminal, OptionValue}
 
 /** `weir feeds items`: its options, and nothing else. */
 @Command(

@@ -5,8 +5,8 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{DurationText, ErrorTerminal, OptionValue}
 import weir.cli.feeds.manage.{FeedSort, ListJob}
+import weir.program.{DurationText, ErrorTerminal, OptionValue}
 
 /** `weir feeds list`: its options, and nothing else. */
 @Command(

@@ -5,8 +5,8 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{DurationText, OptionValue}
 import weir.cli.feeds.reader.ServeJob
+import weir.program.{DurationText, OptionValue}
 
 /** `weir feeds serve`: its options, and nothing else. */
 @Command(

@@ -5,8 +5,8 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.OptionValue
 import weir.cli.feeds.StatusJob
+import weir.program.OptionValue
 
 /** `weir feeds status`: its options, and nothing else. */
 @Command(

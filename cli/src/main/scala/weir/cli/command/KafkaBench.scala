@@ -5,9 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.OptionValue
 import weir.cli.kafkabench.KafkaBenchJob
 import weir.cli.lab.LabOptions
+import weir.program.OptionValue
 
 /** `weir kafka-bench`: its options, and nothing else. */
 @Command(

@@ -5,10 +5,10 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.OptionValue
 import weir.cli.lab.LabOptions
 import weir.cli.load.{LoadJob, Loader}
 import weir.cli.sql.EmbeddedServer
+import weir.program.OptionValue
 
 /** `weir load`: its options, and nothing else. */
 @Command(

@@ -5,10 +5,10 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, DurationText, OptionValue}
 import weir.cli.clients.PurchaseService
 import weir.cli.relay.RelayJob
 import weir.kafka.{GroupProtocol, KafkaFailure}
+import weir.program.{BadInput, DurationText, OptionValue}
 
 /** `weir relay`: its options, and nothing else. */
 @Command(

@@ -6,10 +6,10 @@ import scala.concurrent.duration.*
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
 import weir.cli.lab.LabOptions
 import weir.cli.scale.{Bundle, Processors, ScaleFiles, ScaleJob, ScaleTables}
 import weir.lab.scale.{ScalePlan, ScaleRow}
+import weir.program.{BadInput, OptionValue}
 
 /** `weir scale`: its options, and nothing else. */
 @Command(

@@ -5,9 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.OptionValue
 import weir.cli.lab.LabOptions
 import weir.cli.sleepers.SleepersJob
+import weir.program.OptionValue
 
 /** `weir sleepers`: its options, and nothing else. */
 @Command(

@@ -5,9 +5,9 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, ByteSize, OptionValue}
-import weir.cli.sql.{ExitCode, InputFiles, SqlSettings, SqlJob}
+import weir.cli.sql.{ExitCode, InputFiles, SqlJob, SqlSettings}
 import weir.postgres.{Prefetch, Resume}
+import weir.program.{BadInput, ByteSize, OptionValue}
 
 /** `weir sql`: its options, and nothing else. */
 @Command(

@@ -6,9 +6,9 @@ import scala.concurrent.duration.*
 import picocli.CommandLine.{Command, Mixin, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.{BadInput, OptionValue}
 import weir.cli.lab.LabOptions
 import weir.cli.stack.StackJob
+import weir.program.{BadInput, OptionValue}
 
 /** `weir stack`: its options, and nothing else. */
 @Command(

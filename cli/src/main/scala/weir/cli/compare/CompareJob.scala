@@ -2,9 +2,9 @@ package weir.cli.compare
 
 import java.io.PrintWriter
 
-import weir.cli.DurationText
 import weir.cli.lab.LabModule
 import weir.lab.compare.SideBySide
+import weir.program.DurationText
 
 /** Runs the ways on the loads on Weir here and on the rivals beside it, and reports. */
 final class CompareJob(settings: CompareSettings, out: PrintWriter, err: PrintWriter):

@@ -2,11 +2,10 @@ package weir.cli.compare
 
 import scala.concurrent.duration.*
 
-import weir.cli.BadInput
 import weir.cli.lab.LabOptions
-import weir.lab.Systems
 import weir.lab.compare.{Load, Plan, Way}
 import weir.lab.compare.SideBySide.Place
+import weir.program.{BadInput, Systems}
 
 /** The settings of `weir compare`: its options, checked and complete. */
 final case class CompareSettings(

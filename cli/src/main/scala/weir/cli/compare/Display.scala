@@ -5,9 +5,9 @@ import java.lang.ProcessBuilder.Redirect
 import java.util.concurrent.TimeUnit
 import scala.util.control.NonFatal
 
-import weir.lab.Systems
 import weir.lab.compare.{Load, Way}
 import weir.lab.compare.SideBySide.Place
+import weir.program.Systems
 
 /** Shows the runs while they run. */
 trait Display:

@@ -1,10 +1,8 @@
 package weir.cli.compare
 
-import weir.cli.Text
-import weir.cli.lab.TerminalTable
-import weir.lab.{Result, Systems}
 import weir.lab.compare.{Load, Way}
 import weir.lab.compare.SideBySide.Place
+import weir.program.{Result, Systems, TerminalTable, Text}
 
 /** The outcome of a run: the results, the source's table, and the errors. */
 final class Figures(settings: CompareSettings, board: Board):

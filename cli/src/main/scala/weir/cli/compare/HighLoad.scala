@@ -3,11 +3,10 @@ package weir.cli.compare
 import java.io.PrintWriter
 import scala.collection.mutable
 
-import weir.cli.Text
-import weir.cli.lab.{LabOptions, RivalJvm, TerminalTable}
-import weir.lab.{Result, Systems}
+import weir.cli.lab.{LabOptions, RivalJvm}
 import weir.lab.ChildOutput.Message
 import weir.lab.compare.{ShortTasks, WorkTimes}
+import weir.program.{Result, Systems, TerminalTable, Text}
 
 /** Very many short tasks that compute: what handing a task over costs, from one producer to as many
   * consumers as there are processors. Each way of each system has a JVM of its own, one after the

@@ -1,7 +1,7 @@
 package weir.cli.compare
 
-import weir.cli.Text
 import weir.lab.compare.{Load, Plan, Way}
+import weir.program.Text
 
 /** Draws runs in a line: the letters of each run, and its time at the end.
   *

@@ -1,8 +1,8 @@
 package weir.cli.compare
 
 import weir.cli.compare.way.*
-import weir.lab.Systems
 import weir.lab.compare.{Contestant, Course, Plan, Way}
+import weir.program.Systems
 
 /** Weir's program for each way. */
 object WeirWays extends Contestant:

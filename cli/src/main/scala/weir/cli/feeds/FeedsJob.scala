@@ -5,9 +5,7 @@ import java.net.URI
 import java.util.concurrent.ThreadLocalRandom
 import scala.concurrent.duration.*
 
-import weir.std.StreamMonitor
 import weir.{Stream, Task}
-import weir.cli.{Foreground, Text}
 import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace, Proxies}
 import weir.cli.feeds.give.{Giver, Receiver}
 import weir.cli.feeds.input.{FeedList, LoopbackHost, Opml, UrlList}
@@ -15,6 +13,8 @@ import weir.cli.feeds.report.InputProblems
 import weir.cli.feeds.run.{FeedRun, HoldOff, Meter}
 import weir.cli.feeds.site.{LocalSite, SitePlan}
 import weir.cli.feeds.store.{FeedEdits, FeedOrigin, FeedStore, Leases, Stages}
+import weir.program.{Foreground, Text}
+import weir.std.StreamMonitor
 
 /** The whole of `weir feeds`: reads the input, opens the database, and runs until every due feed is
   * fetched.
@@ -25,7 +25,7 @@ final class FeedsJob(settings: FeedsSettings, stdout: PrintWriter, err: PrintWri
 
   /** The exit code: 1 if a new item could not be given.
     *
-    * **Fails** with [[weir.cli.BadInput]] before anything has been written.
+    * **Fails** with [[weir.program.BadInput]] before anything has been written.
     */
   def run(): Int =
     val listed = settings.opml.fold(FeedList.empty)(Opml.read) ++

@@ -3,8 +3,8 @@ package weir.cli.feeds
 import java.nio.file.Path
 import scala.concurrent.duration.*
 
-import weir.cli.{BadInput, ByteSize}
 import weir.cli.feeds.store.Retention
+import weir.program.{BadInput, ByteSize}
 
 /** The settings of `weir feeds`: its options, checked and complete.
   *

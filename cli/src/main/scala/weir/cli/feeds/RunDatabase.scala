@@ -3,8 +3,8 @@ package weir.cli.feeds
 import java.io.PrintWriter
 import java.nio.file.{Files, Path}
 
-import weir.cli.BadInput
 import weir.cli.feeds.store.{Database, FeedOrigin, FeedStore, Outages}
+import weir.program.BadInput
 
 /** Decides which database a run of `weir feeds` is on. The demo has one of its own, so that its
   * invented items are never among the user's.

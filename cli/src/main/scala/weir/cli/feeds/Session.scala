@@ -5,12 +5,12 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.{DurationText, Text}
-import weir.cli.lab.LabReport
 import weir.cli.feeds.give.Giver
 import weir.cli.feeds.report.{Failures, Progress, Summary, SummaryResults}
-import weir.cli.feeds.run.{Bound, FeedRun, FeedCounts}
+import weir.cli.feeds.run.{Bound, FeedCounts, FeedRun}
 import weir.cli.feeds.store.{DueQuery, FeedStore, Leases}
+import weir.program.{DurationText, Text}
+import weir.program.report.RunReport
 
 /** Fetches due feeds, once or again and again, and reports the results.
   *
@@ -146,7 +146,7 @@ final class Session(
     write(summary)
 
   private def write(summary: Summary): Unit =
-    LabReport
+    RunReport
       .of("feeds", seed, SummaryResults.of(summary))
       .write(settings.json, settings.report)
 

@@ -3,8 +3,8 @@ package weir.cli.feeds
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.{DurationText, Text}
 import weir.cli.feeds.store.{Database, LeaseQuery, StoreReader}
+import weir.program.{DurationText, Text}
 
 /** Runs `weir feeds status`, which lists the feeds that each process fetches.
   *
@@ -12,7 +12,7 @@ import weir.cli.feeds.store.{Database, LeaseQuery, StoreReader}
   *   the number of feeds that are listed for a process
   */
 final class StatusJob(db: String, limit: Int, out: PrintWriter):
-  /** Returns the exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds.
+  /** Returns the exit code. **Fails** with [[weir.program.BadInput]] if there is no database of feeds.
     */
   def run(): Int =
     val database = Database.of(db)

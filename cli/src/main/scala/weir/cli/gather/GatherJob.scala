@@ -2,16 +2,17 @@ package weir.cli.gather
 
 import java.io.{PrintWriter, StringWriter}
 
-import weir.lab.{Harness, Result, Systems}
+import weir.lab.Harness
 import weir.lab.ChildOutput.Message
 import weir.lab.gather.Form
+import weir.program.{Result, Systems}
 
 /** Runs `weir gather`: one JVM after the other, and collects their figures. */
 final class GatherJob(plan: GatherPlan, progress: GatherProgress):
   /** Measures, and returns the figures. Those of a JVM that failed are missing, and a line has said
     * why.
     *
-    * **Fails** with [[weir.cli.BadInput]] if there is nothing to start JVMs with.
+    * **Fails** with [[weir.program.BadInput]] if there is nothing to start JVMs with.
     */
   def run(): GatherJob.Measured =
     try

@@ -3,8 +3,8 @@ package weir.cli.gather
 import scala.concurrent.duration.*
 
 import weir.cli.lab.RivalJvm
-import weir.lab.Systems
 import weir.lab.gather.Form
+import weir.program.Systems
 
 /** The plan of measurements: the JVMs, in their order. */
 final case class GatherPlan(steps: Vector[GatherPlan.Step]):

@@ -5,9 +5,7 @@ import scala.concurrent.duration.*
 
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
-import weir.cli.ErrorTerminal
-import weir.cli.lab.ResultTable
-import weir.lab.Result
+import weir.program.{ErrorTerminal, Result, ResultTable}
 
 /** Shows how far the measuring is. */
 trait GatherProgress:

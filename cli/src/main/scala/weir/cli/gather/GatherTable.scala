@@ -1,8 +1,6 @@
 package weir.cli.gather
 
-import weir.cli.Text
-import weir.cli.lab.{ResultTable, TerminalTable}
-import weir.lab.{Result, Systems}
+import weir.program.{Result, ResultTable, Systems, TerminalTable, Text}
 
 /** The figures as a table: a line for each case, a column for each system, and how far ahead Weir
   * is.

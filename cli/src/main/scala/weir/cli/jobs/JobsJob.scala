@@ -8,10 +8,9 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
 import weir.Task
-import weir.cli.{BadInput, Foreground}
-import weir.cli.lab.{LabOptions, ResultTable, RivalJvm}
+import weir.cli.lab.{LabOptions, RivalJvm}
 import weir.lab.ChildOutput.Message
-import weir.lab.Result
+import weir.program.{BadInput, Foreground, Result, ResultTable}
 
 /** The whole of `weir jobs`: for each system and each number of processes, one JVM adds the jobs,
   * and then as many as there are processes work on them at once.

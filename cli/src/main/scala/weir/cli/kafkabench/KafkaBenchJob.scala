@@ -11,12 +11,12 @@ import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.ByteArraySerializer
 
 import weir.{Stream, Task}
-import weir.cli.{Foreground, Text}
-import weir.cli.lab.{LabModule, LabOptions, RivalJvm, ResultTable}
+import weir.cli.lab.{LabModule, LabOptions, RivalJvm}
 import weir.cli.relay.{LocalBroker, Topics}
 import weir.kafka.{KafkaProducer, ProducerSettings}
-import weir.lab.{Harness, KafkaBroker, Result, Systems}
+import weir.lab.{Harness, KafkaBroker}
 import weir.lab.ChildOutput.Message
+import weir.program.{Foreground, Result, ResultTable, Systems, Text}
 
 /** The whole of `weir kafka-bench`: fills topics, and has every system read them, in turns. */
 final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, err: PrintWriter):

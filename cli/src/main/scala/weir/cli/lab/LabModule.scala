@@ -4,7 +4,7 @@ import java.io.File
 import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters.*
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** A set of jars that this program does not load itself, but starts other JVMs with.
   *

@@ -5,8 +5,9 @@ import scala.util.matching.Regex
 
 import picocli.CommandLine.Option as Opt
 
-import weir.cli.{BadInput, OptionValue}
-import weir.lab.{Result, Systems}
+import weir.cli.lab.report.SvgChart
+import weir.program.{BadInput, OptionValue, Result, ResultFile, Systems}
+import weir.program.report.RunReport
 
 /** The options that all measuring commands take; a picocli mixin. */
 final class LabOptions:
@@ -97,7 +98,15 @@ object LabOptions:
   ):
     /** Writes the files that are asked for, and returns the exit code: 1 if figures are missing. */
     def hand(command: String, results: Seq[Result], isComplete: Boolean): Int =
-      write(LabReport.of(command, seed, results))
+      write(RunReport.of(command, seed, results))
       if isComplete then 0 else 1
 
-    def write(report: LabReport): Unit = report.write(json, this.report, chart, chartOf)
+    /** Writes the files that are asked for, each even if another cannot be written.
+      *
+      * **Fails** with [[ResultFile.NotWritten]].
+      */
+    def write(report: RunReport): Unit =
+      val drawn = report.results.filter(result => chartOf.findFirstIn(result.name).nonEmpty)
+      val ofChart = chart.map: file =>
+        () => ResultFile("--chart", file).write(SvgChart.draw(report.copy(results = drawn)))
+      ResultFile.all(report.writes(json, this.report) ++ ofChart)

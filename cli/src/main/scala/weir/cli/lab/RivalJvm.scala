@@ -5,9 +5,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
 
-import weir.cli.DurationText
-import weir.lab.{ChildOutput, Systems}
+import weir.lab.ChildOutput
 import weir.lab.ChildOutput.Message
+import weir.program.{DurationText, Systems}
 
 /** A JVM of its own in which one system runs one experiment.
   *

@@ -5,9 +5,9 @@ import java.sql.Connection
 import scala.concurrent.duration.*
 
 import weir.{Resource, Task}
-import weir.cli.BadInput
 import weir.cli.sql.EmbeddedServer
 import weir.postgres.ScriptConnection
+import weir.program.BadInput
 
 /** The table on its server, with the operations outside of the measured time. */
 final class LoadDatabase(val url: String, connection: Connection):
@@ -59,7 +59,7 @@ final class LoadDatabase(val url: String, connection: Connection):
 
 object LoadDatabase:
   /** Creates the table in the database `db`, or in a server of the program's own. It is dropped
-    * afterwards. **Fails** with a [[weir.cli.BadInput]] if it exists already.
+    * afterwards. **Fails** with a [[weir.program.BadInput]] if it exists already.
     */
   def resource(db: String): Resource[LoadDatabase] =
     val url =

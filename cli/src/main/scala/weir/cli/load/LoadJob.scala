@@ -5,7 +5,7 @@ import scala.collection.mutable
 
 import weir.Task
 import weir.cli.lab.LabOptions
-import weir.cli.{ByteSize, Foreground, Text}
+import weir.program.{ByteSize, Foreground, Text}
 
 /** The whole of `weir load`: makes the script, has every loader load it in turn, and compares. */
 final class LoadJob(settings: LoadJob.Settings, out: PrintWriter, err: PrintWriter):

@@ -1,8 +1,6 @@
 package weir.cli.load
 
-import weir.cli.Text
-import weir.cli.lab.TerminalTable
-import weir.lab.Result
+import weir.program.{Result, TerminalTable, Text}
 
 /** The measurements of the rounds, as a table and as results. */
 final class LoadTable(files: LoadFiles, rounds: Map[String, Vector[Loader.Took]]):

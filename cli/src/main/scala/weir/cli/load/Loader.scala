@@ -72,7 +72,7 @@ object Loader:
     val flags = sys.props.get("weir.sql.flags").toSeq.flatMap(_.split(" "))
     val cache = sys.props.get("weir.sql.cache").map(file => s"-XX:AOTCache=$file")
     Seq(Children.java) ++ flags ++ cache ++
-      Seq("-cp", sys.props("java.class.path"), "weir.cli.Main", "sql")
+      Seq("-cp", sys.props("java.class.path"), "weir.program.Main", "sql")
 
   def run(loader: Loader, files: LoadFiles, database: LoadDatabase): Task[Either[String, Took]] =
     loader match

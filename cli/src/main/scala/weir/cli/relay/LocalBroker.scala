@@ -5,9 +5,9 @@ import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 
 import weir.{Resource, Task}
-import weir.cli.{BadInput, DurationText}
 import weir.cli.lab.LabModule
 import weir.lab.KafkaBroker
+import weir.program.{BadInput, DurationText}
 
 /** A Kafka of the program's own, in a JVM of its own. All relays share it, and it ends with the
   * last of them, however that ends. Its data stays.

@@ -10,11 +10,10 @@ import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
 
 import weir.{Resource, Schedule, Stream, Task}
-import weir.cli.{Foreground, Text}
 import weir.cli.clients.{PurchaseBook, PurchaseService}
 import weir.cli.lab.LabOptions
 import weir.kafka.*
-import weir.lab.Result
+import weir.program.{Foreground, Result, Text}
 
 /** The whole of `weir relay`: finds or starts a broker, and does tasks until none are left. */
 final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWriter):
@@ -28,7 +27,7 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
 
   /** Returns the exit code.
     *
-    * **Fails** with [[weir.cli.BadInput]] or `KafkaFailure` before any task is done.
+    * **Fails** with [[weir.program.BadInput]] or `KafkaFailure` before any task is done.
     */
   def run(): Int =
     val work = brokers match

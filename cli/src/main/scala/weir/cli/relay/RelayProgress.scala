@@ -3,7 +3,7 @@ package weir.cli.relay
 import scala.concurrent.duration.*
 
 import weir.{Stream, Task}
-import weir.cli.ErrorTerminal
+import weir.program.ErrorTerminal
 
 /** Runs the relay's stream, and shows how far it is. */
 private[relay] object RelayProgress:

@@ -13,7 +13,7 @@ import org.apache.kafka.common.errors.{
   UnknownTopicOrPartitionException
 }
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** Asks the brokers about topics and groups. Each call **waits** for them, and **fails** with a
   * [[BadInput]] if they do not answer.

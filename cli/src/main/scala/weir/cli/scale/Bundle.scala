@@ -10,8 +10,8 @@ import java.util.zip.{CRC32, ZipEntry, ZipFile, ZipOutputStream}
 import scala.jdk.CollectionConverters.*
 import scala.util.Using
 
-import weir.cli.{BadInput, ResultFile}
 import weir.cli.lab.{Children, LabModule}
+import weir.program.{BadInput, ResultFile}
 
 /** All that `weir scale` needs on another machine, in one file: a JDK, the jars and a script.
   *
@@ -41,6 +41,7 @@ private[cli] object Bundle:
   /** The jars that are needed, by the beginnings of their names. */
   private val jars = Seq(
     // the program
+    "weir-program_",
     "weir-cli_",
     "weir-lab_",
     "weir-core_",

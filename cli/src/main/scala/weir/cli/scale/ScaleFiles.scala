@@ -2,8 +2,8 @@ package weir.cli.scale
 
 import java.nio.file.{Files, Path}
 
-import weir.cli.{BadInput, ResultFile}
 import weir.cli.lab.LabOptions
+import weir.program.{BadInput, ResultFile}
 
 /** The files of a report: written again and again during a run, and read back. */
 private[cli] object ScaleFiles:

@@ -5,10 +5,10 @@ import java.time.Instant
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.{DurationText, Foreground}
 import weir.cli.lab.{LabOptions, RivalJvm}
 import weir.lab.ChildOutput.Message
 import weir.lab.scale.{ScalePlan, ScaleRow}
+import weir.program.{DurationText, Foreground}
 
 /** The measuring of `weir scale`: one JVM after the other, until all have run or the time is over.
   */

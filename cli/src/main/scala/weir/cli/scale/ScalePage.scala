@@ -1,8 +1,9 @@
 package weir.cli.scale
 
-import weir.cli.lab.report.{HtmlReport, LineCard, ReportCard, SvgChart}
-import weir.lab.Systems
+import weir.cli.lab.report.{LineCard, SvgChart}
 import weir.lab.scale.ScaleRow
+import weir.program.Systems
+import weir.program.report.{HtmlReport, ReportCard}
 
 /** A report as a page, and as a picture: a chart for each row, with the speed-up over carriers. */
 private[cli] object ScalePage:

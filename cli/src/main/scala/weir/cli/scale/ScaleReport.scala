@@ -3,8 +3,8 @@ package weir.cli.scale
 import java.time.Instant
 import scala.util.Try
 
-import weir.lab.Result
 import weir.lab.scale.{ScaleCount, ScalePlan, ScaleRow}
+import weir.program.Result
 
 /** The figures of a run of `weir scale` so far, and the plan of the run.
   *

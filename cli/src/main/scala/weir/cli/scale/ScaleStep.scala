@@ -1,7 +1,7 @@
 package weir.cli.scale
 
-import weir.lab.Systems
 import weir.lab.scale.ScaleRow
+import weir.program.Systems
 
 /** A JVM that measures some rows on one system, with one number of carriers. */
 private[cli] final case class ScaleStep(system: String, carriers: Int, rows: Vector[ScaleRow]):

@@ -1,9 +1,7 @@
 package weir.cli.scale
 
-import weir.cli.Text
-import weir.cli.lab.{ResultTable, TerminalTable}
-import weir.lab.Systems
 import weir.lab.scale.{ScalePlan, ScaleRow}
+import weir.program.{ResultTable, Systems, TerminalTable, Text}
 
 /** The figures of a report as tables: one for each row, with a line for each system. */
 private[cli] object ScaleTables:

@@ -5,10 +5,9 @@ import scala.collection.mutable
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.Foreground
-import weir.cli.lab.{LabOptions, ResultTable, RivalJvm}
+import weir.cli.lab.{LabOptions, RivalJvm}
 import weir.lab.ChildOutput.Message
-import weir.lab.Result
+import weir.program.{Foreground, Result, ResultTable}
 
 /** The whole of `weir sleepers`: one JVM after the other, each for one part on one system. */
 final class SleepersJob(settings: SleepersJob.Settings, out: PrintWriter, err: PrintWriter):

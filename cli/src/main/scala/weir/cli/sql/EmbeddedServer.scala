@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import scala.util.Using
 
 import weir.{Resource, Task}
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** A Postgres of the program's own, on a Unix socket in a folder that goes away with it: for trying
   * out, and for tests.
@@ -63,7 +63,7 @@ object EmbeddedServer:
 
   /** A server that takes connections, with an empty database `postgres`.
     *
-    * **Waits** a second or two. **Fails** with [[weir.cli.BadInput]] if it does not start.
+    * **Waits** a second or two. **Fails** with [[weir.program.BadInput]] if it does not start.
     */
   val resource: Resource[EmbeddedServer] = listening(None)
 

@@ -2,8 +2,8 @@ package weir.cli.sql
 
 import java.nio.file.{Files, NoSuchFileException}
 
-import weir.cli.{BadInput, OptionValue}
 import weir.cli.sql.SqlSettings.Input
+import weir.program.{BadInput, OptionValue}
 
 /** The files that the user named, each of them looked at before any of them is applied. */
 object InputFiles:

@@ -1,7 +1,7 @@
 package weir.cli.sql
 
-import weir.cli.Text
 import weir.cli.sql.run.ScriptCounts
+import weir.program.Text
 
 /** Tells the user what a run that was interrupted has applied, and how to go on. */
 object Interruption:

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
-import weir.std.StreamMonitor
 import weir.{Resource, Stream, Task}
-import weir.cli.{BadInput, ErrorTerminal, Foreground, ResultFile}
-import weir.cli.lab.LabReport
 import weir.cli.sql.report.*
 import weir.cli.sql.run.*
 import weir.postgres.*
+import weir.program.{BadInput, ErrorTerminal, Foreground, ResultFile}
+import weir.program.report.RunReport
+import weir.std.StreamMonitor
 
 /** The whole of `weir sql`: applies the scripts, or only splits them, and prints the result. */
 final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
@@ -37,7 +37,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
 
   /** Returns the exit code.
     *
-    * **Fails** with [[weir.cli.BadInput]] before anything has been changed.
+    * **Fails** with [[weir.program.BadInput]] before anything has been changed.
     */
   def run(): Int =
     // Loading the driver may take a while on a slow machine; that is nothing for a user of the
@@ -166,7 +166,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
 
   private def write(summary: Summary): Unit =
     val results = SummaryResults.of(summary, clock.millisToFirstByte)
-    LabReport.of("sql", 0, results).write(settings.json)
+    RunReport.of("sql", 0, results).write(settings.json)
 
   private def failed(error: Throwable): Int = failed(error.toString)
 

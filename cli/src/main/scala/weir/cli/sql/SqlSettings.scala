@@ -2,8 +2,8 @@ package weir.cli.sql
 
 import java.nio.file.{Files, Path}
 
-import weir.cli.BadInput
 import weir.postgres.{Prefetch, Resume, ScriptLimits, SqlScript}
+import weir.program.BadInput
 
 /** The settings of `weir sql`: its options, checked and complete.
   *

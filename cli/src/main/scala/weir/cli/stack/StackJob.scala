@@ -5,11 +5,11 @@ import scala.collection.mutable
 import scala.concurrent.duration.*
 
 import weir.{Resource, Task}
-import weir.cli.{Foreground, Text}
-import weir.cli.lab.{LabOptions, ResultTable, RivalJvm, TerminalTable}
+import weir.cli.lab.{LabOptions, RivalJvm}
 import weir.cli.sql.EmbeddedServer
+import weir.lab.Harness
 import weir.lab.ChildOutput.Message
-import weir.lab.{Harness, Result, Systems}
+import weir.program.{Foreground, Result, ResultTable, Systems, TerminalTable, Text}
 
 /** The whole of `weir stack`: runs every part on both effects, in turns, one JVM after the other.
   */

@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{Main, TempFolder}
+import weir.program.{Main, TempFolder}
 
 /** The command as a user runs it, with the real JMH. */
 class BenchCommandSuite extends FunSuite with TempFolder:

@@ -2,8 +2,7 @@ package weir.cli.bench
 
 import munit.FunSuite
 
-import weir.cli.BadInput
-import weir.lab.Result
+import weir.program.{BadInput, Result}
 
 class JmhResultsSuite extends FunSuite:
   private def result(benchmark: String, params: String, score: Double, unit: String): Result =

@@ -7,9 +7,8 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 import picocli.CommandLine
 
-import weir.cli.{Main, TempFolder, Tier}
 import weir.cli.command.Burst
-import weir.lab.Result
+import weir.program.{Main, Result, TempFolder, Tier}
 
 /** The command as a user runs it, with few fibers. */
 class BurstCommandSuite extends FunSuite with TempFolder:

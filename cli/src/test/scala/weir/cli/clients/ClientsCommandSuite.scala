@@ -9,8 +9,8 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 import picocli.CommandLine
 
-import weir.cli.{ChildJvm, Main, TempFolder, Tier}
 import weir.cli.command.Clients
+import weir.program.{ChildJvm, Main, TempFolder, Tier}
 
 /** The command as a user runs it, with a short delay and few clients. */
 class ClientsCommandSuite extends FunSuite with TempFolder:

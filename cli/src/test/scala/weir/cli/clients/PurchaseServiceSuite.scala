@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** The service as its clients see it. */
 class PurchaseServiceSuite extends FunSuite:

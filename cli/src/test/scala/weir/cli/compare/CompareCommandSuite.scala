@@ -6,9 +6,9 @@ import java.nio.file.Files
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 
-import weir.cli.{Eventually, Main, TempFolder}
 import weir.cli.lab.LabOptions
 import weir.lab.compare.{Load, Way}
+import weir.program.{Eventually, Main, TempFolder}
 
 class CompareCommandSuite extends munit.FunSuite with TempFolder with Eventually:
   override def munitTimeout: Duration = 2.minutes

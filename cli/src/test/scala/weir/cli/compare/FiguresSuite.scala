@@ -3,9 +3,9 @@ package weir.cli.compare
 import scala.concurrent.duration.*
 
 import weir.cli.lab.LabOptions
-import weir.lab.Result
 import weir.lab.compare.{Load, Way}
 import weir.lab.compare.SideBySide.Place
+import weir.program.Result
 
 class FiguresSuite extends munit.FunSuite:
 

@@ -8,7 +8,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Main, TempFolder, Tier}
+import weir.program.{ChildJvm, Main, TempFolder, Tier}
 
 /** Feeds whose items change from check to check, by the program as a user runs it. */
 class ChangedItemsSuite extends FunSuite with TempFolder:

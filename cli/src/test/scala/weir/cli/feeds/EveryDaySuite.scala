@@ -6,8 +6,8 @@ import scala.util.Using
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Eventually, TempFolder}
 import weir.cli.feeds.fetch.RawServer
+import weir.program.{ChildJvm, Eventually, TempFolder}
 
 /** `weir feeds` as a timer or cron starts it: what it prints, and its exit code. */
 class EveryDaySuite extends FunSuite with TempFolder with Eventually:

@@ -8,8 +8,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{Main, TempFolder}
 import weir.cli.feeds.store.Sql
+import weir.program.{Main, TempFolder}
 
 /** The command as a user runs it: its exit code, what it prints, what is in the database after. */
 class FeedsCommandSuite extends FunSuite with TempFolder:

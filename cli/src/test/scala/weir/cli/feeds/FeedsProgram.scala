@@ -3,7 +3,7 @@ package weir.cli.feeds
 import java.io.{ByteArrayInputStream, PrintWriter, StringWriter}
 import java.nio.charset.StandardCharsets.UTF_8
 
-import weir.cli.Main
+import weir.program.Main
 
 /** `weir feeds` as a user runs it, in this process. */
 object FeedsProgram:

@@ -7,11 +7,11 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 
 import weir.Task
-import weir.cli.TempFolder
 import weir.cli.feeds.fetch.{Backoff, Fetcher, HostPace, RawServer}
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
-import weir.cli.feeds.run.{FeedRun, Meter, FeedCounts}
+import weir.cli.feeds.run.{FeedCounts, FeedRun, Meter}
 import weir.cli.feeds.store.{Database, DueQuery, FeedStore, Sql, WorkerProcess}
+import weir.program.TempFolder
 
 /** Two runs on one database, and hosts that are asked too much. */
 class HeldHostSuite extends FunSuite with TempFolder:

@@ -7,8 +7,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Eventually, TempFolder, Tier}
 import weir.cli.feeds.store.Sql
+import weir.program.{ChildJvm, Eventually, TempFolder, Tier}
 
 /** Checks the database after the process was stopped, by a signal and by a kill. */
 class KillSuite extends FunSuite with TempFolder with Eventually:

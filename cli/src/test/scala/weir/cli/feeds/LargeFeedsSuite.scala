@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 
 import weir.{Spin, WeirRuntime}
-import weir.cli.TempFolder
+import weir.program.TempFolder
 
 /** Feeds of megabytes among small ones. */
 class LargeFeedsSuite extends FunSuite with TempFolder:

@@ -9,8 +9,8 @@ import scala.jdk.CollectionConverters.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Eventually, TempFolder}
 import weir.cli.feeds.store.{FeedStore, Outages, Sql, Sqlite}
+import weir.program.{ChildJvm, Eventually, TempFolder}
 
 /** A database that is away for a while, under a run. */
 class OutageSuite extends FunSuite with TempFolder with Eventually:

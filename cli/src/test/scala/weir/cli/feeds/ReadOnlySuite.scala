@@ -7,9 +7,9 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, TempFolder}
 import weir.cli.feeds.reader.ReaderFixture
 import weir.cli.feeds.store.{FeedStore, Sqlite}
+import weir.program.{ChildJvm, TempFolder}
 
 /** Commands that read, by a user who may not write. */
 class ReadOnlySuite extends FunSuite with TempFolder:

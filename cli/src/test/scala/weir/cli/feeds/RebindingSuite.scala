@@ -7,12 +7,12 @@ import scala.util.Using
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
 import weir.cli.feeds.fetch.{Backoff, Fetcher, RawServer}
 import weir.cli.feeds.fetch.RawServer.{redirect, text}
 import weir.cli.feeds.input.NewFeed
-import weir.cli.feeds.run.{FeedRun, Meter, FeedCounts}
+import weir.cli.feeds.run.{FeedCounts, FeedRun, Meter}
 import weir.cli.feeds.store.{DueQuery, FeedQuery, FeedStore, Sqlite, StoreReader}
+import weir.program.TempFolder
 
 /** Names that lead to a public address when a server names them, and to this machine a pass later.
   */

@@ -6,9 +6,9 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{BadInput, TempFolder}
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 import weir.cli.feeds.store.{Database, FeedEdits, FeedStore, Retention}
+import weir.program.{BadInput, TempFolder}
 
 /** Checks the choice of the database of a run. */
 class RunDatabaseSuite extends FunSuite with TempFolder:

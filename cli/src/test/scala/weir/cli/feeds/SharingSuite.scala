@@ -8,8 +8,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Main, TempFolder}
 import weir.cli.feeds.store.Sql
+import weir.program.{ChildJvm, Main, TempFolder}
 
 /** Several processes on one database, some of them killed. */
 class SharingSuite extends FunSuite with TempFolder:

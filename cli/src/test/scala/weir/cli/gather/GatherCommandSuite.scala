@@ -4,8 +4,7 @@ import java.io.{PrintWriter, StringWriter}
 import java.nio.file.Files
 import scala.concurrent.duration.*
 
-import weir.cli.{Main, TempFolder}
-import weir.lab.Result
+import weir.program.{Main, Result, TempFolder}
 
 class GatherCommandSuite extends munit.FunSuite with TempFolder:
   override def munitTimeout: Duration = 2.minutes

@@ -3,8 +3,8 @@ package weir.cli.gather
 import java.io.{PrintWriter, StringWriter}
 import scala.concurrent.duration.*
 
-import weir.lab.Result
 import weir.lab.gather.Form
+import weir.program.Result
 
 /** Measures for real, too shortly for the figures to mean anything. */
 class GatherJobSuite extends munit.FunSuite:

@@ -1,6 +1,6 @@
 package weir.cli.gather
 
-import weir.lab.Result
+import weir.program.Result
 
 class GatherTableSuite extends munit.FunSuite:
   private def result(name: String, system: String, value: Double): Result =

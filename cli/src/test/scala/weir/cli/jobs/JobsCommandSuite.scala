@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{Main, Tier}
+import weir.program.{Main, Tier}
 
 class JobsCommandSuite extends FunSuite:
   override val munitTimeout: Duration = 10.minutes

@@ -4,7 +4,7 @@ import munit.FunSuite
 import picocli.CommandLine
 import picocli.CommandLine.{Command, Mixin}
 
-import weir.cli.{BadInput, TempFolder}
+import weir.program.{BadInput, TempFolder}
 
 class LabOptionsSuite extends FunSuite with TempFolder:
   @Command(name = "x")

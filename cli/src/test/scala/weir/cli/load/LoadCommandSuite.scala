@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{Main, TempFolder, Tier}
+import weir.program.{Main, TempFolder, Tier}
 
 /** The command as a user runs it, with few rows. */
 class LoadCommandSuite extends FunSuite with TempFolder:

@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Eventually, Main, TempFolder, Tier}
+import weir.program.{ChildJvm, Eventually, Main, TempFolder, Tier}
 
 /** `weir relay` as a process, with a broker of its own. */
 class RelayCommandSuite extends FunSuite with TempFolder with Eventually:

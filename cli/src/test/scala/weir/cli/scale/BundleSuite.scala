@@ -11,8 +11,8 @@ import scala.jdk.CollectionConverters.*
 
 import munit.FunSuite
 
-import weir.cli.{BadInput, TempFolder, Tier}
 import weir.lab.scale.ScalePlan
+import weir.program.{BadInput, TempFolder, Tier}
 
 /** The bundle as it is used: unpacked, in an empty folder, without an environment. */
 class BundleSuite extends FunSuite with TempFolder:
@@ -114,4 +114,4 @@ class BundleSuite extends FunSuite with TempFolder:
 
   test("a class path without the program's jars is bad input"):
     val problem = intercept[BadInput](Bundle.needed("/lib/other-1.0.jar")).getMessage
-    assert(problem.startsWith("--bundle: there is no jar weir-cli_*."), problem)
+    assert(problem.startsWith("--bundle: there is no jar weir-program_*."), problem)

@@ -2,8 +2,8 @@ package weir.cli.scale
 
 import java.time.Instant
 
-import weir.lab.Result
 import weir.lab.scale.{ScaleCount, ScalePlan, ScaleRow}
+import weir.program.Result
 
 /** Reports of `weir scale` with made-up figures. */
 object SampleScale:

@@ -7,9 +7,9 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 import picocli.CommandLine
 
-import weir.cli.{Main, TempFolder, Tier}
 import weir.cli.command.Scale
 import weir.lab.scale.{ScalePlan, ScaleRow}
+import weir.program.{Main, TempFolder, Tier}
 
 /** The command as a user runs it. */
 class ScaleCommandSuite extends FunSuite with TempFolder:

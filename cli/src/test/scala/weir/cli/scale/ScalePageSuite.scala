@@ -5,8 +5,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
-import weir.cli.lab.report.Browser
+import weir.program.{Browser, TempFolder}
 
 /** The page, in a real browser where there is one. */
 class ScalePageSuite extends FunSuite with TempFolder:

@@ -2,8 +2,8 @@ package weir.cli.scale
 
 import munit.FunSuite
 
-import weir.lab.Result
 import weir.lab.scale.{ScalePlan, ScaleRow}
+import weir.program.Result
 
 class ScaleReportSuite extends FunSuite:
   private val whole = SampleScale.whole

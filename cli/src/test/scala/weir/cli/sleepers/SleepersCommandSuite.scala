@@ -7,8 +7,8 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 import picocli.CommandLine
 
-import weir.cli.{Main, TempFolder, Tier}
 import weir.cli.command.Sleepers
+import weir.program.{Main, TempFolder, Tier}
 
 /** The command as a user runs it, with few fibers. */
 class SleepersCommandSuite extends FunSuite with TempFolder:

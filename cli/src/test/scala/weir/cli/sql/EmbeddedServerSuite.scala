@@ -9,7 +9,7 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 
 import weir.{Outcome, Task}
-import weir.cli.BadInput
+import weir.program.BadInput
 
 class EmbeddedServerSuite extends FunSuite:
   /** The server's answer to a request for TLS: it does not support it. */

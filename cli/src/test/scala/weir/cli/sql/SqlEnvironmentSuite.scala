@@ -9,7 +9,7 @@ import scala.util.Try
 
 import munit.FunSuite
 
-import weir.cli.ChildJvm
+import weir.program.ChildJvm
 
 /** psql's environment variables, in a process that has them. */
 class SqlEnvironmentSuite extends FunSuite with SqlFixture:

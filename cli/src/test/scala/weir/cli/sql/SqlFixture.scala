@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import munit.FunSuite
 
 import weir.Task
-import weir.cli.{Eventually, Main, TempFolder}
 import weir.postgres.ScriptConnection
+import weir.program.{Eventually, Main, TempFolder}
 
 /** `weir sql` as a user runs it, on a server that all suites share: starting one takes seconds. */
 trait SqlFixture extends TempFolder, Eventually:

@@ -8,7 +8,7 @@ import scala.util.{Try, Using}
 
 import munit.FunSuite
 
-import weir.cli.ChildJvm
+import weir.program.ChildJvm
 
 /** Tests failures of a server, a disk or a connection half-way: there is one error, the right exit
   * code, no hang, and `--resume` goes on.

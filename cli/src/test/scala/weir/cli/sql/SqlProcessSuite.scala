@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import com.github.luben.zstd.Zstd
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, Tier}
+import weir.program.{ChildJvm, Tier}
 
 /** Tests the process: its standard input, its exit code, and its signals. The signal is SIGTERM,
   * handled like Ctrl-C, which does not reach processes that a shell has put into the background.

@@ -6,9 +6,8 @@ import scala.concurrent.duration.*
 import munit.FunSuite
 import picocli.CommandLine
 
-import weir.cli.{Main, Tier}
 import weir.cli.command.Stack
-import weir.lab.Result
+import weir.program.{Main, Result, Tier}
 
 /** The command as a user runs it, for a moment. */
 class StackCommandSuite extends FunSuite:

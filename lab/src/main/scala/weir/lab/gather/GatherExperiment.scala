@@ -4,7 +4,8 @@ import scala.collection.mutable
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
-import weir.lab.{ChildOutput, Experiment, Harness, Result}
+import weir.lab.{ChildOutput, Experiment, Harness}
+import weir.program.Result
 
 /** Measures some forms of one system in this JVM.
   *

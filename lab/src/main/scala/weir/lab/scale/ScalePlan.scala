@@ -1,6 +1,6 @@
 package weir.lab.scale
 
-import weir.lab.{Result, Systems}
+import weir.program.{Result, Systems}
 
 /** The protocol between the command `scale` and its measuring JVMs.
   *

@@ -1,6 +1,6 @@
 package weir.lab.scale
 
-import weir.lab.Systems
+import weir.program.Systems
 
 /** Command and measuring JVMs find the same rows by the same names. */
 class ScalePlanSuite extends munit.FunSuite:

@@ -28,6 +28,7 @@ class PublicApiSuite extends munit.FunSuite:
 
   /** Rivals are compared with what users of Weir can call; the splitter is measured by itself. */
   private val programs = List(
+    Ruled("program", "weir.program"),
     Ruled("cli", "weir.cli"),
     Ruled("bench", Some("weir.bench"), inner = InnerPackages.all - "weir.postgres.split")
   )

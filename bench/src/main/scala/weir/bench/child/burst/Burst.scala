@@ -1,6 +1,7 @@
 package weir.bench.child.burst
 
-import weir.lab.{ChildOutput, Experiment, Harness, Result}
+import weir.lab.{ChildOutput, Experiment, Harness}
+import weir.program.Result
 
 /** Measures bursts of calls that block: their time, and the number of OS threads.
   *

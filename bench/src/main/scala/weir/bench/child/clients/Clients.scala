@@ -2,7 +2,8 @@ package weir.bench.child.clients
 
 import java.net.URI
 
-import weir.lab.{ChildOutput, Experiment, Result}
+import weir.lab.{ChildOutput, Experiment}
+import weir.program.Result
 
 /** Measures the time that one way takes to ask a slow service about many clients.
   *

@@ -2,9 +2,10 @@ package weir.bench.child.compare
 
 import scala.concurrent.duration.*
 
-import weir.lab.{ChildOutput, Experiment, Result}
+import weir.lab.{ChildOutput, Experiment}
 import weir.lab.compare.{Event, Load, Plan, SideBySide, Way}
 import weir.lab.compare.SideBySide.Place
+import weir.program.Result
 
 /** The ways on Cats Effect and fs2, for `weir compare`: one window of loads after the other. */
 object Compare extends Experiment:

@@ -1,7 +1,8 @@
 package weir.bench.child.highload
 
-import weir.lab.{ChildOutput, Experiment, Result, Systems}
+import weir.lab.{ChildOutput, Experiment}
 import weir.lab.compare.{ShortTasks, WorkTimes}
+import weir.program.{Result, Systems}
 
 /** Measures the hand-over of very many short tasks: one way of one system, for `weir compare
   * --tasks`.

@@ -1,6 +1,7 @@
 package weir.bench.child.kafka
 
-import weir.lab.{ChildOutput, Experiment, Harness, Result}
+import weir.lab.{ChildOutput, Experiment, Harness}
+import weir.program.Result
 
 /** Measures the speed at which one member of a group reads the records of a topic: with no work, or
   * with a call that blocks for each.

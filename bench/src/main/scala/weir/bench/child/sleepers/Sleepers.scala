@@ -4,7 +4,8 @@ import java.util.SplittableRandom
 import java.util.concurrent.{CountDownLatch, TimeUnit}
 import scala.concurrent.duration.*
 
-import weir.lab.{ChildOutput, Experiment, Result}
+import weir.lab.{ChildOutput, Experiment}
+import weir.program.Result
 
 /** Measures the heap of a sleeping fiber, and how late a million of them wake.
   *

@@ -9,7 +9,8 @@ import weir.Task
 import weir.bench.Rivals
 import weir.interop.cats.given
 import weir.interop.fs2.given
-import weir.lab.{ChildOutput, Experiment, Harness, Result}
+import weir.lab.{ChildOutput, Experiment, Harness}
+import weir.program.Result
 
 /** Measures the Typelevel stack on Weir's `Task` and on `IO`.
   *

@@ -3,7 +3,7 @@ package weir.cli.feeds.fetch
 import java.io.InputStream
 import java.net.http.HttpResponse
 
-import weir.cli.ByteSize
+import weir.program.ByteSize
 
 /** Reads the body of an answer, up to a limit. The limit counts bytes after decompression, so a
   * small body that decompresses to gigabytes is refused as early as a large one. A body that

@@ -12,8 +12,8 @@ import scala.jdk.CollectionConverters.*
 import scala.util.control.NonFatal
 
 import weir.Task
-import weir.cli.DurationText
 import weir.cli.feeds.store.DueFeed
+import weir.program.DurationText
 
 /** Fetches one feed over HTTP, with plain blocking calls inside a task.
   *

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeoutException
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.cli.DurationText
+import weir.program.DurationText
 
 /** Limits the time that a server takes for the requests of one fetch. Delays of this process do not
   * count.

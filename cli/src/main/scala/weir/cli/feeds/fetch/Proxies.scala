@@ -5,8 +5,8 @@ import java.net.{InetAddress, InetSocketAddress, Proxy, ProxySelector, SocketAdd
 import java.util.Locale
 import scala.util.Try
 
-import weir.cli.BadInput
 import weir.cli.feeds.input.Login
+import weir.program.BadInput
 
 /** The HTTP proxies that the environment names, by the rules of curl.
   *

@@ -5,9 +5,9 @@ import java.time.ZoneId
 import scala.concurrent.duration.*
 
 import weir.{Deferred, Task}
-import weir.cli.Text
 import weir.cli.feeds.reader.{ItemLines, LocalTime}
 import weir.cli.feeds.store.Outbox
+import weir.program.Text
 
 /** Gives new items to `receiver`, one at a time, while feeds are being fetched and after it. */
 final class Giver(outbox: Outbox, receiver: Receiver, option: String, err: PrintWriter):

@@ -1,6 +1,6 @@
 package weir.cli.feeds.input
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** The content of a user's files: the feeds, each address once, and the problems, each with its
   * place.

@@ -3,7 +3,7 @@ package weir.cli.feeds.input
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
-import weir.cli.{BadInput, ByteSize}
+import weir.program.{BadInput, ByteSize}
 
 /** Reads a file that the user named, whole, with an error that names the file. `-` is the standard
   * input.

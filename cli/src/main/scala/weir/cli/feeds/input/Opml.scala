@@ -6,8 +6,8 @@ import scala.jdk.CollectionConverters.*
 import org.jsoup.nodes.{Document, Element}
 import org.jsoup.parser.Parser
 
-import weir.cli.BadInput
 import weir.cli.feeds.encoding.DecodedText
+import weir.program.BadInput
 
 /** Reads the subscriptions of an OPML file, at any depth of its folders.
   *

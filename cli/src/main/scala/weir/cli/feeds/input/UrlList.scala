@@ -2,7 +2,7 @@ package weir.cli.feeds.input
 
 import java.nio.file.Path
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** Reads a list of feeds from a text file: one URL a line; empty lines and `# comments` are
   * skipped.

@@ -2,9 +2,9 @@ package weir.cli.feeds.manage
 
 import java.io.PrintWriter
 
-import weir.cli.{BadInput, Text}
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
 import weir.cli.feeds.store.{Database, FeedEdits, FeedStore}
+import weir.program.{BadInput, Text}
 
 /** The whole of `weir feeds add`: adds feeds by their addresses, and fetches none. */
 final class AddJob(db: String, typed: Vector[String], out: PrintWriter):

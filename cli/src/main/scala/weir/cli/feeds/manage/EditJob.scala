@@ -2,12 +2,12 @@ package weir.cli.feeds.manage
 
 import java.io.PrintWriter
 
-import weir.cli.Text
 import weir.cli.feeds.store.{Database, FeedEdits, FeedStore}
+import weir.program.Text
 
 /** The whole of `weir feeds remove`, `enable` and `disable`. */
 final class EditJob(db: String, edit: EditJob.Edit, typed: Vector[String], out: PrintWriter):
-  /** Runs the change, and returns the exit code. **Fails** with a [[weir.cli.BadInput]], and
+  /** Runs the change, and returns the exit code. **Fails** with a [[weir.program.BadInput]], and
     * changes nothing, if one of the feeds does not exist.
     */
   def run(): Int =

@@ -6,7 +6,7 @@ import weir.cli.feeds.store.{Database, FeedQuery, StoreReader}
 
 /** The whole of `weir feeds export`: prints the feeds as OPML. */
 final class ExportJob(db: String, out: PrintWriter):
-  /** Returns the exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds.
+  /** Returns the exit code. **Fails** with [[weir.program.BadInput]] if there is no database of feeds.
     */
   def run(): Int =
     val reader = StoreReader.open(Database.of(db))

@@ -1,8 +1,8 @@
 package weir.cli.feeds.manage
 
-import weir.cli.Text
 import weir.cli.feeds.reader.{LocalTime, PlainText}
 import weir.cli.feeds.store.{FeedState, ListedFeed}
+import weir.program.Text
 
 /** The forms in which a feed is printed. None lets a control character of a feed through but JSON,
   * which escapes it.

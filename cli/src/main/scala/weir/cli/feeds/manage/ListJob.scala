@@ -10,7 +10,7 @@ import weir.cli.feeds.store.{Database, FeedQuery, ListedFeed, StoreReader}
 final class ListJob(settings: ListJob.Settings, out: PrintWriter, err: PrintWriter):
   import settings.*
 
-  /** Returns the exit code. **Fails** with [[weir.cli.BadInput]] if there is no database of feeds.
+  /** Returns the exit code. **Fails** with [[weir.program.BadInput]] if there is no database of feeds.
     */
   def run(): Int =
     val reader = StoreReader.open(Database.of(db))

@@ -3,8 +3,8 @@ package weir.cli.feeds.reader
 import scalatags.Text.all.*
 import scalatags.Text.tags2
 
-import weir.cli.Text
 import weir.cli.feeds.store.{ListedFeed, Stages}
+import weir.program.Text
 
 /** The parts of pages that show feeds.
   *

@@ -10,7 +10,7 @@ import weir.cli.feeds.store.{Database, FeedLookup, ItemQuery, StoreReader}
 final class ItemsJob(settings: ItemsJob.Settings, out: PrintWriter, err: PrintWriter):
   private val lines = ItemLines(LocalTime(ZoneId.systemDefault))
 
-  /** Prints the items, and returns the exit code. **Fails** with a [[weir.cli.BadInput]] before
+  /** Prints the items, and returns the exit code. **Fails** with a [[weir.program.BadInput]] before
     * anything is printed if the database or the feed does not exist.
     */
   def run(): Int =

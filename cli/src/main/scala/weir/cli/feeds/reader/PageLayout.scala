@@ -3,7 +3,7 @@ package weir.cli.feeds.reader
 import scalatags.Text.all.*
 import scalatags.Text.tags2
 
-import weir.cli.Text
+import weir.program.Text
 
 /** The layout of all pages around their content.
   *

@@ -1,6 +1,6 @@
 package weir.cli.feeds.reader
 
-import weir.cli.sql.report.CharWidth
+import weir.program.CharWidth
 
 /** Text of others as one line without control characters, for a terminal or a page.
   *

@@ -6,8 +6,8 @@ import java.net.URI
 import org.eclipse.jetty.server.{HttpConfiguration, HttpConnectionFactory, Server, ServerConnector}
 import org.eclipse.jetty.util.thread.QueuedThreadPool
 
-import weir.cli.BadInput
 import weir.cli.feeds.store.StoreReader
+import weir.program.BadInput
 
 /** The reader's pages on a port of the loop-back interface. */
 final class ReaderServer private (server: Server, port: Int) extends AutoCloseable:

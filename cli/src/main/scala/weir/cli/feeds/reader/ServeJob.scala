@@ -4,13 +4,13 @@ import java.io.PrintWriter
 import java.time.ZoneId
 
 import weir.Task
-import weir.cli.Foreground
 import weir.cli.feeds.store.{Database, StoreReader}
+import weir.program.Foreground
 
 /** The whole of `weir feeds serve`: serves until Ctrl-C. */
 final class ServeJob(settings: ServeJob.Settings, out: PrintWriter):
   /** Serves until a signal, and returns the exit code of that signal. **Fails** with a
-    * [[weir.cli.BadInput]] if there is no database, or if the port is not available.
+    * [[weir.program.BadInput]] if there is no database, or if the port is not available.
     */
   def run(): Int =
     val store = StoreReader.open(Database.of(settings.db))

@@ -3,7 +3,7 @@ package weir.cli.feeds.reader
 import java.time.{Instant, LocalDate, LocalDateTime, OffsetDateTime, ZoneId}
 import scala.util.Try
 
-import weir.cli.{BadInput, DurationText}
+import weir.program.{BadInput, DurationText}
 
 /** A moment in the past as users write it: `1d` ago, `2026-11-20`, `2026-11-20T09:30`. */
 object Since:

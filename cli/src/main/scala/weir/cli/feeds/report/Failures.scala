@@ -2,9 +2,9 @@ package weir.cli.feeds.report
 
 import java.io.PrintWriter
 
-import weir.cli.Text
 import weir.cli.feeds.reader.PlainText
 import weir.cli.feeds.run.FeedCounts
+import weir.program.Text
 
 /** Names the feeds that failed, and nothing else. */
 object Failures:

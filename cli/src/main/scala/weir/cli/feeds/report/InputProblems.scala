@@ -2,8 +2,8 @@ package weir.cli.feeds.report
 
 import java.io.PrintWriter
 
-import weir.cli.{BadInput, Text}
 import weir.cli.feeds.input.FeedList
+import weir.program.{BadInput, Text}
 
 /** Reports which entries of the user's lists of feeds cannot be used. */
 object InputProblems:

@@ -1,7 +1,7 @@
 package weir.cli.feeds.report
 
-import weir.cli.Text
 import weir.cli.feeds.run.FeedCounts
+import weir.program.Text
 
 /** The table of outcomes: the number of feeds with each outcome, and the number of their items. */
 object OutcomeTable:

@@ -6,8 +6,8 @@ import scala.concurrent.duration.*
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
-import weir.cli.{DurationText, ErrorTerminal, Text}
 import weir.cli.feeds.run.FeedCounts
+import weir.program.{DurationText, ErrorTerminal, Text}
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:

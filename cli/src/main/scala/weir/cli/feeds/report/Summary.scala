@@ -3,8 +3,8 @@ package weir.cli.feeds.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.{DurationText, Text}
 import weir.cli.feeds.run.{Bound, FeedCounts}
+import weir.program.{DurationText, Text}
 
 /** The summary of a run.
   *

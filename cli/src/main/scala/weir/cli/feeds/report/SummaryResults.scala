@@ -1,6 +1,6 @@
 package weir.cli.feeds.report
 
-import weir.lab.{Result, Systems}
+import weir.program.{Result, Systems}
 
 /** The figures of a run, for reports. */
 object SummaryResults:

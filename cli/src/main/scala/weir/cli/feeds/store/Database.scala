@@ -2,8 +2,8 @@ package weir.cli.feeds.store
 
 import java.sql.{Connection, SQLException}
 
-import weir.cli.BadInput
 import weir.postgres.Secrets
+import weir.program.BadInput
 
 /** A database of feeds: the differences between SQLite and Postgres. All queries have the same
   * text.
@@ -16,12 +16,12 @@ trait Database:
     *
     * Nothing is created or changed.
     *
-    * **Fails** with [[weir.cli.BadInput]] if it belongs to something else, was made by a newer
+    * **Fails** with [[weir.program.BadInput]] if it belongs to something else, was made by a newer
     * weir, or cannot be reached.
     */
   def version(): Option[Int]
 
-  /** **Fails** with [[weir.cli.BadInput]] if it, or the place for it, may not be written to.
+  /** **Fails** with [[weir.program.BadInput]] if it, or the place for it, may not be written to.
     */
   def checkWritable(): Unit = ()
 

@@ -2,8 +2,8 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-import weir.cli.BadInput
 import weir.cli.feeds.input.FeedUrl
+import weir.program.BadInput
 
 /** Finds the feed that a user names by its address, or by an address that it had before it moved.
   */

@@ -2,7 +2,7 @@ package weir.cli.feeds.store
 
 import java.sql.Connection
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** The origin of the feeds in a database: the demo, or the user. A database never has both, since a
   * demo's invented items would be hard to tell from the user's own.

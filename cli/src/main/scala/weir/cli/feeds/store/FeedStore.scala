@@ -47,7 +47,7 @@ final class FeedStore private (
   /** Adds `feeds`, and returns the number of new ones. A feed whose address is known, or was its
     * address before it moved, gets the login that is given with it, and is not changed otherwise.
     *
-    * **Fails** with [[weir.cli.BadInput]], and adds none, if the database is the demo's.
+    * **Fails** with [[weir.program.BadInput]], and adds none, if the database is the demo's.
     */
   def add(feeds: Iterable[NewFeed]): Int =
     writing: connection =>
@@ -58,7 +58,7 @@ final class FeedStore private (
 
   /** Makes the database the demo's, with its feeds and facts. Returns false if it is so already.
     *
-    * **Fails** with [[weir.cli.BadInput]], and changes nothing, if it has feeds of the user.
+    * **Fails** with [[weir.program.BadInput]], and changes nothing, if it has feeds of the user.
     */
   def addDemo(feeds: Iterable[NewFeed], facts: Seq[(String, String)]): Boolean =
     writing: connection =>
@@ -224,7 +224,7 @@ object FeedStore:
   /** Opens the store in `database`. Creates its tables if they do not exist, and upgrades older
     * ones.
     *
-    * **Fails** with [[weir.cli.BadInput]], and changes nothing, if the database belongs to
+    * **Fails** with [[weir.program.BadInput]], and changes nothing, if the database belongs to
     * something else or cannot be reached.
     *
     * @param outages
@@ -244,7 +244,7 @@ object FeedStore:
       case Some(version) => if version < Schema.version then database.upgrade()
     FeedStore(database, Line(database, outages, Some(database.connect())), outages, fillsOutbox)
 
-  /** Opens an existing database. **Fails** with a [[weir.cli.BadInput]] if it does not exist. */
+  /** Opens an existing database. **Fails** with a [[weir.program.BadInput]] if it does not exist. */
   def existing(database: Database): FeedStore =
     if database.version().isEmpty then throw StoreReader.nothingAt(database)
     open(database)

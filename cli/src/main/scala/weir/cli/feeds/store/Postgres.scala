@@ -3,7 +3,7 @@ package weir.cli.feeds.store
 import java.sql.{Connection, DriverManager, SQLException}
 import java.util.Properties
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** Feeds in a Postgres database, in a schema of their own, so that other tables are never in the
   * way.

@@ -3,7 +3,7 @@ package weir.cli.feeds.store
 import java.sql.Connection
 import scala.concurrent.duration.FiniteDuration
 
-import weir.cli.DurationText
+import weir.program.DurationText
 
 /** Says which items to keep: those first seen at most `age` ago, and the newest `perFeed` of each
   * feed. None means no limit.

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom
 
 import org.sqlite.{SQLiteConfig, SQLiteOpenMode}
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** Feeds in one SQLite file.
   *

@@ -3,7 +3,7 @@ package weir.cli.feeds.store
 import java.sql.Connection
 import java.util.concurrent.locks.ReentrantLock
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 /** The feeds and items of a database, for reading: it is neither made nor changed.
   *

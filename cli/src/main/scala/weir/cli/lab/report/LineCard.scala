@@ -1,5 +1,7 @@
 package weir.cli.lab.report
 
+import weir.program.report.ReportCard
+
 /** A chart of a report in which each system is a line over the number of carriers.
   *
   * Both axes are logarithmic, with a line for each factor of two.

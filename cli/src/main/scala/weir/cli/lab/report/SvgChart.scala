@@ -2,7 +2,7 @@ package weir.cli.lab.report
 
 import org.mozilla.javascript.{Context, Scriptable, ScriptableObject}
 
-import weir.cli.lab.LabReport
+import weir.program.report.{ChartCard, ChartScript, RunReport, ReportCard}
 
 /** The charts of a report as one SVG file, for pages that cannot run scripts.
   *
@@ -16,7 +16,7 @@ object SvgChart:
   private val cardTitleHeight = 34
   private val cardGap = 26
 
-  def draw(report: LabReport): String =
+  def draw(report: RunReport): String =
     draw(report.command, about(report), ChartCard.of(report.results))
 
   /** @param about
@@ -44,7 +44,7 @@ object SvgChart:
 
   private def heightOf(drawing: Drawing): Int = cardTitleHeight + drawing.height + cardGap
 
-  private def about(report: LabReport): String =
+  private def about(report: RunReport): String =
     s"commit ${report.commit}, JDK ${report.jdk}, ${report.cpus} CPUs, seed ${report.seed}"
 
   private def place(card: ReportCard, drawing: Drawing, top: Int): String =

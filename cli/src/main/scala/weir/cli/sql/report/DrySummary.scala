@@ -3,8 +3,8 @@ package weir.cli.sql.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.sql.run.Counted
+import weir.program.{ByteSize, DurationText, Text}
 
 /** The summary of scripts that were split and not applied. */
 final case class DrySummary(counted: Counted, taken: FiniteDuration):

@@ -1,5 +1,7 @@
 package weir.cli.sql.report
 
+import weir.program.CharWidth
+
 /** The line of an error, as it is shown. If it does not fit, the parts far from the caret are cut
   * away.
   *

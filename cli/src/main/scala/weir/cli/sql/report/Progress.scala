@@ -6,9 +6,8 @@ import scala.concurrent.duration.*
 import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
-import weir.cli.{ByteSize, DurationText, Text}
-import weir.cli.ErrorTerminal
 import weir.cli.sql.run.ScriptCounts
+import weir.program.{ByteSize, DurationText, ErrorTerminal, Text}
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:

@@ -1,7 +1,7 @@
 package weir.cli.sql.report
 
-import weir.cli.Text
 import weir.postgres.Resume
+import weir.program.Text
 
 /** Tells the user what a journal has of a script. */
 object Resumption:

@@ -3,9 +3,9 @@ package weir.cli.sql.report
 import java.io.PrintWriter
 import scala.concurrent.duration.*
 
-import weir.cli.{ByteSize, DurationText, Text}
 import weir.cli.sql.run.ScriptCounts
 import weir.postgres.ApplySummary
+import weir.program.{ByteSize, DurationText, Text}
 
 /** The summary of a run.
   *

@@ -8,11 +8,11 @@ import scala.util.Random
 import munit.FunSuite
 
 import weir.{Outcome, Task}
-import weir.cli.Tier
 import weir.cli.feeds.input.FeedUrl
 import weir.cli.feeds.parse.ParsedFeed
 import weir.cli.feeds.site.{Kind, LocalSite, SitePlan}
 import weir.cli.feeds.store.DueFeed
+import weir.program.Tier
 
 class FetcherSuite extends FunSuite:
   private val plan = SitePlan.make(seed = 7, size = 60, speed = 100)

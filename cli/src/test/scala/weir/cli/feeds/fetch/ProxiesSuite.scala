@@ -6,8 +6,8 @@ import scala.util.Using
 
 import munit.FunSuite
 
-import weir.cli.BadInput
 import weir.cli.feeds.input.Login
+import weir.program.BadInput
 
 class ProxiesSuite extends FunSuite with FetchFixture:
   private def proxy(url: String, environment: (String, String)*): Option[String] =

@@ -11,8 +11,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.{ChildJvm, TempFolder, Tier}
 import weir.cli.feeds.FeedsProgram
+import weir.program.{ChildJvm, TempFolder, Tier}
 
 /** Processes that are killed while feeds change and a command gets the new items. */
 class GiveKillSuite extends FunSuite with TempFolder:

@@ -6,9 +6,9 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
 import weir.cli.feeds.{ChangingServer, FeedsProgram}
 import weir.cli.feeds.FeedsProgram.Result
+import weir.program.TempFolder
 
 /** `--exec`, `--new-items`, `--keep` and `--keep-items` as a user runs them. */
 class GiveSuite extends FunSuite with TempFolder:

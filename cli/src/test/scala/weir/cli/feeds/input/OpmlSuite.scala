@@ -6,7 +6,7 @@ import java.nio.file.{Files, Path}
 
 import munit.FunSuite
 
-import weir.cli.{BadInput, TempFolder}
+import weir.program.{BadInput, TempFolder}
 
 class OpmlSuite extends FunSuite with TempFolder:
   private def opml(body: String) =

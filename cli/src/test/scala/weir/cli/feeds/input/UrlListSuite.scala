@@ -5,7 +5,7 @@ import java.nio.file.Files
 
 import munit.FunSuite
 
-import weir.cli.{BadInput, TempFolder}
+import weir.program.{BadInput, TempFolder}
 
 class UrlListSuite extends FunSuite with TempFolder:
   private def urls(list: FeedList) = list.feeds.map(_.url.text)

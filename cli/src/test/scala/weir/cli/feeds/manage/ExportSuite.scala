@@ -8,10 +8,10 @@ import scala.jdk.CollectionConverters.*
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
 import weir.cli.feeds.FeedsProgram
 import weir.cli.feeds.reader.ReaderFixture
 import weir.cli.feeds.store.{FeedAbout, FeedQuery}
+import weir.program.TempFolder
 
 /** `weir feeds export`: its OPML, as `--opml` and as another reader's library reads it. */
 class ExportSuite extends FunSuite with TempFolder:

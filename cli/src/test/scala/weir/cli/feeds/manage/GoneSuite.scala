@@ -5,8 +5,8 @@ import java.nio.file.{Files, Path}
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
 import weir.cli.feeds.{ChangingServer, FeedsProgram, Session}
+import weir.program.TempFolder
 
 /** A feed that answered 410 once, and is there again. */
 class GoneSuite extends FunSuite with TempFolder:

@@ -4,10 +4,10 @@ import java.nio.file.{Files, Path}
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
 import weir.cli.feeds.{FeedsProgram, Session}
 import weir.cli.feeds.FeedsProgram.Result
 import weir.cli.feeds.reader.ReaderFixture
+import weir.program.TempFolder
 
 /** `weir feeds add`, `remove`, `list`, `enable` and `disable` as a user runs them. */
 class ManageCommandsSuite extends FunSuite with TempFolder:

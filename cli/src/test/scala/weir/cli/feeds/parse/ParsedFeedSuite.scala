@@ -5,9 +5,9 @@ import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_16LE, UTF_8}
 
 import munit.FunSuite
 
-import weir.cli.TempFolder
 import weir.cli.feeds.fetch.Reason
 import weir.cli.feeds.input.FeedUrl
+import weir.program.TempFolder
 
 class ParsedFeedSuite extends FunSuite with TempFolder:
   private def rss(title: String, encoding: String = "UTF-8", doctype: String = "") =

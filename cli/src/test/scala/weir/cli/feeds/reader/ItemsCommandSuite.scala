@@ -6,8 +6,8 @@ import java.time.Instant
 
 import munit.FunSuite
 
-import weir.cli.{Main, TempFolder}
 import weir.cli.feeds.store.{Database, FeedStore}
+import weir.program.{Main, TempFolder}
 
 /** `weir feeds items` as a user runs it. */
 class ItemsCommandSuite extends FunSuite with TempFolder:

@@ -7,8 +7,7 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.Eventually
-import weir.cli.lab.report.Browser
+import weir.program.{Browser, Eventually}
 
 /** The pages in a real browser: how they look, what they load, and that no feed does a thing there.
   *

@@ -9,8 +9,8 @@ import org.jsoup.Jsoup
 import org.jsoup.nodes.Document
 import scala.jdk.CollectionConverters.*
 
-import weir.cli.{BadInput, ChildJvm, TempFolder, Tier}
 import weir.cli.feeds.store.Sql
+import weir.program.{BadInput, ChildJvm, TempFolder, Tier}
 
 /** The pages and what guards them, without a browser. */
 class ReaderServerSuite extends FunSuite with TempFolder:

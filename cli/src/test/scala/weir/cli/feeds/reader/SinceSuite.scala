@@ -4,7 +4,7 @@ import java.time.{Instant, ZoneId}
 
 import munit.FunSuite
 
-import weir.cli.BadInput
+import weir.program.BadInput
 
 class SinceSuite extends FunSuite:
   private val now = Instant.parse("2026-03-01T12:00:00Z")

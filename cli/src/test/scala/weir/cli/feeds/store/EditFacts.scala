@@ -4,8 +4,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.BadInput
 import weir.cli.feeds.input.{FeedUrl, NewFeed}
+import weir.program.BadInput
 
 /** The facts about feeds that users edit, for every database. */
 trait EditFacts:

@@ -7,10 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 import munit.FunSuite
 
-import weir.cli.Main
-import weir.cli.BadInput
 import weir.cli.feeds.FeedsProgram
 import weir.cli.feeds.reader.ReaderFixture
+import weir.program.{BadInput, Main}
 
 class PostgresSuite
     extends FunSuite

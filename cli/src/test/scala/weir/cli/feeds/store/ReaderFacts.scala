@@ -6,8 +6,8 @@ import munit.FunSuite
 
 import weir.cli.feeds.input.FeedUrl
 
-import weir.cli.BadInput
 import weir.cli.feeds.reader.ReaderFixture
+import weir.program.BadInput
 
 /** The facts about reading, for every database. */
 trait ReaderFacts:

@@ -6,7 +6,7 @@ import java.util.Comparator
 
 import munit.FunSuite
 
-import weir.cli.{BadInput, TempFolder}
+import weir.program.{BadInput, TempFolder}
 
 class SqliteSuite
     extends FunSuite

@@ -6,8 +6,8 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
-import weir.cli.Tier
-import weir.cli.lab.LabReport
+import weir.program.{Browser, Tier}
+import weir.program.report.{ChartCard, RunReport, SampleReports}
 
 /** The page in a real browser, at the width of a desktop and of a phone.
   *
@@ -30,7 +30,7 @@ class BrowserSuite extends FunSuite:
   override def afterAll(): Unit =
     Files.walk(folder).sorted(Comparator.reverseOrder).forEach(Files.deleteIfExists(_): Unit)
 
-  private def page(report: LabReport): Path =
+  private def page(report: RunReport): Path =
     val file = folder.resolve(s"${report.command}.html")
     report.write(report = Some(file))
     file

@@ -5,6 +5,8 @@ import javax.xml.parsers.DocumentBuilderFactory
 
 import munit.FunSuite
 
+import weir.program.report.{ChartCard, SampleReports}
+
 /** The charts as a file, which also shows without a browser that the page's script draws. */
 class SvgChartSuite extends FunSuite:
   test("every figure is written at a bar of its length"):

@@ -2,6 +2,8 @@ package weir.cli.sql.report
 
 import munit.FunSuite
 
+import weir.program.CharWidth
+
 class ExcerptSuite extends FunSuite:
   private def shown(before: String, after: String, columns: Int = 40): String =
     val excerpt = Excerpt.of(before, after, columns)
