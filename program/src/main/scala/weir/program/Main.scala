@@ -24,7 +24,7 @@ object Main:
     * command with the jars of its module alone, so not all classes are there.
     */
   private[program] val table: Vector[(String, String)] = Vector(
-    "feeds" -> "weir.cli.command.Feeds",
+    "feeds" -> "weir.feeds.command.Feeds",
     "sql" -> "weir.cli.command.Sql",
     "relay" -> "weir.cli.command.Relay",
     "compare" -> "weir.cli.command.Compare",

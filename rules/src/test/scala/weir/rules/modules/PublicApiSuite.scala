@@ -29,6 +29,7 @@ class PublicApiSuite extends munit.FunSuite:
   /** Rivals are compared with what users of Weir can call; the splitter is measured by itself. */
   private val programs = List(
     Ruled("program", "weir.program"),
+    Ruled("feeds", "weir.feeds"),
     Ruled("cli", "weir.cli"),
     Ruled("bench", Some("weir.bench"), inner = InnerPackages.all - "weir.postgres.split")
   )
