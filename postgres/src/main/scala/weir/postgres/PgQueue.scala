@@ -30,16 +30,22 @@ final class PgQueue[A] private (
 
   // ---- the tables ----
 
-  /** Returns the statements that `create` runs, for those who create tables by other means. The
-    * schema must exist.
+  /** Returns the statements that `create` runs where there are no tables, for those who create them
+    * by other means. The schema must exist.
     */
-  def ddl: String = tables.create
+  def ddl: String = tables.since(0)
 
-  /** Creates the queue's schema and its two tables, if they do not exist. Several processes may do
-    * so at once.
+  /** Returns the statements that `create` runs where the tables have this version; an empty text
+    * for the version that this Weir knows. Run them in one transaction.
+    */
+  def ddlSince(version: Int): String = tables.since(version)
+
+  /** Creates the queue's schema and its tables, or migrates tables of an earlier version, in one
+    * transaction. Does nothing if they are of the version that this Weir knows: then no right to
+    * create anything is needed. Several processes may do so at once.
     *
-    * **Fails** with a [[PgQueueException]] if the user may not create them, or if they are of
-    * another version.
+    * **Fails** with a [[PgQueueException]] if the user may not create or migrate them, or if a
+    * newer Weir has migrated them.
     */
   def create: Task[Unit] = access.create
 

@@ -2,7 +2,7 @@ package weir.postgres.queue
 
 import weir.postgres.PgCodec
 
-/** The tables of a queue: their names and their definition.
+/** The tables of a queue: their names, their definition and its earlier versions.
   *
   * A job is a row from its offer to its end. Taking it changes `leased_until`, `attempts`, `token`
   * and `worker`, none of which is in an index. Half of each page is free at first, so Postgres
@@ -27,10 +27,43 @@ private[postgres] final class QueueTables(
 
   val payload: String = column.sql
 
+  /** The table of the versions that the queues of the schema have had. No queue has its name. */
+  val versions: String = s"$schema.queue$$versions"
+
   val createSchema: String = s"CREATE SCHEMA $schema"
 
-  /** The statements that create the tables in a schema that exists. */
-  val create: String =
+  /** Returns the statements that bring tables of `version` to the newest one, in a schema that
+    * exists. Version 0 is no table.
+    */
+  def since(version: Int): String =
+    require(
+      version >= 0 && version <= QueueTables.version,
+      s"PgQueue.ddlSince: version was $version. It must be 0 to ${QueueTables.version}."
+    )
+    if version == QueueTables.version then ""
+    else s"$createVersions${migrations.drop(version).mkString}$record"
+
+  private def createVersions: String =
+    s"""CREATE TABLE IF NOT EXISTS $versions (
+       |  queue text NOT NULL,
+       |  version integer NOT NULL,
+       |  recorded_at timestamptz NOT NULL DEFAULT now(),
+       |  PRIMARY KEY (queue, version)
+       |);
+       |""".stripMargin
+
+  private def record: String =
+    s"""INSERT INTO $versions (queue, version)
+       |SELECT '$queue', version FROM generate_series(1, ${QueueTables.version}) AS version
+       |ON CONFLICT DO NOTHING;
+       |""".stripMargin
+
+  /** The statements that make each version of the one before it, from version 1 on. The README has
+    * the rules for a new one.
+    */
+  private def migrations: Vector[String] = Vector(firstTables, indexOfDead)
+
+  private def firstTables: String =
     s"""CREATE TABLE $jobs (
        |  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        |  run_at timestamptz NOT NULL DEFAULT now(),
@@ -65,15 +98,24 @@ private[postgres] final class QueueTables(
        |  error text,
        |  payload $payload NOT NULL
        |);
-       |COMMENT ON TABLE $jobs IS '$mark$version';
+       |COMMENT ON TABLE $jobs IS '$firstComment';
+       |""".stripMargin
+
+  // Code that knows version 1 alone compares the comment.
+  private def indexOfDead: String =
+    s"""CREATE INDEX ${queue}_dead_at ON $dead (died_at, id);
+       |COMMENT ON TABLE $jobs IS '${mark}version 2 or later: see $versions';
        |""".stripMargin
 
 private[postgres] object QueueTables:
-  /** Raised when a table changes. */
-  val version = 1
+  /** The version of the tables that this code knows: the number of its migrations. */
+  val version = 2
 
-  /** The text before the version in the comment of the table. */
-  val mark = "weir queue, version "
+  /** The beginning of the comment of each table of jobs. */
+  val mark = "weir queue, "
+
+  /** The comment of tables of version 1, whose version is not in the table of versions. */
+  val firstComment: String = s"${mark}version 1"
 
   private val name = "[a-z_][a-z0-9_]{0,39}".r
 
