@@ -491,10 +491,11 @@ lazy val cli = project
   )
 
 lazy val bench = project
-  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka)
+  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka, testkit % "test->test")
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
+  .settings(testkitSettings)
   .settings(measuringSettings)
   // With a newer client Parallel Consumer polls, and works on nothing.
   .settings(dependencyOverrides += "org.apache.kafka" % "kafka-clients" % "4.1.1")
@@ -514,6 +515,8 @@ lazy val bench = project
       "com.google.code.gson" % "gson" % "2.13.1",
       "com.zaxxer" % "HikariCP" % "7.0.2",
       "org.slf4j" % "slf4j-nop" % "2.0.17",
+      // What it finds of the known bugs, beside `TestRuntime.explore`.
+      "org.jetbrains.lincheck" % "lincheck" % "3.7" % Test,
       skunk
     ) ++ http4s,
     stage := Stage(measuringJars.value, state.value / "bench")
