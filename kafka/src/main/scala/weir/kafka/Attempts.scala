@@ -6,20 +6,24 @@ import weir.Schedule
 /** Says how often to try a record, and what to do with one that fails each time.
   *
   * @param max
-  *   the largest number of times that its task runs
+  *   the largest number of times that its task runs. A record that cannot be decoded is not tried
   * @param backOff
   *   the wait between two attempts; when this schedule ends, so do the attempts. A record that
   *   waits delays only the records of its own key, and does not count towards the parallelism
   * @param deadLetters
-  *   the topic to which a record is sent that has failed each time. Without it the stream fails
-  *   with the last error
+  *   where to write a record that has failed each time, or cannot be decoded: [[DeadLetters]] for
+  *   `parEvalMapByKey`, the name of a topic for [[ExactlyOnce]], which writes to it in its
+  *   transactions. Without it the stream fails with the last error
   */
-final case class Attempts[K, V](
+final case class Attempts[+D](
     max: Int,
     backOff: Schedule[Throwable] = Attempts.backOff,
-    deadLetters: Option[DeadLetters[K, V]] = None
+    deadLetters: Option[D] = None
 ):
   require(max >= 1, s"Attempts: max was $max. It must be at least 1. For no limit: Int.MaxValue.")
+
+  private[kafka] def schedule: Schedule[Throwable] =
+    if max == Int.MaxValue then backOff else backOff.times(max - 1L)
 
 object Attempts:
   /** Waits 100 ms at first, twice as long each time, up to 30 s, less a random part. */
@@ -27,4 +31,4 @@ object Attempts:
     Schedule.exponential(100.millis).capped(30.seconds).jittered(0.2)
 
   /** Tries each record once: an error fails the stream. */
-  def once[K, V]: Attempts[K, V] = Attempts(1)
+  val once: Attempts[Nothing] = Attempts(1)

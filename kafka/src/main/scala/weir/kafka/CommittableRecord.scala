@@ -4,7 +4,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.header.Headers
 import weir.Task
-import weir.kafka.consumer.Assignment
+import weir.kafka.consumer.{Assignment, BytesRecord}
 
 /** A record that a consumer group has read. It is committed once it is `done`.
   *
@@ -12,23 +12,35 @@ import weir.kafka.consumer.Assignment
   * done are not read again, even if they come after one that is not: see [[KafkaConsumer]].
   */
 final class CommittableRecord[+K, +V] private[kafka] (
-    consumed: ConsumerRecord[? <: K, ? <: V],
+    private[kafka] val bytes: BytesRecord,
+    val key: K,
+    val value: V,
     private[kafka] val assignment: Assignment
 ):
-  def key: K = consumed.key
-  def value: V = consumed.value
-  def headers: Headers = consumed.headers
-  def topic: String = consumed.topic
-  def partition: Int = consumed.partition
-  def offset: Long = consumed.offset
+  def headers: Headers = bytes.headers
+  def topic: String = bytes.topic
+  def partition: Int = bytes.partition
+  def offset: Long = bytes.offset
 
   /** In milliseconds since 1970. */
-  def timestamp: Long = consumed.timestamp
+  def timestamp: Long = bytes.timestamp
 
   def topicPartition: TopicPartition = assignment.partition
 
-  /** Returns the record of the Kafka client. */
-  def record: ConsumerRecord[? <: K, ? <: V] = consumed
+  /** Returns the record as Kafka's client has it. */
+  def record: ConsumerRecord[? <: K, ? <: V] = ConsumerRecord[K, V](
+    topic,
+    partition,
+    offset,
+    timestamp,
+    bytes.timestampType,
+    bytes.serializedKeySize,
+    bytes.serializedValueSize,
+    key,
+    value,
+    headers,
+    bytes.leaderEpoch
+  )
 
   /** Marks the record as processed. It is committed soon after, with all others that are done. If
     * its partition was revoked or lost, this has no effect: the new owner reads the record again.
@@ -39,12 +51,16 @@ final class CommittableRecord[+K, +V] private[kafka] (
     */
   def done: Task[Unit] = Task.delay(markDone())
 
-  private[kafka] def markDone(): Unit = assignment.done(consumed.offset)
+  private[kafka] def markDone(): Unit = assignment.done(offset)
 
   /** It waits for its turn, until `begin`: a revoke does not wait for it. */
-  private[kafka] def holdBack(): Unit = assignment.holdBack(consumed.offset)
+  private[kafka] def holdBack(): Unit = assignment.holdBack(offset)
 
   /** False if its partition has gone meanwhile: the new owner reads it again. */
-  private[kafka] def begin(): Boolean = assignment.begin(consumed.offset)
+  private[kafka] def begin(): Boolean = assignment.begin(offset)
+
+  /** Returns true if the stream is about to fail, once all others are done: it is not tried again.
+    */
+  private[kafka] def isLeftToNextRun: Boolean = assignment.isEnding
 
   override def toString: String = s"CommittableRecord($topic-$partition@$offset)"

@@ -1,5 +1,6 @@
 package weir.kafka
 
+import java.time.Duration
 import java.util.HashMap
 import org.apache.kafka.clients.consumer.{ConsumerConfig, CooperativeStickyAssignor}
 import org.apache.kafka.common.serialization.Deserializer
@@ -9,6 +10,11 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *
   * @param brokers
   *   the brokers to ask first: `host:port`, separated by commas
+  * @param key
+  *   makes the deserializer of keys, for each run of a stream anew. It is configured with the
+  *   properties, used for one record at a time, and closed at the end of the run
+  * @param value
+  *   makes the deserializer of values, in the same way
   * @param bufferRecords
   *   the number of records of a partition that may wait for the stream. At that number the
   *   partition is paused. A poll that has begun before may bring `max.poll.records` more, which are
@@ -37,7 +43,8 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param connectTimeout
   *   the time within which the brokers must confirm, at the start, that the topics exist
   * @param properties
-  *   further properties of Kafka's client, such as those for TLS and SASL. A group that has
+  *   further properties of Kafka's client, such as those for TLS and SASL, and of the
+  *   deserializers, such as `schema.registry.url`. A group that has
   *   committed nothing begins with the first record of each partition. With
   *   `auto.offset.reset=latest` it begins with the records that arrive after it starts to read.
   *   Nothing is committed of a partition that has brought no record yet, so a restart skips the
@@ -45,8 +52,8 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   */
 final case class ConsumerSettings[K, V](
     brokers: String,
-    key: Deserializer[K],
-    value: Deserializer[V],
+    key: () => Deserializer[K],
+    value: () => Deserializer[V],
     groupProtocol: GroupProtocol = GroupProtocol.Classic,
     bufferRecords: Int = 20000,
     bufferBytes: Int = 64 << 20,
@@ -83,6 +90,14 @@ final case class ConsumerSettings[K, V](
         "The first must be less: the group waits no longer for a member that revokes partitions."
     )
   }
+
+  /** A poll thread that is silent for that time was asleep: half of the time for which the group
+    * waits for a silent member. But at most two seconds, since with the new protocol the broker
+    * alone knows that time; and finding out that nothing has happened costs one commit.
+    */
+  private[kafka] def sleepTime: Duration =
+    val session = properties.get(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG).flatMap(_.toLongOption)
+    Duration.ofMillis(session.fold(2000L)(millis => math.min(2000, math.max(1, millis / 2))))
 
   private[kafka] def toKafka(group: String): HashMap[String, AnyRef] =
     val all = HashMap[String, AnyRef]()

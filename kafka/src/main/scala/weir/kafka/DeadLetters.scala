@@ -5,33 +5,33 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.header.internals.RecordHeaders
 import weir.Task
+import weir.kafka.consumer.AsRead
 
-/** A topic for records that have failed too often. They keep their key, value and headers. The
-  * headers `weir.dead.…` have their origin and the error: `topic`, `partition`, `offset`,
-  * `timestamp`, `attempts`, `error.class`, `error.message` and `error.trace`.
+/** A topic for records that have failed too often, or that cannot be decoded. They keep their
+  * headers, and the bytes of their key and value as they were read. The headers `weir.dead.…` have
+  * their origin and the error: `topic`, `partition`, `offset`, `timestamp`, `attempts`,
+  * `error.class`, `error.message` and `error.trace`.
   */
-final class DeadLetters[K, V](producer: KafkaProducer[K, V], topic: String):
+final class DeadLetters(producer: KafkaProducer[?, ?], topic: String):
 
   /** Writes the record to the topic. **Waits** for the broker's acknowledgement. */
   private[kafka] def send(
-      record: CommittableRecord[K, V],
+      record: CommittableRecord[?, ?],
       error: Throwable,
       attempts: Int
-  ): Task[Unit] = Task.defer(producer.send(DeadLetters.of(topic, record, error, attempts)).void)
+  ): Task[Unit] =
+    Task.defer(producer.sendAsRead(DeadLetters.of(topic, record, error, attempts)).void)
 
 object DeadLetters:
   /** In characters. */
   private val longest = 4000
 
-  /** Returns the dead letter of a record, for code that writes it in another way, such as in a
-    * transaction.
-    */
-  def of[K, V](
+  private[kafka] def of(
       topic: String,
-      record: CommittableRecord[K, V],
+      record: CommittableRecord[?, ?],
       error: Throwable,
       attempts: Int
-  ): ProducerRecord[K, V] =
+  ): ProducerRecord[AsRead, AsRead] =
     val headers = RecordHeaders(record.headers)
     def add(name: String, text: String): Unit =
       headers.add(s"weir.dead.$name", text.getBytes(UTF_8)): Unit
@@ -43,7 +43,7 @@ object DeadLetters:
     add("error.class", error.getClass.getName)
     add("error.message", Option(error.getMessage).getOrElse("").take(longest))
     add("error.trace", trace(error))
-    ProducerRecord(topic, null, record.key, record.value, headers)
+    ProducerRecord(topic, null, AsRead(record.bytes.key), AsRead(record.bytes.value), headers)
 
   private def trace(error: Throwable): String =
     val text = StringWriter()

@@ -15,7 +15,8 @@ import weir.{Stream, Task}
   * @param transactionalId
   *   a name for this process, which no other process may have at the same time. If a process starts
   *   again with its name, it ends a transaction that it had left open at once. Otherwise the broker
-  *   ends it after `transaction.timeout.ms`, which is 10 s here
+  *   ends it after `transaction.timeout.ms`, which is 10 s here. A transaction of this process that
+  *   takes longer, since the brokers were away, is begun again
   * @param batchRecords
   *   the largest number of records in a transaction. A revoke waits for a piece of the batch
   * @param batchTime
@@ -36,25 +37,44 @@ final class ExactlyOnce[K, V, L, W](
 
   /** Emits the number of records that were consumed of each batch, and does not end.
     *
-    * **Waits** for records. **Cancelled**: a transaction that has begun is ended first. **Fails**
-    * with the first error of a task, whose batch is then left undone; as `KafkaConsumer.records`
-    * does; and if another process uses this transactional id. **Order**: the output of the records
-    * of one key is written in the order of those records.
+    * **Waits** for records, and for brokers that go away later. **Cancelled**: a transaction that
+    * is being written is ended first, but not if the brokers are away: they abort it later.
+    * **Fails** with the first error of a task that `attempts` does not cover, whose piece is then
+    * left undone; as `KafkaConsumer.records` does; and if another process uses this transactional
+    * id. **Order**: the output of the records of one key is written in the order of those records.
+    *
+    * {{{
+    * val attempts = Attempts(5, deadLetters = Some("orders.dead"))
+    * exactlyOnce.run(Set("orders"), "pricing", parallelism = 64, attempts) { order =>
+    *   price(order.value).map(text => List(ProducerRecord("prices", order.key, text)))
+    * }
+    * }}}
     *
     * @param parallelism
     *   the number of tasks that run at a time; those of one key one after the other
+    * @param attempts
+    *   how often a task runs whose record fails, and the topic for records that fail each time, or
+    *   cannot be decoded. The transaction of the piece writes them there. A piece waits for the
+    *   next attempt of its records, so let that come soon
     * @param f
     *   the records to write for a record
     */
-  def run(topics: Set[String], group: String, parallelism: Int)(
+  def run(
+      topics: Set[String],
+      group: String,
+      parallelism: Int,
+      attempts: Attempts[String] = Attempts.once
+  )(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Stream[Int] =
     val reading =
       consumer.copy(properties = consumer.properties ++ Map("isolation.level" -> "read_committed"))
     Stream
-      .bracket(TransactionLoop.open(reading, producer, transactionalId, topics, group))(_.close)
+      .bracket(
+        TransactionLoop.open(reading, producer, transactionalId, topics, group, attempts)(f)
+      )(_.close)
       .flatMap { loop =>
         loop.records
           .groupWithin(batchRecords, batchTime)
-          .evalMap(batch => loop.consume(batch, parallelism)(f))
+          .evalMap(batch => loop.consume(batch, parallelism))
       }

@@ -12,7 +12,8 @@ import weir.kafka.consumer.{Consumption, PartitionStreams}
   * repeated.
   *
   * {{{
-  * val settings = ConsumerSettings("localhost:9092", StringDeserializer(), StringDeserializer())
+  * val settings =
+  *   ConsumerSettings("localhost:9092", () => StringDeserializer(), () => StringDeserializer())
   * val billed = KafkaConsumer(settings)
   *   .records(Set("orders"), group = "billing")
   *   .parEvalMapByKey(256)(order => bill(order.value))
@@ -31,7 +32,9 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     * broker is away, that takes up to six seconds. **Fails** with a [[KafkaFailure]], within
     * `ConsumerSettings.connectTimeout`, if no broker answers, a topic does not exist, or the broker
     * refuses the credentials or the group. If a broker goes away later, the stream waits for it.
-    * **Order**: that of each partition.
+    * A later error, such as a record that cannot be decoded, comes in its place: after the records
+    * of its partition before it, and after those of other partitions that have been read by then.
+    * Until the stream is over, what is done is committed. **Order**: that of each partition.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").evalTap(r => bill(r.value).andThen(r.done))
@@ -40,11 +43,28 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
   def records(topics: Set[String], group: String): Stream[CommittableRecord[K, V]] =
     Stream.fromSource(Consumption.merged(settings, topics, group))
 
+  /** As `records`, but emits a record that cannot be decoded as an [[UndecodableRecord]], which has
+    * its bytes and the error.
+    *
+    * {{{
+    * consumer
+    *   .recordsAttempted(Set("orders"), "billing")
+    *   .parEvalMapByKey(256, attempts = Attempts(5, deadLetters = Some(letters)))(bill)
+    * }}}
+    */
+  def recordsAttempted(
+      topics: Set[String],
+      group: String
+  ): Stream[CommittableRecord[K, V] | UndecodableRecord] =
+    Stream.fromSource(Consumption.attempted(settings, topics, group))
+
   /** Emits a stream for each partition that this member of the group gets, and does not end. Run
     * these streams at the same time, as by `parJoinUnbounded`.
     *
     * If the stream of a partition is slow, or is not run, the partition is paused and delays no
-    * other. When it is revoked, its stream ends. Otherwise as `records`.
+    * other. When it is revoked, its stream ends. A record that cannot be decoded fails the stream
+    * of its partition. A later error of the broker fails each of them, after the records that have
+    * been read. Otherwise as `records`.
     *
     * {{{
     * consumer

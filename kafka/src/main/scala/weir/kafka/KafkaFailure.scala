@@ -9,11 +9,11 @@ import org.apache.kafka.common.errors.{
   InconsistentGroupProtocolException,
   InvalidTopicException,
   ProducerFencedException,
-  RecordDeserializationException,
   TimeoutException,
   UnknownTopicOrPartitionException,
   UnsupportedVersionException
 }
+import weir.kafka.consumer.BytesRecord
 
 /** An error of the use of Kafka. The message says what happened, the rule, and what to do. */
 final class KafkaFailure(message: String, cause: Throwable | Null = null)
@@ -23,6 +23,31 @@ private[kafka] object KafkaFailure:
   def noTopic(brokers: String, topic: String): KafkaFailure = KafkaFailure(
     s"Kafka at $brokers has no topic '$topic'. Create it first, or check the name."
   )
+
+  /** @param part the key or the value
+    */
+  def undecodable(
+      brokers: String,
+      record: BytesRecord,
+      part: String,
+      error: Exception
+  ): KafkaFailure = KafkaFailure(
+    s"Kafka at $brokers has a record in ${record.topic}-${record.partition} at offset " +
+      s"${record.offset} whose $part its deserializer cannot read: $error. To go on " +
+      "after such records, use recordsAttempted, with parEvalMapByKey and Attempts that have " +
+      "dead letters.",
+    error
+  )
+
+  /** Returns the error, and the causes of it. */
+  def causes(error: Throwable): Iterator[Throwable] =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null)
+
+  /** Returns true if the brokers have answered that there is no such topic. A producer's send waits
+    * for it, and fails with a `TimeoutException` in the end.
+    */
+  def isNoTopic(error: Throwable): Boolean =
+    causes(error).exists(_.isInstanceOf[UnknownTopicOrPartitionException])
 
   /** Returns the exception to throw for an error of the client.
     *
@@ -56,13 +81,8 @@ private[kafka] object KafkaFailure:
       case _: UnsupportedVersionException =>
         because(s"is too old for this: $said. Use GroupProtocol.Classic, or a newer broker.")
       case _: InvalidTopicException => because(s"does not accept $named as names of topics: $said.")
-      case _: UnknownTopicOrPartitionException =>
+      case _ if isNoTopic(error) =>
         because(s"has no topic $named. Create it first, or check the name.")
-      case bad: RecordDeserializationException =>
-        because(
-          s"has a record in ${bad.topicPartition} at offset ${bad.offset} that its deserializer " +
-            "cannot read. To go on after such records, read bytes and decode them in the task."
-        )
       case _: TimeoutException =>
         because(
           s"did not answer in time ($said). Check the address, and that it speaks this " +

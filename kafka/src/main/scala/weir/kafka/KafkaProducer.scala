@@ -9,17 +9,19 @@ import org.apache.kafka.clients.producer.{
   ProducerRecord,
   RecordMetadata
 }
+import weir.kafka.consumer.AsRead
 import weir.{Resource, Stream, Task}
 
 /** Writes records to topics. Kafka's client batches records that come close together. So let many
   * fibers send, or use a stream with many records in flight (`sendEach`).
   *
   * {{{
-  * val settings = ProducerSettings("localhost:9092", StringSerializer(), StringSerializer())
+  * val settings =
+  *   ProducerSettings("localhost:9092", () => StringSerializer(), () => StringSerializer())
   * KafkaProducer.resource(settings).use(_.send(ProducerRecord("orders", "alice", "3 apples")))
   * }}}
   */
-final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String):
+final class KafkaProducer[K, V] private (client: Producer[Any, Any], brokers: String):
 
   /** Writes the record, and returns its partition and offset.
     *
@@ -65,10 +67,14 @@ final class KafkaProducer[K, V] private (client: Producer[K, V], brokers: String
         .prefetchN(window)
         .evalMap(_.acknowledged((_, metadata) => metadata))
 
+  /** Writes a record with the bytes that it was read with, whatever the serializers. */
+  private[kafka] def sendAsRead(record: ProducerRecord[AsRead, AsRead]): Task[RecordMetadata] =
+    Task.defer(begin((), record).acknowledged((_, metadata) => metadata))
+
   /** Blocks if the client has no room, or does not know the topic yet. */
-  private def begin[A](of: A, record: ProducerRecord[K, V]): KafkaProducer.Pending[A] =
+  private def begin[A](of: A, record: ProducerRecord[?, ?]): KafkaProducer.Pending[A] =
     val pending = KafkaProducer.Pending(of, failure(record.topic))
-    try client.send(record, pending): Unit
+    try client.send(record.asInstanceOf[ProducerRecord[Any, Any]], pending): Unit
     catch case error: Exception => throw failure(record.topic)(error)
     pending
 
@@ -86,14 +92,23 @@ object KafkaProducer:
       .make(Task.delay(open(settings, None)))(client => Task.delay(client.close(closeTime)))
       .map(client => new KafkaProducer(client, settings.brokers))
 
-  private[kafka] def open[K, V](
-      settings: ProducerSettings[K, V],
+  private[kafka] def open(
+      settings: ProducerSettings[?, ?],
       transactionalId: Option[String]
-  ): Producer[K, V] =
-    try Client(settings.toKafka(transactionalId), settings.key, settings.value)
+  ): Producer[Any, Any] =
+    val properties = settings.toKafka(transactionalId)
+    val (key, value) = (AsRead.Or(settings.key()), AsRead.Or(settings.value()))
+    try
+      key.configure(properties, true)
+      value.configure(properties, false)
+      Client(properties, key, value) // which closes them
     catch
       case error: Exception =>
-        throw KafkaFailure.explain(settings.brokers, "this producer", Set.empty)(error)
+        val failure = KafkaFailure.explain(settings.brokers, "this producer", Set.empty)(error)
+        for serializer <- List(key, value) do
+          try serializer.close()
+          catch case later: Exception => failure.addSuppressed(later)
+        throw failure
 
   /** A record in flight. The client's thread completes it; one fiber waits for that.
     *

@@ -136,7 +136,8 @@ class BadInputSuite extends KafkaSuite:
   test("a record that the deserializer does not understand"):
     val topic = TestBroker.topic(1)
     TestBroker.fill(topic, 1, keys = 1)
-    val settings = ConsumerSettings(TestBroker.address, StringDeserializer(), IntegerDeserializer())
+    val settings =
+      ConsumerSettings(TestBroker.address, () => StringDeserializer(), () => IntegerDeserializer())
     val message = failure(settings, topic)
     assert(message.contains(s"$topic-0 at offset 0"), message)
 

@@ -46,7 +46,11 @@ class KeyedRecordsSuite extends KafkaSuite:
     val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
     TestBroker.fill(topic, 200, keys = 2)
     val settings =
-      ConsumerSettings(TestBroker.address, ByteArrayDeserializer(), StringDeserializer())
+      ConsumerSettings(
+        TestBroker.address,
+        () => ByteArrayDeserializer(),
+        () => StringDeserializer()
+      )
     val running = AtomicInteger()
     KafkaConsumer(settings)
       .records(Set(topic), group)
@@ -63,7 +67,7 @@ class KeyedRecordsSuite extends KafkaSuite:
   test("one poison key for ever: the others go on, are committed, and are not repeated"):
     val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
     TestBroker.fill(topic, 5000, keys = 100)
-    val forever = Attempts[String, String](Int.MaxValue, soon)
+    val forever = Attempts(Int.MaxValue, soon)
     val others = consumer
       .records(Set(topic), group)
       .parEvalMapByKey(4, attempts = forever) { record =>
@@ -82,7 +86,7 @@ class KeyedRecordsSuite extends KafkaSuite:
   test("more poison keys than may run at a time hold up nobody while they wait"):
     val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
     TestBroker.fill(topic, 300, keys = 30)
-    val rarely = Attempts[String, String](Int.MaxValue, Schedule.spaced(1.hour))
+    val rarely = Attempts(Int.MaxValue, Schedule.spaced(1.hour))
     val others = consumer
       .records(Set(topic), group)
       .parEvalMapByKey(2, attempts = rarely) { record =>

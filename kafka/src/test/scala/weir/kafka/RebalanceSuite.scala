@@ -56,7 +56,7 @@ class RebalanceSuite extends KafkaSuite:
       val count = 2000
       TestBroker.write((0 until count).map(n => ProducerRecord(topic, n % 2, "k", n.toString)))
       val settings = WorkerProgram.settings(TestBroker.address, GroupProtocol.Consumer)
-      val rarely = Attempts[String, String](Int.MaxValue, Schedule.spaced(1.hour))
+      val rarely = Attempts(Int.MaxValue, Schedule.spaced(1.hour))
       val hasBegun = CountDownLatch(2)
       val (done, others) = (ConcurrentLinkedQueue[Int](), ConcurrentLinkedQueue[Int]())
       // One key in each partition: all of one would take 20 seconds.
@@ -160,6 +160,25 @@ class RebalanceSuite extends KafkaSuite:
     watch.end()
     val all = cutOff.asScala.toSet ++ other.asScala
     assertEquals(all.toVector.sorted, (0 until count).toVector)
+
+  for protocol <- GroupProtocol.values do
+    test(s"$protocol: a member that is cut off when it gets partitions comes back"):
+      val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))
+      TestBroker.fill(topic, 20, keys = 20)
+      if protocol == GroupProtocol.Consumer then TestBroker.shortenSession(group)
+      val settings = WorkerProgram.settings(TestBroker.proxiedAddress, protocol)
+      val quick = settings.properties ++
+        Option.when(protocol == GroupProtocol.Classic)("session.timeout.ms" -> "900")
+      val member = KafkaConsumer(settings.copy(properties = quick))
+        .records(Set(topic), group)
+        .parEvalMapByKey(4)(_ => Task.unit)
+        .drain
+      TestBroker.proxy.holding(TcpProxy.offsetFetch): gate =>
+        during(member):
+          gate.awaitRequest()
+          eventually("it has lost its partitions")(TestBroker.members(group) == 0)
+          gate.open()
+          eventually("all is committed")(TestBroker.committedCount(group, topic) == 20)
 
   test("a network that is cut again and again loses nothing"):
     val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))

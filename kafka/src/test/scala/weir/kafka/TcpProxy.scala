@@ -1,11 +1,13 @@
 package weir.kafka
 
-import java.io.IOException
+import java.io.{DataInputStream, DataOutputStream, IOException}
 import java.net.{InetAddress, ServerSocket, Socket}
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{ConcurrentHashMap, CountDownLatch}
 import scala.jdk.CollectionConverters.*
 
-/** Passes connections on to a port of this machine, until it is told to cut them. */
+/** Passes connections on to a broker at a port of this machine, until it is told to cut them, or to
+  * hold requests.
+  */
 final class TcpProxy:
   private val server = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
   private val open = ConcurrentHashMap.newKeySet[Socket]()
@@ -25,6 +27,19 @@ final class TcpProxy:
 
   def mend(): Unit = isCut = false
 
+  @volatile private var gate: TcpProxy.Gate | Null = null
+
+  /** While `body` runs, a request with this key of Kafka's protocol waits at the gate, and with it
+    * all that its connection sends later.
+    */
+  def holding[A](apiKey: Int)(body: TcpProxy.Gate => A): A =
+    val held = TcpProxy.Gate(apiKey)
+    gate = held
+    try body(held)
+    finally
+      gate = null
+      held.open()
+
   private def accept(): Unit =
     while true do
       val client = server.accept()
@@ -38,15 +53,44 @@ final class TcpProxy:
         open.add(client)
         open.add(upstream)
         if isCut then cut()
-        Thread.ofVirtual().start(() => copy(client, upstream)): Unit
+        Thread.ofVirtual().start(() => passRequests(client, upstream)): Unit
         copy(upstream, client)
     catch case _: IOException => client.close()
 
-  private def copy(from: Socket, to: Socket): Unit =
-    try from.getInputStream.transferTo(to.getOutputStream): Unit
+  private def passRequests(from: Socket, to: Socket): Unit = passing(from, to):
+    val (in, out) = (DataInputStream(from.getInputStream), DataOutputStream(to.getOutputStream))
+    while true do
+      val request = new Array[Byte](in.readInt())
+      in.readFully(request)
+      val held = gate
+      if held != null then held.pass(request)
+      out.writeInt(request.length)
+      out.write(request)
+
+  private def copy(from: Socket, to: Socket): Unit = passing(from, to):
+    from.getInputStream.transferTo(to.getOutputStream): Unit
+
+  private def passing(from: Socket, to: Socket)(body: => Unit): Unit =
+    try body
     catch case _: IOException => ()
     finally
       from.close()
       to.close()
       open.remove(from)
       open.remove(to): Unit
+
+object TcpProxy:
+  /** Where requests with an API key wait. */
+  final class Gate(apiKey: Int):
+    private val (reached, opened) = (CountDownLatch(1), CountDownLatch(1))
+
+    /** Waits until a request has come. */
+    def awaitRequest(): Unit = reached.await()
+    def open(): Unit = opened.countDown()
+
+    def pass(request: Array[Byte]): Unit =
+      if ((request(0) << 8) | request(1)) == apiKey then
+        reached.countDown()
+        opened.await()
+
+  val offsetFetch = 9

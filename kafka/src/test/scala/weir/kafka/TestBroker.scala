@@ -5,10 +5,18 @@ import java.net.ServerSocket
 import java.nio.file.Files
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
-import org.apache.kafka.clients.admin.{Admin, AdminClientConfig, NewTopic, OffsetSpec}
+import org.apache.kafka.clients.admin.{
+  Admin,
+  AdminClientConfig,
+  AlterConfigOp,
+  ConfigEntry,
+  NewTopic,
+  OffsetSpec
+}
 import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerConfig, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.config.ConfigResource
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
 import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
@@ -85,6 +93,20 @@ object TestBroker:
       .toMap
       .filter(_._2 != null)
 
+  /** The group gives the partitions of a silent member away after 900 ms: for those of the new
+    * protocol, the broker says how long.
+    */
+  def shortenSession(group: String): Unit =
+    def set(name: String, value: Int) =
+      AlterConfigOp(ConfigEntry(s"consumer.$name.ms", value.toString), AlterConfigOp.OpType.SET)
+    val changes: java.util.Collection[AlterConfigOp] =
+      java.util.List.of(set("session.timeout", 900), set("heartbeat.interval", 200))
+    val resource = ConfigResource(ConfigResource.Type.GROUP, group)
+    admin.incrementalAlterConfigs(java.util.Map.of(resource, changes)).all.get(): Unit
+
+  def members(group: String): Int =
+    admin.describeConsumerGroups(java.util.List.of(group)).all.get.get(group).members.size
+
   /** Returns the number of records of the topic before the committed offsets of the group. */
   def committedCount(group: String, topic: String): Long =
     committed(group).collect { case (tp, at) if tp.topic == topic => at.offset }.sum
@@ -94,8 +116,8 @@ object TestBroker:
   ): ConsumerSettings[String, String] =
     ConsumerSettings(
       address,
-      StringDeserializer(),
-      StringDeserializer(),
+      () => StringDeserializer(),
+      () => StringDeserializer(),
       groupProtocol,
       connectTimeout = 1.minute // the machine may be busy
     )
@@ -103,8 +125,8 @@ object TestBroker:
   def producerSettings: ProducerSettings[String, String] =
     ProducerSettings(
       address,
-      StringSerializer(),
-      StringSerializer(),
+      () => StringSerializer(),
+      () => StringSerializer(),
       connectTimeout = 1.minute
     )
 

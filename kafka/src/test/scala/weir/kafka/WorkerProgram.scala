@@ -22,8 +22,8 @@ object WorkerProgram:
   def settings(brokers: String, protocol: GroupProtocol): ConsumerSettings[String, String] =
     ConsumerSettings(
       brokers,
-      StringDeserializer(),
-      StringDeserializer(),
+      () => StringDeserializer(),
+      () => StringDeserializer(),
       protocol,
       bufferRecords = 100,
       commitInterval = 20.millis,
@@ -39,7 +39,7 @@ object WorkerProgram:
     weir.lab.Attached.attach()
     val Array(what, brokers, protocol, group, topic, results, file) = arguments: @unchecked
     val reading = settings(brokers, GroupProtocol.valueOf(protocol))
-    val writing = ProducerSettings(brokers, StringSerializer(), StringSerializer())
+    val writing = ProducerSettings(brokers, () => StringSerializer(), () => StringSerializer())
     val log = FileOutputStream(file, true)
     def work(record: CommittableRecord[String, String]): Task[Unit] =
       Task.sleep(ThreadLocalRandom.current().nextLong(4).millis).map { _ =>

@@ -66,5 +66,12 @@ object Workers:
 
     def hasDone: Boolean = Files.size(file) > 0
 
+    /** It stands still, as on a machine that sleeps. */
+    def stop(): Unit = signal("STOP")
+    def wake(): Unit = signal("CONT")
+
+    private def signal(name: String): Unit =
+      ProcessBuilder("kill", s"-$name", process.pid.toString).start().waitFor(): Unit
+
     /** SIGKILL: no finalizer runs. */
     def kill(): Unit = process.destroyForcibly().waitFor(): Unit

@@ -73,8 +73,8 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
     say(s"${Text.grouped(one.records)} records of 100 bytes: ${one.name}")
     val writing = ProducerSettings(
       broker.address,
-      ByteArraySerializer(),
-      ByteArraySerializer(),
+      () => ByteArraySerializer(),
+      () => ByteArraySerializer(),
       connectTimeout = LocalBroker.limit,
       properties = Map("batch.size" -> "65536", "linger.ms" -> "5")
     )

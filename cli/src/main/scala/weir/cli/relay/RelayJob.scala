@@ -91,8 +91,8 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
   private def doing(address: String, calls: Calls): Stream[Any] =
     val reading = ConsumerSettings(
       address,
-      StringDeserializer(),
-      StringDeserializer(),
+      () => StringDeserializer(),
+      () => StringDeserializer(),
       protocol,
       // The other relays take over the tasks of a killed one after ten seconds, not after 45.
       properties = Option
@@ -110,15 +110,10 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
       }
     if isExactlyOnce then
       val id = s"$group-${ProcessHandle.current.pid}-${System.currentTimeMillis}"
-      ExactlyOnce(reading, writing(address), id).run(Set(from), group, parallel) { record =>
-        result(record)
-          .retry(backOff.times(attempts - 1L))
-          .handleErrorWith { error =>
-            failed.increment()
-            Task.pure(DeadLetters.of(dead, record, error, attempts))
-          }
-          .map(List(_))
-      }
+      ExactlyOnce(reading, writing(address), id)
+        .run(Set(from), group, parallel, Attempts(attempts, backOff, Some(dead)))(record =>
+          result(record).map(List(_)).onError { case _ => Task.delay(failed.increment()) }
+        )
     else
       Stream.resource(KafkaProducer.resource(writing(address))).flatMap { producer =>
         KafkaConsumer(reading)
@@ -136,8 +131,8 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
   private def writing(address: String) =
     ProducerSettings(
       address,
-      StringSerializer(),
-      StringSerializer(),
+      () => StringSerializer(),
+      () => StringSerializer(),
       connectTimeout = connectTimeout,
       properties = Map("delivery.timeout.ms" -> s"${LocalBroker.limit.toMillis}")
         .filter(_ => brokers.isEmpty)

@@ -3,7 +3,7 @@ package weir.kafka.consumer
 import java.lang.Long as JLong
 import java.util.{ArrayList, HashSet, List as JList, Optional}
 import java.util.concurrent.locks.LockSupport
-import org.apache.kafka.clients.consumer.{ConsumerRecord, OffsetAndMetadata}
+import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.common.TopicPartition
 import weir.kafka.consumer.OffsetTracker.Progress
 
@@ -74,14 +74,14 @@ private[kafka] final class Assignment(
   // ---- the reader, and who starts records ----
 
   /** Returns true if the next record may be worked on; it is in flight then. **Waits** while too
-    * many records are done and not committed.
+    * many records are done and not committed, and after a sleep: see `Poller.isCurrent`.
     *
     * A start first adds the record to the count and then reads `isOpen` again. The poll thread
     * first writes `isOpen` and then reads the count. So the record is either not started, or the
     * poll thread waits for it.
     */
   def tryStart(): Boolean =
-    if uncommitted >= uncommittedLimit then awaitCommit()
+    if mustWait then awaitTurn()
     if !isOpen then false
     else
       started += 1
@@ -91,8 +91,13 @@ private[kafka] final class Assignment(
         poller.unpark()
         false
 
-  private def awaitCommit(): Unit = synchronized {
-    while uncommitted >= uncommittedLimit && isOpen do wait()
+  private def isFull: Boolean = uncommitted >= uncommittedLimit
+  private def mustWait: Boolean = isFull || !poller.isCurrent
+
+  private def awaitTurn(): Unit = synchronized {
+    while mustWait && isOpen do
+      if isFull then wait() // for `countCommitted`
+      else wait(Assignment.lookAgainMillis)
   }
 
   /** After the last record of a chunk. */
@@ -114,6 +119,9 @@ private[kafka] final class Assignment(
   /** Returns true if no more records are started. */
   def isClosed: Boolean = !isOpen
 
+  /** Returns true if the streams are about to fail, once what was delivered is done. */
+  def isEnding: Boolean = poller.isEnding
+
   // ---- any fiber ----
 
   /** The record waits for its turn: it is not in flight until `begin`. */
@@ -122,11 +130,12 @@ private[kafka] final class Assignment(
     if !isOpen then poller.unpark()
 
   /** Returns true if the record that was held back may be worked on; it is in flight again then.
-    * Otherwise it is for the next owner.
+    * Otherwise it is for the next owner. **Waits** after a sleep: see `Poller.isCurrent`.
     *
     * The poll thread writes `isOpen` before it takes this lock to count.
     */
   def begin(offset: Long): Boolean = synchronized {
+    while isOpen && !poller.isCurrent do wait(Assignment.lookAgainMillis)
     val mayBegin = isOpen
     if mayBegin then heldBack.remove(offset): Unit
     mayBegin
@@ -170,11 +179,11 @@ private[kafka] final class Assignment(
   /** Returns the elements of `records` to hand out. Returns null if the offsets have gone back:
     * this assignment knows nothing of such records.
     */
-  def deliver[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] | Null =
+  def deliver(records: JList[BytesRecord]): JList[BytesRecord] | Null =
     recordBytes = averageBytes(records)
     synchronized(add(records))
 
-  private def add[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] | Null =
+  private def add(records: JList[BytesRecord]): JList[BytesRecord] | Null =
     val size = records.size
     val from = records.get(0).offset
     if from < tracker.end then null
@@ -186,20 +195,20 @@ private[kafka] final class Assignment(
       deliveredCount = delivered
       toHandOut
 
-  private def addLeaderEpochs(records: JList[? <: ConsumerRecord[?, ?]]): Unit =
+  private def addLeaderEpochs(records: JList[BytesRecord]): Unit =
     val (first, last) = (records.get(0), records.get(records.size - 1))
     if first.leaderEpoch == last.leaderEpoch then leaderEpochs.add(first.offset, first.leaderEpoch)
     else records.forEach(record => leaderEpochs.add(record.offset, record.leaderEpoch))
 
-  private def averageBytes[K, V](records: JList[ConsumerRecord[K, V]]): Long =
+  private def averageBytes(records: JList[BytesRecord]): Long =
     var sum = 0L
     records.forEach { record =>
       sum += math.max(0, record.serializedKeySize) + math.max(0, record.serializedValueSize)
     }
     Assignment.objectBytes + sum / records.size
 
-  private def undone[K, V](records: JList[ConsumerRecord[K, V]]): JList[ConsumerRecord[K, V]] =
-    val chosen = ArrayList[ConsumerRecord[K, V]](records.size)
+  private def undone(records: JList[BytesRecord]): JList[BytesRecord] =
+    val chosen = ArrayList[BytesRecord](records.size)
     records.forEach(record => if tracker.add(record.offset) then chosen.add(record): Unit)
     chosen
 
@@ -236,6 +245,9 @@ private[kafka] final class Assignment(
         None
   }
 
+  /** The next commit has it, even if nothing has changed. */
+  def commitAgain(): Unit = committed = null
+
   def hasCommitted(commit: Assignment.ToCommit): Unit =
     committed = commit.progress
     synchronized(countCommitted(commit.done))
@@ -249,6 +261,9 @@ private[kafka] final class Assignment(
 private[kafka] object Assignment:
   /** About what the objects of a record take, apart from its key and its value. */
   private val objectBytes = 200L
+
+  /** Nobody says that the poll thread is current again. That is rare, and takes longer. */
+  private val lookAgainMillis = 20L
 
   /** @param done the number of done records that it covers
     */
@@ -268,6 +283,15 @@ private[kafka] trait Poller:
 
   /** Ends a wait for records that are in flight. */
   def unpark(): Unit
+
+  /** Returns false if this process may have slept for so long that the group has given its
+    * partitions away. Then no record begins: another member may have done it, and later ones of its
+    * key. True again once the group has confirmed that this member belongs to it.
+    */
+  def isCurrent: Boolean
+
+  /** Returns true if nothing more is fetched, since the streams have an error to come. */
+  def isEnding: Boolean
 
 private[kafka] object Poller:
   def unpark(thread: Thread): Unit = LockSupport.unpark(thread)

@@ -55,6 +55,9 @@ private[kafka] final class Commits(
 
   def isUnderWay: Boolean = underWay
 
+  /** Returns true if no later commit can succeed. */
+  def hasFailed: Boolean = failure != null
+
   /** Returns the time for which the present commit has been under way. */
   def age: Duration = Duration.ofNanos(System.nanoTime() - begunNanos)
 
@@ -129,6 +132,20 @@ private[kafka] final class Commits(
             beginAgainAfter(Commits.retryTime)
             isOver = true
 
+  /** Returns true if the group takes a commit of this member, of what it has committed before too:
+    * so it still has its partitions. **Waits** for that.
+    */
+  def confirm(assignments: Collection[Assignment]): Boolean =
+    assignments.forEach(_.commitAgain())
+    val all = toCommit(assignments)
+    all.nonEmpty && {
+      try
+        consumer.commitSync(offsets(all), Commits.tryTime)
+        hasCommitted(all)
+        true
+      catch case error: Exception if isPassing(error) => false
+    }
+
   private def endOf(deadline: Long): Long =
     if !isStopping() then deadline
     else
@@ -183,8 +200,8 @@ private[kafka] final class Commits(
     case _: OffsetMetadataTooLarge =>
       shorten()
       true
-    case _: (RetriableCommitFailedException | RetriableException | WakeupException) => true
-    case _ => Commits.isOfGroup(error)
+    case _: (RetriableCommitFailedException | WakeupException) => true
+    case _ => Commits.mayPass(error)
 
   /** The broker's `offset.metadata.max.bytes` is less than ours. */
   private def shorten(): Unit = metadataLimit = if metadataLimit > 64 then metadataLimit / 2 else 0
@@ -207,7 +224,16 @@ private[kafka] object Commits:
   def most(one: Duration, other: Duration): Duration =
     if one.compareTo(other) < 0 then other else one
 
-  /** Returns true if the group refuses because this member belongs to an earlier generation. */
+  /** Returns true if a later call may succeed: a broker is away, or the group has changed. */
+  def mayPass(error: Exception): Boolean =
+    error.isInstanceOf[RetriableException] || isOfGroup(error)
+
+  /** Returns true if the group refuses because this member belongs to an earlier generation, or
+    * the group has forgotten it. The client joins again by itself.
+    *
+    * `FencedInstanceIdException` is not among them: if a member joined again after it, it would
+    * fence the other one that has its `group.instance.id`, and so on.
+    */
   def isOfGroup(error: Throwable): Boolean = error match
     case _: (CommitFailedException | RebalanceInProgressException | StaleMemberEpochException |
           FencedMemberEpochException | IllegalGenerationException | UnknownMemberIdException) =>

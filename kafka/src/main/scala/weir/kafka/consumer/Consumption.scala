@@ -3,10 +3,11 @@ package weir.kafka.consumer
 import java.time.Duration as JDuration
 import java.util.List as JList
 import org.apache.kafka.clients.consumer.{Consumer, KafkaConsumer as Client}
+import org.apache.kafka.common.serialization.ByteArrayDeserializer
 import scala.concurrent.duration.FiniteDuration
-import weir.kafka.{AssignedPartition, CommittableRecord, ConsumerSettings, KafkaFailure}
+import weir.kafka.{CommittableRecord, ConsumerSettings, KafkaFailure, UndecodableRecord}
 import weir.io.Source
-import weir.{Stream, Task}
+import weir.Task
 
 /** Begins to read: looks for the topics, then starts the poll thread. */
 private[kafka] object Consumption:
@@ -16,26 +17,47 @@ private[kafka] object Consumption:
       settings: ConsumerSettings[K, V],
       topics: Set[String],
       group: String
-  ): Task[Source[CommittableRecord[K, V]]] = Task.onPlatformThread {
-    val target = MergedTarget[K, V]()
-    val loop = start(settings, topics, group, target)
-    StoppingSource(Chunks(target.queue), loop)
+  ): Task[Source[CommittableRecord[K, V]]] =
+    started(settings, topics, group)((queue, decoding, loop) =>
+      Chunks.failing(queue, decoding)(loop.end())
+    )
+
+  /** Returns the records of all partitions, with those that cannot be decoded. */
+  def attempted[K, V](
+      settings: ConsumerSettings[K, V],
+      topics: Set[String],
+      group: String
+  ): Task[Source[CommittableRecord[K, V] | UndecodableRecord]] =
+    started(settings, topics, group)((queue, decoding, _) => Chunks.attempted(queue, decoding))
+
+  private def started[K, V, R](
+      settings: ConsumerSettings[K, V],
+      topics: Set[String],
+      group: String
+  )(
+      records: (ChunkQueue, Decoding[K, V], PollLoop) => Source[R]
+  ): Task[Source[R]] = Task.onPlatformThread {
+    val target = MergedTarget()
+    Decoding.used(settings, group) { decoding =>
+      val loop = start(settings, topics, group, target)
+      StoppingSource(records(target.queue, decoding, loop), loop, decoding)
+    }
   }
 
   /** **Waits** for the brokers. **Fails** with [[KafkaFailure]].
     */
-  def start[K, V](
-      settings: ConsumerSettings[K, V],
+  def start(
+      settings: ConsumerSettings[?, ?],
       topics: Set[String],
       group: String,
-      target: ChunkTarget[K, V],
+      target: ChunkTarget,
       commits: Boolean = true
-  ): PollLoop[K, V] =
+  ): PollLoop =
     require(topics.nonEmpty, "KafkaConsumer: there was no topic. Give one at least.")
     require(group.nonEmpty, "KafkaConsumer: the group was empty. Name one.")
     val explain = KafkaFailure.explain(settings.brokers, s"the group '$group'", topics)
     val consumer =
-      try Client[K, V](settings.toKafka(group), settings.key, settings.value)
+      try Client(settings.toKafka(group), ByteArrayDeserializer(), ByteArrayDeserializer())
       catch case error: Exception => throw explain(error)
     val options = PollOptions(
       topics = topics,
@@ -47,6 +69,7 @@ private[kafka] object Consumption:
       uncommittedLimit = settings.uncommittedLimit,
       metadataLimitBytes = settings.metadataLimitBytes,
       revokeDeadline = toJava(settings.revokeDeadline),
+      sleepTime = settings.sleepTime,
       explain = explain
     )
     try
@@ -73,58 +96,22 @@ private[kafka] object Consumption:
   private def toJava(time: FiniteDuration): JDuration = JDuration.ofNanos(time.toNanos)
 
 /** One queue for all partitions. */
-private[kafka] final class MergedTarget[K, V] extends ChunkTarget[K, V]:
-  val queue = FairQueue[Chunk[K, V]](_.assignment.partition)
+private[kafka] final class MergedTarget extends ChunkTarget:
+  val queue = FairQueue[Chunk](_.assignment.partition)
 
   def added(assignment: Assignment): Unit = ()
-  def offer(chunks: JList[Chunk[K, V]]): Unit = queue.offerAll(chunks)
+  def offer(chunks: JList[Chunk]): Unit = queue.offerAll(chunks)
   def removed(assignment: Assignment): Unit = ()
   def ended(error: Throwable | Null): Unit =
     if error == null then queue.end() else queue.fail(error)
 
 /** A source that stops the poll thread when it is over. */
-private[kafka] final class StoppingSource[A](elements: Source[A], loop: PollLoop[?, ?])
-    extends Source[A]:
+private[kafka] final class StoppingSource[A](
+    elements: Source[A],
+    loop: PollLoop,
+    decoding: Decoding[?, ?]
+) extends Source[A]:
   def next()(using Task.Direct): A | Source.End = elements.next()
-  override def close()(using Task.Direct): Unit = loop.stop()
-
-/** A queue for each partition, and one for the partitions. */
-private[kafka] final class PartitionStreams[K, V]()
-    extends ChunkTarget[K, V]
-    with Source[AssignedPartition[K, V]]:
-  private val partitions = FairQueue[AssignedPartition[K, V]]()
-
-  /** Of the poll thread. */
-  private val queues = java.util.IdentityHashMap[Assignment, FairQueue[Chunk[K, V]]]()
-
-  def added(assignment: Assignment): Unit =
-    val queue = FairQueue[Chunk[K, V]]()
-    queues.put(assignment, queue)
-    val records = Stream.fromSource(Task.delay(Chunks(queue)))
-    partitions.offer(AssignedPartition(assignment.partition, records))
-
-  def offer(chunks: JList[Chunk[K, V]]): Unit =
-    chunks.forEach(chunk => queues.get(chunk.assignment).offer(chunk))
-
-  def removed(assignment: Assignment): Unit =
-    val queue = queues.remove(assignment)
-    if queue != null then queue.end()
-
-  def ended(error: Throwable | Null): Unit =
-    queues.values.forEach(queue => if error == null then queue.end() else queue.fail(error))
-    queues.clear() // what is removed later has its end
-    if error == null then partitions.end() else partitions.fail(error)
-
-  def next()(using Task.Direct): AssignedPartition[K, V] | Source.End =
-    val taken = partitions.take()
-    if taken == null then Source.End else taken
-
-private[kafka] object PartitionStreams:
-  def open[K, V](
-      settings: ConsumerSettings[K, V],
-      topics: Set[String],
-      group: String
-  ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
-    val target = PartitionStreams[K, V]()
-    StoppingSource(target, Consumption.start(settings, topics, group, target))
-  }
+  override def close()(using Task.Direct): Unit =
+    try loop.stop()
+    finally decoding.close()

@@ -29,12 +29,22 @@ private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
     values.forEach(add(_))
     changed.signalAll()
 
+  /** After the end nothing is added. */
   private def add(value: A): Unit =
-    lanes.computeIfAbsent(laneOf(value), _ => ArrayDeque[A]()).add(value): Unit
+    if !isEnded then lanes.computeIfAbsent(laneOf(value), _ => ArrayDeque[A]()).add(value): Unit
 
   def end(): Unit = endWith(null)
 
   def fail(error: Throwable): Unit = endWith(error)
+
+  /** Fails in the place of what is left of a lane: drops that. The elements of the other lanes come
+    * before the error. A later error is suppressed under the first one.
+    */
+  def failInPlace(lane: Any, cause: Throwable): Unit = locked:
+    lanes.remove(lane)
+    val first = error
+    if !isEnded then endWith(cause)
+    else if first != null && first != cause then first.addSuppressed(cause)
 
   private def endWith(cause: Throwable | Null): Unit = locked:
     if !isEnded then
@@ -42,8 +52,8 @@ private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
       error = cause
       changed.signal()
 
-  /** The next element, or null at the end. **Waits** for it; an interrupt ends the wait. **Fails**
-    * with the error, as often as it is called.
+  /** Returns the next element, or null at the end. **Waits** for it; an interrupt ends the wait.
+    * **Fails** with the error, as often as it is called.
     */
   def take(): A | Null = locked:
     while lanes.isEmpty && !isEnded do changed.await()

@@ -13,9 +13,8 @@ import org.apache.kafka.clients.consumer.{
   OffsetAndMetadata
 }
 import org.apache.kafka.common.TopicPartition
-import org.apache.kafka.common.errors.{RetriableException, WakeupException}
+import org.apache.kafka.common.errors.{FencedInstanceIdException, WakeupException}
 import scala.jdk.CollectionConverters.*
-import scala.util.control.NonFatal
 
 /** The thread that polls. It alone calls the consumer, and does not depend on the streams.
   * README.md describes the state that it shares with them.
@@ -23,17 +22,20 @@ import scala.util.control.NonFatal
   * {{{
   * run:  pause, resume -> commit what is due -> poll -> deliver -> again
   *                                               +-- callbacks: assigned, revoked, lost
+  * end:  an error of poll, or of decoding: fetch no more -> the same without records -> again
   * stop: start no more -> commit -> leave the group
   * }}}
   */
-private[kafka] final class PollLoop[K, V](
-    consumer: Consumer[K, V],
+private[kafka] final class PollLoop(
+    consumer: Consumer[Array[Byte], Array[Byte]],
     options: PollOptions,
-    target: ChunkTarget[K, V]
+    target: ChunkTarget
 ) extends Poller:
   // shared
   @volatile private var isStopping = false
+  @volatile private var ending = false
   @volatile private var metadata: ConsumerGroupMetadata | Null = null
+  private val life = SignsOfLife(options.sleepTime)
 
   /** True if a wake-up was requested since the last iteration began. */
   private val isWoken = AtomicBoolean()
@@ -49,6 +51,9 @@ private[kafka] final class PollLoop[K, V](
   /** The time of the next request for them, and its limit. */
   private var askNanos = 0L
   private var askTime = options.pollTime
+
+  /** The first error, which the streams have after what was delivered. */
+  private var failure: Throwable | Null = null
 
   private val thread =
     Thread.ofPlatform().daemon().name(s"weir-kafka-poll-${options.group}").unstarted(() => run())
@@ -76,29 +81,67 @@ private[kafka] final class PollLoop[K, V](
 
   def unpark(): Unit = Poller.unpark(thread)
 
+  /** Fetches no more: the streams fail once they have handed out what was delivered. Until they
+    * stop this thread, it keeps the member in its group, and commits what is done.
+    */
+  def end(): Unit = ending = true
+
+  def isEnding: Boolean = ending
+
+  /** With transactions, these find out before they begin with records. */
+  def isCurrent: Boolean = !options.commits || hasNotSlept
+
+  def hasNotSlept: Boolean = life.hasNotSlept
+
+  /** Called once the group has confirmed that this member belongs to it: see `SignsOfLife`. */
+  def confirmed(askedMillis: Long): Unit = life.confirmed(askedMillis)
+
   // ---- the poll thread ----
 
   private def run(): Unit =
-    var error: Throwable | Null = null
     try
+      life.confirmed(SignsOfLife.nowMillis)
       consumer.subscribe(options.topics.asJava, listener)
-      while !isStopping do iterate()
-    catch case thrown: Throwable => error = thrown
-    finish(error)
+      while !isStopping do
+        try iterate()
+        catch case error: Exception => fail(error)
+      finish()
+    catch case error: Throwable => finishWith(error)
+
+  /** An error belongs in its place in the streams: after what was delivered before it. */
+  private def fail(error: Exception): Unit =
+    if failure == null then
+      failure = error
+      ending = true
+      target.ended(options.explain(error))
+    // What cannot be committed, or is another member's already, does not begin.
+    if commits.hasFailed || error.isInstanceOf[FencedInstanceIdException] then
+      owned.values.forEach(_.close())
+    if !isStopping then Thread.sleep(options.pollTime)
 
   private def iterate(): Unit =
     isWoken.set(false) // This iteration handles earlier requests: pairs with `wake`
-    pauseAndResume()
+    if hasNotSlept then life.give() else confirm()
+    if ending then consumer.pause(consumer.assignment) else pauseAndResume()
     if !unread.isEmpty && System.nanoTime() - askNanos >= 0 then read(ArrayList(unread), askTime)
     if options.commits then commits.beginIfDue(owned.values)
-    poll().foreach(deliver)
+    poll().foreach(records => if !ending then deliver(records))
     metadata = consumer.groupMetadata
 
-  private def poll(): Option[ConsumerRecords[K, V]] =
+  /** After a sleep: another member may have the partitions. Then the group refuses the commit, and
+    * a later poll takes them away.
+    */
+  private def confirm(): Unit =
+    if ending && life.isOverdueFor(options.revokeDeadline) then owned.values.forEach(_.close())
+    val askedMillis = SignsOfLife.nowMillis
+    if owned.isEmpty || options.commits && commits.confirm(owned.values) then
+      life.confirmed(askedMillis)
+
+  private def poll(): Option[PolledRecords] =
     try Some(consumer.poll(pollTime))
     catch
       case _: WakeupException => None
-      case _: RetriableException =>
+      case error: Exception if Commits.mayPass(error) =>
         Thread.sleep(options.pollTime)
         None
 
@@ -128,9 +171,9 @@ private[kafka] final class PollLoop[K, V](
         consumer.resume(JList.of(partition))
     }
 
-  private def deliver(records: ConsumerRecords[K, V]): Unit =
+  private def deliver(records: PolledRecords): Unit =
     val wentBack = HashSet[TopicPartition]()
-    val chunks = ArrayList[Chunk[K, V]]()
+    val chunks = ArrayList[Chunk]()
     records.partitions.forEach { partition =>
       val chunk = records.records(partition)
       Option(owned.get(partition)).foreach { assignment =>
@@ -190,7 +233,10 @@ private[kafka] final class PollLoop[K, V](
       awaitInFlight(leaving, deadline)
       if options.commits then
         val left = Duration.ofNanos(deadline - System.nanoTime())
-        commits.commitNow(leaving.asJava, Commits.most(left, options.commitTime))
+        val time = Commits.most(left, options.commitTime)
+        life.give(time)
+        commits.commitNow(leaving.asJava, time)
+        life.give()
       forget(leaving)
       consumer.wakeup()
 
@@ -212,8 +258,10 @@ private[kafka] final class PollLoop[K, V](
     val start = System.nanoTime()
     // Transactions commit no map. If two members read committed offsets while a transaction is
     // open, older clients may never find their positions (KAFKA-20765).
+    life.give(time)
     val answer =
       if options.commits then commits.committed(partitions, time) else Some(java.util.Map.of())
+    life.give()
     answer match
       case None =>
         if unread.addAll(partitions) then consumer.pause(partitions)
@@ -240,21 +288,33 @@ private[kafka] final class PollLoop[K, V](
     while !isStopping && leaving.exists(_.inFlight > 0) && System.nanoTime() - deadline < 0 do
       LockSupport.parkNanos(5_000_000)
       val left = Duration.ofNanos(deadline - System.nanoTime())
+      life.give(options.commitTime)
       if options.commits then
         commits.commitIfDue(owned.values, Commits.least(left, options.commitTime))
 
-  /** It waits for nothing: the streams are over, or get the error before their partitions end. */
-  private def finish(error: Throwable | Null): Unit =
-    isStopping = true
+  /** After a stop. It waits for nothing: the streams are over. */
+  private def finish(): Unit =
     owned.values.forEach(_.close())
-    target.ended(if error == null then null else options.explain(error))
+    target.ended(null)
     try
-      try
-        if options.commits && (error == null || NonFatal(error)) then
-          commits.commitNow(owned.values, Commits.stopTime)
+      try if options.commits then commits.commitNow(owned.values, Commits.stopTime)
       finally consumer.close(CloseOptions.timeout(Commits.stopTime))
     catch
-      case later: Throwable => if error != null && later != error then error.addSuppressed(later)
+      case later: Throwable =>
+        val first = failure
+        if first != null && later != first then first.addSuppressed(later)
+
+  /** After an error of the JVM: nothing is done or committed any more. The streams get the error
+    * before their partitions end.
+    */
+  private def finishWith(error: Throwable): Unit =
+    isStopping = true
+    owned.values.forEach(_.close())
+    target.ended(options.explain(error))
+    try consumer.close(CloseOptions.timeout(Commits.stopTime))
+    catch case later: Throwable => if later != error then error.addSuppressed(later)
+
+private type PolledRecords = ConsumerRecords[Array[Byte], Array[Byte]]
 
 /** @param pollTime
   *   the time for which a poll waits for records
@@ -268,6 +328,8 @@ private[kafka] final class PollLoop[K, V](
   *   for it beside the polls
   * @param readTime
   *   the longest time for such a request
+  * @param sleepTime
+  *   see `SignsOfLife`
   */
 private[kafka] final case class PollOptions(
     topics: Set[String],
@@ -279,6 +341,7 @@ private[kafka] final case class PollOptions(
     uncommittedLimit: Int,
     metadataLimitBytes: Int,
     revokeDeadline: Duration,
+    sleepTime: Duration,
     explain: Throwable => Throwable
 ):
   def pollTime: Duration =
@@ -290,14 +353,16 @@ private[kafka] final case class PollOptions(
   val readTime: Duration = Duration.ofSeconds(10)
 
 /** The target of the chunks that a poll thread reads. Only that thread calls its methods. */
-private[kafka] trait ChunkTarget[K, V]:
+private[kafka] trait ChunkTarget:
   def added(assignment: Assignment): Unit
 
   /** Adds the chunks of one poll. */
-  def offer(chunks: JList[Chunk[K, V]]): Unit
+  def offer(chunks: JList[Chunk]): Unit
 
   /** Called when no more chunks of the assignment come. */
   def removed(assignment: Assignment): Unit
 
-  /** Called when the thread ends, with an error unless it was asked to end. */
+  /** Called when no more chunks come: with an error, which belongs after those that have come, or
+    * when the thread was asked to end. Only the first call counts.
+    */
   def ended(error: Throwable | Null): Unit

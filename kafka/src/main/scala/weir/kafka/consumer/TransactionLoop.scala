@@ -1,25 +1,20 @@
 package weir.kafka.consumer
 
-import java.time.Duration as JDuration
 import java.util.HashMap
 import org.apache.kafka.clients.consumer.OffsetAndMetadata
-import org.apache.kafka.clients.producer.{Producer, ProducerRecord}
-import org.apache.kafka.common.{KafkaException, TopicPartition}
-import org.apache.kafka.common.errors.{
-  AuthorizationException,
-  InvalidProducerEpochException,
-  OutOfOrderSequenceException,
-  ProducerFencedException,
-  TimeoutException,
-  UnsupportedVersionException
-}
+import org.apache.kafka.clients.producer.ProducerRecord
+import org.apache.kafka.common.TopicPartition
+import scala.concurrent.duration.DurationInt
 import weir.kafka.{
+  Attempts,
   CommittableRecord,
   ConsumerSettings,
+  DeadLetters,
   KafkaFailure,
   KafkaProducer,
   KeyedRecords,
-  ProducerSettings
+  ProducerSettings,
+  UndecodableRecord
 }
 import weir.{Stream, Task}
 
@@ -27,15 +22,24 @@ import weir.{Stream, Task}
   * never consumes records of a partition that was lost.
   */
 private[kafka] final class TransactionLoop[K, V, L, W] private (
-    queue: FairQueue[Chunk[K, V]],
-    polls: PollLoop[K, V],
-    client: Producer[L, W],
-    explain: Throwable => Throwable
+    queue: ChunkQueue,
+    decoding: Decoding[K, V],
+    polls: PollLoop,
+    transactions: Transactions,
+    committed: CommittedOffsets,
+    attempts: Attempts[String],
+    f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
 ):
   import TransactionLoop.*
 
-  def records: Stream[CommittableRecord[K, V]] =
-    Stream.fromSource(Task.delay(Chunks(queue, startsThem = false)))
+  private val schedule = attempts.schedule
+
+  /** Without dead letters a record that cannot be decoded is an error in its place. */
+  def records: Stream[CommittableRecord[K, V] | UndecodableRecord] = Stream.fromSource(Task.delay {
+    if attempts.deadLetters.isEmpty then
+      Chunks.failing(queue, decoding, startsThem = false)(polls.end())
+    else Chunks.attempted(queue, decoding, startsThem = false)
+  })
 
   /** The number of records in a transaction: so many that it costs little beside the tasks, and so
     * few that a revoke, which waits for it, does not wait long.
@@ -45,18 +49,20 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   /** Consumes the batch, and returns the number of its records that were consumed. Only the records
     * of a piece are in flight. Records of partitions that are revoked meanwhile are not started.
     */
-  def consume(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
-      f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
+  def consume(
+      batch: Vector[CommittableRecord[K, V] | UndecodableRecord],
+      parallelism: Int
   ): Task[Int] = Task.direct {
     if pieceSize == 0 then pieceSize = parallelism
     var rest = batch
     var consumed = 0
     while rest.nonEmpty do
+      if !polls.hasNotSlept then confirm(rest.map(UndecodableRecord.recordOf)).await
       val (next, later) = rest.splitAt(pieceSize)
-      val piece = next.filter(_.assignment.tryStart())
+      val piece = next.filter(UndecodableRecord.recordOf(_).assignment.tryStart())
       if piece.nonEmpty then
         val start = System.nanoTime()
-        consumed += commit(outputs(piece, parallelism)(f).await).await
+        consumed += commit(whole(outputs(piece, parallelism).await)).await
         val millis = (System.nanoTime() - start) / 1_000_000
         if millis < fewestMillis then pieceSize = math.min(pieceSize * 2, mostRecords)
         else if millis > mostMillis then pieceSize = math.max(parallelism, pieceSize / 2)
@@ -64,76 +70,118 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
     consumed
   }
 
-  /** Runs the task of each record once, and returns their output. */
-  private def outputs(batch: Vector[CommittableRecord[K, V]], parallelism: Int)(
-      f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
-  ): Task[Vector[Output[K, V, L, W]]] =
+  /** After a sleep: begins nothing until the group has taken a transaction that says what it has
+    * already, or this member has lost the partitions.
+    */
+  private def confirm(batch: Vector[CommittableRecord[?, ?]]): Task[Unit] = Task.direct {
+    def live = batch.filter(!_.assignment.isClosed)
+    while !polls.hasNotSlept && live.nonEmpty do
+      val (askedMillis, group) = (SignsOfLife.nowMillis, polls.groupMetadata)
+      val owned = live.filter(_.assignment.isOwned)
+      val written =
+        if group == null || owned.isEmpty then Transactions.Written.Refused
+        else transactions.write(Nil, begins(owned), group).await
+      if written == Transactions.Written.Committed then polls.confirmed(askedMillis)
+      else Task.sleep(20.millis).await
+  }
+
+  /** Runs the tasks of the records, and returns their output. */
+  private def outputs(
+      piece: Vector[CommittableRecord[K, V] | UndecodableRecord],
+      parallelism: Int
+  ): Task[Vector[Output]] =
     Stream
-      .fromIterable(batch)
-      .parEvalMapBy(parallelism, buffer = batch.size)(KeyedRecords.keyOf)(record =>
-        f(record).map(Output(record, _))
-      )
+      .fromIterable(piece)
+      .parEvalMapBy(parallelism, buffer = piece.size)(KeyedRecords.keyOf) {
+        case undecodable: UndecodableRecord =>
+          Task.delay(letter(undecodable.record, undecodable.cause, attempts = 0))
+        case record: CommittableRecord[K, V] @unchecked => output(record)
+      }
       .toVector
+
+  /** A record whose partition is about to go is not tried again: a revoke waits for it. */
+  private def output(record: CommittableRecord[K, V]): Task[Output] = Task.defer {
+    var tried = 0
+    Task
+      .defer {
+        tried += 1
+        f(record)
+      }
+      .map(records => Output(record, Some(records)))
+      .retry(schedule.whileInput(_ => !record.assignment.isClosed))
+      .handleErrorWith { error =>
+        if tried < attempts.max && record.assignment.isClosed then Task.pure(Output(record, None))
+        else if attempts.deadLetters.isEmpty then Task.fail(error)
+        else Task.delay(letter(record, error, tried))
+      }
+  }
+
+  private def letter(record: CommittableRecord[?, ?], error: Throwable, attempts: Int): Output =
+    val topic = this.attempts.deadLetters.getOrElse("")
+    Output(record, Some(List(DeadLetters.of(topic, record, error, attempts))))
+
+  /** Returns the outputs of the partitions of which each record has one. The others are left to the
+    * next owner: their offsets would not be a contiguous prefix.
+    */
+  private def whole(outputs: Vector[Output]): Vector[Output] =
+    val left = outputs.filter(_.records.isEmpty).map(_.record.assignment).toSet
+    val (leaving, all) = outputs.partition(output => left.contains(output.record.assignment))
+    leaving.foreach(_.record.holdBack()) // a revoke does not wait for them
+    all
 
   /** Commits the output, and returns the number of records that were consumed: those whose
     * partitions this member still has.
     */
-  private def commit(outputs: Vector[Output[K, V, L, W]]): Task[Int] = Task.uninterruptible {
-    var consumed = -1
-    while consumed < 0 do
+  private def commit(outputs: Vector[Output]): Task[Int] = Task.direct {
+    var left = outputs
+    var consumed = 0
+    def isDone(done: Vector[Output]): Unit =
+      done.foreach(_.record.markDone())
+      consumed += done.size
+    while left.nonEmpty do
       // This must come before the check of the owned partitions: see `PollLoop.groupMetadata`.
       val group = polls.groupMetadata
-      val live = outputs.filter(_.record.assignment.isOwned)
-      if live.isEmpty || group == null then consumed = 0
+      val live = left.filter(_.record.assignment.isOwned)
+      if live.isEmpty || group == null then left = Vector.empty
       else
-        try
-          client.beginTransaction()
-          live.foreach(_.records.foreach(record => client.send(record): Unit))
-          client.sendOffsetsToTransaction(offsets(live), group)
-          commitTransaction()
-          live.foreach(_.record.markDone())
-          consumed = live.size
-        catch
-          case error: Exception if isFinal(error) => throw explain(error)
-          case error: KafkaException =>
-            try client.abortTransaction()
-            catch
-              case later: Exception =>
-                error.addSuppressed(later)
-                throw explain(error)
-            if !causes(error).exists(Commits.isOfGroup) then throw explain(error)
-            // The group has changed: try again, with its new generation and the records that are
-            // left.
-            Thread.sleep(20)
+        transactions.write(live.flatMap(_.records.iterator.flatten), ends(live), group).await match
+          case Transactions.Written.Committed =>
+            isDone(live)
+            left = Vector.empty
+          case Transactions.Written.Refused =>
+            // Try again, with the new generation and the records that are left.
+            Task.sleep(20.millis).await
+            left = live
+          case Transactions.Written.Unknown =>
+            val offsets = committed.of(live.map(_.record.topicPartition).toSet).await
+            val (before, after) = live.partition { output =>
+              offsets.get(output.record.topicPartition).exists(output.record.offset < _)
+            }
+            isDone(before)
+            left = after
     consumed
   }
-
-  /** A commit that has timed out may only be asked for again. */
-  private def commitTransaction(): Unit =
-    var attempt = 1
-    var isOver = false
-    while !isOver do
-      try
-        client.commitTransaction()
-        isOver = true
-      catch case _: TimeoutException if attempt < commitAttempts => attempt += 1
 
   /** **Waits** for both sides.
     */
   def close: Task[Unit] = Task.uninterruptible {
-    try client.close(JDuration.ofSeconds(10))
-    finally polls.stop()
+    try transactions.close()
+    finally
+      polls.stop()
+      decoding.close()
   }
 
 private[kafka] object TransactionLoop:
-  private val commitAttempts = 3
   private val fewestMillis = 100
   private val mostMillis = 500
   private val mostRecords = 1 << 20
 
-  final case class Output[K, V, L, W](
-      record: CommittableRecord[K, V],
-      records: Iterable[ProducerRecord[L, W]]
+  /** @param records
+    *   what the transaction writes for a record; none if the record is left to the next owner
+    */
+  private final case class Output(
+      record: CommittableRecord[?, ?],
+      records: Option[Iterable[ProducerRecord[?, ?]]]
   )
 
   def open[K, V, L, W](
@@ -141,41 +189,48 @@ private[kafka] object TransactionLoop:
       writing: ProducerSettings[L, W],
       transactionalId: String,
       topics: Set[String],
-      group: String
+      group: String,
+      attempts: Attempts[String]
+  )(
+      f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Task[TransactionLoop[K, V, L, W]] = Task.uninterruptible {
     val explain =
       KafkaFailure.explain(writing.brokers, s"the transactional id '$transactionalId'", topics)
-    val client = KafkaProducer.open(writing, Some(transactionalId))
+    val transactions = Transactions(
+      () => KafkaProducer.open(writing, Some(transactionalId)),
+      writing.transactionTimeout,
+      explain
+    )
     try
-      client.initTransactions()
-      val target = MergedTarget[K, V]()
-      val polls = Consumption.start(reading, topics, group, target, commits = false)
-      new TransactionLoop(target.queue, polls, client, explain)
+      transactions.start()
+      val target = MergedTarget()
+      Decoding.used(reading, group) { decoding =>
+        val polls = Consumption.start(reading, topics, group, target, commits = false)
+        val committed = CommittedOffsets(reading, group)
+        new TransactionLoop(target.queue, decoding, polls, transactions, committed, attempts, f)
+      }
     catch
       case error: Exception =>
-        client.close(JDuration.ZERO)
+        transactions.abandon()
         throw explain(error)
   }
 
-  private def offsets(
-      outputs: Vector[Output[?, ?, ?, ?]]
+  /** Returns the offsets after the last of the records of each partition. */
+  private def ends(outputs: Vector[Output]): HashMap[TopicPartition, OffsetAndMetadata] =
+    offsets(outputs.map(_.record))(_.maxBy(_.offset), 1)
+
+  /** Returns the offsets of the first of the records of each partition. */
+  private def begins(
+      records: Vector[CommittableRecord[?, ?]]
   ): HashMap[TopicPartition, OffsetAndMetadata] =
-    val last = HashMap[TopicPartition, OffsetAndMetadata]()
-    outputs.foreach { output =>
-      val record = output.record.record
-      val next = OffsetAndMetadata(record.offset + 1, record.leaderEpoch, "")
-      val before = last.get(output.record.topicPartition)
-      if before == null || before.offset < next.offset then
-        last.put(output.record.topicPartition, next): Unit
-    }
-    last
+    offsets(records)(_.minBy(_.offset), 0)
 
-  /** After these errors a producer cannot be used any more. */
-  private def isFinal(error: Exception): Boolean = error match
-    case _: (ProducerFencedException | OutOfOrderSequenceException | AuthorizationException |
-          UnsupportedVersionException | InvalidProducerEpochException) =>
-      true
-    case _ => false
-
-  private def causes(error: Throwable): Iterator[Throwable] =
-    Iterator.iterate(error)(_.getCause).takeWhile(_ != null)
+  private def offsets(records: Vector[CommittableRecord[?, ?]])(
+      choose: Vector[CommittableRecord[?, ?]] => CommittableRecord[?, ?],
+      after: Int
+  ): HashMap[TopicPartition, OffsetAndMetadata] =
+    val found = HashMap[TopicPartition, OffsetAndMetadata]()
+    for (partition, ofIt) <- records.groupBy(_.topicPartition) do
+      val record = choose(ofIt)
+      found.put(partition, OffsetAndMetadata(record.offset + after, record.bytes.leaderEpoch, ""))
+    found

@@ -7,6 +7,7 @@ import org.apache.kafka.clients.consumer.{ConsumerRecord, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.header.internals.RecordHeaders
 import org.apache.kafka.common.record.TimestampType
+import org.apache.kafka.common.serialization.StringDeserializer
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.kafka.Tier
@@ -16,17 +17,19 @@ import weir.{Stream, Task}
 class AssignmentSuite extends FunSuite:
   private val partition = TopicPartition("topic", 0)
 
-  private object Nobody extends Poller:
+  private class QuietPoller extends Poller:
     def wake(): Unit = ()
     def unpark(): Unit = ()
+    def isCurrent: Boolean = true
+    def isEnding: Boolean = false
 
-  private def assignmentWith(records: Int, limit: Int = 1000, poller: Poller = Nobody) =
+  private def assignmentWith(records: Int, limit: Int = 1000, poller: Poller = QuietPoller()) =
     val assignment = Assignment(partition, None, limit, poller)
     if records > 0 then assignment.deliver(recordsFrom(0, records)): Unit
     assignment
 
   private def recordsFrom(from: Long, count: Int, leaderEpoch: Int = 0) =
-    val records = ArrayList[ConsumerRecord[String, String]]()
+    val records = ArrayList[BytesRecord]()
     for offset <- from until from + count do
       records.add(recordOf(offset, bytes = 1, leaderEpoch)): Unit
     records
@@ -39,8 +42,8 @@ class AssignmentSuite extends FunSuite:
     TimestampType.CREATE_TIME,
     0,
     bytes,
-    "k",
-    "v",
+    Array('k'.toByte),
+    Array('v'.toByte),
     RecordHeaders(),
     Optional.of(Integer.valueOf(leaderEpoch))
   )
@@ -110,9 +113,8 @@ class AssignmentSuite extends FunSuite:
 
   test("the poll thread is woken at half of the limit, and not while more are uncommitted"):
     val woken = AtomicInteger()
-    val poller = new Poller:
-      def wake(): Unit = woken.incrementAndGet(): Unit
-      def unpark(): Unit = ()
+    val poller = new QuietPoller:
+      override def wake(): Unit = woken.incrementAndGet(): Unit
     val assignment = assignmentWith(100, limit = 20, poller)
     def done(offsets: Range) =
       for offset <- offsets do
@@ -131,10 +133,12 @@ class AssignmentSuite extends FunSuite:
     assertEquals((woken.get, assignment.wantsCommit), (2, true))
 
   test("a record that was handed out is in flight once it is started"):
-    val queue = FairQueue[Chunk[String, String]]()
+    val queue = FairQueue[Chunk]()
     val assignment = assignmentWith(0)
     queue.offer(Chunk(assignment, assignment.deliver(recordsFrom(0, 10))))
-    val read = Stream.fromSource(Task.delay(Chunks(queue, startsThem = false))).take(5)
+    val decoding = Decoding("", StringDeserializer(), StringDeserializer())
+    val chunks = Chunks.failing(queue, decoding, startsThem = false)(fail("it cannot be decoded"))
+    val read = Stream.fromSource(Task.delay(chunks)).take(5)
     val records = read.toVector.runSync()
     assertEquals((records.size, assignment.inFlight), (5, 0L))
     assert(assignment.tryStart())
@@ -158,7 +162,7 @@ class AssignmentSuite extends FunSuite:
 
   test("a commit has the leader epoch of its offset"):
     val before = OffsetAndMetadata(10, Optional.of(Integer.valueOf(1)), "")
-    val assignment = Assignment(partition, Some(before), 1000, Nobody)
+    val assignment = Assignment(partition, Some(before), 1000, QuietPoller())
     assignment.deliver(recordsFrom(10, 5, leaderEpoch = 1)): Unit
     assignment.deliver(recordsFrom(20, 5, leaderEpoch = 3)): Unit
     def commitAfter(done: Iterable[Long]) =
@@ -213,10 +217,11 @@ class AssignmentSuite extends FunSuite:
     val map = DoneMap.encode(100, 200, at => if at < 105 then at else Long.MaxValue, 4096)
     val before = OffsetAndMetadata(100, map.text)
     assertEquals(
-      Assignment(partition, Some(before), 1000, Nobody).deliver(recordsFrom(0, 150)),
+      Assignment(partition, Some(before), 1000, QuietPoller()).deliver(recordsFrom(0, 150)),
       null
     )
-    val here = Assignment(partition, Some(before), 1000, Nobody).deliver(recordsFrom(100, 150))
+    val here =
+      Assignment(partition, Some(before), 1000, QuietPoller()).deliver(recordsFrom(100, 150))
     assertEquals(
       here.asScala.map(_.offset).toVector,
       (100L until 105).toVector ++ (200L until 250)

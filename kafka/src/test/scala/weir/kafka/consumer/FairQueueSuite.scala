@@ -38,6 +38,18 @@ class FairQueueSuite extends munit.FunSuite:
       assertEquals(queue.take(), (1, 1))
       for _ <- 1 to 2 do assertEquals(intercept[RuntimeException](queue.take()), error)
 
+  queue.test("an error in the place of a lane comes after the other lanes; nothing is added then"):
+    queue =>
+      val (error, later) = (RuntimeException("first"), RuntimeException("later"))
+      for lane <- 1 to 3; n <- 1 to 2 do queue.offer((lane, n))
+      queue.failInPlace(2, error)
+      queue.offer((1, 3))
+      assertEquals(queue.take(), (1, 1))
+      queue.failInPlace(3, later)
+      assertEquals(queue.take(), (1, 2))
+      assertEquals(intercept[RuntimeException](queue.take()), error)
+      assertEquals(error.getSuppressed.toList, List(later))
+
   queue.test("who waits gets what is offered, and an interrupt ends a wait"): queue =>
     val taken = java.util.concurrent.LinkedBlockingQueue[Any]()
     val reader = Thread

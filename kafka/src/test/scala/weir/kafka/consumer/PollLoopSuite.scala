@@ -7,13 +7,15 @@ import java.util.concurrent.atomic.AtomicInteger
 import munit.FunSuite
 import org.apache.kafka.clients.consumer.{
   CloseOptions,
+  CommitFailedException,
   ConsumerGroupMetadata,
   OffsetAndMetadata,
   OffsetCommitCallback,
   RetriableCommitFailedException
 }
 import org.apache.kafka.common.{KafkaException, TopicPartition}
-import org.apache.kafka.common.errors.{TimeoutException, WakeupException}
+import org.apache.kafka.common.errors.{TimeoutException, UnknownMemberIdException, WakeupException}
+import org.apache.kafka.common.serialization.StringDeserializer
 import scala.jdk.CollectionConverters.*
 import weir.{Stream, Task}
 
@@ -31,21 +33,22 @@ class PollLoopSuite extends FunSuite:
     uncommittedLimit = 10,
     metadataLimitBytes = 4096,
     revokeDeadline = Duration.ofMinutes(1),
+    sleepTime = Duration.ofSeconds(2),
     explain = identity
   )
 
   private def running[A](
       consumer: PollingConsumer,
       options: PollOptions = options,
-      target: ChunkTarget[String, String] = MergedTarget[String, String]()
-  )(body: PollLoop[String, String] => A): A =
+      target: ChunkTarget = MergedTarget()
+  )(body: PollLoop => A): A =
     val loop = PollLoop(consumer, options, target)
     loop.start()
     try body(loop)
     finally loop.stop()
 
   /** Reads `count` records of one partition, each of them done at once. Fails where it stops. */
-  private def readAll(target: MergedTarget[String, String], count: Int): Unit =
+  private def readAll(target: MergedTarget, count: Int): Unit =
     val read = AtomicInteger()
     val reader = Thread
       .ofVirtual()
@@ -77,22 +80,22 @@ class PollLoopSuite extends FunSuite:
             isFirst = false
             if ends then throw WakeupException()
             endLater(offsets, callback, RetriableCommitFailedException("not now"))
-      val target = MergedTarget[String, String]()
+      val target = MergedTarget()
       running(consumer, target = target)(_ => readAll(target, 40))
 
   test("while a commit is under way, polls are short"):
     val consumer = PollingConsumer(1, 200)
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(consumer, target = target)(_ => readAll(target, 200))
     val under = consumer.polls.asScala.collect { case (time, true) => time }
     assert(under.size >= 10 && under.forall(_.compareTo(pollTime) < 0), s"$under")
 
   test("what transactions commit has no limit"):
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(PollingConsumer(1, 40), options.copy(commits = false), target)(_ => readAll(target, 40))
 
   test("a wake-up that ends another call ends the poll after it"):
-    var loop: PollLoop[String, String] | Null = null
+    var loop: PollLoop | Null = null
     var before = 0
     val consumer = new PollingConsumer(1, 20):
       override def commitAsync(
@@ -104,7 +107,7 @@ class PollLoopSuite extends FunSuite:
           before = polls.size
           woken.acquire() // as the search for a coordinator would
         super.commitAsync(offsets, callback)
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(consumer, target = target): running =>
       loop = running
       readAll(target, 20)
@@ -119,7 +122,7 @@ class PollLoopSuite extends FunSuite:
           timeout: Duration
       ): JMap[TopicPartition, OffsetAndMetadata] =
         JMap.of(all.head, OffsetAndMetadata(100, map.text))
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(consumer, target = target)(_ => readAll(target, 150))
 
   test("during a revoke the group's new generation is known"):
@@ -128,7 +131,7 @@ class PollLoopSuite extends FunSuite:
       @annotation.nowarn("cat=deprecation") // there is no other way to make one
       override def groupMetadata(): ConsumerGroupMetadata =
         ConsumerGroupMetadata("group", generation, "member", java.util.Optional.empty)
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(consumer, options.copy(commits = false), target): loop =>
       val assignment = target.queue.take().assignment
       assert(assignment.tryStart())
@@ -152,7 +155,7 @@ class PollLoopSuite extends FunSuite:
         tries += 1
         if tries < 5 then throw TimeoutException("no answer")
         offsetsCommitted.add(offsets.get(all.head).offset): Unit
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(consumer, target = target): _ =>
       val assignment = target.queue.take().assignment
       assert(assignment.tryStart())
@@ -175,7 +178,7 @@ class PollLoopSuite extends FunSuite:
         override def close(options: CloseOptions): Unit =
           rebalance(java.util.List.of()) // leaving the group revokes
           super.close(options)
-      val target = MergedTarget[String, String]()
+      val target = MergedTarget()
       val begun = running(consumer, options.copy(commitInterval = Duration.ofMillis(1)), target):
         _ =>
           val assignments = Vector.fill(2)(target.queue.take().assignment)
@@ -200,7 +203,7 @@ class PollLoopSuite extends FunSuite:
       ): JMap[TopicPartition, OffsetAndMetadata] =
         if isRead.getCount > 0 then throw TimeoutException("no answer")
         JMap.of(all.head, OffsetAndMetadata(0, map.text))
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(consumer, target = target): _ =>
       eventually("it does not poll")(consumer.polls.size >= 5)
       assertEquals(consumer.paused, consumer.assignment)
@@ -219,8 +222,8 @@ class PollLoopSuite extends FunSuite:
         val commit = offsets.get(all.head)
         commits.add((commit.offset, commit.metadata))
         super.commitAsync(offsets, callback)
-    val target = MergedTarget[String, String]()
-    def offsetsOf(chunk: Chunk[String, String]) = chunk.records.asScala.map(_.offset).toVector
+    val target = MergedTarget()
+    def offsetsOf(chunk: Chunk) = chunk.records.asScala.map(_.offset).toVector
     running(consumer, options.copy(commitInterval = Duration.ofMillis(1)), target): _ =>
       val first = target.queue.take()
       for offset <- List(0, 1, 3) do
@@ -243,6 +246,97 @@ class PollLoopSuite extends FunSuite:
       eventually("what was read again is not committed"):
         commits.asScala.lastOption.contains((9L, ""))
 
+  for error <- List(UnknownMemberIdException("gone"), TimeoutException("no answer")) do
+    test(s"a poll that fails for a moment is made again: ${error.getClass.getSimpleName}"):
+      val consumer = PollingConsumer(1, 20)
+      consumer.schedulePollTask(() => throw error)
+      consumer.schedulePollTask(() => consumer.add(20 until 40))
+      val target = MergedTarget()
+      running(consumer, target = target)(_ => readAll(target, 40))
+
+  test("after an error of a poll, what was polled before it is handed out and committed"):
+    val offsetsCommitted = ConcurrentLinkedQueue[Long]()
+    val consumer = new PollingConsumer(1, 20):
+      override def commitSync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          timeout: Duration
+      ): Unit = offsetsCommitted.add(offsets.get(all.head).offset): Unit
+    val isRefused = CountDownLatch(2)
+    def refuse(): Unit =
+      consumer.schedulePollTask: () =>
+        isRefused.countDown()
+        refuse()
+        throw KafkaException("no longer allowed")
+    refuse()
+    val target = MergedTarget()
+    running(consumer, target = target): loop =>
+      isRefused.await()
+      assert(loop.isEnding)
+      readAll(target, 20)
+      assertEquals(
+        intercept[KafkaException](target.queue.take()).getMessage,
+        "no longer allowed"
+      )
+      assert(!consumer.closed)
+    assertEquals(offsetsCommitted.asScala.lastOption, Some(20L))
+
+  test("after a sleep nothing begins until the group has taken a commit"):
+    val (isAsleep, isAwake, isMember) = (CountDownLatch(1), CountDownLatch(1), CountDownLatch(1))
+    val tries = AtomicInteger()
+    val consumer = new PollingConsumer(1, 20):
+      override def commitSync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          timeout: Duration
+      ): Unit =
+        tries.incrementAndGet()
+        if isMember.getCount > 0 then throw CommitFailedException()
+    val target = MergedTarget()
+    running(consumer, options.copy(sleepTime = Duration.ofMillis(300)), target): loop =>
+      val assignment = target.queue.take().assignment
+      assert(assignment.tryStart())
+      assignment.holdBack(0)
+      consumer.schedulePollTask: () =>
+        isAsleep.countDown()
+        isAwake.await()
+      isAsleep.await()
+      eventually("it is not asleep")(!loop.isCurrent)
+      val begun = ConcurrentLinkedQueue[String]()
+      val starting = Thread
+        .ofVirtual()
+        .start: () =>
+          if assignment.tryStart() then begun.add("next"): Unit
+      val beginning = Thread
+        .ofVirtual()
+        .start: () =>
+          if assignment.begin(0) then begun.add("held back"): Unit
+      isAwake.countDown()
+      eventually("the group is not asked")(tries.get >= 3)
+      assertEquals(begun.asScala.toList, Nil)
+      isMember.countDown()
+      starting.join()
+      beginning.join()
+      assertEquals(begun.asScala.toSet, Set("next", "held back"))
+
+  test("a callback that takes its time is no sleep"):
+    val isAsked = CountDownLatch(1)
+    val consumer = new PollingConsumer(2, 20):
+      override def commitSync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          timeout: Duration
+      ): Unit =
+        isAsked.countDown()
+        Thread.sleep(500)
+    val target = MergedTarget()
+    val quick = options.copy(sleepTime = Duration.ofMillis(300))
+    running(consumer, quick, target): loop =>
+      val Vector(stays, goes) = Vector.fill(2)(target.queue.take().assignment): @unchecked
+      consumer.schedulePollTask: () =>
+        consumer.rebalance(java.util.List.of(stays.partition))
+      isAsked.await()
+      assert(loop.isCurrent)
+      eventually("the revoke does not end")(!goes.isOwned)
+      assert(stays.tryStart())
+
   test("an error of the consumer is that of the streams of the partitions"):
     val isClosed = CountDownLatch(1)
     val consumer = new PollingConsumer(1, 1):
@@ -251,10 +345,11 @@ class PollLoopSuite extends FunSuite:
         super.close(options)
         isClosed.countDown()
     consumer.schedulePollTask(() => throw KafkaException("broken"))
-    val target = PartitionStreams[String, String]()
-    running(consumer, target = target)(_ => isClosed.await())
-    val read = Stream.fromSource(Task.delay(target)).take(1).evalMap(_.records.drain).drain
-    assertEquals(intercept[KafkaException](read.runSync()).getMessage, "broken")
+    val target = PartitionStreams(Decoding("", StringDeserializer(), StringDeserializer()))
+    running(consumer, target = target): _ =>
+      val read = Stream.fromSource(Task.delay(target)).take(1).evalMap(_.records.drain).drain
+      assertEquals(intercept[KafkaException](read.runSync()).getMessage, "broken")
+    isClosed.await()
 
   test("a stop while it is asked what was committed waits for no answer"):
     val isAsked = CountDownLatch(1)
@@ -273,7 +368,7 @@ class PollLoopSuite extends FunSuite:
     assert(took.toMillis < 3000, s"$took")
 
   test("long polls are handed out in pieces, those of the partitions in turns"):
-    val target = MergedTarget[String, String]()
+    val target = MergedTarget()
     running(PollingConsumer(2, 1200), options.copy(bufferRecords = 10_000), target): _ =>
       val chunks = Vector.fill(6)(target.queue.take())
       val pieces = chunks.map: chunk =>
@@ -289,7 +384,7 @@ class PollLoopSuite extends FunSuite:
     // 200 bytes for each of the 30 records of a partition: 6,000 of it, 24,000 of four.
     for (partitions, isPaused) <- List(1 -> false, 4 -> true) do
       val consumer = PollingConsumer(partitions, 30)
-      val target = MergedTarget[String, String]()
+      val target = MergedTarget()
       running(consumer, options.copy(bufferBytes = 8000), target): loop =>
         for _ <- 1 to partitions do target.queue.take(): Unit
         val before = consumer.polls.size

@@ -19,7 +19,7 @@ import scala.jdk.CollectionConverters.*
   * a commit.
   */
 private class PollingConsumer(partitions: Int, records: Int)
-    extends MockConsumer[String, String]("earliest"):
+    extends MockConsumer[Array[Byte], Array[Byte]]("earliest"):
   val all: Vector[TopicPartition] =
     Vector.tabulate(partitions)(TopicPartition(PollingConsumer.topic, _))
   val woken = Semaphore(0)
@@ -39,9 +39,9 @@ private class PollingConsumer(partitions: Int, records: Int)
     offsets.foreach(offset => addRecord(recordOf(all.head, offset)))
 
   private def recordOf(partition: TopicPartition, offset: Long) =
-    ConsumerRecord(partition.topic, partition.partition, offset, "k", "v")
+    ConsumerRecord(partition.topic, partition.partition, offset, Array(1.toByte), Array(2.toByte))
 
-  override def poll(timeout: Duration): ConsumerRecords[String, String] =
+  override def poll(timeout: Duration): ConsumerRecords[Array[Byte], Array[Byte]] =
     polls.add((timeout, underWay > 0))
     val found = super.poll(timeout)
     if found.isEmpty && woken.tryAcquire(timeout.toNanos, TimeUnit.NANOSECONDS) then

@@ -17,8 +17,8 @@ object WeirReader:
   def apply(reading: Reading, group: String, clock: Clock): Unit =
     val settings = ConsumerSettings(
       reading.brokers,
-      ByteArrayDeserializer(),
-      ByteArrayDeserializer(),
+      () => ByteArrayDeserializer(),
+      () => ByteArrayDeserializer(),
       connectTimeout = 1.minute // the machine may be busy
     )
     val records = KafkaConsumer(settings).records(Set(reading.topic), group)
