@@ -3,15 +3,51 @@ package weir.fiber
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
-import weir.{Outcome, WeirRuntime}
+import scala.compiletime.uninitialized
+import weir.runtime.{ExecutionThread, Job}
+import weir.{Fiber, Outcome, Task, WeirRuntime}
 
-/** The part of a fiber that others see: they cancel it, join it, and read its outcome.
+/** The state of a fiber that other threads see, and its cancel: they cancel it, join it, and read
+  * its outcome.
   *
-  * README.md in this folder has the protocols.
+  * A cancel may interrupt the thread that runs the fiber, but never in a masked region, in a
+  * finalizer or in the thread's next fiber. The interrupt gate decides that:
+  *
+  * {{{
+  * Closed --owner: slice begins, mask ends--> Open --owner, CAS--> Closed
+  *                                             |
+  *               +--canceller, CAS-------------+
+  *               v
+  *          Interrupting --canceller--> Interrupted --owner, CAS--> Closed
+  *               ^                           |
+  *               +---canceller, again, CAS---+
+  * }}}
+  *
+  *   - **Owner**: the thread that runs the fiber. Only the owner opens and closes the gate, and
+  *     adds and removes masks.
+  *   - **Invariant**: while the gate is closed, no interrupt of a cancel is under way or in the
+  *     thread's flag. The gate is open only if no mask is on.
+  *   - **Ordering**: the canceller writes `cancelRequested`, then reads the gate. The owner opens
+  *     the gate, then reads `cancelRequested`. At least one of them sees the other.
+  *
+  * README.md in this folder has the contract with `FiberStack`, and the protocols.
   */
-private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends InterruptGate:
+private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends Job, Fiber[Any]:
 
   // owner only
+  /** The number of masks that are on. A cancel is noticed only at 0. */
+  final private[weir] var masks: Int = 0
+
+  /** True from the moment at which a cancel begins to unwind the stack. One mask stays on from
+    * then.
+    */
+  final private[weir] var finalizing: Boolean = false
+
+  /** True from code that a cancel must not interrupt (`Uninterruptible`) to the next code that it
+    * may. The gate stays closed in between, and the instructions there neither close nor open it.
+    */
+  private var shut: Boolean = false
+
   /** True if a failure is reported when no one joins the fiber: see `Unhandled`. Written before the
     * fiber is queued.
     */
@@ -25,7 +61,14 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends I
     */
   final private[weir] var locals: Locals | Null = null
 
+  // owner only; a canceller reads it while the gate is `Interrupting`, a dump at any time
+  /** The thread that runs the fiber; null while the fiber is suspended or queued. */
+  final private[weir] var executionThread: ExecutionThread = uninitialized
+
   // shared
+  @volatile final private[weir] var cancelRequested: Boolean = false
+  @volatile private var gate: Int = FiberCore.Closed
+
   /** The present or the latest wait. */
   @volatile final private[fiber] var waiting: Waiter | Null = null
 
@@ -45,18 +88,108 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends I
     */
   final private[weir] def name: String = Integer.toHexString(System.identityHashCode(this))
 
-  /** For a dump: returns the present or the latest wait. */
+  // ---- for dumps ----
+
+  /** Returns the thread that runs the fiber's plain code, blocked or not. Returns null while the
+    * fiber is suspended or queued.
+    */
+  final private[weir] def runningOn: Thread | Null =
+    val executionThread = this.executionThread
+    if executionThread eq null then null else executionThread.thread
+
+  /** Returns the present or the latest wait. */
   final private[weir] def latestWait: Waiter | Null = waiting
 
-  /** For a dump: returns the fiber of a `runSync`, or of an awaited `evalOn`, that this fiber waits
-    * for.
-    */
+  /** Returns the fiber of a `runSync`, or of an awaited `evalOn`, that this fiber waits for. */
   final private[weir] def nestedFiber: FiberCore | Null = nested
 
   /** Returns the wait in which the fiber is suspended, or null if it is not suspended. */
   final private[weir] def suspendedIn: Waiter | Null =
     val waiter = waiting
     if (waiter ne null) && waiter.isWaiting then waiter else null
+
+  // ---- masks ----
+
+  /** Returns true if the fiber has to begin to unwind now. */
+  final private[weir] def shouldCancel: Boolean = cancelRequested && masks == 0
+
+  final def addMask(): Unit =
+    if masks == 0 then closeInterruptGate()
+    masks += 1
+
+  final def removeMask(): Unit =
+    // While finalizing, one mask stays, also if a cancel has ended masked code half-way.
+    if masks > 1 || !finalizing then
+      masks -= 1
+      if masks == 0 then openInterruptGate()
+
+  /** Must be called before code that a cancel must not interrupt. Costs an atomic operation only if
+    * the code before it was interruptible.
+    */
+  final private[fiber] def beginUninterruptible(): Unit =
+    if masks == 0 && !shut then
+      closeInterruptGate()
+      shut = true
+
+  /** Must be called before code that a cancel may interrupt. */
+  final private[fiber] def beginInterruptible(): Unit =
+    if shut && masks == 0 then
+      shut = false
+      openInterruptGate()
+
+  // ---- the interrupt gate: the owner's part ----
+
+  /** Lets a cancel interrupt this thread. A canceller that has found the gate closed has left the
+    * interrupt to the owner, whose plain code may go on, and block, without a further check.
+    */
+  final private[fiber] def openInterruptGate(): Unit =
+    if !shut then
+      // An interrupt made while the gate was closed: no cancel has made it.
+      if cancelRequested && executionThread.takeInterrupt(null) then
+        executionThread.interruptedFromOutside()
+      gate = FiberCore.Open // a full fence: pairs with the order of accesses in requestCancel
+      if cancelRequested then interruptSelf()
+
+  /** Closes the gate. After it, no interrupt of a cancel arrives, and none is left in the thread's
+    * flag.
+    */
+  final private[fiber] def closeInterruptGate(): Unit =
+    if !shut && !FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Closed) then
+      if gate != FiberCore.Closed then
+        // By CAS, since a canceller may be about to interrupt once more: see `interruptOnceMore`.
+        while !FiberCore.Gate.compareAndSet(this, FiberCore.Interrupted, FiberCore.Closed)
+        do Thread.`yield`()
+        Thread.interrupted(): Unit
+
+  private def interruptSelf(): Unit =
+    if FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Interrupting) then
+      Thread.currentThread().interrupt()
+      gate = FiberCore.Interrupted
+
+  /** Interrupts the owner's thread again, since code that ran before may have swallowed the
+    * interrupt of a cancel. The gate must be open.
+    */
+  final private[weir] def interruptAgain(): Unit =
+    awaitInterrupt()
+    if gate == FiberCore.Interrupted then Thread.currentThread().interrupt()
+    else interruptSelf()
+
+  /** Waits for a canceller between its interrupt and its store of `Interrupted`. */
+  private def awaitInterrupt(): Unit =
+    while gate == FiberCore.Interrupting do Thread.`yield`()
+
+  /** Takes back a cancel that the fiber has requested itself, and that was to end only a part of
+    * what it runs. The gate must be open.
+    *
+    * A cancel that another thread requests at the same time may be taken back with it. So the
+    * caller has to check afterwards for what such a canceller has written before its request.
+    */
+  final private[weir] def forgetCancel(): Unit =
+    closeInterruptGate()
+    cancelRequested = false
+    openInterruptGate()
+
+  // ---- cancelling: a canceller's part, on any thread ----
 
   /** Requests cancellation from any thread, and returns at once. */
   final private[weir] def requestCancel(): Unit =
@@ -67,11 +200,26 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends I
     else if (waiter ne null) && waiter.takeForCancel() then waiter.wakeUp()
     else interruptIfOpen()
 
+  private def interruptIfOpen(): Unit =
+    if FiberCore.Gate.compareAndSet(this, FiberCore.Open, FiberCore.Interrupting) then
+      executionThread.thread.interrupt() // written by the owner before it opened the gate
+      gate = FiberCore.Interrupted
+
   /** Interrupts once more the plain code that a cancel has interrupted before, and that still runs.
     */
   final private[weir] def interruptCodeOnceMore(): Unit =
     val inner = nested
     if inner ne null then inner.interruptCodeOnceMore() else interruptOnceMore()
+
+  /** Interrupts the fiber's thread once more, if the gate has not been closed since the first
+    * interrupt.
+    */
+  private def interruptOnceMore(): Unit =
+    if FiberCore.Gate.compareAndSet(this, FiberCore.Interrupted, FiberCore.Interrupting) then
+      executionThread.thread.interrupt() // the owner cannot close the gate meanwhile
+      gate = FiberCore.Interrupted
+
+  // ---- nesting: a cancel of this fiber becomes one of another ----
 
   /** Runs `body`, which runs `inner` on this fiber's thread or waits for it. A cancel of this fiber
     * becomes a cancel of `inner`, so that no interrupt hits the masks and finalizers of `inner`.
@@ -80,7 +228,7 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends I
     val block = this.block
     this.block = null // the code of `inner` is not the block's
     try
-      if isGateClosed then body // masked, or at the fiber's end
+      if gate == FiberCore.Closed then body // masked, or at the fiber's end
       else
         closeInterruptGate()
         beginNesting(inner)
@@ -107,6 +255,8 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends I
       val inner = nested
       (inner ne null) && inner.isRunBy(fiber)
     }
+
+  // ---- the outcome ----
 
   final private[weir] def outcome: Outcome[Any] | Null = ending match
     case outcome: Outcome[?] => outcome
@@ -177,6 +327,52 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends I
         if interrupted then Thread.currentThread().interrupt()
         join.value.asInstanceOf[Outcome[Any]]
 
+  // ---- the methods of Fiber ----
+
+  final def join: Task[Outcome[Any]] = joining(handles = true)
+
+  final def poll: Task[Option[Outcome[Any]]] = Task.delay(Option(handledOutcome))
+
+  private def joining(handles: Boolean): Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
+    def begin(fiber: TaskFiber): Any =
+      val ended = if handles then handledOutcome else outcome
+      if ended ne null then
+        passTrace(ended, fiber)
+        ended
+      else register((list, lock) => WaitList.Entry(fiber, list, lock))
+
+  final def cancel: Task[Unit] =
+    val request = new Suspend[Boolean]:
+      def begin(fiber: TaskFiber): Any =
+        val own = isRunBy(fiber)
+        if fiber ne FiberCore.this then requestCancel()
+        own
+    new Uncancelable[Unit](poll =>
+      request.flatMap(own => if own then poll(CancelSelf) else joining(handles = false).void)
+    ) with RunsAnywhere
+
+  // ---- locals ----
+
+  /** Returns the locals for a fiber that this one makes now. */
+  final private[weir] def localsForChild: Locals | Null =
+    val hook = runtime.hook
+    if hook eq null then locals else Locals.updated(locals, hook, hook.capture())
+
+  /** Continues with `locals`: those of another fiber, whose work this one does in place, or its own
+    * on another thread.
+    */
+  final private[weir] def adopt(locals: Locals | Null): Unit =
+    this.locals = locals
+    val hook = runtime.hook
+    if hook ne null then hook.install(Locals.valueIn(locals, hook, null).asInstanceOf[AnyRef])
+
 private[weir] object FiberCore:
   @static private val Ending: VarHandle =
     MethodHandles.lookup().findVarHandle(classOf[FiberCore], "ending", classOf[AnyRef])
+  @static private val Gate: VarHandle =
+    MethodHandles.lookup().findVarHandle(classOf[FiberCore], "gate", classOf[Int])
+
+  private inline val Closed = 0
+  private inline val Open = 1
+  private inline val Interrupting = 2
+  private inline val Interrupted = 3

@@ -2,7 +2,7 @@ package weir.fiber
 
 import scala.annotation.switch
 import weir.runtime.{ExecutionThread, Registered}
-import weir.{Fiber, Outcome, Task, WeirRuntime}
+import weir.{Outcome, Task, WeirRuntime}
 
 /** A fiber: the interpreter of instructions.
   *
@@ -11,14 +11,14 @@ import weir.{Fiber, Outcome, Task, WeirRuntime}
   * mask, or before finalizers and masks are in place. So once a fiber is started, a cancel always
   * runs the finalizers at the head of its body.
   *
-  * Each of its superclasses has one idea: `FiberAwait` plain code that awaits, `FiberSlices`
-  * sharing of threads, `FiberStack` the stack, `FiberCore` the part that others see,
-  * `InterruptGate` the times at which a cancel may interrupt. This is the only class that is
-  * instantiated, so no call between them is virtual.
+  * Plain code of a `DirectCode` awaits tasks in place: `await` calls the interpreter again, on top
+  * of the same stack. There the fiber cannot leave its thread, so a wait parks the thread.
+  *
+  * `FiberCore` has the state and the cancel, `FiberStack` the stack and the slices. This is the
+  * only class that is instantiated, so no call between the three is virtual.
   */
 private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
-    extends FiberAwait(runtime, body),
-      Fiber[Any],
+    extends FiberStack(runtime, body),
       Registered:
 
   // owner only
@@ -29,29 +29,17 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
   /** The result of a `Frame` that has ended: see `Frame`. */
   private[weir] var frameResult: Any = null
 
+  /** The error of a `loop` that has returned `TaskFiber.Failed`. */
+  private var failure: Throwable | Null = null
+
+  /** The error that `await`, or masked code, threw last. It is the code's own error and not the
+    * effect of a cancel, even of a cancel that was requested since.
+    */
+  private[weir] var thrown: Throwable | Null = null
+
   def registeredFibers: Iterator[TaskFiber] = Iterator.single(this)
 
-  def join: Task[Outcome[Any]] = joining(handles = true)
-
-  def poll: Task[Option[Outcome[Any]]] = Task.delay(Option(handledOutcome))
-
-  private def joining(handles: Boolean): Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
-    def begin(fiber: TaskFiber): Any =
-      val ended = if handles then handledOutcome else outcome
-      if ended ne null then
-        passTrace(ended, fiber)
-        ended
-      else register((list, lock) => WaitList.Entry(fiber, list, lock))
-
-  def cancel: Task[Unit] =
-    val request = new Suspend[Boolean]:
-      def begin(fiber: TaskFiber): Any =
-        val own = isRunBy(fiber)
-        if fiber ne TaskFiber.this then requestCancel()
-        own
-    new Uncancelable[Unit](poll =>
-      request.flatMap(own => if own then poll(CancelSelf) else joining(handles = false).void)
-    ) with RunsAnywhere
+  // ---- slices ----
 
   def runSlice(executionThread: ExecutionThread): Unit =
     this.executionThread = executionThread
@@ -105,13 +93,15 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
     frameResult = null
     result
 
+  // ---- the interpreter ----
+
   /** Runs until the stack is down to `base` again.
     *
     * Starts with `first`, or with the result of `resumed`. Returns a value, `Failed` (the error is
     * in `failure`), `Canceled` (the finalizers above `base` have run), or `Suspended`: then this
     * thread does not own the fiber any more.
     */
-  protected def loop(first: Task[Any] | Null, resumed: Waiter | Null, base: Int): Any =
+  private def loop(first: Task[Any] | Null, resumed: Waiter | Null, base: Int): Any =
     var current: Task[Any] | Null = first
     var waiter: Waiter | Null = resumed
     var value: Any = null
@@ -408,6 +398,8 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
   private def isOnCallersStack: Boolean =
     (executionThread ne null) && executionThread.isCaller
 
+  // ---- unwinding ----
+
   /** Pops frames until one handles the error. Returns null at `base`: none has. */
   private def unwindFailed(error: Throwable, base: Int): Task[Any] | Null =
     runtime.errorTraces.add(error, this, null)
@@ -446,6 +438,103 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
           frame.asInstanceOf[Frame].canceled(this)
         case _ => ()
     null
+
+  // ---- plain code that awaits ----
+
+  /** Runs `task` in place, from the code of a `DirectCode`. Returns its value, or throws its error.
+    *
+    * **Waits** by parking this thread. **Cancelled**: throws `CancelSignal`, after the finalizers.
+    */
+  def await[A](task: Task[A]): A =
+    try awaitResult(task)
+    finally
+      beginInterruptible() // the code that goes on
+      // The task may have swallowed the interrupt that the code after it needs.
+      if shouldCancel then interruptAgain()
+
+  private def awaitResult[A](task: Task[A]): A = task.tag match
+    case Tag.Pure => task.asInstanceOf[Pure[A]].value
+    case Tag.Delay if !isApart && mayGoOn =>
+      try task.asInstanceOf[Delay[A]].run().asInstanceOf[A]
+      catch case error: Throwable => throw failedInPlace(error)
+    case _ => awaitInLoop(task)
+
+  /** Returns the error to throw, after a thunk has thrown `error` without the interpreter.
+    * **Cancelled**: throws `CancelSignal`.
+    */
+  private[weir] def failedInPlace(error: Throwable): Throwable =
+    if isCancel(error) then awaitInLoop(CancelSelf)
+    thrown = error
+    error
+
+  private def awaitInLoop[A](task: Task[A]): A =
+    val height = size
+    val masksBefore = masks
+    val maskBefore = innermostMask
+    thrown = null // an error that the code has caught, and throws again later, is its own
+    val result =
+      try loop(if shouldCancel then CancelSelf else RunsApart.atContext(this, task), null, height)
+      catch
+        case error: StackOverflowError =>
+          dropTo(height, masksBefore, maskBefore)
+          throw error
+    result.asInstanceOf[AnyRef] match
+      case TaskFiber.Failed =>
+        val error = failure.nn
+        failure = null
+        thrown = error
+        throw error
+      case TaskFiber.Canceled => throw CancelSignal
+      case _ => result.asInstanceOf[A]
+
+  /** Must be called now and then by loops of plain code: yields if that is due.
+    *
+    * **Cancelled**: throws `CancelSignal`.
+    */
+  def checkpoint(): Unit =
+    budget -= 1
+    if budget <= 0 || cancelRequested then
+      if budget <= 0 && isSliceOver then
+        budget = executionThread.beginSlice()
+        stayOnThread()
+      endIfCanceled()
+
+  /** Checks for a cancel. **Cancelled**: throws `CancelSignal`. */
+  private[weir] def endIfCanceled(): Unit = if shouldCancel then await(CancelSelf)
+
+  /** Runs `body` with cancellation masked. It is for code of a `DirectCode`. */
+  inline def masked[A](inline body: A): A =
+    addMask()
+    try body
+    catch
+      case error: Throwable =>
+        thrown = error
+        throw error
+    finally removeMask()
+
+  /** Runs the body and returns its value, or `CancelSignal` if the fiber was cancelled in it,
+    * whatever the body has done with the signal.
+    */
+  private def runDirect(direct: DirectCode[Any]): Any =
+    val wasFinalizing = finalizing
+    val wasInDirect = inDirect
+    val height = size
+    val masksBefore = masks
+    val maskBefore = innermostMask
+    push(direct) // so that every await inside has a base above 0; and traces look into it
+    inDirect = true
+    try
+      val value = direct.body(this)
+      if finalizing && !wasFinalizing then CancelSignal else value
+    catch
+      case error: Throwable =>
+        if !finalizing || wasFinalizing then throw error
+        if !CancelSignal.isIn(error) then
+          runtime.report("the direct code of a fiber that was cancelled", error)
+        CancelSignal
+    finally
+      inDirect = wasInDirect
+      dropTo(height, masksBefore, maskBefore)
 
 private[weir] object TaskFiber:
   /** The number of times that unwinding may overflow the stack before an await leaves it to the

@@ -1,7 +1,7 @@
 package weir.task
 
 import weir.Task
-import weir.fiber.{BeginFrame, CancelSelf, Delay, Frame, Tag, TaskFiber}
+import weir.fiber.{BeginFrame, CancelSelf, Delay, FlatMap, Frame, Tag, TaskFiber}
 import weir.group.ListCells
 
 /** Runs one task for each item, in order, with one frame for all of them. Keeps the results. */
@@ -47,7 +47,7 @@ private final class ListFrame(items: List[Any], f: (Any => Task[Any]) | Null)
         var value = if budget > 0 then Frame.readyInBudget(fiber, child) else Frame.NotReady
         if value.asInstanceOf[AnyRef] eq Frame.NotReady then
           fiber.budget = budget
-          val rest = fiber.pastCede(child)
+          val rest = pastCede(fiber, child)
           budget = fiber.budget
           if rest ne child then value = Frame.readyInBudget(fiber, rest)
           if value.asInstanceOf[AnyRef] eq Frame.NotReady then
@@ -75,3 +75,14 @@ private final class ListFrame(items: List[Any], f: (Any => Task[Any]) | Null)
     ListCells.publish()
     fiber.frameResult = first.tail
     null
+
+  /** Returns the part of `child` that is still to run: all of it, unless it begins with a cede that
+    * needs no other thread.
+    */
+  private def pastCede(fiber: TaskFiber, child: Task[Any]): Task[Any] =
+    if child.tag == Tag.FlatMap then
+      val flatMap = child.asInstanceOf[FlatMap[Any, Any]]
+      if flatMap.source.tag == Tag.Cede && fiber.cedesInPlace() then
+        if fiber.shouldCancel then CancelSelf else flatMap.f(())
+      else child
+    else child
