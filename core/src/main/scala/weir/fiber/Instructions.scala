@@ -1,7 +1,43 @@
 package weir.fiber
 
+import scala.annotation.{tailrec, unused}
 import weir.runtime.Job
 import weir.{Fiber, Poll, Task}
+
+/** An instruction or a frame of the continuation stack, which the interpreter switches on.
+  *
+  * The tag is a field and not a virtual method, so that the switch costs one load.
+  */
+private[weir] abstract class Node(final val tag: Int)
+
+private[weir] object Tag:
+  // instructions
+  final val Pure = 0
+  final val Fail = 1
+  final val Delay = 2
+  final val Defer = 3
+  final val Mapped = 4
+  final val FlatMap = 5
+  final val Attempt = 6
+  final val Handle = 7
+  final val OnCancel = 8
+  final val Suspend = 9
+  final val Cede = 10
+  final val Start = 11
+  final val Canceled = 12
+  final val Uncancelable = 13
+  final val Unmasked = 14
+  final val DirectCode = 15
+  final val BeginFrame = 16
+  final val BeginFrameMasked = 17
+  final val Uninterruptible = 18
+  final val Leave = 19
+
+  // frames that are not instructions
+  final val RemoveMask = 20
+  final val Frame = 21
+  final val HandlingFrame = 22
+  final val Unwind = 23
 
 /*
  * The instructions: a task is a tree of them. `Mapped`, `FlatMap`, `Attempt`, `Handle` and
@@ -134,3 +170,90 @@ private[weir] final class Mask(val depth: Int, val outer: Mask | Null)
   * continues.
   */
 private[weir] object ContinueUnwinding extends Node(Tag.Unwind)
+
+/** An object that keeps functions, tasks or streams of the user's in its fields, where a trace
+  * looks for them. Fields that a trace must not follow, such as the next element of a list, are
+  * `@transient`.
+  */
+private[weir] trait HoldsUserCode
+
+/** Finds the function at which a task begins. A trace names it at the bottom of the task's fiber.
+  */
+private[fiber] object Origin:
+
+  /** Returns the function and not the task around it, which may keep a whole collection alive.
+    * Returns null if the task has no function before it runs.
+    */
+  def of(task: Task[Any]): AnyRef | Null = from(task, null)
+
+  @tailrec private def from(task: Task[Any], after: AnyRef | Null): AnyRef | Null = task.tag match
+    case Tag.Delay => task
+    case Tag.Uninterruptible => task.asInstanceOf[Uninterruptible[Any]].thunk
+    case Tag.Defer => task.asInstanceOf[Defer[Any]].thunk
+    case Tag.FlatMap =>
+      val flatMap = task.asInstanceOf[FlatMap[Any, Any]]
+      from(flatMap.source, flatMap.f)
+    case Tag.Mapped =>
+      val map = task.asInstanceOf[Mapped[Any, Any]]
+      from(map.source, map.f)
+    case Tag.Attempt => from(task.asInstanceOf[Attempt[Any]].source, after)
+    case Tag.Handle => from(task.asInstanceOf[Handle[Any]].source, after)
+    case Tag.OnCancel => from(task.asInstanceOf[OnCancel[Any]].source, after)
+    case Tag.Uncancelable => task.asInstanceOf[Uncancelable[Any]].body
+    case Tag.DirectCode => task.asInstanceOf[DirectCode[Any]].body
+    case _ => after
+
+/** The frame of an instruction that runs many children one after the other (`sequence`, `forever`,
+  * a runner of `parTraverse`): one frame for all of them.
+  *
+  * `step` is called with each child's result, after the frame was popped. It either pushes itself
+  * again and returns the next child, or sets `fiber.frameResult` and returns null. It may run ready
+  * children (`Frame.ready`) itself, without the interpreter.
+  */
+private[weir] abstract class Frame(tag: Int) extends Node(tag):
+
+  /** Returns the first child, or null, as `step`. */
+  def start(fiber: TaskFiber): Task[Any] | Null
+
+  /** Continues with the result of a child. It checks for a cancel itself: before the next child,
+    * and after it has stored the result.
+    */
+  def step(fiber: TaskFiber, value: Any): Task[Any] | Null
+
+  /** For a dump, `Tag.HandlingFrame` only: returns the fiber that waits for the children. */
+  def parent: TaskFiber | Null = null
+
+  /** Called if this is `TaskFiber.frameToNotify`: the fiber is about to suspend or yield. Must not
+    * throw.
+    */
+  def onSuspend(fiber: TaskFiber): Unit = ()
+
+  /** `Tag.HandlingFrame` only: called when a child has failed. Returns as `step`. */
+  def failed(@unused fiber: TaskFiber, error: Throwable): Task[Any] | Null = Fail(error)
+
+  /** `Tag.HandlingFrame` only: returns the finalizer to run when the fiber is being cancelled; null
+    * for none.
+    */
+  def finalizer(fiber: TaskFiber): Task[Unit] | Null = null
+
+  /** `Tag.HandlingFrame` only: called when the fiber is being cancelled, and the finalizers above
+    * this frame have run.
+    */
+  def canceled(fiber: TaskFiber): Unit = ()
+
+private[weir] object Frame:
+  /** Runs a child that is ready, which needs no interpreter, and returns its result. Otherwise
+    * returns `NotReady`. Takes one instruction from the fiber's budget.
+    */
+  inline def ready(fiber: TaskFiber, child: Task[Any]): Any = child match
+    case delay: Delay[?] => if fiber.mayGoOn then delay.run() else NotReady
+    case pure: Pure[?] => if fiber.mayGoOn then pure.value else NotReady
+    case _ => NotReady
+
+  /** As `ready`, for frames that count the budget themselves. */
+  inline def readyInBudget(fiber: TaskFiber, child: Task[Any]): Any = child match
+    case delay: Delay[?] => if fiber.shouldCancel then NotReady else delay.run()
+    case pure: Pure[?] => if fiber.shouldCancel then NotReady else pure.value
+    case _ => NotReady
+
+  object NotReady

@@ -26,3 +26,10 @@ private final class SleepWaiter(fiber: TaskFiber, val dueNanos: Long)
     s"Task.sleep, due in ${DurationText(dueNanos - fiber.runtime.timers.nanoTime)}"
 
   override def abandon(): Unit = fiber.runtime.timers.remove(this): Unit
+
+/** Waits until it is cancelled. */
+private[weir] object Never extends Suspend[Nothing], Awaited:
+  def begin(fiber: TaskFiber): Any = new Waiter(fiber):
+    override def awaited: Awaited = Never
+
+  def awaitedAs: String = "nothing: Task.never"

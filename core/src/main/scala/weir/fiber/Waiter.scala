@@ -3,7 +3,7 @@ package weir.fiber
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.locks.LockSupport
 import scala.annotation.static
-import weir.Task
+import weir.{Outcome, Task, WeirRuntime}
 
 /** One wait of one fiber. It decides between the fiber that suspends, its waker and a canceller.
   *
@@ -190,3 +190,154 @@ private[weir] object Waiter:
 
   /** The fiber gets the value, and the caller has to wake it. */
   private[weir] inline val MustWake = 2
+
+/** An object that fibers wait for, as a fiber dump shows it. Every primitive is one, and is the
+  * lock of its wait lists.
+  */
+private[weir] trait Awaited:
+
+  /** Returns a text that says what it is and why a fiber waits, such as
+    * `Queue.bounded(4), which is full`. Called from any thread, at any time; takes no lock.
+    */
+  private[weir] def awaitedAs: String
+
+  /** Returns the fibers that must act before the wait can end, if they are known: the holder of a
+    * permit, the fiber that is joined.
+    */
+  private[weir] def holders: Iterator[TaskFiber] = Iterator.empty
+
+/** The frame that follows a wait which a cancel has ended. It runs the wait's hook, masked. Then it
+  * continues with the value that has come nevertheless (`Waiter.late`), or else with the cancel. So
+  * a `timeout` whose task has just taken an item returns the item, even to a fiber that is being
+  * cancelled.
+  */
+private[fiber] final class CanceledWait(waiter: Waiter, hook: Task[Unit])
+    extends Frame(Tag.HandlingFrame):
+
+  def start(fiber: TaskFiber): Task[Any] =
+    fiber.push(this)
+    fiber.addMask()
+    hook
+
+  def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
+    fiber.removeMask()
+    val late = waiter.late
+    if late eq null then CancelSelf else late
+
+  override def failed(fiber: TaskFiber, error: Throwable): Task[Any] | Null =
+    fiber.push(this) // first: printing calls the error's own methods, which may throw
+    fiber.runtime.report("a finalizer of a cancelled fiber", error)
+    Task.unit
+
+/** Links and initializes classes before they are used: those that override a method which is called
+  * on an object that a lock has just handed out.
+  *
+  * README, "A JVM that calls the wrong method", has the reason. Each caller names its own classes.
+  */
+private[weir] object EagerlyLinked:
+  def apply(classes: Class[?]*): Unit =
+    val lookup = MethodHandles.lookup()
+    classes.foreach(lookup.ensureInitialized)
+
+/** Waiters in the order in which they came. A cancelled one is removed at once, in constant time.
+  *
+  * Every method must be called with the lock of the primitive that owns the list held.
+  */
+private[weir] final class WaitList:
+  private var first: WaitList.Entry | Null = null
+  private var last: WaitList.Entry | Null = null
+  private var count = 0
+
+  def isEmpty: Boolean = first eq null
+  def size: Int = count
+
+  /** Returns the entry that has waited longest, or null. Does not remove it. */
+  def peek: WaitList.Entry | Null = first
+
+  def add(entry: WaitList.Entry): Unit =
+    entry.previous = last
+    if last eq null then first = entry else last.nn.next = entry
+    last = entry
+    entry.listed = true
+    count += 1
+
+  /** Removes the entry that has waited longest, and returns it. Returns null if the list is empty.
+    */
+  def poll(): WaitList.Entry | Null =
+    val entry = first
+    if entry ne null then remove(entry)
+    entry
+
+  /** Removes the entry. Has no effect if it is not in the list. */
+  def remove(entry: WaitList.Entry): Unit =
+    if entry.listed then
+      val previous = entry.previous
+      val next = entry.next
+      if previous eq null then first = next else previous.next = next
+      if next eq null then last = previous else next.previous = previous
+      entry.previous = null
+      entry.next = null
+      entry.listed = false
+      count -= 1
+
+private[weir] object WaitList:
+  /** A waiter that can be in one list at a time, which `lock` guards. */
+  class Entry(fiber: TaskFiber, list: WaitList, lock: AnyRef) extends Waiter(fiber):
+    private[weir] var previous: Entry | Null = null
+    private[weir] var next: Entry | Null = null
+    private[weir] var listed = false
+
+    /** The next entry that `Guarded` has to wake. */
+    private[weir] var nextWoken: Entry | Null = null
+
+    override def abandon(): Unit = lock.synchronized(list.remove(this))
+
+    override def awaited: Awaited | Null = lock match
+      case awaited: Awaited => awaited
+      case _ => null
+
+/** The joiners of one fiber that has not ended. It is also the lock of their list. */
+private[fiber] final class Joiners(fiber: FiberCore) extends Awaited:
+  def awaitedAs: String = s"the end of fiber ${fiber.name}"
+  override def holders: Iterator[TaskFiber] = Iterator(fiber).collect { case fiber: TaskFiber =>
+    fiber
+  }
+
+  // shared, under this object's lock
+  val list = WaitList()
+
+  /** True once the fiber has ended: a further joiner reads the outcome. */
+  var closed = false
+
+  /** Passes the outcome to all joiners. Returns true if any of them has got it; the wait of a
+    * joiner may have been cancelled before.
+    */
+  def wakeAll(outcome: Outcome[Any]): Boolean =
+    var isDelivered = false
+    var joiner = synchronized {
+      closed = true
+      list.poll()
+    }
+    while joiner ne null do
+      fiber.passTrace(outcome, joiner.fiber)
+      if joiner.complete(outcome) then isDelivered = true
+      joiner = synchronized(list.poll())
+    isDelivered
+
+/** The wait of a thread that blocks until a fiber has ended. */
+private[fiber] final class ThreadJoin(list: WaitList, lock: AnyRef)
+    extends WaitList.Entry(null.asInstanceOf[TaskFiber], list, lock):
+  thread = Thread.currentThread()
+  suspend(): Unit
+
+/** Calls `callback` with the outcome, on the thread that ends the fiber. */
+private[weir] final class CallbackJoin(
+    callback: Outcome[Any] => Unit,
+    runtime: WeirRuntime,
+    list: WaitList,
+    lock: AnyRef
+) extends WaitList.Entry(null.asInstanceOf[TaskFiber], list, lock):
+  suspend(): Unit
+  override protected def resumeFiber(): Unit =
+    try callback(value.asInstanceOf[Outcome[Any]])
+    catch case error: Throwable => runtime.report("a callback of runAsync", error)

@@ -3,6 +3,31 @@ package weir.runtime
 import java.util.concurrent.locks.LockSupport
 import scala.compiletime.uninitialized
 
+/** An object that the scheduler queues. It runs for one slice and then gives its thread back. This
+  * folder knows no more of a fiber than that.
+  */
+private[weir] abstract class Job:
+
+  /** Runs on `executionThread`, the calling thread, until the job ends, suspends or yields. Never
+    * throws. When it returns, the job may already be running on another thread.
+    */
+  def runSlice(executionThread: ExecutionThread): Unit
+
+  /** Returns whether a worker is needed for this job yet: `Now`, `Later` or `Never`. The standby
+    * that has taken the job calls this before the job's first slice.
+    */
+  def demand: Int = Job.Now
+
+private[weir] object Job:
+  /** Run it. */
+  inline val Now = 0
+
+  /** At present, others do its work faster without this worker: ask again soon. */
+  inline val Later = 1
+
+  /** Others have done its work: drop it. */
+  inline val Never = 2
+
 /** A thread that runs slices: a worker, or the calling thread of a `runSync`.
   *
   * `handedOver` is the job that this thread runs as soon as the present slice returns. No other
@@ -199,3 +224,100 @@ private[weir] object ExecutionThread:
     thread.getUncaughtExceptionHandler match
       case worker: Worker if worker.thread eq thread => worker
       case _ => null
+
+/** The thread that calls `runSync`, while it runs the first slice of the task itself.
+  *
+  * An interrupt of that thread cancels the task. If the task's code blocks, the interrupt arrives
+  * as an error of that code. Otherwise it arrives only as the thread's flag. So both are checked.
+  */
+private[weir] final class CallingThread private (scheduler: Scheduler, depth: Int)
+    extends ExecutionThread(scheduler):
+  val thread: Thread = Thread.currentThread()
+
+  /** A virtual thread occupies a carrier, a platform thread does not. */
+  val pooled: Boolean = thread.isVirtual
+
+  override def isCaller: Boolean = true
+
+  // owner only
+  private var wasInterrupted = false
+
+  def preferredShard: Int = thread.threadId().toInt
+
+  override def hasBeenInterrupted: Boolean = wasInterrupted
+
+  override def takeInterrupt(error: Throwable | Null): Boolean =
+    Thread.interrupted() || error.isInstanceOf[InterruptedException]
+
+  override def interruptedFromOutside(): Unit = wasInterrupted = true
+
+  /** Runs one slice of `job`, and of the jobs that it hands over. Queues `job` instead if calls of
+    * `runSync` are nested so deep that the thread's stack could overflow: the worker that takes it
+    * has a stack of its own. Also queues it if the scheduler runs everything on its own threads.
+    */
+  def run(job: Job): Unit =
+    if depth >= Tuning.nestedCalls || !scheduler.runsOn(thread) then scheduler.submit(job)
+    else
+      val before = scheduler.add(this)
+      try
+        val worker = ExecutionThread.workerHere
+        if worker eq null then
+          ScopedValue.where(CallingThread.current, this).run(() => runSlices(job, null))
+        else
+          val outer = worker.caller
+          worker.caller = this
+          try runSlices(job, worker)
+          finally worker.caller = outer
+      finally scheduler.remove(this, before)
+
+  private def runSlices(job: Job, worker: Worker | Null): Unit =
+    var current: Job | Null = job
+    while current ne null do
+      current.runSlice(this)
+      if worker ne null then worker.setHandler()
+      current = takeHandedOver()
+
+  override private[runtime] def nesting: Int = depth
+
+private[weir] object CallingThread:
+  private[runtime] val current: ScopedValue[ExecutionThread] = ScopedValue.newInstance()
+
+  /** Returns the innermost `runSync` of the calling thread, or the other execution thread as which
+    * it runs slices, if that is not a worker; else null. The thread is compared, since a thread
+    * that is started inside of the scope may inherit the value.
+    */
+  private[runtime] def here: ExecutionThread | Null =
+    if current.isBound then
+      val caller = current.get
+      if caller.thread eq Thread.currentThread() then caller else null
+    else null
+
+  /** Makes one for the calling thread; `outer` is the execution thread as which that already runs
+    * slices, or null. **Fails** with a `StackOverflowError` if code that recurses through `runSync`
+    * has left so little of the stack that the interpreter could not end what it begins. The first
+    * call inside of a fiber is not checked: the check costs ten times as much as the call, and
+    * `weir burst` makes only such calls.
+    */
+  def apply(scheduler: Scheduler, outer: ExecutionThread | Null): CallingThread =
+    if outer eq null then new CallingThread(scheduler, 0)
+    else
+      if outer.nesting > 0 then descend(Tuning.callerStackFrames): Unit
+      new CallingThread(scheduler, outer.nesting + 1)
+
+  /** Uses so many frames of the stack, and returns. */
+  private def descend(frames: Int): Int = if frames == 0 then 0 else descend(frames - 1) + 1
+
+/** Short spin-waits of a thread that keeps its carrier. They go by the clock: the time that
+  * `Thread.onSpinWait` takes differs from one processor to the next by a factor of ten.
+  */
+private[weir] object Pause:
+  /** Waits for so many nanoseconds, and at least as long as two looks at the clock take. */
+  def nanos(nanos: Long): Unit =
+    val begun = System.nanoTime()
+    while System.nanoTime() - begun < nanos do Thread.onSpinWait()
+
+  /** As `nanos`, but ends early when `isOver` is true. */
+  inline def atMost(nanos: Long)(inline isOver: Boolean): Unit =
+    if !isOver then
+      val begun = System.nanoTime()
+      while !isOver && System.nanoTime() - begun < nanos do Thread.onSpinWait()
