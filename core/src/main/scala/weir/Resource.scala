@@ -4,6 +4,7 @@ import java.util.concurrent.TimeoutException
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.{Defer, Handle}
 import weir.group.{ErrorHandler, Failures, Finalizers}
+import weir.runtime.DurationText
 import weir.task.Guarantee
 
 /** A description of a resource: something that is acquired, used, and released.
@@ -131,7 +132,10 @@ abstract class Resource[+A] private[weir] ():
       .flatTap(_ => Task.cede)
       .timeoutTo(
         limit,
-        Task.defer(Task.fail(TimeoutException(s"The resource was not acquired within $limit.")))
+        Task.defer(
+          Task
+            .fail(TimeoutException(s"The resource was not acquired within ${DurationText(limit)}."))
+        )
       )
   }
 

@@ -4,6 +4,7 @@ import java.util.SplittableRandom
 import java.util.concurrent.ThreadLocalRandom
 import java.util.random.RandomGenerator
 import scala.concurrent.duration.FiniteDuration
+import weir.runtime.DurationText
 import weir.task.*
 
 /** Decides whether a task that has ended with an `A` runs again, and how long to wait before it
@@ -37,7 +38,7 @@ abstract class Schedule[-A] private[weir] ():
   final def resetAfter(time: FiniteDuration): Schedule[A] =
     require(
       time.toNanos >= 1,
-      s"Schedule.resetAfter: the time was $time. It must be more than 0."
+      s"Schedule.resetAfter: the time was ${DurationText(time)}. It must be more than 0."
     )
     Schedule.of(start => ResetRun(this, start, time.toNanos))
 
@@ -146,7 +147,7 @@ object Schedule:
   private def positive(name: String, what: String, duration: FiniteDuration): Long =
     require(
       duration.toNanos > 0,
-      s"Schedule.$name: the $what was $duration. It must be more than 0. " +
+      s"Schedule.$name: the $what was ${DurationText(duration)}. It must be more than 0. " +
         "For no wait, use Schedule.forever."
     )
     duration.toNanos

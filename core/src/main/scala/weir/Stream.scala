@@ -2,6 +2,7 @@ package weir
 
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.HoldsUserCode
+import weir.runtime.DurationText
 import weir.std.StreamMonitor
 import weir.stream.*
 
@@ -97,7 +98,7 @@ object Stream extends StreamValues, StreamInputs:
   private[weir] def positive(operator: String, name: String, time: FiniteDuration): Unit =
     require(
       time.toNanos >= 1,
-      s"Stream.$operator: the $name was $time. It must be more than 0."
+      s"Stream.$operator: the $name was ${DurationText(time)}. It must be more than 0."
     )
 
   /** Emits no elements and ends.

@@ -2,6 +2,7 @@ package weir
 
 import java.util.concurrent.TimeoutException
 import scala.concurrent.duration.FiniteDuration
+import weir.runtime.DurationText
 import weir.std.RateLimiter
 import weir.stream.*
 
@@ -149,5 +150,5 @@ private[weir] transparent trait StreamTimes[+A]:
     */
   final def idleTimeout(limit: FiniteDuration): Stream[A] =
     Stream.positive("idleTimeout", "limit", limit)
-    val error = () => TimeoutException(s"The stream had no element within $limit.")
+    val error = () => TimeoutException(s"The stream had no element within ${DurationText(limit)}.")
     Stream.of(() => IdleStage.timeout(open(), limit.toNanos, error))

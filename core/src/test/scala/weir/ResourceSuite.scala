@@ -361,7 +361,7 @@ class ResourceSuite extends WeirSuite:
   private def timesOut(task: Task[Any]): Unit = task.attempt
     .map {
       case Left(e: TimeoutException) =>
-        assertEquals(e.getMessage, "The resource was not acquired within 1 second.")
+        assertEquals(e.getMessage, "The resource was not acquired within 1 s.")
       case other => fail(s"$other")
     }
     .runSync()

@@ -169,11 +169,11 @@ class ScheduleSuite extends munit.FunSuite:
 
   test("wrong arguments are refused with their values and the rule"):
     val wrong = List[(() => Any, String, String)](
-      (() => Schedule.spaced(0.seconds), "was 0 seconds", "more than 0"),
-      (() => Schedule.fixed(-1.second), "was -1 seconds", "more than 0"),
-      (() => Schedule.exponential(0.seconds), "was 0 seconds", "more than 0"),
+      (() => Schedule.spaced(0.seconds), "was 0 ms", "more than 0"),
+      (() => Schedule.fixed(-1.second), "was -1 s", "more than 0"),
+      (() => Schedule.exponential(0.seconds), "was 0 ms", "more than 0"),
       (() => Schedule.exponential(1.second, 0.5), "was 0.5", "at least 1"),
-      (() => Schedule.fibonacci(0.seconds), "was 0 seconds", "more than 0"),
+      (() => Schedule.fibonacci(0.seconds), "was 0 ms", "more than 0"),
       (() => Schedule.recurs(-1), "was -1", "at least 0"),
       (() => Schedule.forever.jittered(1.5), "was 1.5", "at most 1")
     )

@@ -82,7 +82,7 @@ class WeirAppSuite extends WeirSuite:
         val (_, code) = ends(process)
         assertEquals(code, 143)
         assert(
-          process.stderr().contains("has not ended within 300 milliseconds"),
+          process.stderr().contains("has not ended within 300 ms"),
           process.stderr()
         )
 

@@ -1,6 +1,7 @@
 package weir.app
 
 import scala.concurrent.duration.FiniteDuration
+import weir.runtime.DurationText
 
 /** Ends the process when its time is up, whatever keeps it: a shutdown hook that never returns, or
   * one that calls `System.exit`, which waits for all hooks and so for itself.
@@ -11,8 +12,8 @@ private[weir] object Deadline:
     val _ = Thread.ofPlatform().daemon().name("weir-deadline").start { () =>
       Thread.sleep(limit.toMillis)
       TerminalMessages.print(
-        s"weir: the shutdown has not ended within $limit, so the process ends without it. " +
-          s"The threads that are left:\n${TerminalMessages.threads()}"
+        s"weir: the shutdown has not ended within ${DurationText(limit)}, so the process ends " +
+          s"without it. The threads that are left:\n${TerminalMessages.threads()}"
       )
       java.lang.Runtime.getRuntime.halt(exitCode)
     }

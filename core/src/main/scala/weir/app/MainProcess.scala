@@ -5,6 +5,7 @@ import java.util.concurrent.{CompletableFuture, TimeUnit, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.Unhandled
 import weir.io.TerminationSignals
+import weir.runtime.DurationText
 import weir.task.RunAsync
 import weir.{ExitCode, Outcome, Task, WeirRuntime}
 
@@ -74,7 +75,8 @@ private[weir] final class MainProcess(
       if patience < deadline then
         TerminalMessages.print(
           s"weir: $name has cancelled the main task, whose finalizers still run. They may take " +
-            s"another ${deadline - patience}; a second signal ends the process at once."
+            s"another ${DurationText(deadline - patience)}; a second signal ends the process at " +
+            "once."
         )
       if !hasEndedWithin(deadline - patience) && exiting.compareAndSet(false, true) then
         TerminalMessages.print(stuck(name))
@@ -133,7 +135,8 @@ private[weir] final class MainProcess(
     case _ => None
 
   private def stuck(asked: String): String =
-    s"weir: the main task has not ended within $deadline of $asked. A dump:\n${runtime.dump()}"
+    s"weir: the main task has not ended within ${DurationText(deadline)} of $asked. " +
+      s"A dump:\n${runtime.dump()}"
 
 private[weir] object MainProcess:
   import scala.concurrent.duration.DurationInt

@@ -3,7 +3,9 @@ package weir.io
 import java.io.IOException
 import java.nio.charset.{Charset, StandardCharsets}
 import java.util.{Base64, HexFormat}
+import scala.concurrent.duration.FiniteDuration
 import weir.Stream
+import weir.runtime.DurationText
 import weir.stream.{DecodeText, EncodeText, InUnits, SplitLines, TranscodeStage}
 
 /** Conversions between bytes and text, as functions from stream to stream. The pieces of both may
@@ -74,6 +76,14 @@ object Text:
       s"Text.linesOfAtMost: the limit was $limitChars. It must be at least 1."
     )
     TranscodeStage.stream(_, () => SplitLines(limitChars))
+
+  /** Returns a duration as text for people, in the one or two units that matter: `850 ms`, `5 s`,
+    * `12.4 s`, `8 min 41 s`, `2 d 1 h`. It is rounded; a negative one begins with `-`.
+    * {{{
+    * val text = Text.ofDuration(521.seconds) // 8 min 41 s
+    * }}}
+    */
+  def ofDuration(duration: FiniteDuration): String = DurationText(duration)
 
   /** Encodes bytes in Base64, padded at the end.
     * {{{

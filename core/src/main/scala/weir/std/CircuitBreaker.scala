@@ -3,6 +3,7 @@ package weir.std
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.{Duration, DurationInt, DurationLong, FiniteDuration}
 import weir.group.Failures
+import weir.runtime.DurationText
 import weir.runtime.Timers
 import weir.task.Guarantee
 import weir.{Outcome, Task, WeirRuntime}
@@ -214,7 +215,7 @@ final class CircuitOpen private[weir] (val retryAfter: FiniteDuration, lastFailu
     extends RuntimeException(
       s"CircuitBreaker: the circuit is open after $lastFailure, so the call was not made. " +
         (if retryAfter > Duration.Zero then
-           s"One call is let through in ${retryAfter.toMillis} ms: try again then."
+           s"One call is let through in ${DurationText(retryAfter)}: try again then."
          else "One call tests the service now: try again when it has ended."),
       lastFailure,
       true,

@@ -2,6 +2,7 @@ package weir.std
 
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList}
+import weir.runtime.DurationText
 import weir.runtime.{Alarm, AlarmAfter, Timers}
 import weir.{Task, WeirRuntime}
 
@@ -141,7 +142,8 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
       serve()
   }
 
-  private[weir] def awaitedAs: String = s"RateLimiter($permits, $per, $burst), for a permit"
+  private[weir] def awaitedAs: String =
+    s"RateLimiter($permits, ${DurationText(per)}, $burst), for a permit"
 
 object RateLimiter:
   /** Returns a new limiter, from which `permits` can be acquired in each time `per`, and after a

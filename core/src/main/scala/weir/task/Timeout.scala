@@ -6,6 +6,7 @@ import weir.Task
 import weir.fiber.{Fail, Handle, Suspend, TaskFiber}
 import weir.group.{ChildGroup, Failures, Runner}
 import weir.runtime.AlarmAfter
+import weir.runtime.DurationText
 
 /** One child that an alarm stops. */
 private[weir] object Timeout:
@@ -50,7 +51,7 @@ private final class TimeoutGroup(
     def ring(): Unit =
       val reason =
         if error ne null then error
-        else TimeoutException(s"The task did not end within $timeout.")
+        else TimeoutException(s"The task did not end within ${DurationText(timeout)}.")
       stop(ChildGroup.Stop.Failed(reason))
   timers.add(alarm, fiber.preferredShard)
 
@@ -61,7 +62,7 @@ private final class TimeoutGroup(
 
   override protected def onEnd(): Unit = timers.remove(alarm): Unit
 
-  override def awaitedAs: String = s"a task that has a timeout of $timeout"
+  override def awaitedAs: String = s"a task that has a timeout of ${DurationText(timeout)}"
 
   def hasMore: Boolean = false
   def child(runner: Runner): Task[Any] = source

@@ -4,6 +4,7 @@ import java.util.concurrent.{CancellationException, TimeoutException}
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.{Awaited, CallbackJoin, Pure, Suspend, TaskFiber, Waiter}
 import weir.runtime.AlarmAfter
+import weir.runtime.DurationText
 import weir.trace.ErrorTrace
 import weir.{Outcome, Task}
 
@@ -66,7 +67,7 @@ private final class AbandonableWait(parent: TaskFiber, child: TaskFiber, limit: 
     }
     if waits then
       val error = TimeoutException(
-        s"The task did not end within $limit. It was cancelled and abandoned; " +
+        s"The task did not end within ${DurationText(limit)}. It was cancelled and abandoned; " +
           "WeirRuntime.abandonedTasks counts it until it ends."
       )
       child.requestCancel() // first: the child begins nothing new once the parent goes on
@@ -96,7 +97,7 @@ private final class AbandonableWait(parent: TaskFiber, child: TaskFiber, limit: 
       if !waits then wakeCancelled()
 
   override def awaited: Awaited = this
-  def awaitedAs: String = s"Task.timeoutAbandon($limit), whose task has not ended"
+  def awaitedAs: String = s"Task.timeoutAbandon(${DurationText(limit)}), whose task has not ended"
   override def holders: Iterator[TaskFiber] = Iterator(child)
 
   private def wakeCancelled(): Unit =

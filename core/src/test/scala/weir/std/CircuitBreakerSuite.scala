@@ -54,7 +54,7 @@ class CircuitBreakerSuite extends StreamTests:
       val error = hand.refusal()
       assertEquals(error.retryAfter, 10.seconds)
       assert(error.getCause.isInstanceOf[Boom])
-      assert(error.getMessage.contains("is let through in 10000 ms"), error.getMessage)
+      assert(error.getMessage.contains("is let through in 10 s"), error.getMessage)
 
   test("after the pause one call goes through, others are refused until it has ended"):
     val hand = Hand()

@@ -199,7 +199,7 @@ class RateLimiterSuite extends StreamTests:
     val fiber = hand.acquiring("second")
     assertEquals(
       weir.fiber.Waits.of(fiber).awaitedAs,
-      "RateLimiter(10, 1 second, 1), for a permit"
+      "RateLimiter(10, 1 s, 1), for a permit"
     )
     fiber.cancel.runSync()
 

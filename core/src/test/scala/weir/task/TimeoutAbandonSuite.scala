@@ -26,7 +26,7 @@ class TimeoutAbandonSuite extends WeirSuite:
     val released, after = AtomicBoolean()
     val work = ignoring(gate).andThen(Task(after.set(true))).guarantee(Task(released.set(true)))
     val error = intercept[TimeoutException](work.timeoutAbandon(5.millis).runSync())
-    assert(error.getMessage.contains("5 milliseconds"), error.getMessage)
+    assert(error.getMessage.contains("5 ms"), error.getMessage)
     assertEquals((released.get, abandonedTasks), (false, 1))
     gate.countDown()
     eventually("no abandoned task is left")(abandonedTasks == 0)

@@ -100,7 +100,7 @@ class FiberDumpSuite extends WeirSuite:
   test("a fiber that sleeps says when it is due"):
     val fiber = Task.sleep(1.hour).map(_ => 1).start.runSync()
     val entry = once(fiber)(_.state == State.Waiting)
-    assertEquals(entry.awaits, "Task.sleep, due in 59 min")
+    assertEquals(entry.awaits, "Task.sleep, due in 1 h")
     assert(files(entry).contains(here), entry.trace.toString)
     stop(fiber)
 
@@ -251,7 +251,7 @@ class FiberDumpSuite extends WeirSuite:
   test("a process prints its dump on a signal, on request"):
     val (output, code) = WeirSuite.child("weir.trace.Signalled", "-Dweir.dump.signal=USR2")
     assertEquals(code, 0, output)
-    assert(output.contains("Task.sleep, due in 59 min"), output)
+    assert(output.contains("Task.sleep, due in 1 h"), output)
     assert(output.contains("at weir.trace.Signalled"), output)
 
   test("jcmd writes the dump to a file"):

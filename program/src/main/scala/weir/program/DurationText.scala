@@ -36,18 +36,7 @@ object DurationText:
       throw BadInput(place, s"'$text' is too long.", "It must be at most ten years (3650d).")
     millis.toLong.millis
 
-  /** The duration in the two units that matter: `850 ms`, `12.4 s`, `59 min`, `8 min 41 s`. */
-  def show(duration: FiniteDuration): String =
-    val millis = duration.toMillis
-    val seconds = math.round(millis / 1000.0)
-    if millis < 1000 then s"$millis ms"
-    else if millis < 99_950 then f"${millis / 1000.0}%.1f s"
-    else if seconds < 3600 then pair(seconds, 60, "min", "s")
-    else if seconds < 86_400 then pair(seconds / 60, 60, "h", "min")
-    else pair(seconds / 3600, 24, "d", "h")
+  /** Returns the duration in the one or two units that matter, as [[weir.io.Text.ofDuration]]. */
+  def show(duration: FiniteDuration): String = weir.io.Text.ofDuration(duration)
 
   private val longest = 3650.days
-
-  private def pair(amount: Long, step: Long, large: String, small: String): String =
-    val rest = amount % step
-    if rest == 0 then s"${amount / step} $large" else s"${amount / step} $large $rest $small"

@@ -15,11 +15,3 @@ class DurationTextSuite extends FunSuite:
     for text <- List("", "5", "5parsecs", "-3s", "1.5h", "s", "3650d1ms", "999999999d") do
       val bad = intercept[BadInput](DurationText.parse("--stale", text))
       assertEquals(bad.place, "--stale")
-
-  test("a duration is shown in the units that matter"):
-    assertEquals(DurationText.show(850.millis), "850 ms")
-    assertEquals(DurationText.show(6_120.millis), "6.1 s")
-    assertEquals(DurationText.show(521.seconds), "8 min 41 s")
-    assertEquals(DurationText.show(59.minutes), "59 min")
-    assertEquals(DurationText.show(90.minutes), "1 h 30 min")
-    assertEquals(DurationText.show(49.hours), "2 d 1 h")

@@ -1,6 +1,7 @@
 package weir.testkit
 
 import scala.concurrent.duration.FiniteDuration
+import weir.io.Text
 
 /** The result of a `TestRuntime.explore` in which no order has failed. `toString` describes it.
   *
@@ -60,4 +61,4 @@ final case class ExploreReport(
           s" by random priorities, which show a bug of depth $depth with a probability of at " +
           s"least $percent % ($strands strands, $steps steps)"
     val why = if differs.isEmpty then "" else differs.mkString(": ", "; ", "")
-    s"$all$yields$random, in ${took.toMillis} ms$why"
+    s"$all$yields$random, in ${Text.ofDuration(took)}$why"

@@ -2,6 +2,7 @@ package weir.testkit
 
 import scala.concurrent.duration.{DurationInt, DurationLong, FiniteDuration}
 import weir.fiber.{FiberCore, TaskFiber, Waiter}
+import weir.io.Text
 import weir.runtime.Scheduler
 import weir.group.Failures
 import weir.testkit.explore.{Disturbances, Execution, Exploration}
@@ -188,8 +189,8 @@ final class TestRuntime private (
     val report = Report.of(left, test)
     cancelAll(left)
     TestRuntime.Stuck(
-      s"${Place.ofCaller}The test has not ended within $limit of real time.$why Make the " +
-        s"runtime with a longer limit, or find the cause in this list.\n$report"
+      s"${Place.ofCaller}The test has not ended within ${Text.ofDuration(limit)} of real time." +
+        s"$why Make the runtime with a longer limit, or find the cause in this list.\n$report"
     )
 
   /** Cancels the fibers that are left, and gives their finalizers one second of real time. */

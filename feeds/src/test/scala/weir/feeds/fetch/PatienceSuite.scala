@@ -13,7 +13,7 @@ class PatienceSuite extends FunSuite:
     val patience = Patience(15.seconds)
     val (error, taken) = TestRuntime.timed(patience.during(Task.sleep(1.hour)).attempt)
     assertEquals(taken, 15.seconds)
-    assertEquals(error.left.map(_.getMessage), Left("it took more than 15.0 s"))
+    assertEquals(error.left.map(_.getMessage), Left("it took more than 15 s"))
     assert(error.left.exists(_.isInstanceOf[TimeoutException]))
 
   test("the requests of one fetch share the limit, and the time between them does not count"):

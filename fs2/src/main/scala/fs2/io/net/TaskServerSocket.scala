@@ -79,7 +79,7 @@ private[net] object TaskServerSocket:
   final class NotAccepted(address: GenSocketAddress, pause: FiniteDuration, cause: IOException)
       extends IOException(
         s"A connection to $address was not accepted: ${cause.getMessage}. The server goes on " +
-          s"listening, and tries again in ${pause.toMillis} ms. If too many files are open, " +
-          "raise the limit (ulimit -n), or limit the connections.",
+          s"listening, and tries again in ${weir.io.Text.ofDuration(pause)}. If too many files " +
+          "are open, raise the limit (ulimit -n), or limit the connections.",
         cause
       )

@@ -6,6 +6,7 @@ import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
 import weir.Task
+import weir.io.Text
 import weir.postgres.{PgJob, PgWorker}
 import weir.postgres.PgWorker.Event
 
@@ -107,7 +108,11 @@ private[queue] final class ExchangeLoop[A](
       .delay(connect())
       .timeout(limit)
       .adaptError { case late: TimeoutException =>
-        SQLException(s"no answer to a new connection within $limit", "08001", late)
+        SQLException(
+          s"no answer to a new connection within ${Text.ofDuration(limit)}",
+          "08001",
+          late
+        )
       }
 
   private def prepare(connection: Connection): Unit =
