@@ -80,7 +80,11 @@ private[weir] transparent trait StreamParallelMaps[+A]:
       s"Stream.parEvalMapBy: the parallelism was $parallelism and the buffer $buffer. " +
         "They must be at least 1 and 0."
     )
-    Stream.of(() => ByKeyStage(open(), parallelism, buffer, Stream.erased(key), Stream.erased(f)))
+    Stream.of(() =>
+      Observation.effects(open(), Stream.erased(f), parallelism)(
+        ByKeyStage(_, parallelism, buffer, Stream.erased(key), _)
+      )
+    )
 
   private def parMapResized[B](
       parallelism: Signal.View[Int],
@@ -90,11 +94,11 @@ private[weir] transparent trait StreamParallelMaps[+A]:
       name: String
   ): Stream[B] =
     require(buffer >= 0, s"Stream.$name: the buffer was $buffer. It must be at least 0.")
-    Stream.of { () =>
-      val stage =
-        ParEvalMapStage(open(), 0, buffer, Stream.erased(f), ordered, isResized = true)
-      Resized(stage, parallelism)
-    }
+    Stream.of(() =>
+      Observation.effects(open(), Stream.erased(f), parallelism = 0)((upstream, effects) =>
+        Resized(ParEvalMapStage(upstream, 0, buffer, effects, ordered, rule = null), parallelism)
+      )
+    )
 
   private def parMap[B](
       parallelism: Int,
@@ -108,4 +112,8 @@ private[weir] transparent trait StreamParallelMaps[+A]:
       s"Stream.$name: the parallelism was $parallelism and the buffer $buffer. " +
         "They must be at least 1 and 0."
     )
-    Stream.of(() => ParEvalMapStage(open(), parallelism, buffer, Stream.erased(f), ordered))
+    Stream.of(() =>
+      Observation.effects(open(), Stream.erased(f), parallelism)(
+        ParEvalMapStage(_, parallelism, buffer, _, ordered)
+      )
+    )

@@ -101,7 +101,7 @@ private[weir] class Waiter(val fiber: TaskFiber):
       Waiter.State.compareAndSet(this, Waiter.Suspended, Waiter.Canceled)
 
   /** Wakes the fiber, whose wait this thread has moved out of `Suspended`. */
-  private[fiber] def wakeUp(): Unit =
+  private[weir] def wakeUp(): Unit =
     val parked = thread
     if parked eq null then resumeFiber() else LockSupport.unpark(parked)
 

@@ -35,18 +35,16 @@ private[weir] final class ByKeyStage(
     */
   override private[stream] def discard(): Unit = ()
 
-  override protected def resultOf(element: Any): MapResult =
+  override private[stream] def resultOf(element: Any): MapResult =
     val itsKey = key(element)
     val _ = itsKey.## // the code of the user: if it throws, then here
-    Keyed(itsKey, element, upstreamLocals)
+    Keyed(itsKey, element, runners.locals)
 
   /** The element may follow one whose effect has left its own locals to the runner. */
-  override private[stream] def takeElement(runner: MapRunner, fiber: TaskFiber): Boolean =
-    val has = super.takeElement(runner, fiber)
-    if has then fiber.adopt(runner.result.asInstanceOf[Keyed].locals)
-    has
+  override private[stream] def prepare(result: MapResult, fiber: TaskFiber): Unit =
+    fiber.adopt(result.asInstanceOf[Keyed].locals)
 
-  override protected def begins(result: MapResult): Boolean =
+  override private[stream] def begins(result: MapResult): Boolean =
     val keyed = result.asInstanceOf[Keyed]
     lines.put(keyed.key, keyed) match
       case Some(last) =>

@@ -3,10 +3,10 @@ package weir.stream
 import java.lang.invoke.{MethodHandles, VarHandle}
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.annotation.static
+import weir.WeirRuntime
 import weir.fiber.{CancelSignal, Frame, TaskFiber}
 import weir.group.HelperRequests
 import weir.runtime.{ExecutionThread, Tuning}
-import weir.{Task, WeirRuntime}
 
 /** Runs upstream and the effects of a `parEvalMap` in the consumer's own loop, while the effects
   * are ready and short: no element is handed over then.
@@ -26,15 +26,13 @@ import weir.{Task, WeirRuntime}
   *   - **Watched**: from the first effect on, the stage is in a slot of `HelperRequests`, whose
   *     thread requests the helper.
   */
-private[stream] final class InPlace(
-    stage: ParEvalMapStage,
-    upstream: Pull,
-    f: Any => Task[Any],
-    rule: InPlace.Rule
-) extends HelperRequests.Requester:
+private[stream] final class InPlace(stage: ParEvalMapStage, rule: InPlace.Rule)
+    extends Takeover(stage, rule),
+      HelperRequests.Requester:
   import InPlace.*
+  import stage.{lock, runners, upstream}
 
-  // consumer only; a runner writes the fields other than the thread before `isWanted`
+  // consumer only; a runner writes the runtime before `isWanted`
   /** The thread on which the consumer was last, and its runtime. */
   private var thread: ExecutionThread | Null = null
   private var runtime: WeirRuntime | Null = null
@@ -45,27 +43,17 @@ private[stream] final class InPlace(
   private var slowSamples = 0
 
   // under the lock of the stage
-  /** True if the runners leave the elements to the consumer. */
-  private[stream] var isWanted = false
-
-  /** The number of ready effects since the last one that was not ready, or since the last stretch,
-    * and the time at which they began.
-    */
-  private var readyInARow = 0
-  private var since = 0L
-
-  /** The numbers of quick stretches in a row: those that are needed, and those that there were. */
-  private var needed = 1
-  private var quick = 0
-
-  /** True if the effect that runs was interrupted, since another one has failed. */
+  /** True if the effect that runs is interrupted, since another one has failed. */
   private var isInterrupted = false
 
   // shared
   @volatile private var state = Off
 
+  /** True once the interrupt has reached the thread. */
+  @volatile private var hasInterrupted = false
+
   /** True while it is in a slot of `HelperRequests`, or about to be. */
-  private val isWatched = AtomicBoolean()
+  private val watched = AtomicBoolean()
 
   /** True if upstream or the effects have turned out to take long. */
   @volatile private var isSlow = false
@@ -73,58 +61,19 @@ private[stream] final class InPlace(
   // thread of HelperRequests only
   private var seen = -1L
 
-  // ---- when ----
+  // ---- the states; under the lock ----
 
-  /** Returns true from `begin` to `end`. For the consumer. */
+  /** Returns true from `begin` to `end`. For the consumer, without the lock. */
   def isOn: Boolean = state != Off
 
-  /** Called under the lock for each effect that a runner has ended. The arguments are true if it
-    * was ready, and if nothing is in flight now. While an effect is in flight, the runners must not
-    * stop: the consumer may have to wait for it.
-    */
-  def count(ready: Boolean, isLast: Boolean, fiber: TaskFiber): Unit =
-    if !ready then
-      readyInARow = 0
-      quick = 0
-    else
-      if readyInARow == 0 then since = System.nanoTime()
-      readyInARow += 1
-      if readyInARow == rule.stretch then
-        readyInARow = 0
-        quick = if isShort((System.nanoTime() - since) / rule.stretch) then quick + 1 else 0
-      if isLast && quick >= needed && fits(fiber) then
-        quick = 0
-        runtime = fiber.runtime
-        isWanted = isWatched.get || entersSlot() // the consumer may not come for long
-        if !isWanted then needMore()
-
-  private def isShort(nanos: Long): Boolean = nanos < rule.shortNanos
-
-  /** Returns false in an `evalOn`; with a `ContextHook`, which would have to be called twice for
-    * each element; and in the test kit, where the thread of `HelperRequests` must not queue a job.
-    */
-  private def fits(fiber: TaskFiber): Boolean =
-    (fiber.context eq null) && (fiber.runtime.hook eq null) && fiber.runtime.scheduler.spawns
-
-  /** Returns true if `fiber` may run effects. A masked fiber could not be interrupted, and on a
-    * calling thread an interrupt would cancel it.
-    */
-  def mayBegin(fiber: TaskFiber): Boolean =
-    fiber.masks == 0 && !fiber.isOnCallingThread && fits(fiber)
-
-  /** Under the lock. */
-  def begin(): Unit =
-    isWanted = false
+  protected def begin(): Unit =
     isSlow = false
     slowSamples = 0
     begunBefore = begun
     thread = null
     state = Free
 
-  /** Under the lock, by the consumer: ends the run in place and returns the state so far. From now
-    * on, the runners take the elements.
-    */
-  def end(): Int =
+  protected def end(): Int =
     val was = State.getAndSet(this, Off).asInstanceOf[Int]
     if was != Off then noteLength()
     was
@@ -132,20 +81,24 @@ private[stream] final class InPlace(
   private def noteLength(): Unit =
     if begun - begunBefore > Tuning.longRunInPlace then needed = 1 else needMore()
 
-  /** Under the lock: called if it was wrong to begin, or would be. */
-  def needMore(): Unit = needed = math.min(rule.growth * needed, Tuning.mostStretches)
+  protected def takeOver(): Int =
+    if State.compareAndSet(this, Running, Taken) then Running
+    else if State.compareAndSet(this, Free, Off) then
+      noteLength()
+      Free
+    else Pulling
 
   // ---- the consumer ----
 
-  /** Returns the next result, or `Pull.End`; `NoAnswer` if the runners continue. */
+  /** Returns the next result, or a `Terminal`; `Nothing` if the runners continue. */
   def next(fiber: TaskFiber): Any =
     if isSlow || fiber.masks != 0 || (fiber.executionThread ne thread) && !isAt(fiber) then
-      stage.leaveInPlace(fiber)
-      ParEvalMapStage.NoAnswer
+      leaveToRunners(fiber)
+      WaitSlot.Nothing
     else
       begun += 1
       val own = fiber.locals
-      fiber.locals = stage.upstreamLocals
+      fiber.locals = runners.locals
       try if (begun & (Tuning.effectsPerClock - 1)) == 0 then sampled(fiber) else run(fiber)
       catch case error: Throwable => failed(error, fiber)
       finally fiber.locals = own
@@ -156,22 +109,28 @@ private[stream] final class InPlace(
     mayBegin(fiber)
 
   private def run(fiber: TaskFiber): Any =
-    if !State.compareAndSet(this, Free, Pulling) then return ParEvalMapStage.NoAnswer
-    val element = upstream.next(fiber)
-    if Pull.isEnd(element) then stage.endInPlace()
+    if !State.compareAndSet(this, Free, Pulling) then WaitSlot.Nothing
     else
-      stage.countInPlace()
-      state = Running // a full fence: pairs with the order of accesses in `requestNow`
-      if !isWatched.get then watch()
-      val effect = f(element)
-      val value = Frame.readyInBudget(fiber, effect)
-      if value.asInstanceOf[AnyRef] eq Frame.NotReady then
-        fiber.endIfCanceled()
-        stage.handOver(effect, fiber)
-        ParEvalMapStage.NoAnswer
+      val element = upstream.next(fiber)
+      if Pull.isEnd(element) then
+        lock.locked(fiber) {
+          leave()
+          runners.source = Pull.End
+          Pull.End
+        }
       else
-        if !State.compareAndSet(this, Running, Free) then stage.leaveInPlace(fiber)
-        value
+        stage.room.take()
+        state = Running // a full fence: pairs with the order of accesses in `requestNow`
+        if !watched.get then watch()
+        val effect = stage.f(element)
+        val value = Frame.readyInBudget(fiber, effect)
+        if value.asInstanceOf[AnyRef] eq Frame.NotReady then
+          fiber.endIfCanceled()
+          handOver(effect, fiber)
+          WaitSlot.Nothing
+        else
+          if !State.compareAndSet(this, Running, Free) then leaveToRunners(fiber)
+          value
 
   private def sampled(fiber: TaskFiber): Any =
     val start = System.nanoTime()
@@ -182,32 +141,53 @@ private[stream] final class InPlace(
       if slowSamples == 2 then isSlow = true
     value
 
+  private def leaveToRunners(fiber: TaskFiber): Unit =
+    stage.change(fiber)(leave())
+    clearInterrupt(fiber)
+
   /** Handles an error. An error of another effect, which has interrupted this one, comes first. */
   private def failed(error: Throwable, fiber: TaskFiber): Any =
     val ofUpstream = state == Pulling
-    val wasInterrupted = stage.leaveAtError()
+    lock.locked(fiber) {
+      leave()
+      if ofUpstream then runners.source = Pull.End // nobody pulls it any more
+    }
+    val wasInterrupted = isInterrupted
+    clearInterrupt(fiber)
     if error eq CancelSignal then throw error
-    else if wasInterrupted then ParEvalMapStage.NoAnswer
-    else stage.failInPlace(fiber.failedInPlace(error), ofUpstream, fiber)
+    else if wasInterrupted then WaitSlot.Nothing
+    else
+      val own = fiber.failedInPlace(error)
+      if ofUpstream then Terminal.Failed(own)
+      else
+        stage.fail(own, fiber)
+        stage.stopped
 
   // ---- the helper ----
 
+  protected def isWatched: Boolean = watched.get
+
+  /** Called by a runner, before the consumer begins. */
+  protected def watchFirst(fiber: TaskFiber): Unit =
+    runtime = fiber.runtime
+    entersSlot(): Unit
+
   /** Enters a slot of `HelperRequests`. If that is taken, this is the last effect in place. */
   private def watch(): Unit =
-    if !entersSlot() && !isWatched.get then
+    if !entersSlot() && !watched.get then
       isSlow = true
-      requestHelper()
+      requestNewHelper()
 
   /** Enters a slot. Returns false if it is in one already, or gets none. */
-  private def entersSlot(): Boolean = isWatched.compareAndSet(false, true) && {
+  private def entersSlot(): Boolean = watched.compareAndSet(false, true) && {
     val slot = runtime.nn.helperRequests.delay(System.identityHashCode(this), this)
-    if slot < 0 then isWatched.set(false)
+    if slot < 0 then watched.set(false)
     slot >= 0
   }
 
-  private def requestHelper(): Unit =
-    isWatched.set(false) // first: pairs with the order of accesses in `run`
-    stage.requestHelper(runtime.nn)
+  private def requestNewHelper(): Unit =
+    watched.set(false) // first: pairs with the order of accesses in `run`
+    requestHelper(runtime.nn)
 
   def isBlocked: Boolean =
     val at = thread
@@ -218,37 +198,34 @@ private[stream] final class InPlace(
     val moves = begun != seen
     seen = begun
     val now = state
-    if !moves && now != Pulling || isBlocked then requestHelper()
+    if !moves && now != Pulling || isBlocked then requestNewHelper()
     else
       if !moves then isSlow = true // upstream blocks
-      isWatched.set(false)
+      watched.set(false)
       // The consumer may have begun with an effect before that, and have read true.
       if moves || state == Running || state == Free then watch()
 
-  /** Under the lock, by a helper: returns the state in which it has found the consumer. If that has
-    * not asked for a while, or its effect takes long, the runners now take the elements behind.
-    */
-  def takeOver(): Int =
-    if State.compareAndSet(this, Running, Taken) then Running
-    else if State.compareAndSet(this, Free, Off) then
-      noteLength()
-      Free
-    else Pulling
+  // ---- the failure of another effect interrupts the one that runs here ----
 
-  /** Under the lock: interrupts the effect if it is one of several. */
+  /** Under the lock, by the fiber that stops the stage: the effect is to be interrupted if it is
+    * one of several. The consumer leaves this state under the lock too.
+    */
+  def stop(): Unit = if state == Taken then isInterrupted = true
+
+  /** By the same fiber, without the lock. */
   def interrupt(): Unit =
-    if state == Taken && !isInterrupted then
-      isInterrupted = true
+    if isInterrupted && !hasInterrupted then
       thread.nn.thread.interrupt()
+      hasInterrupted = true
 
-  /** Under the lock, after `end`: returns true if the effect was interrupted. If so, the interrupt
-    * is cleared.
+  /** Called by the consumer, without the lock, after `end`. Waits until the interrupt is here, and
+    * clears it, so that it hits no code after the effect.
     */
-  def clearInterrupt(): Boolean =
-    val was = isInterrupted
-    isInterrupted = false
-    if was then Thread.interrupted(): Unit
-    was
+  protected def clearInterrupt(fiber: TaskFiber): Unit =
+    if isInterrupted then
+      while !hasInterrupted do Thread.onSpinWait()
+      Thread.interrupted(): Unit
+      if fiber.shouldCancel then fiber.interruptAgain()
 
 private[stream] object InPlace:
   @static private val State: VarHandle =

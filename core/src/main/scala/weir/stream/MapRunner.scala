@@ -4,98 +4,78 @@ import weir.fiber.{DirectCode, Frame, Tag, TaskFiber}
 import weir.{Outcome, Task}
 
 /** The frame at the bottom of a runner's stack: takes an element, runs its effect, stores the
-  * result, and takes the next one. `ParEvalMapStage` has the states.
+  * result, and takes the next one. `MapRunners` has the states.
   *
   * Upstream is plain code, so `takeElements` takes the elements. It also runs the effects that are
   * ready, and returns the first one that is not. The interpreter runs that one. `step` gets either
   * that effect, while `isTaking`, or the value of such an effect.
   */
-private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: Any => Task[Any])
+private[stream] final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber)
     extends Frame(Tag.HandlingFrame):
+  import MapRunner.*
+  import stage.runners
 
   /** Its index among the runners; under the stage's lock. */
   var index = 0
 
   /** The result of the element that it has taken. */
-  var result: MapResult = MapRunner.noResult
-
-  def hasElement: Boolean = result ne MapRunner.noResult
+  var result: MapResult = noResult
 
   /** The effect's value, until the stage has stored it. */
-  private var value: Any = null
-  var hasValue = false
+  private var value: Any = NoValue
 
   /** True if the effect that has succeeded last was ready. */
   var wasReady = true
-
-  /** The effect that the consumer has begun with, and left to this runner. */
-  private var begun: Task[Any] | Null = null
-
-  def isHandedOver: Boolean = begun ne null
-
-  def handOver(result: MapResult, effect: Task[Any]): Unit =
-    this.result = result
-    begun = effect
-
   private var isTaking = true
 
-  /** The time at which it has begun with its element, in a stream that is observed. */
-  private var startNanos = 0L
+  def hasElement: Boolean = result ne noResult
+  def hasValue: Boolean = value.asInstanceOf[AnyRef] ne NoValue
+
+  /** Returns the value, which this runner does not keep: it may wait for upstream. */
+  def takeValue(): Any =
+    val taken = value
+    value = NoValue
+    result = noResult
+    taken
 
   private val takeElements: Task[Any] = DirectCode { fiber =>
     var effect: Task[Any] | Null = null
-    while (effect eq null) && stage.takeElement(this, fiber) do
+    while (effect eq null) && runners.takeElement(this) do
+      stage.prepare(result, fiber)
       val element = result.value
       result.value = null
-      if stage.stretch ne null then startNanos = fiber.runtime.timers.nanoTime
-      val made = f(element)
+      val made = stage.f(element)
       // In a fiber that is apart from the context of an `evalOn`, only the interpreter runs it, and
       // returns to the context for that.
       val value = if fiber.isApart then Frame.NotReady else Frame.ready(fiber, made)
       if value.asInstanceOf[AnyRef] eq Frame.NotReady then effect = made
       else
         wasReady = true
-        succeed(value)
+        this.value = value
     effect
   }
 
-  private def succeed(value: Any): Unit =
-    val stretch = stage.stretch
-    if stretch ne null then stretch.worked.add(fiber.runtime.timers.nanoTime - startNanos)
-    this.value = value
-    hasValue = true
-
-  /** Returns the value, which this runner does not keep: it may wait for upstream. */
-  def takeValue(): Any =
-    val taken = value
-    value = null
-    hasValue = false
-    result = MapRunner.noResult
-    taken
-
   def start(fiber: TaskFiber): Task[Any] | Null =
-    val effect = begun
-    val goesOn = stage.enter(this)
-    begun = null
-    if effect eq null then takeNext(fiber)
-    else if goesOn then
-      isTaking = false
-      fiber.push(this)
-      effect
-    else exit(fiber, Pull.succeeded)
+    val left = runners.enter(this)
+    if left eq null then takeNext(fiber)
+    else
+      fiber.adopt(left.locals)
+      result = left.result
+      interpret(left.effect, fiber)
 
   def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
-    if isTaking then
-      val effect = value.asInstanceOf[Task[Any] | Null]
-      if effect eq null then exit(fiber, Pull.succeeded)
-      else
-        isTaking = false
-        fiber.push(this)
-        effect
-    else
+    if !isTaking then
       wasReady = false
-      succeed(value)
+      this.value = value
       takeNext(fiber)
+    else
+      val effect = value.asInstanceOf[Task[Any] | Null]
+      if effect eq null then exit(fiber, Pull.succeeded) else interpret(effect, fiber)
+
+  private def interpret(effect: Task[Any], fiber: TaskFiber): Task[Any] =
+    isTaking = false
+    fiber.push(this)
+    effect
 
   /** Takes the next element. If the fiber has been cancelled meanwhile, `takeElements` does not
     * begin.
@@ -108,12 +88,13 @@ private final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFiber, f: A
   override def failed(fiber: TaskFiber, error: Throwable): Task[Any] | Null =
     exit(fiber, Outcome.Failed(error))
 
-  override def canceled(fiber: TaskFiber): Unit = stage.exit(this, Outcome.Canceled)
+  override def canceled(fiber: TaskFiber): Unit = runners.exit(this, Outcome.Canceled)
 
   private def exit(fiber: TaskFiber, outcome: Outcome[Unit]): Task[Any] | Null =
-    stage.exit(this, outcome)
+    runners.exit(this, outcome)
     fiber.frameResult = ()
     null
 
 private object MapRunner:
   val noResult = MapResult(null)
+  object NoValue

@@ -57,6 +57,14 @@ private[weir] object Observation:
       val context = contextOf(fiber)
       if context eq null then null else context.current
 
+  /** Opens a `parEvalMap`, a pull that `make` makes of its upstream and its effects. The arguments
+    * are those of `ObservedEffects`.
+    */
+  def effects(upstream: Pull, f: Any => Task[Any], parallelism: Int)(
+      make: (Pull, Any => Task[Any]) => Pull
+  ): Pull =
+    if isOn then ObservedEffects(upstream, f, parallelism, make) else make(upstream, f)
+
   /** Awaits an element, on the consumer's side of a stage with fibers. */
   def awaitInput[A](fiber: TaskFiber, task: Task[A]): A =
     if !isOn then fiber.await(task) else waiting(fiber, task)(_.waitedForInput.add(_))

@@ -1,7 +1,7 @@
 package weir.stream
 
-import weir.fiber.{DirectCode, TaskFiber}
 import weir.Outcome
+import weir.fiber.{DirectCode, TaskFiber}
 import weir.std.Signal
 
 /** A `parEvalMap` whose limit is the value of a signal, which a fiber of its own watches. */
@@ -14,10 +14,19 @@ private[weir] final class Resized(stage: ParEvalMapStage, limit: Signal.View[Int
 
   def next(fiber: TaskFiber): Any =
     if watcher eq null then
-      val watch = limit.discrete.evalForeach(limit => DirectCode(stage.resize(limit, _)))
+      val stretch = Observation.stretchOf(fiber)
+      val watch = limit.discrete.evalForeach(limit => DirectCode(resize(limit, stretch, _)))
       // the signal may be a `map` of another one, whose function may fail
-      watcher = fiber.fork(watch.handleError(error => stage.resizeFailed(error)))
+      watcher = fiber.fork(watch.handleErrorWith(error => DirectCode(stage.fail(error, _))))
     stage.next(fiber)
+
+  private def resize(limit: Int, stretch: StretchCounters | Null, fiber: TaskFiber): Unit =
+    if limit < 0 then
+      throw IllegalArgumentException(
+        s"Stream.parEvalMap: the signal of the parallelism was $limit. It must be at least 0."
+      )
+    if stretch ne null then stretch.parallelism = math.max(1, limit)
+    stage.resize(limit, fiber)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val watching = watcher

@@ -1,123 +1,185 @@
 package weir.stream
 
-import weir.fiber.{BeginFrame, Frame, Tag, TaskFiber}
-import weir.stream.ParEvalMapStage.*
+import weir.fiber.{Locals, TaskFiber}
+import weir.runtime.Tuning
+import weir.stream.InPlace.{Free, Off, On, Running, Taken}
 import weir.{Task, WeirRuntime}
 
-/** Passes the elements of a `parEvalMap` from its runners to the consumer, which runs effects in
-  * place, and back: `InPlace` has the states. The consumer calls all of this, except for the
-  * helper's part.
+/** Decides whether the consumer of a `parEvalMap` runs the effects, and passes the elements from
+  * the runners to the consumer and back. `InPlace` has the states.
+  *
+  * All fields are under the lock of the stage. So are the methods, except for those that take it.
   */
-private[stream] trait Takeover:
-  this: ParEvalMapStage =>
+private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Rule):
+  import stage.{lock, results, room, runners}
 
-  /** Under the lock: returns true if no runner is needed now. If one still is, they all continue.
+  /** True if the runners leave the elements to the consumer. */
+  final private[stream] var isWanted = false
+
+  /** The number of ready effects since the last one that was not ready, or since the last stretch,
+    * and the time at which they began.
     */
-  private[stream] def beginsInPlace(fiber: TaskFiber): Boolean =
-    val begins = results.isEmpty && inFlight == 0 && (upstreamState eq Idle) && !stopped &&
-      (stretch eq null) && inPlace.nn.mayBegin(fiber)
-    inPlace.nn.isWanted = false
-    if begins then
-      upstreamState = InPlace.On
-      inPlace.nn.begin()
+  private var readyInARow = 0
+  private var since = 0L
+
+  /** The numbers of quick stretches in a row: those that are needed, and those that there were. */
+  protected var needed = 1
+  private var quick = 0
+
+  /** True if the runner that was requested is to help the consumer, whose effect takes long. */
+  private var helps = false
+
+  /** The effect that the consumer has left, until a runner has entered and taken it. */
+  private var left: LeftEffect | Null = null
+
+  // ---- when ----
+
+  /** Called for each effect that `runner` has ended. Returns true if the consumer may run those
+    * behind it: then the runner calls `want`. While an effect is in flight, the runners must not
+    * stop: the consumer may have to wait for it.
+    */
+  final def count(runner: MapRunner): Boolean =
+    if !runner.wasReady then
+      readyInARow = 0
+      quick = 0
     else
-      inPlace.nn.needMore()
-      requestRunner(fiber)
-    begins
+      if readyInARow == 0 then since = System.nanoTime()
+      readyInARow += 1
+      if readyInARow == rule.stretch then
+        readyInARow = 0
+        quick = if isShort((System.nanoTime() - since) / rule.stretch) then quick + 1 else 0
+    val mayLeave = quick >= needed && isQuiet && fits(runner.fiber)
+    if mayLeave then quick = 0
+    mayLeave
 
-  private[stream] def countInPlace(): Unit = demand -= 1
+  final protected def isShort(nanos: Long): Boolean = nanos < rule.shortNanos
 
-  private[stream] def endInPlace(): Any = synchronized {
-    leave(): Unit
-    upstreamState = Pull.End
-    Pull.End
+  /** Returns true if nothing is in flight, and no runner pulls. */
+  private def isQuiet: Boolean =
+    room.inFlight == 0 && (runners.source eq MapRunners.Idle) && (stage.stopped eq null)
+
+  /** Returns false in an `evalOn`; with a `ContextHook`, which would have to be called twice for
+    * each element; and in the test kit, where the thread of `HelperRequests` must not queue a job.
+    */
+  private def fits(fiber: TaskFiber): Boolean =
+    (fiber.context eq null) && (fiber.runtime.hook eq null) && fiber.runtime.scheduler.spawns
+
+  /** Returns true if `fiber` may run effects. A masked fiber could not be interrupted, and on a
+    * calling thread an interrupt would cancel it.
+    */
+  final protected def mayBegin(fiber: TaskFiber): Boolean =
+    fiber.masks == 0 && !fiber.isOnCallingThread && fits(fiber)
+
+  /** Called by a runner, and takes the lock: leaves the elements to the consumer, if that is
+    * watched, since it may not come for long.
+    */
+  final def want(fiber: TaskFiber): Unit =
+    watchFirst(fiber)
+    lock.locked(fiber) {
+      if isQuiet then
+        isWanted = isWatched
+        if isWanted then stage.consumer.wake() else needMore()
+    }
+
+  /** Called if it was wrong to begin, or would be. */
+  final protected def needMore(): Unit =
+    needed = math.min(rule.growth * needed, Tuning.mostStretches)
+
+  // ---- from the runners to the consumer ----
+
+  /** Called by the consumer, which has found no result: returns true if it runs the effects from
+    * now on. If a runner is still needed, all of them continue.
+    */
+  final def begins(fiber: TaskFiber): Boolean = isWanted && {
+    isWanted = false
+    val may = isQuiet && results.isEmpty && mayBegin(fiber)
+    if may then
+      runners.source = On
+      begin()
+    else needMore()
+    may
   }
 
-  /** Under the lock: returns true if the consumer's last effect was interrupted. */
-  private def leave(): Boolean =
-    val was = inPlace.nn.end()
-    if was == InPlace.Taken then
+  // ---- from the consumer to the runners ----
+
+  /** Called by the consumer: the runners take the elements from now on. */
+  final protected def leave(): Unit = end() match
+    case Taken =>
       results.poll(): Unit
-      inFlight -= 1
-      consumed += 1
-    else if was != InPlace.Off then upstreamState = Idle // otherwise a helper was faster
-    inPlace.nn.clearInterrupt()
+      room.ended()
+      room.giveBack(1)
+    case Off => () // a helper was faster
+    case _ => runners.source = MapRunners.Idle
 
-  private[stream] def leaveInPlace(fiber: TaskFiber): Unit =
-    val wasInterrupted = synchronized {
-      val was = leave()
-      requestRunner(fiber)
-      was
-    }
-    if wasInterrupted && fiber.shouldCancel then fiber.interruptAgain()
-
-  private[stream] def leaveAtError(): Boolean = synchronized(leave())
-
-  private[stream] def failInPlace(
-      error: Throwable,
-      ofUpstream: Boolean,
-      fiber: TaskFiber
-  ): Nothing =
-    val toCancel = synchronized {
-      if ofUpstream then
-        upstreamState = Terminal.Failed(error)
-        Nil
-      else fail(error)
-    }
-    toCancel.foreach(_.fiber.requestCancel())
-    throwing(if ofUpstream then Terminal.Failed(error) else failure.nn, fiber)
-
-  /** Leaves the consumer's effect to a runner. */
-  private[stream] def handOver(effect: Task[Any], fiber: TaskFiber): Unit =
-    val wasInterrupted = synchronized {
-      if inPlace.nn.end() != InPlace.Taken then
-        upstreamState = Idle
+  /** Called by the consumer, and takes the lock: leaves its effect to a runner. */
+  final protected def handOver(effect: Task[Any], fiber: TaskFiber): Unit =
+    val forks = lock.locked(fiber) {
+      if end() != Taken then
+        runners.source = MapRunners.Idle
         addInFlight()
-      val result = results.peek().nn
-      if !stopped then
-        handedOver += 1
-        try fiber.fork(BeginHandedOver(result, effect)): Unit
-        catch
-          case error: Throwable =>
-            handedOver -= 1
-            throw error
-      requestRunner(fiber)
-      inPlace.nn.clearInterrupt()
+      left = LeftEffect(results.peek().nn, effect, fiber.locals)
+      stage.stopped.eq(null) && runners.request()
     }
-    if wasInterrupted && fiber.shouldCancel then fiber.interruptAgain()
+    clearInterrupt(fiber)
+    if forks then runners.fork(fiber)
 
-  private final class BeginHandedOver(result: MapResult, effect: Task[Any])
-      extends BeginFrame[Unit](Tag.BeginFrameMasked):
-    def begin(fiber: TaskFiber): Frame =
-      val runner = MapRunner(Takeover.this, fiber, f)
-      runner.handOver(result, effect)
-      runner
+  final def hasLeft: Boolean = left ne null
 
-  /** Under the lock: the consumer's element counts as one that a runner has taken. */
+  /** The consumer's element counts as one that a runner has taken. */
   private def addInFlight(): Unit =
     results.add(MapResult(null)): Unit
-    inFlight += 1
-    taken += 1
+    room.add(begins = true)
 
-  /** Requests a runner that continues with the elements behind, unless the consumer pulls then.
-    * Also requests one if the consumer was to run effects, and has not come.
+  /** Takes the lock: requests a runner that continues with the elements behind, unless the consumer
+    * pulls then. Also requests one if the consumer was to run effects, and has not come.
     */
-  private[stream] def requestHelper(runtime: WeirRuntime): Unit =
-    synchronized {
-      if !stopped && ((upstreamState eq InPlace.On) || inPlace.nn.isWanted) then
-        if !runnerRequested then
-          val helper = TaskFiber(runtime, EnterRunner)
-          helper.locals = upstreamLocals
-          runtime.scheduler.submit(helper)
-          runnerRequested = true
-        inPlace.nn.isWanted = false
-        helperRequested = true
+  final protected def requestHelper(runtime: WeirRuntime): Unit =
+    val forks = lock.lockedOutside {
+      val isNeeded = (stage.stopped eq null) && ((runners.source eq On) || isWanted)
+      if isNeeded then
+        isWanted = false
+        helps = true
+      isNeeded && runners.requestAny()
     }
+    if forks then runners.submit(runtime)
 
-  /** Under the lock, by the helper. */
-  private[stream] def help(): Unit =
-    helperRequested = false
-    if !stopped && (upstreamState eq InPlace.On) then
-      val found = inPlace.nn.takeOver()
-      if found == InPlace.Running then addInFlight()
-      if found == InPlace.Running || found == InPlace.Free then upstreamState = Idle
+  /** Called by each runner that enters. Returns the effect that it has to run. */
+  final def enter(): LeftEffect | Null =
+    if stage.stopped eq null then
+      if helps && (runners.source eq On) then help()
+      helps = false
+      val taken = left
+      left = null
+      taken
+    else null
+
+  private def help(): Unit =
+    val found = takeOver()
+    if found == Running then addInFlight()
+    if found == Running || found == Free then runners.source = MapRunners.Idle
+
+  // ---- the run in place ----
+
+  protected def begin(): Unit
+
+  /** Ends the run in place and returns the state so far. */
+  protected def end(): Int
+
+  /** Called by the helper: returns the state in which it has found the consumer. If that has not
+    * asked for a while, or its effect takes long, the runners now take the elements behind.
+    */
+  protected def takeOver(): Int
+
+  protected def isWatched: Boolean
+  protected def watchFirst(fiber: TaskFiber): Unit
+  protected def clearInterrupt(fiber: TaskFiber): Unit
+
+/** An effect with which the consumer has begun, and which it leaves to a runner.
+  *
+  * @param locals those of upstream
+  */
+private[stream] final class LeftEffect(
+    val result: MapResult,
+    val effect: Task[Any],
+    val locals: Locals | Null
+)

@@ -37,6 +37,12 @@ private[weir] abstract class Guarded extends Awaited:
     try body
     finally unlockAndWake(fiber)
 
+  /** As `locked`, on a thread that may run no fiber. */
+  final private[weir] inline def lockedOutside[A](inline body: A): A =
+    lock()
+    try body
+    finally unlockAndWake(null)
+
   /** Under the lock: gives `value` to the fiber of `entry`, which is in no list any more. Returns
     * false if its wait was cancelled.
     */
@@ -65,7 +71,7 @@ private[weir] abstract class Guarded extends Awaited:
       if tries % Tuning.lockTriesPerYield == 0 then Thread.`yield`()
       pause = Backoff.pause(pause)
 
-  final private[weir] def unlockAndWake(fiber: TaskFiber): Unit =
+  final private[weir] def unlockAndWake(fiber: TaskFiber | Null): Unit =
     var woken = firstWoken
     if woken ne null then
       firstWoken = null
@@ -74,7 +80,7 @@ private[weir] abstract class Guarded extends Awaited:
     while woken ne null do
       val next = woken.nextWoken
       woken.nextWoken = null // its fiber may keep it, which would keep all entries chained after it
-      woken.wakeUpFrom(fiber)
+      if fiber eq null then woken.wakeUp() else woken.wakeUpFrom(fiber)
       woken = next
 
 private[weir] object Guarded:

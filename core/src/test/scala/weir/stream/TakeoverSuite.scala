@@ -30,13 +30,15 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
     val scheduler = Holding()
     given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
     val began = AtomicBoolean()
+    val others = CountDownLatch(3) // so no runner is on its way
     val consumer = AtomicReference[weir.fiber.TaskFiber | Null](null)
     scheduler.andThen = () => consumer.get.nn.requestCancel()
     val scene = Scene(4) {
       case 0 =>
+        await(others)
         scheduler.holds.set(Thread.currentThread)
         Task.cede.andThen(Task(began.set(true))).andThen(Task.never)
-      case _ => Task.never
+      case _ => Task(others.countDown()).andThen(Task.never)
     }
     val consuming = ownFiber.flatMap { own =>
       consumer.set(own)
