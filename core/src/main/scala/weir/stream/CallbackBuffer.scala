@@ -1,84 +1,70 @@
 package weir.stream
 
 import java.util.ArrayDeque
-import weir.fiber.{Suspend, TaskFiber, Waiter}
+import weir.fiber.{Awaited, Suspend, TaskFiber}
 import weir.{BufferOverflow, Overflow, Stream, Task}
 
 /** The buffer of `Stream.async`: the elements that callbacks have passed and the stream has not
   * taken.
   *
-  * A consumer that waits is only told that the buffer may have changed, and looks again: so a
-  * cancelled wait loses no element. It looks and begins to wait in one critical section: so no
-  * callback comes between the two.
+  * A consumer looks and begins to wait in one critical section, and looks again once it is woken:
+  * see `WaitSlot`.
   */
-private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow) extends Stream.Emit[A]:
+private[weir] final class CallbackBuffer[A](bound: Int, overflow: Overflow)
+    extends Stream.Emit[A],
+      Awaited:
   import CallbackBuffer.*
 
-  // under this object's lock
+  // under the lock
+  private val lock = StageLock()
+  private val consumer = WaitSlot(lock, outside = this)
   private val elements = ArrayDeque[Any]()
-  private var ending: Ending | Null = null
-  private var consumer: Waiter | Null = null
+  private var ending: Terminal | Null = null
 
-  def apply(value: A): Boolean = wakeAfter {
+  private[weir] def awaitedAs: String = "Stream.async, whose callbacks have passed nothing more"
+
+  def apply(value: A): Boolean = lock.lockedOutside {
+    consumer.wake()
     if ending ne null then false
     else
       val isFull = elements.size == bound
       if isFull && overflow == Overflow.DropOldest then elements.removeFirst(): Unit
       val accepted = !isFull || overflow == Overflow.DropOldest
       if accepted then elements.addLast(boxed(value))
-      else if overflow == Overflow.Fail then ending = Ending(BufferOverflow("Stream.async", bound))
+      else if overflow == Overflow.Fail then
+        ending = Terminal.Failed(BufferOverflow("Stream.async", bound))
       accepted
   }
 
-  def end(): Unit = endWith(null)
-  def fail(error: Throwable): Unit = endWith(error)
+  def end(): Unit = endWith(Terminal.Ended)
+  def fail(error: Throwable): Unit = endWith(Terminal.Failed(error))
+
+  private def endWith(terminal: Terminal): Unit = lock.lockedOutside {
+    if ending eq null then ending = terminal
+    consumer.wake()
+  }
 
   /** Drops the elements and refuses later ones, since the stream is over. */
-  def discard(): Unit = synchronized {
-    ending = Ending(null)
+  def discard(): Unit = lock.lockedOutside {
+    ending = Terminal.Ended
     elements.clear()
   }
 
-  private def endWith(error: Throwable | Null): Unit =
-    wakeAfter { if ending eq null then ending = Ending(error) }
-
-  private def wakeAfter[R](change: => R): R =
-    var waiting: Waiter | Null = null
-    val result = synchronized {
-      val result = change
-      waiting = consumer
-      consumer = null
-      result
-    }
-    if waiting ne null then waiting.nn.complete(Changed): Unit
-    result
-
   /** Takes the next element, or `Pull.End`. */
   val next: Task[Any] = Look.flatMap {
-    case Changed => next
-    case Ending(null) => Task.pure(Pull.End)
-    case Ending(error: Throwable) => Task.fail(error)
+    case WaitSlot.Nothing => next
+    case Terminal.Failed(error) => Task.fail(error)
     case value => Task.pure(value)
   }
 
   private object Look extends Suspend[Any]:
-    def begin(fiber: TaskFiber): Any = CallbackBuffer.this.synchronized {
+    def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, consumer, fiber) {
       if !elements.isEmpty then unboxed(elements.removeFirst())
       else if ending ne null then ending
-      else
-        val waiter = Waiter(fiber)
-        fiber.runtime.waitsOutside(waiter)
-        consumer = waiter
-        waiter
+      else WaitSlot.Nothing
     }
 
 private[weir] object CallbackBuffer:
-  /** The buffer may have changed. */
-  private object Changed
-
-  /** The end of the stream by a callback. */
-  private final case class Ending(error: Throwable | Null)
-
   /** Stands for null, which the deque refuses. */
   private object Null
 

@@ -4,32 +4,32 @@ import java.util.Arrays
 import java.util.concurrent.Flow
 import java.util.concurrent.atomic.AtomicBoolean
 import weir.WeirRuntime
-import weir.fiber.{Awaited, Suspend, TaskFiber, Waiter}
+import weir.fiber.{Awaited, Suspend, TaskFiber}
+import weir.group.Failures
 
 /** The subscriber to which a `Flow.Publisher` signals: it holds the elements that have come and
   * have not been taken. `PublisherSource` is its consumer.
   *
   * {{{
-  * Open --onComplete, onError--> ended --signal after it--> broken
-  *  |                                                         ^
-  *  +--a signal or a call that breaks a rule------------------+
-  * from each of them: --close--> closed
+  * open --onComplete, onError--> ended --close, a broken rule--> closed: takes no signals
+  *  |                                                              ^
+  *  +--close, a signal or a call that breaks a rule----------------+
   * }}}
   *
   * The publisher's threads append. The consumer takes all elements that are there at once, and uses
   * them without the lock. Only the consumer calls `request`, and not from a signal: so a publisher
   * that signals inside of `request` causes no recursion.
   *
-  *   - **Shared, under this object's lock**: all fields. No code of the publisher's is called with
-  *     the lock held.
+  *   - **Shared, under `lock`**: all fields. No code of the publisher's is called with the lock
+  *     held.
   *   - **Invariant**: three kinds of elements are at most `limit` together: `owed`, those that are
   *     requested and have not come; those queued; and those that the consumer has taken and not
   *     used up.
   *   - **The race that we fear**: the consumer waits for an element while the publisher waits for a
   *     request. Before it waits, the consumer has requested as many elements as it has used up, so
   *     that `owed` is above 0, or there is no subscription yet. It looks for elements, for an end
-  *     and for a new subscription in the critical section in which it begins to wait; each of the
-  *     three wakes it. A woken consumer looks again, so a cancelled wait loses nothing.
+  *     and for a new subscription in the critical section in which it begins to wait (`WaitSlot`);
+  *     each of the three wakes it.
   *   - **Another race**: `close` comes before `onSubscribe`. Then there is nothing to cancel yet;
   *     `onSubscribe` finds `isClosed`, and cancels the subscription that it is given.
   */
@@ -41,38 +41,38 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
 
   private val begun = AtomicBoolean()
 
-  // shared, under this object's lock
+  // shared, under the lock
+  private val lock = StageLock()
+  private val consumer = WaitSlot(lock, outside = this)
   private var subscription: Flow.Subscription | Null = null
   private var queued = new Array[Any](math.min(limit, 16))
   private var count = 0
   private var owed = 0L
-  private var ending: Any = Open
-  private var isBroken = false
-  private var isEndTaken = false
+  private var ending: Terminal | Null = null
   private var isClosed = false
   private var isKnown = false // the consumer has seen the subscription
-  private var consumer: Waiter | Null = null
+
+  /** The runtime of the consumer, once that has taken the end. */
   private var reporter: WeirRuntime | Null = null
 
-  def size: Int = synchronized(count)
+  def size: Int = lock.lockedOutside(count)
   def capacity: Long = limit
   private[weir] def awaitedAs: String =
-    s"$operator($publisher), which owes an element (${synchronized(owed)} requested)"
+    s"$operator($publisher), which owes an element ($owed requested)"
 
   // ---- the publisher's side ----
 
   def onSubscribe(offered: Flow.Subscription | Null): Unit =
     if offered eq null then refuseNull("onSubscribe", "subscription")
     var isWelcome = false
-    val other = wakeAfter {
-      if subscription ne null then breach(s"called onSubscribe twice. $rule 2.12: at most once")
+    signal {
+      if subscription ne null then s"called onSubscribe twice. $rule 2.12: at most once"
       else
         subscription = offered
-        isWelcome = !isClosed && (ending.asInstanceOf[AnyRef] eq Open)
+        isWelcome = !isClosed && (ending eq null)
         null
     }
     if !isWelcome then offered.nn.cancel()
-    if other ne null then other.cancel()
 
   def onNext(element: Any): Unit =
     if element.asInstanceOf[AnyRef] eq null then refuseNull("onNext", "element")
@@ -87,95 +87,91 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     System.arraycopy(ready.elements, 0, queued, count, ready.count)
   }
 
-  private inline def arrive(arriving: Int)(inline store: Unit): Unit =
-    val broken = wakeAfter {
-      if isClosed || isBroken then null
-      else if subscription eq null then
-        breach(s"called onNext before onSubscribe. $rule 1.9: that comes first")
-      else if ending.asInstanceOf[AnyRef] ne Open then
-        breach(s"called onNext after the end. $rule 1.7: nothing may follow it")
-      else if owed < arriving then
-        breach(s"called onNext for an element that was not requested. $rule 1.1: no more than are")
-      else
-        store
-        owed -= arriving
-        count += arriving
-        null
-    }
-    if broken ne null then broken.cancel()
+  private inline def arrive(arriving: Int)(inline store: Unit): Unit = signal {
+    if isClosed then null
+    else if subscription eq null then
+      s"called onNext before onSubscribe. $rule 1.9: that comes first"
+    else if ending ne null then s"called onNext after the end. $rule 1.7: nothing may follow it"
+    else if owed < arriving then
+      s"called onNext for an element that was not requested. $rule 1.1: no more than are"
+    else
+      store
+      owed -= arriving
+      count += arriving
+      null
+  }
 
-  def onComplete(): Unit = end("onComplete", Pull.End)
+  def onComplete(): Unit = end("onComplete", Terminal.Ended, null)
 
   def onError(error: Throwable | Null): Unit =
     if error eq null then refuseNull("onError", "error")
-    end("onError", Terminal.Failed(error.nn))
+    end("onError", Terminal.Failed(error.nn), error)
 
-  /** Handles a last signal. Calls nothing of the subscription, which is over: rule 2.3. A second
-    * `onComplete` is ignored: it loses nothing.
-    */
-  private def end(signal: String, message: Any): Unit = wakeAfter {
-    if isClosed || isBroken then null
-    else if subscription eq null then
-      breach(s"called $signal before onSubscribe. $rule 1.9: that comes first", cause(message))
-    else if ending.asInstanceOf[AnyRef] eq Open then
-      ending = message
-      null
-    else if message.asInstanceOf[AnyRef] ne Pull.End then
-      breach(s"called $signal after the end. $rule 1.7: nothing may follow it", cause(message))
-    else null
-  }: Unit
-
-  private def refuseNull(signal: String, what: String): Nothing =
-    val broken = wakeAfter {
-      if isClosed || isBroken then null
-      else breach(s"called $signal with null. $rule 2.13: no $what is null")
-    }
-    if (broken ne null) && signal != "onError" then broken.cancel()
-    throw NullPointerException(
-      s"$operator: $publisher called $signal with null. $rule 2.13: no $what is null."
+  /** Handles a last signal. A second `onComplete` is ignored: it loses nothing. */
+  private def end(name: String, terminal: Terminal, error: Throwable | Null): Unit =
+    signal(
+      if isClosed then null
+      else if subscription eq null then
+        s"called $name before onSubscribe. $rule 1.9: that comes first"
+      else if ending eq null then
+        ending = terminal
+        null
+      else if error ne null then s"called $name after the end. $rule 1.7: nothing may follow it"
+      else null,
+      error
     )
 
-  // ---- under the lock ----
+  private def refuseNull(signal: String, what: String): Nothing =
+    val did = s"called $signal with null. $rule 2.13: no $what is null"
+    breach(did, null, cancels = signal != "onError")
+    throw NullPointerException(s"$operator: $publisher $did.")
 
-  private inline def wakeAfter(
-      inline change: => Flow.Subscription | Null
-  ): Flow.Subscription | Null =
-    var waiting: Waiter | Null = null
-    val result = synchronized {
-      val result = change
-      waiting = consumer
-      consumer = null
-      result
+  /** Makes a change under the lock, and wakes the consumer. The change returns the rule that it
+    * breaks, or null.
+    */
+  private inline def signal(
+      inline change: String | Null,
+      cause: Throwable | Null = null
+  ): Unit =
+    val did: String | Null = lock.lockedOutside {
+      consumer.wake()
+      change
     }
-    if waiting ne null then waiting.nn.complete(()): Unit
-    result
+    if did ne null then breach(did, cause)
 
-  /** Makes room for `more` elements. `limit` is enough for all that may come. */
+  /** Makes room for `more` elements, under the lock. `limit` is enough for all that may come. */
   private def makeRoom(more: Int): Unit =
     val length = math.max(count + more, math.min(limit.toLong, queued.length * 2L).toInt)
     queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
 
   /** Ends this with an error that says what the publisher has done, after the elements that have
     * come. The first such error counts; it is reported if the consumer has reached the end already.
-    * Returns the subscription to cancel, if it is not over.
+    * Cancels the subscription, unless that is over: rule 2.3.
     */
-  private def breach(did: String, cause: Throwable | Null = null): Flow.Subscription | Null =
-    val error = violation(did, cause)
-    val over = ending.asInstanceOf[AnyRef] ne Open
-    isBroken = true
-    if isEndTaken then reporter.nn.report(operator, error)
-    else
-      ending match
-        case failed: Terminal.Failed => failed.error.addSuppressed(error)
-        case _ => ending = Terminal.Failed(error)
-    if over then null else subscription
-
-  private def violation(did: String, cause: Throwable | Null): IllegalStateException =
-    IllegalStateException(
+  private def breach(did: String, cause: Throwable | Null, cancels: Boolean = true): Unit =
+    val error = IllegalStateException(
       s"$operator: $publisher $did. Elements may be missing, so the stream fails. The publisher " +
         "has to be corrected.",
       cause
     )
+    var reports: WeirRuntime | Null = null
+    var first: Throwable | Null = null
+    val broken = lock.lockedOutside {
+      if isClosed then null
+      else
+        val isOver = ending ne null
+        isClosed = true
+        reports = reporter
+        ending match
+          case failed: Terminal.Failed => first = failed.error
+          case _ if reports eq null => ending = Terminal.Failed(error)
+          case _ => ()
+        consumer.wake()
+        if isOver then null else subscription
+    }
+    if reports ne null then reports.nn.report(operator, error)
+    else if first ne null then Failures.add(first, error): Unit
+    if cancels && (broken ne null) then broken.cancel()
 
   // ---- the consumer's side ----
 
@@ -185,7 +181,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   /** Exchanges the elements that have come for the batch of `source`, which is used again if it is
     * large enough. Returns the number of elements.
     */
-  def exchange(source: PublisherSource): Int = synchronized {
+  def exchange(source: PublisherSource, fiber: TaskFiber): Int = lock.locked(fiber) {
     val have = count
     if have > 0 then
       val full = queued
@@ -196,74 +192,51 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     have
   }
 
-  /** Returns what follows the elements that have come: `Open`, `Pull.End` or `Terminal.Failed`. */
-  def takeEnding(runtime: WeirRuntime): Any = synchronized {
-    if count > 0 then Open
+  /** Returns the end if it follows the elements that were taken; null if there may be more. */
+  def takeEnding(fiber: TaskFiber): Terminal | Null = lock.locked(fiber) {
+    if count > 0 then null
     else
-      if ending.asInstanceOf[AnyRef] ne Open then
-        isEndTaken = true
-        reporter = runtime
+      if ending ne null then reporter = fiber.runtime
       ending
   }
 
   /** Returns the subscription, for a request of `n` elements; null if there is none yet, or it is
     * over.
     */
-  def grant(n: Long): Flow.Subscription | Null = synchronized {
+  def grant(n: Long, fiber: TaskFiber): Flow.Subscription | Null = lock.locked(fiber) {
     isKnown = subscription ne null
-    if (subscription eq null) || (ending.asInstanceOf[AnyRef] ne Open) then null
+    if (subscription eq null) || (ending ne null) then null
     else
       owed += n
       subscription
   }
 
   /** Reports that a method of the publisher's has thrown. */
-  def threw(did: String, error: Throwable): Unit =
-    wakeAfter { if isClosed || isBroken then null else breach(did, error) } match
-      case null => ()
-      case broken => broken.cancel()
+  def threw(did: String, error: Throwable): Unit = breach(did, error)
 
   /** Waits until something has come that the consumer does not know. */
-  object Changed extends Suspend[Unit]:
-    def begin(fiber: TaskFiber): Any = PublisherInput.this.synchronized {
-      val isNews = count > 0 || (ending.asInstanceOf[AnyRef] ne Open) ||
-        ((subscription ne null) && !isKnown)
-      if isNews then ()
-      else
-        val waiter = new Waiter(fiber):
-          override def awaited: Awaited = PublisherInput.this
-        fiber.runtime.waitsOutside(waiter)
-        consumer = waiter
-        waiter
+  object Changed extends Suspend[Any]:
+    def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, consumer, fiber) {
+      if count > 0 || (ending ne null) || (subscription ne null) && !isKnown then ()
+      else WaitSlot.Nothing
     }
 
   /** Closes the input, which then takes no signals any more. Returns the subscription to cancel;
     * null if there is none, or it is over, or another call has returned it.
     */
-  def close(): Flow.Subscription | Null = synchronized {
-    val first = !isClosed
+  def close(): Flow.Subscription | Null = lock.lockedOutside {
+    val wasOpen = !isClosed && (ending eq null)
     isClosed = true
     queued = none
-    if first && (ending.asInstanceOf[AnyRef] eq Open) then subscription else null
+    if wasOpen then subscription else null
   }
 
-  /** Returns the end that the consumer has not reached. */
-  def untakenEnding: Terminal = synchronized {
-    ending match
-      case terminal: Terminal if !isEndTaken => terminal
-      case _ => Terminal.Ended
-  }
+  /** Returns the end so far. */
+  def endSoFar: Terminal | Null = lock.lockedOutside(ending)
 
 private[weir] object PublisherInput:
-  /** There may be more. */
-  object Open
-
   private val none = new Array[Any](0)
   private val rule = "Reactive Streams, rule"
-
-  private def cause(message: Any): Throwable | Null = message match
-    case Terminal.Failed(error) => error
-    case _ => null
 
   def nameOf(publisher: Any): String = publisher match
     case null => "the publisher, which is null,"

@@ -17,13 +17,12 @@ private[weir] final class PublisherSource(
     input: PublisherInput,
     subscribe: PublisherInput => Unit,
     limit: Int
-) extends Pull:
+) extends ConcurrentStage:
   private val requestAt = math.max(1, limit / 2)
   private[stream] var batch = new Array[Any](math.min(limit, 16))
   private var position = 0
   private var batchEnd = 0
   private var hasBegun = false
-  private var ended = false
 
   /** The number of elements that may be requested now. */
   private var credit = limit.toLong
@@ -32,20 +31,20 @@ private[weir] final class PublisherSource(
   private var demand = Long.MaxValue
 
   override def atMost(count: Long): Unit = demand = math.min(demand, count)
-  override def hasFibers: Boolean = true
 
-  def next(fiber: TaskFiber): Any =
-    fiber.checkpoint()
+  def next(fiber: TaskFiber): Any = ask(fiber) {
     if !hasBegun then begin(fiber)
     if credit >= requestAt then request(fiber)
-    while position == batchEnd && !ended do refill(fiber)
-    if ended then Pull.End
+    var end: Terminal | Null = null
+    while position == batchEnd && (end eq null) do end = refill(fiber)
+    if end ne null then end
     else
       val value = batch(position)
       batch(position) = null
       position += 1
       credit += 1
       value
+  }
 
   override private[stream] def takeReady(most: Int): Chunk | Null =
     val count = math.min(most, batchEnd - position)
@@ -73,7 +72,7 @@ private[weir] final class PublisherSource(
 
   private def request(fiber: TaskFiber): Unit =
     val count = math.min(credit, demand)
-    val subscription = if count > 0 then input.grant(count) else null
+    val subscription = if count > 0 then input.grant(count, fiber) else null
     if subscription ne null then
       credit = 0
       if demand != Long.MaxValue then demand -= count
@@ -85,27 +84,23 @@ private[weir] final class PublisherSource(
     try call
     catch case error: Throwable => input.threw(did, error)
 
-  /** Takes the elements that have come. If there are none, requests as many as may be requested,
-    * and waits.
+  /** Takes the elements that have come. If there are none, returns the end; or else requests as
+    * many as may be requested, and waits.
     */
-  private def refill(fiber: TaskFiber): Unit =
+  private def refill(fiber: TaskFiber): Terminal | Null =
     position = 0
-    batchEnd = input.exchange(this)
-    if batchEnd == 0 then
-      input.takeEnding(fiber.runtime) match
-        case PublisherInput.Open =>
-          if credit > 0 then request(fiber)
-          Observation.awaitInput(fiber, input.Changed)
-        case failed: Terminal.Failed =>
-          ended = true
-          failed.reach(fiber)
-        case _ => ended = true
+    batchEnd = input.exchange(this, fiber)
+    val end = if batchEnd == 0 then input.takeEnding(fiber) else null
+    if batchEnd == 0 && (end eq null) then
+      if credit > 0 then request(fiber)
+      Observation.awaitInput(fiber, input.Changed): Unit
+    end
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     if hasBegun then
       Pull.both(
         PublisherSource.cancel(input),
-        input.untakenEnding.keep(fiber, outcome)
+        keep(input.endSoFar, fiber, outcome)
       )
 
 private[weir] object PublisherSource:

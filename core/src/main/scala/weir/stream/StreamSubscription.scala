@@ -1,7 +1,7 @@
 package weir.stream
 
 import java.util.concurrent.{CancellationException, Flow}
-import weir.fiber.{Awaited, CancelSelf, CancelSignal, DirectCode, Suspend, TaskFiber, Waiter}
+import weir.fiber.{Awaited, CancelSelf, CancelSignal, DirectCode, Suspend, TaskFiber}
 import weir.runtime.Tuning
 import weir.{Outcome, Stream, Task, WeirRuntime}
 
@@ -30,12 +30,11 @@ import weir.{Outcome, Stream, Task, WeirRuntime}
   * which it finds no demand left. A thread that ends the run, or starts the fiber, keeps it for
   * good.
   *
-  *   - **Shared, under this object's lock**: `requested`, `waiting`, `stop`, `isIdle`.
+  *   - **Shared, under `lock`**: `requested`, `stop`, `isIdle`.
   *   - **Shared**: `subscriber`, `violation`, written under the lock. The former is null once it
   *     gets no more signals: the subscription then keeps no reference to it.
   *   - **The race that we fear**: the fiber begins to wait, and a request comes that does not wake
-  *     it. Both `AwaitDemand` and `request` look in one critical section; a woken fiber looks
-  *     again.
+  *     it. `WaitSlot` explains why this does not happen.
   *   - **Another race**: `cancel` comes after `onSubscribe` and before the fiber is known, in
   *     `begin`. The thread that stores `stop` looks afterwards, under the lock, whether there was a
   *     cancel or a violation, and stops the fiber if so.
@@ -58,9 +57,10 @@ private[weir] final class StreamSubscription(
   @volatile private var subscriber: Flow.Subscriber[? >: Any] | Null = to
   @volatile private var violation: Throwable | Null = null
 
-  // shared, under this object's lock
+  // shared, under the lock
+  private val lock = StageLock()
+  private val demand = WaitSlot(lock, outside = this)
   private var requested = 0L
-  private var waiting: Waiter | Null = null
   private var stop: (() => Unit) | Null = null
 
   /** True if no thread has the turn, and no fiber has been started: the next request signals. */
@@ -75,11 +75,11 @@ private[weir] final class StreamSubscription(
   def begin(): Unit =
     try
       subscriber.nn.onSubscribe(this)
-      if subscriber eq null then end() else open()
+      if subscriber eq null then runAtEnd() else open()
     catch
       case error: Throwable =>
         cancel()
-        end()
+        runAtEnd()
         runtime.report(s"$operator: the subscriber's onSubscribe", error)
 
   private def open(): Unit =
@@ -87,7 +87,7 @@ private[weir] final class StreamSubscription(
       val opened = stream.open()
       pull = opened
       if opened.isReady && !isAhead then giveReady(opened) else start()
-    catch case error: Throwable => finish(error)
+    catch case error: Throwable => finish(Terminal.Failed(error))
 
   private def start(): Unit =
     val task = DirectCode(run).onCancel(Task.delay(finish(canceled)))
@@ -95,7 +95,7 @@ private[weir] final class StreamSubscription(
       case Outcome.Failed(error) => runtime.report(operator, error)
       case _ => ()
     }(using runtime)
-    val isLate = synchronized {
+    val isLate = lock.lockedOutside {
       stop = stopping
       isOver
     }
@@ -112,38 +112,28 @@ private[weir] final class StreamSubscription(
         )
       )
     else
-      var woken: Waiter | Null = null
-      val gives = synchronized {
+      val gives = lock.lockedOutside {
         if subscriber ne null then addDemand(count)
-        woken = waiting
-        waiting = null
+        demand.wake()
         takeTurn()
       }
-      if woken ne null then woken.nn.complete(()): Unit
-      else if gives then giveReady(pull.nn)
+      if gives then giveReady(pull.nn)
 
-  def cancel(): Unit =
+  def cancel(): Unit = end { subscriber = null }
+
+  private def endWith(error: Throwable): Unit = end { if violation eq null then violation = error }
+
+  /** Makes a change that ends the run. Stops the fiber, or takes the turn to end the run here. */
+  private inline def end(inline change: Unit): Unit =
     var ends = false
-    val stopping = synchronized {
-      val first = subscriber ne null
+    val stopping = lock.lockedOutside {
+      val isFirst = !isOver
       ends = takeTurn()
-      subscriber = null
-      if first then stop else null
+      change
+      if isFirst then stop else null
     }
     if stopping ne null then stopping()
-    else if ends then finish(null)
-
-  private def endWith(error: Throwable): Unit =
-    var ends = false
-    val stopping = synchronized {
-      val first = (subscriber ne null) && (violation eq null)
-      if first then
-        violation = error
-        ends = takeTurn()
-      if first then stop else null
-    }
-    if stopping ne null then stopping()
-    else if ends then finish(null)
+    else if ends then finish(Terminal.Ended)
 
   /** Under the lock: takes the turn. Returns true if the caller has it now. */
   private def takeTurn(): Boolean =
@@ -165,7 +155,7 @@ private[weir] final class StreamSubscription(
       var granted = takeDemandOrRest()
       while granted > 0 do
         if room == 0 then
-          synchronized(addDemand(granted))
+          lock.lockedOutside(addDemand(granted))
           start()
           granted = 0
         else
@@ -175,13 +165,13 @@ private[weir] final class StreamSubscription(
             granted -= count
             if granted == 0 then granted = takeDemandOrRest()
           else granted = ending
-      if granted == ending then finish(null)
-    catch case error: Throwable => finish(error)
+      if granted == ending then finish(Terminal.Ended)
+    catch case error: Throwable => finish(Terminal.Failed(error))
 
   /** Takes the whole demand. Returns `ending` if only the last signal is left to come, or 0 if the
     * caller has returned the turn.
     */
-  private def takeDemandOrRest(): Long = synchronized {
+  private def takeDemandOrRest(): Long = lock.lockedOutside {
     if isOver then ending
     else
       isIdle = requested == 0
@@ -207,15 +197,14 @@ private[weir] final class StreamSubscription(
 
   private def run(fiber: TaskFiber): Unit =
     val pull = this.pull.nn
-    val error: Throwable | Null =
+    val terminal: Terminal =
       try
         Pull.closing(pull, fiber)(loop(pull, fiber))
-        null
+        Terminal.Ended
       catch
         case CancelSignal => throw CancelSignal
-        case error: Throwable => error
-    val shown = if error eq null then null else Terminal.of(error, fiber).error
-    fiber.masked(finish(shown))
+        case error: Throwable => Terminal.of(error, fiber)
+    fiber.masked(finish(terminal))
 
   private def loop(pull: Pull, fiber: TaskFiber): Unit =
     var granted = 0L
@@ -233,29 +222,21 @@ private[weir] final class StreamSubscription(
         ended = pull.isSpent
 
   private def awaitDemand(fiber: TaskFiber): Long =
-    var taken = takeDemand()
-    while taken == 0 do
-      Observation.awaitRoom(fiber, AwaitDemand)
-      taken = takeDemand()
-    taken
+    val taken = lock.locked(fiber)(takeDemand())
+    if taken > 0 then taken
+    else WaitSlot.repeat(Observation.awaitRoom(fiber, AwaitDemand)).asInstanceOf[Long]
 
-  /** Takes the whole demand. A demand without a limit stays without a limit. */
-  private def takeDemand(): Long = synchronized {
+  /** Takes the whole demand, under the lock. A demand without a limit stays without a limit. */
+  private def takeDemand(): Long =
     val taken = requested
     if taken != Long.MaxValue then requested = 0
     taken
-  }
 
-  private object AwaitDemand extends Suspend[Unit]:
-    def begin(fiber: TaskFiber): Any = StreamSubscription.this.synchronized {
-      if requested > 0 then ()
-      else
-        val waiter = new Waiter(fiber):
-          override def awaited: Awaited = StreamSubscription.this
-        fiber.runtime.waitsOutside(waiter)
-        waiting = waiter
-        waiter
-    }
+  private object AwaitDemand extends Suspend[Any]:
+    def begin(fiber: TaskFiber): Any =
+      WaitSlot.lookOrWait(lock, demand, fiber) {
+        if requested > 0 then takeDemand() else WaitSlot.Nothing
+      }
 
   /** Signals `value`, and the elements that exist already after it. Returns how many more may be
     * signalled.
@@ -297,30 +278,37 @@ private[weir] final class StreamSubscription(
           thrownBySubscriber = error
           throw error
 
-  private def end(): Unit =
+  private def runAtEnd(): Unit =
     try atEnd()
     catch case error: Throwable => runtime.report(operator, error)
 
-  /** Sends the last signal: `onComplete`, or `onError` with `error`. */
-  private def finish(error: Throwable | Null): Unit =
+  /** Sends the last signal: `onComplete`, or `onError`. */
+  private def finish(terminal: Terminal): Unit =
     pull = null
-    end()
-    var broken: Throwable | Null = null
-    val receiver = synchronized {
-      val last = subscriber
+    runAtEnd()
+    var last = terminal
+    val receiver = lock.lockedOutside {
+      val receiver = subscriber
       subscriber = null
-      broken = violation
-      last
+      if violation ne null then last = Terminal.Failed(violation.nn)
+      receiver
     }
-    val last = if broken ne null then broken else error
     if receiver ne null then
-      try if last eq null then receiver.onComplete() else receiver.onError(last)
+      try
+        last match
+          case Terminal.Failed(error) => receiver.onError(error)
+          case _ => receiver.onComplete()
       catch case thrown: Throwable => runtime.report(s"$operator: the subscriber", thrown)
-    else if (error ne null) && !error.isInstanceOf[CancellationException] then
-      val where = if error eq thrownBySubscriber then "the subscriber's onNext" else "the stream"
-      runtime.report(s"$operator: $where", error)
+    else
+      terminal match
+        case Terminal.Failed(error) if !error.isInstanceOf[CancellationException] =>
+          val isOfSubscriber = error eq thrownBySubscriber
+          val where = if isOfSubscriber then "the subscriber's onNext" else "the stream"
+          runtime.report(s"$operator: $where", error)
+        case _ => ()
 
-  private def canceled = CancellationException(s"$operator: the stream has cancelled itself.")
+  private def canceled =
+    Terminal.Failed(CancellationException(s"$operator: the stream has cancelled itself."))
 
 private object StreamSubscription:
   /** The result in place of a demand if only the last signal is to come. */

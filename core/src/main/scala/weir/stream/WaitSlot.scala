@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.fiber.{TaskFiber, WaitList}
+import weir.fiber.{Awaited, TaskFiber, WaitList}
 import weir.runtime.Alarm
 import weir.sync.{Guarded, GuardedEntry}
 
@@ -22,12 +22,15 @@ private[stream] final class StageLock extends Guarded:
   *     returns false, the wait was cancelled, and the giver still has the value.
   *   - **One fiber**: a fiber that enters replaces the one before, whose wait has ended by a
   *     wake-up, a time or a cancel.
+  *
+  * @param outside what a dump says of the wait, if code outside of the runtime ends it
   */
-private[stream] final class WaitSlot(lock: StageLock):
+private[stream] final class WaitSlot(lock: StageLock, outside: Awaited | Null = null):
   private var waiting: WaitSlot.Waiting | Null = null
 
   def enter(fiber: TaskFiber): WaitSlot.Waiting =
-    val entry = WaitSlot.Waiting(fiber, lock)
+    val entry = WaitSlot.Waiting(fiber, lock, outside)
+    if outside ne null then fiber.runtime.waitsOutside(entry)
     waiting = entry
     entry
 
@@ -72,13 +75,13 @@ private[stream] object WaitSlot:
 
   private val noList = WaitList()
 
-  sealed class Waiting(fiber: TaskFiber, lock: StageLock)
+  sealed class Waiting(fiber: TaskFiber, lock: StageLock, outside: Awaited | Null = null)
       extends WaitList.Entry(fiber, noList, lock):
     /** Leaves the entry in its slot, until the next one replaces it or a change tries to wake it,
       * which the entry refuses.
       */
     override def abandon(): Unit = ()
-    override def awaited: Null = null
+    override def awaited: Awaited | Null = outside
 
   final class Timed(fiber: TaskFiber, lock: StageLock, val dueNanos: Long)
       extends Waiting(fiber, lock),
