@@ -16,6 +16,11 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
   /** True if the runners leave the elements to the consumer. */
   final private[stream] var isWanted = false
 
+  /** True from `count` to `want`. One runner at a time enters a slot: another one would find the
+    * stage watched, though the first one may get no slot.
+    */
+  private var isOffering = false
+
   /** The number of ready effects since the last one that was not ready, or since the last stretch,
     * and the time at which they began.
     */
@@ -48,8 +53,10 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
       if readyInARow == rule.stretch then
         readyInARow = 0
         quick = if isShort((System.nanoTime() - since) / rule.stretch) then quick + 1 else 0
-    val mayLeave = quick >= needed && isQuiet && fits(runner.fiber)
-    if mayLeave then quick = 0
+    val mayLeave = quick >= needed && !isOffering && isQuiet && fits(runner.fiber)
+    if mayLeave then
+      quick = 0
+      isOffering = true
     mayLeave
 
   final protected def isShort(nanos: Long): Boolean = nanos < rule.shortNanos
@@ -76,6 +83,7 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
   final def want(fiber: TaskFiber): Unit =
     watchFirst(fiber)
     lock.locked(fiber) {
+      isOffering = false
       if isQuiet then
         isWanted = isWatched
         if isWanted then stage.consumer.wake() else needMore()

@@ -3,6 +3,7 @@ package stream
 
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
+import weir.runtime.{ExecutionThread, Job}
 
 /** Streams whose consumer begins to run the effects of a `parEvalMap` at once. */
 trait InPlaceTests extends StreamTests:
@@ -28,12 +29,15 @@ trait InPlaceTests extends StreamTests:
   final class Scene(limit: Int, source: Stream[Int] = endless, growth: Int = 1)(
       effect: Int => Task[Int]
   ):
-    private val consumer = AtomicReference[Thread | Null](null)
+    private val consumer = AtomicReference[Job | Null](null)
 
     /** The first element in place; -1 before. */
     val first = AtomicInteger(-1)
 
-    def isHere: Boolean = Thread.currentThread eq consumer.get
+    /** A runner may have the thread of the consumer, while that waits. */
+    def isHere: Boolean = running eq consumer.get
+
+    private def running: Job | Null = ExecutionThread.here.nn.running
 
     private def run(i: Int): Task[Int] =
       if isHere then first.compareAndSet(-1, i): Unit
@@ -41,7 +45,7 @@ trait InPlaceTests extends StreamTests:
 
     /** The results of `effect`, after as many of -1 as there were elements before. */
     val stream: Stream[Int] = parEvalMap(source, limit, growth = growth)(run).map { i =>
-      consumer.compareAndSet(null, Thread.currentThread): Unit
+      consumer.compareAndSet(null, running): Unit
       i
     }
 

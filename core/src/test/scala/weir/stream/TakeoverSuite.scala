@@ -57,11 +57,13 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
   test("an effect whose runner gets no fiber fails the stream"):
     val scheduler = RefusingScheduler()
     given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
-    val scene = Scene(4) { i =>
-      if i == 3 then
-        scheduler.refuseAfter(0)
-        Task.cede.as(i)
-      else Task(i)
+    val others = CountDownLatch(3) // so no runner is on its way
+    val scene = Scene(4) {
+      case 0 =>
+        await(others)
+        scheduler.refuseNextFromHere()
+        Task.cede.as(0)
+      case _ => Task(others.countDown()).andThen(Task.never)
     }
     scene.results.drain.attempt.start.flatMap(_.joinOrFail).runSync() match
       case Left(_: RefusingScheduler.Refused) => ()
