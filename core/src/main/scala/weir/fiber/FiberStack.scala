@@ -196,8 +196,7 @@ private[weir] abstract class FiberStack(runtime: WeirRuntime, body: Task[Any])
         if masks == 0 then openInterruptGate()
         throw error
 
-  /** Returns true if a thread of this fiber's context will run the slice that a worker has begun.
-    */
+  /** Returns true if a thread of the context will run the slice that a worker has begun. */
   final protected def isSent: Boolean =
     val target = context
     (target ne null) && !isApart && !executionThread.isInstanceOf[ContextThread] && {
@@ -259,7 +258,9 @@ private[weir] abstract class FiberStack(runtime: WeirRuntime, body: Task[Any])
     wait.since = executionThread.scheduler.ticks
     wait.leftShard = executionThread.preferredShard.toByte
     if (registryEntry eq null) && !direct && !wait.isFound then
-      registryEntry = runtime.scheduler.fiberRegistry.add(this, executionThread.preferredShard)
+      // An error would leave the wait, which has begun, without a fiber. So no dump finds it then.
+      try registryEntry = runtime.scheduler.fiberRegistry.add(this, executionThread.preferredShard)
+      catch case _: Throwable => ()
     if direct then wait.thread = Thread.currentThread()
     else
       saveContext()
@@ -322,9 +323,7 @@ private[weir] abstract class FiberStack(runtime: WeirRuntime, body: Task[Any])
       true
     catch case _: Throwable => false
 
-  /** Called at the end of the fiber: its thread does not run it any more, and nothing keeps its
-    * parts alive.
-    */
+  /** Called at the fiber's end: no thread runs it any more, and nothing keeps its parts alive. */
   final protected def release(): Unit =
     if masks == 0 then closeInterruptGate()
     stack = FiberStack.empty

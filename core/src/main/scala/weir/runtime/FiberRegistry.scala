@@ -16,8 +16,10 @@ import java.lang.ref.WeakReference
   *     array grows. The array shrinks as it empties.
   *   - **Size**: an entry is one object of 32 bytes: the header, the four fields of a weak
   *     reference and one field of its own.
+  *
+  * This class is not final, only for tests.
   */
-private[weir] final class FiberRegistry(shardCount: Int):
+private[weir] class FiberRegistry(shardCount: Int):
   private val bits = Integer.numberOfTrailingZeros(math.min(shardCount, FiberRegistry.mostStripes))
   private val mask = (1 << bits) - 1
   private val stripes = Array.fill(1 << bits)(FiberRegistry.Stripe(bits))

@@ -30,6 +30,21 @@ class FiberRegistrySuite extends WeirSuite:
     }
     assertEquals(registry.fibers.filter(kept.contains).toSet, kept.toSet)
 
+  test("a fiber that the registry has no memory for waits, and gets the value that it waits for"):
+    val refused = java.util.concurrent.atomic.AtomicInteger()
+    val full = new FiberRegistry(2):
+      override def add(registered: Registered, preferredShard: Int): FiberRegistry.Entry =
+        refused.incrementAndGet(): Unit
+        throw OutOfMemoryError("a test's own")
+    val scheduler = new Scheduler(2, 16):
+      override val fiberRegistry: FiberRegistry = full
+    given WeirRuntime = WeirRuntime(scheduler, SystemTimers(), null)
+    val queue = Queue.unsafe[Int](1)
+    val taking = queue.take.start.runSync()
+    eventually("it waits")(refused.get == 1)
+    queue.offer(1).runSync(): Unit
+    assertEquals(taking.join.runSync(), Outcome.Succeeded(1))
+
   test("a fiber is added at its first wait that only user code can end, and removed when it ends"):
     val runtime = WeirRuntime.make(2, 64)
     val registry = runtime.scheduler.fiberRegistry
