@@ -60,14 +60,21 @@ private[weir] class Scheduler(
     */
   private val standby = Flag()
 
-  /** Queues a job from any thread. */
+  /** Queues a job from any thread. If this throws, the job is not queued. */
   def submit(job: Job): Unit = submit(job, Thread.currentThread().threadId().toInt)
 
   /** Queues a job on the preferred shard if there is room, or else in the overflow queue. */
   def submit(job: Job, preferredShard: Int): Unit =
     if !shards(preferredShard & shardMask).push(job) then overflowing(job)
-    if !standby.isSet then
-      raiseStandby() // the read comes after the CAS of the push: see README, race 1
+    ensureStandby()
+
+  /** Raises the standby, if there is none, for jobs that the caller has queued. Throws nothing,
+    * even at the end of the user's stack: the caller would take its jobs for not queued. See
+    * README, race 15.
+    */
+  private inline def ensureStandby(): Unit =
+    try if !standby.isSet then raiseStandby() // read after the CAS of the push: race 1
+    catch case _: Throwable => ()
 
   private def overflowing(job: Job): Unit =
     Counters.count(Counters.OverflowPush)
@@ -157,7 +164,7 @@ private[weir] class Scheduler(
         else
           if !to.push(next) then overflowing(next)
           left -= 1
-      if left < Tuning.overflowJobs && !standby.isSet then raiseStandby() // as in submit
+      if left < Tuning.overflowJobs then ensureStandby()
     job
 
   /** Takes the oldest job of the ring `from`, or returns null. Moves half of the others to the ring
@@ -177,7 +184,7 @@ private[weir] class Scheduler(
           Counters.count(Counters.StolenJob)
           if !to.push(next) then overflowing(next)
           left -= 1
-      if moves && !standby.isSet then raiseStandby() // as in submit
+      if moves then ensureStandby()
     job
 
   /** Returns true if a `runSync` on the thread `caller` may run the first slice of its task itself.
@@ -206,20 +213,27 @@ private[weir] class Scheduler(
 
   /** Makes an idle or a new worker the standby, unless there is one. */
   def raiseStandby(): Unit =
-    if tryStandby() then
-      try
+    try
+      if tryStandby() then
         val worker = takeIdle()
         Counters.count(
           if worker eq null then Counters.WorkerStarted else Counters.WorkerUnparked
         )
         if worker eq null then newWorker().start() else worker.wakeAsStandby()
-      catch
-        case error: Throwable =>
-          // The job is queued, so the caller must not see the error, and the next submit tries
-          // again.
-          standby.clear()
-          try error.printStackTrace(System.err)
-          catch case _: Throwable => ()
+    catch
+      case error: Throwable =>
+        // The job is queued, so the caller must not see the error, and the next submit tries again.
+        // If another worker has the role, the worst is that a further one gets it too.
+        standby.clear()
+        try error.printStackTrace(System.err)
+        catch case _: Throwable => ()
+
+  /** Raises the standby if work is queued and there is none. Called by the thread of a `runSync`
+    * that is about to block, and whose submits may have met the end of the stack: see README, race
+    * 15.
+    */
+  def raiseStandbyForWork(caller: Thread): Unit =
+    if !standby.isSet && runsOn(caller) && hasWork then raiseStandby()
 
   /** Makes the calling worker the standby. Returns false if there is a standby already. */
   def tryStandby(): Boolean = !standby.isSet && {

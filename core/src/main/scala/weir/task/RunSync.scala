@@ -19,6 +19,7 @@ private[weir] object RunSync:
       caller.run(fiber)
       if fiber.outcome eq null then
         if caller.hasBeenInterrupted then fiber.requestCancel()
+        runtime.scheduler.raiseStandbyForWork(caller.thread) // after a full stack
         fiber.awaitEnd(): Unit
     val outer = if here eq null then null else here.running
     val hook = runtime.hook

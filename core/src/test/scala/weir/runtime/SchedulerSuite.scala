@@ -2,7 +2,8 @@ package weir.runtime
 
 import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
-import weir.{Tier, WeirSuite}
+import scala.concurrent.duration.*
+import weir.{Task, Tier, WeirRuntime, WeirSuite}
 
 /** Workers are woken and slots are taken, in steps that the test takes by hand. */
 class SchedulerSuite extends WeirSuite:
@@ -113,6 +114,56 @@ class SchedulerSuite extends WeirSuite:
     finally System.setErr(err)
     scheduler.submit(Opens(ran))
     await(ran)
+
+  /** The stack of the submitting thread ends as it raises the standby for the first time. */
+  private final class EndsOnce extends Scheduler(2, 16):
+    private val raised = AtomicInteger()
+    override def raiseStandby(): Unit =
+      if raised.incrementAndGet() == 1 then throw StackOverflowError("a test's own")
+      super.raiseStandby()
+
+  // Race 15.
+  test("a job is queued without an error if the stack ends after the push; the next submit wakes"):
+    val ran = CountDownLatch(2)
+    val scheduler = EndsOnce()
+    scheduler.submit(Opens(ran))
+    scheduler.submit(Opens(ran))
+    await(ran)
+
+  // Race 15.
+  test("a job that is taken is not lost if the standby cannot be raised for those that are moved"):
+    var ends = false
+    val scheduler = new Scheduler(2, 16):
+      override def raiseStandby(): Unit = if ends then throw StackOverflowError("a test's own")
+    val jobs = List.fill(20 + 16)(Opens(CountDownLatch(1)))
+    for job <- jobs do scheduler.submit(job, 1) // 16 are in the shard, 20 in the overflow queue
+    ends = true
+    val polled = List.fill(jobs.size)(scheduler.poll(0))
+    assertEquals(polled.toSet, jobs.toSet)
+
+  // Race 15.
+  test("the role of the standby is given up if the stack ends as it is taken"):
+    val ran = CountDownLatch(2)
+    val tries = AtomicInteger()
+    val scheduler = new Scheduler(1, 16):
+      override def tryStandby(): Boolean =
+        val won = super.tryStandby()
+        if tries.incrementAndGet() == 1 then throw StackOverflowError("a test's own")
+        won
+    val err = System.err
+    System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
+    try scheduler.submit(Opens(ran))
+    finally System.setErr(err)
+    scheduler.submit(Opens(ran))
+    await(ran)
+
+  // Race 15.
+  test("a fiber that leaves the caller's thread as the stack ends has one owner, and is run"):
+    given WeirRuntime = WeirRuntime(EndsOnce(), SystemTimers(), null)
+    val ran = AtomicInteger()
+    val task = Task(ran.incrementAndGet()).evalOn(scala.concurrent.ExecutionContext.global)
+    assertEquals(within(10.seconds)(task.runSync()), 1)
+    assertEquals(ran.get, 1)
 
   private val threads = Worker.threads(Thread.ofVirtual())
 
