@@ -202,8 +202,10 @@ private[stream] final class InPlace(stage: ParEvalMapStage, rule: InPlace.Rule)
     else
       if !moves then isSlow = true // upstream blocks
       watched.set(false)
-      // The consumer may have begun with an effect before that, and have read true.
+      // The consumer may have begun with an effect before that, and have read true. Or it has gone
+      // back, and a runner that has read true has offered the elements again.
       if moves || state == Running || state == Free then watch()
+      else if state == Off then requestNewHelper()
 
   // ---- the failure of another effect interrupts the one that runs here ----
 
