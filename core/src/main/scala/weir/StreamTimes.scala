@@ -27,6 +27,37 @@ private[weir] transparent trait StreamTimes[+A]:
     Stream.positive("groupWithin", "time", time)
     Stream.of(() => GroupWithinStage.groups(open(), size, time.toNanos))
 
+  /** Emits the elements in groups whose weights add up to at most `limit`. A group is complete when
+    * its weights add up to `limit`, when the next element does not fit into it, when it has `size`
+    * elements, or when `time` has passed since its first one. An element that is heavier than
+    * `limit` forms a group of its own. No group is empty.
+    *
+    * `weight` is called once for each element, in their order. Elements of weight 0 count only for
+    * `size`. While the consumer is busy, elements are collected until the group is full, and one
+    * more is pulled from upstream.
+    *
+    * **Waits** for the first element of a group, then no longer than `time`. **Fails** with what
+    * `weight` throws, and with an `IllegalArgumentException` if it returns less than 0, after the
+    * elements before. **Order**: as with `groupWithin`.
+    * {{{
+    * val sent = Stream
+    *   .linesOf(path)
+    *   .groupWeightedWithin(1_000_000, 1.second, size = 500)(_.length.toLong)
+    *   .evalMap(lines => store(lines.mkString("\n")))
+    * }}}
+    */
+  final def groupWeightedWithin(limit: Long, time: FiniteDuration, size: Int = Int.MaxValue)(
+      weight: A => Long
+  ): Stream[Vector[A]] =
+    require(
+      limit >= 1 && size >= 1,
+      s"Stream.groupWeightedWithin: the limit was $limit and the size $size. " +
+        "They must be at least 1."
+    )
+    Stream.positive("groupWeightedWithin", "time", time)
+    val erased = Stream.erased(weight)
+    Stream.of(() => GroupWeightedWithinStage.groups(open(), limit, size, time.toNanos, erased))
+
   /** Emits the same elements, at least `interval` apart. The first is emitted at once. An element
     * that is late does not shorten the interval before the next ones.
     *

@@ -91,6 +91,10 @@ class ParallelGridSuite extends StreamTests:
     ),
     Form("prefetchN(1)", (s, f) => s.evalMap(f).prefetchN(1)),
     Form("groupWithin", (s, f) => s.evalMap(f).groupWithin(3, 1.milli).mapConcat(identity)),
+    Form(
+      "groupWeightedWithin",
+      (s, f) => s.evalMap(f).groupWeightedWithin(7, 1.milli)(_.toLong).mapConcat(identity)
+    ),
     Form("metered", (s, f) => s.evalMap(f).metered(1.nano)),
     Form("throttle", (s, f) => s.evalMap(f).throttle(1000, 1.milli, 10)),
     Form("throttleEnforcing", (s, f) => s.evalMap(f).throttleEnforcing(1, 1.nano, 1000)),

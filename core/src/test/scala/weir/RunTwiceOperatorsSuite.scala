@@ -133,6 +133,9 @@ class RunTwiceOperatorsSuite extends RunTwice:
   gives("parZip")((1, 1), (2, 2), (3, 3))(ns.parZip(ns))
   gives("zipLatest")((3, 3))(Stream.emit(3).zipLatest(Stream.emit(3)))
   gives("groupWithin")(Vector(1, 2), Vector(3))(ns.groupWithin(2, 1.minute))
+  gives("groupWeightedWithin")(Vector(1, 2), Vector(3))(
+    ns.groupWeightedWithin(3, 1.minute)(_.toLong)
+  )
   gives("metered")(1, 2, 3)(ns.metered(1.nano))
   gives("throttle")(1, 2, 3)(ns.throttle(3, 1.nano))
   gives("throttleEnforcing")(1, 2, 3)(ns.throttleEnforcing(1, 1.minute, burst = 3))

@@ -3,7 +3,7 @@ package weir.japi
 import java.nio.file.Path
 import java.time.Duration
 import java.util.concurrent.Flow
-import java.util.function.{BiFunction, Consumer, Function, Predicate, Supplier}
+import java.util.function.{BiFunction, Consumer, Function, Predicate, Supplier, ToLongFunction}
 import java.util.{Iterator as JavaIterator, List as JavaList, Optional}
 import java.util.{Spliterator, Spliterators}
 import java.util.stream.{Stream as JavaStream, StreamSupport}
@@ -129,6 +129,21 @@ final class Stream[A] private (underlying: ScalaStream[A]):
     */
   def groupWithin(size: Int, time: Duration): Stream[JavaList[A]] =
     from(underlying.groupWithin(size, Durations.of(time)).map(_.asJava))
+
+  /** Emits the elements in lists whose weights add up to at most `limit`. A list is complete when
+    * its weights add up to `limit`, when the next element does not fit into it, or when `time` has
+    * passed since its first one. An element that is heavier than `limit` is in a list of its own.
+    * **Fails** with an `IllegalArgumentException` if a weight is less than 0.
+    */
+  def groupWeightedWithin(
+      limit: Long,
+      time: Duration,
+      weight: ToLongFunction[? >: A]
+  ): Stream[JavaList[A]] = from(
+    underlying
+      .groupWeightedWithin(limit, Durations.of(time))(a => weight.applyAsLong(a))
+      .map(_.asJava)
+  )
 
   /** Emits the same elements, at least `interval` apart. */
   def metered(interval: Duration): Stream[A] = from(underlying.metered(Durations.of(interval)))

@@ -112,7 +112,7 @@ private[stream] object Accumulate:
   * already, some more groups are filled with them, and the consumer is woken for several groups at
   * once: waking it costs more than filling one. It takes all that are full, as a `Chunk`.
   */
-private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
+private[weir] class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Accumulate(upstream):
   private val full = ArrayDeque[Vector[Any]]()
   private var group = Vector.newBuilder[Any]
@@ -126,10 +126,16 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
     demand = math.min(demand, elements)
     upstream.atMost(elements)
 
-  override protected def hasDue: Boolean = count > 0
+  final override protected def hasDue: Boolean = !isEmpty
+
+  /** Under the lock: returns true if the present group has no element. */
+  final protected def isEmpty: Boolean = count == 0
+
+  /** Under the lock: returns true if the next element may be added. */
+  protected def hasRoom: Boolean = full.isEmpty
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(full.isEmpty)
+    awaitRoom(fiber)(hasRoom)
     lock.locked(fiber) {
       append(value, fiber)
       if count <= 1 then consumer.wake() // a group is full, or its time has begun
@@ -153,23 +159,27 @@ private[weir] final class GroupWithinStage(upstream: Pull, size: Int, nanos: Lon
     untold = 0
     consumer.wake()
 
-  private def append(value: Any, fiber: TaskFiber): Unit =
+  /** Under the lock: adds an element to the present group, and ends that if it is full. */
+  protected def append(value: Any, fiber: TaskFiber): Unit =
     group.addOne(value): Unit
     count += 1
-    if count == size then full.append(endGroup()): Unit
+    if count == size then endGroup()
     else if count == 1 then dueIn(fiber, nanos)
 
-  private def endGroup(): Vector[Any] =
+  /** Under the lock: ends the present group, which is not empty. */
+  final protected def endGroup(): Unit = full.append(takeGroup()): Unit
+
+  private def takeGroup(): Vector[Any] =
     val result = group.result()
     group = Vector.newBuilder[Any]
     count = 0
     result
 
   protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
-    full.nonEmpty || count > 0 && (isFinal || isDue(fiber))
+    full.nonEmpty || !isEmpty && (isFinal || isDue(fiber))
 
   protected def take(): Any =
-    if full.isEmpty then endGroup()
+    if full.isEmpty then takeGroup()
     else
       val groups = full.toArray[Any]
       full.clear()

@@ -218,6 +218,11 @@ final class JavaApiUser {
     seen.add(ten.metered(Duration.ofNanos(1)).retry(Schedule.recurs(1)).count().runSync());
     seen.add(
         ten.groupWithin(20, Duration.ofHours(1)).map(List::size).toList().runSync());
+    seen.add(
+        ten.take(4)
+            .groupWeightedWithin(3, Duration.ofHours(1), Integer::longValue)
+            .toList()
+            .runSync());
     return seen;
   }
 

@@ -36,6 +36,8 @@ class RunsApartSuite extends WeirSuite:
     "parEvalMap, resized" -> (_.parEvalMap(Signal.unsafe(2), 64)(waits)),
     "parEvalMapBy" -> (_.parEvalMapBy(2)(_ % 2)(waits)),
     "groupWithin" -> (_.groupWithin(5, 1.milli).mapConcat(identity)),
+    "groupWeightedWithin" ->
+      (_.groupWeightedWithin(9, 1.milli)(_.toLong).mapConcat(identity)),
     "batch" -> (_.batch(3, _ => 1)(Vector(_))(_ :+ _).mapConcat(identity)),
     "broadcastThrough" -> (_.broadcastThrough(_.evalMap(waits), _.filter(_ < 0))),
     "balance" -> (_.balance(_.evalMap(waits), _.evalMap(waits))),

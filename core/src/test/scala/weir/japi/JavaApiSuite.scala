@@ -51,7 +51,7 @@ class JavaApiSuite extends WeirSuite:
         List("closed", "[101, 102]", "[a, b]") ++
         List("55", "10", "45", "90", "Optional[0]", "Optional.empty", "[broken]", "[1, 2]") ++
         List("[3]", "[4, 5]", "[2, 1]", "tap", "tap", "0", "over", "released", "[r]") ++
-        List("10", "2", "10", "[10]")
+        List("10", "2", "10", "[10]", "[[0, 1, 2], [3]]")
     )
 
   test("streams of the JDK, publishers and processors, both ways"):

@@ -58,6 +58,12 @@ class StreamOrdersSuite extends OrdersSuite:
     unordered("parJoin(2)")(source => source.map(n => Stream.emit(n)).parJoin(2)),
     ordered("groupWithin(1)")(_.groupWithin(1, 1.second).mapConcat(identity)),
     ordered("groupWithin(2)")(_.groupWithin(2, 1.second).mapConcat(identity)),
+    ordered("groupWeightedWithin(2)")(
+      _.groupWeightedWithin(2, 1.second)(_.toLong).mapConcat(identity)
+    ),
+    ordered("groupWeightedWithin(4)")(
+      _.groupWeightedWithin(4, 1.second)(_.toLong).mapConcat(identity)
+    ),
     ordered("broadcastThrough(1)")(_.broadcastThrough[Int](identity)),
     unordered("broadcastThrough(2)")(_.broadcastThrough[Int](identity, _.filter(_ < 0))),
     unordered("balance(2)")(_.balance[Int](identity, identity)),

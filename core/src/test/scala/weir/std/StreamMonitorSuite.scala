@@ -90,6 +90,7 @@ class StreamMonitorSuite extends StreamTests:
     val stages = List[(String, Stream[Int] => Stream[Int])](
       "prefetchStrict" -> (_.prefetchStrict),
       "groupWithin" -> (_.groupWithin(1, 1.hour).mapConcat(identity)),
+      "groupWeightedWithin" -> (_.groupWeightedWithin(2, 1.hour)(_ => 2).mapConcat(identity)),
       "batch" -> (_.batch(1, _ => 1)(identity)(_ + _)),
       "broadcastThrough" -> (_.broadcastThrough(identity[Stream[Int]])),
       "balance" -> (_.balance(identity[Stream[Int]])),

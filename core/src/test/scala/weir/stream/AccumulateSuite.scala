@@ -94,6 +94,7 @@ class AccumulateSuite extends StreamTests:
 
   for (form, make) <- List[(String, Stream[Int] => Stream[Any])](
       "groupWithin" -> (_.groupWithin(1, 1.hour)),
+      "groupWeightedWithin" -> (_.groupWeightedWithin(1, 1.hour)(_ => 1)),
       "batch" -> (_.batch(1, _ => 1)(identity)((_, i) => i)),
       "conflate" -> (_.conflate((_, i) => i)),
       "buffer" -> (_.buffer(8, Overflow.DropNewest))

@@ -16,6 +16,10 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
   /** Forms that give back the elements of an upstream that is not faster than its consumer. */
   private val same = List(
     Form("groupWithin", _.groupWithin(3, 1.hour).mapConcat(identity)),
+    Form(
+      "groupWeightedWithin",
+      _.groupWeightedWithin(9, 1.hour, size = 3)(_.toLong).mapConcat(identity)
+    ),
     Form("metered", _.metered(1.nano)),
     Form("throttle", _.throttle(1000, 1.milli, 1000)),
     Form("throttleEnforcing", _.throttleEnforcing(1000, 1.milli, 1_000_000)),
@@ -95,7 +99,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
       val begun = Deferred.unsafe[Unit]
       val source = log.resource("a")(Stream.emit(1) ++ Stream.never)
       val consumer = form.make(source).evalMap(_ => begun.complete(()).andThen(Task.never)).drain
-      val kept = form.name == "groupWithin" || form.name == "debounce"
+      val kept = Set("groupWithin", "groupWeightedWithin", "debounce")(form.name)
       if !kept then
         val fiber = consumer.start.runSync()
         begun.get.andThen(fiber.cancel).runSync()
@@ -264,6 +268,9 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
         "parEvalMapBy" -> (() => s.parEvalMapBy(0)(identity)(Task.pure)),
         "groupWithin" -> (() => s.groupWithin(0, 1.second)),
         "groupWithin" -> (() => s.groupWithin(1, 0.seconds)),
+        "groupWeightedWithin" -> (() => s.groupWeightedWithin(0, 1.second)(_ => 1)),
+        "groupWeightedWithin" -> (() => s.groupWeightedWithin(1, 1.second, size = 0)(_ => 1)),
+        "groupWeightedWithin" -> (() => s.groupWeightedWithin(1, 0.seconds)(_ => 1)),
         "metered" -> (() => s.metered(0.seconds)),
         "metered" -> (() => s.metered(absurd)),
         "throttle" -> (() => s.throttle(0, 1.second)),

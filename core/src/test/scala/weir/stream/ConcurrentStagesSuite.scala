@@ -24,6 +24,7 @@ class ConcurrentStagesSuite extends StreamTests:
     "parEvalMapBy" -> (_.parEvalMapBy(1, 1000)(identity)(Task.pure)),
     "buffer" -> (_.buffer(1000, Overflow.DropOldest)),
     "groupWithin" -> (_.groupWithin(1, 1.hour).mapConcat(identity)),
+    "groupWeightedWithin" -> (_.groupWeightedWithin(1, 1.hour)(_.toLong).mapConcat(identity)),
     "broadcastThrough" -> (_.broadcastThrough(identity[Stream[Int]])),
     "concurrently" -> (_.concurrently(Stream.never)),
     "mergePreferred" -> (_.mergePreferred(Stream.empty)),

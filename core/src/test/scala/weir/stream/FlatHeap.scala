@@ -41,6 +41,7 @@ object FlatHeap:
     "a topic" -> published,
     "hold" -> (s => s.hold(-1L)(_.discrete.takeThrough(_ != count - 1))),
     "groupWithin" -> (_.groupWithin(100, 1.second)),
+    "groupWeightedWithin" -> (_.groupWeightedWithin(10_000, 1.second)(_ % 300)),
     "debounce" -> (_.debounce(1.second)),
     "throttle" -> (_.throttle(1_000_000, 1.milli)),
     "throttleEnforcing" -> (_.throttleEnforcing(1_000_000, 1.nano, 1_000_000)),

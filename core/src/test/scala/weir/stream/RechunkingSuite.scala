@@ -45,6 +45,7 @@ class RechunkingSuite extends munit.ScalaCheckSuite, StreamTests:
       "scan" -> (_.scan(0)(_ + _)),
       "intersperse" -> (_.intersperse(-1)),
       "groupWithin" -> (_.groupWithin(4, 1.hour)),
+      "groupWeightedWithin" -> (_.groupWeightedWithin(9, 1.hour, size = 4)(_.toLong)),
       "parEvalMap" -> (_.parEvalMap(3, 2)(i => Task.cede.as(i))),
       "parEvalMap of ready values" -> (_.parEvalMap(3, 2)(Task.pure)),
       "parEvalMapBy, one key" -> (_.parEvalMapBy(3, 2)(_ => 0)(i => Task.pure(i))),

@@ -46,6 +46,7 @@ class RunStreamSuite extends StreamTests:
       _.parEvalMap(4)(Task.pure(_)),
       _.merge(Stream.empty),
       _.groupWithin(3, 1.second).map(_.head),
+      _.groupWeightedWithin(3, 1.second)(_ => 1).map(_.head),
       _.broadcastThrough(identity),
       _.prefetchN(4).map(_ + 1).filter(_ > 3),
       _.prefetchN(4).zip(Stream.emits(1 to 100)).map(_._1),

@@ -61,6 +61,7 @@ class StreamDroppedSuite extends StreamTests:
   private val others = List[(String, Stream[Int] => Stream[Int])](
     "parEvalMapBy" -> (_.parEvalMapBy(1)(_ => 0)(Task.pure)),
     "groupWithin" -> (_.groupWithin(1, 1.hour).mapConcat(identity)),
+    "groupWeightedWithin" -> (_.groupWeightedWithin(1, 1.hour)(_ => 1).mapConcat(identity)),
     "batch" -> (_.batch(1, _ => 1)(identity)((_, i) => i)),
     "broadcastThrough" -> (_.broadcastThrough(identity[Stream[Int]])),
     "balance" -> (_.balance(identity[Stream[Int]])),

@@ -49,6 +49,7 @@ class StreamResourceSuite extends WeirSuite:
     "inside of parJoin" -> (s => Stream.emits(List(s)).parJoin(2)),
     "parEvalMapBy" -> (_.parEvalMapBy(2)(identity)(Task.pure)),
     "groupWithin" -> (_.groupWithin(2, 1.hour).mapConcat(identity)),
+    "groupWeightedWithin" -> (_.groupWeightedWithin(2, 1.hour)(_ => 1).mapConcat(identity)),
     "debounce" -> (_.debounce(1.nano)),
     "sample" -> (_.sample(1.nano)),
     "conflate" -> (_.conflate(_ + _)),

@@ -25,6 +25,9 @@ class TellsTheEndSuite extends StreamTests:
     "prefetchStrict" -> ((s, commit) => s.prefetchStrict ++ commit),
     "buffer" -> ((s, commit) => s.buffer(4, Overflow.DropOldest) ++ commit),
     "groupWithin" -> ((s, commit) => s.groupWithin(3, 1.milli).map(_.head) ++ commit),
+    "groupWeightedWithin" -> ((s, commit) =>
+      s.groupWeightedWithin(9, 1.milli)(_.toLong).map(_.head) ++ commit
+    ),
     "merge" -> ((s, commit) => s.merge(Stream.empty) ++ commit),
     "parJoin" -> ((s, commit) => Stream(s, s).parJoin(2) ++ commit),
     "parEvalMap" -> ((s, commit) => s.parEvalMap(2)(Task.pure) ++ commit),
