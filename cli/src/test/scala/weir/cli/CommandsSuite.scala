@@ -11,7 +11,7 @@ class CommandsSuite extends munit.FunSuite:
     val result = weir("--help")
     assertEquals(result.code, 0)
     assert(clue(result.out).contains("  test "))
-    assert(clue(result.out).contains("  bench "))
+    assert(clue(result.out).contains("  relay "))
 
   test("an unknown option is one line that names it, and exit code 2"):
     assertEquals(

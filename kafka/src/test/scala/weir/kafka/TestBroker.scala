@@ -21,7 +21,7 @@ import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializ
 import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
 import scala.util.Try
-import weir.lab.KafkaBroker
+import weir.program.KafkaBroker
 
 /** The broker that all suites of a test JVM share. It ends with the JVM, and leaves no file. */
 object TestBroker:

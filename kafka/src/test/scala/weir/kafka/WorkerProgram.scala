@@ -36,7 +36,7 @@ object WorkerProgram:
     )
 
   def main(arguments: Array[String]): Unit =
-    weir.lab.Attached.attach()
+    weir.program.Attached.attach()
     val Array(what, brokers, protocol, group, topic, results, file) = arguments: @unchecked
     val reading = settings(brokers, GroupProtocol.valueOf(protocol))
     val writing = ProducerSettings(brokers, () => StringSerializer(), () => StringSerializer())

@@ -2,6 +2,8 @@ package weir.lab
 
 import java.io.PrintStream
 
+import weir.program.Attached
+
 /** A measuring JVM's program: `EXPERIMENT SYSTEM key=value...` runs one experiment on one system.
   *
   * It ends when the program that started it does: [[Attached]].

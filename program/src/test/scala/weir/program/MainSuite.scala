@@ -42,6 +42,16 @@ class MainSuite extends munit.FunSuite:
       assertEquals(files.size, 1, s"$name: $of")
       assert(Files.readString(files.head).contains(s"""  name = "$name","""), files.head)
 
+  test("the launcher starts each command with the jars of its module"):
+    val launcher = Files.readString(Checkout.root.resolve("weir"))
+    val rooms =
+      launcher.linesIterator.dropWhile(_ != "rooms() {").takeWhile(_ != "}").mkString("\n")
+    val started = "(?m)^    ([a-z |-]+)\\) echo ([a-z]+) ;;$".r
+      .findAllMatchIn(rooms)
+      .flatMap(line => line.group(1).split('|').map(_.trim -> line.group(2)))
+      .toMap
+    assertEquals(started, Main.table.map((name, of) => name -> of.split('.')(1)).toMap)
+
   private case class Result(code: Int, out: String, err: String)
 
   private def weir(args: String*): Result =

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.clients.PurchaseService
+import weir.cli.purchases.PurchaseService
 import weir.cli.relay.RelayJob
 import weir.kafka.{GroupProtocol, KafkaFailure}
 import weir.program.{BadInput, DurationText, OptionValue}

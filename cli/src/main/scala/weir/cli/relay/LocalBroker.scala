@@ -5,16 +5,12 @@ import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 
 import weir.{Resource, Task}
-import weir.cli.lab.LabModule
-import weir.lab.KafkaBroker
-import weir.program.{BadInput, DurationText}
+import weir.program.{BadInput, DurationText, KafkaBroker, StagedJars}
 
 /** A Kafka of the program's own, in a JVM of its own. All relays share it, and it ends with the
   * last of them, however that ends. Its data stays.
   */
 object LocalBroker:
-  private val module = LabModule("broker", "weir.broker.BrokerProgram")
-
   /** The longest wait for an answer of a broker whose process runs: on a busy machine the answer
     * may take minutes. Nothing waits for a broker that has ended.
     */
@@ -59,8 +55,8 @@ object LocalBroker:
       if !Files.exists(data.resolve("broker")) then note("a broker starts")
       KafkaBroker.in(
         data,
-        module.classPath,
-        KafkaBroker.usualFlags ++ module.flags,
+        StagedJars.broker.classPath,
+        KafkaBroker.usualFlags ++ StagedJars.broker.flags,
         waiting = waited => note(s"a broker starts, for ${DurationText.show(waited)} so far")
       )
     catch

@@ -10,10 +10,10 @@ import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
 
 import weir.{Resource, Schedule, Stream, Task}
-import weir.cli.clients.{PurchaseBook, PurchaseService}
-import weir.cli.lab.LabOptions
+import weir.cli.purchases.{PurchaseBook, PurchaseService}
 import weir.kafka.*
 import weir.program.{Foreground, Result, Text}
+import weir.program.report.RunReport
 
 /** The whole of `weir relay`: finds or starts a broker, and does tasks until none are left. */
 final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWriter):
@@ -40,7 +40,8 @@ final class RelayJob(settings: RelayJob.Settings, out: PrintWriter, err: PrintWr
     Foreground.run(work, stopTime = 5.seconds) match
       case Foreground.Ended.Done(_) =>
         say(summary("done"))
-        LabOptions.Checked(seed = 0, isQuick = false, json = json).hand("relay", results, true)
+        RunReport.of("relay", 0, results).write(json)
+        0
       case Foreground.Ended.Stopped(code, isClean) =>
         say(summary("stopped"))
         say("The same command goes on with the remaining tasks.")

@@ -11,7 +11,7 @@ import weir.program.{Browser, Eventually}
 
 /** The pages in a real browser: how they look, what they load, and that no feed does a thing there.
   *
-  * Screenshots are left in `cli/target/screenshots`, to be looked at.
+  * Screenshots are left in `feeds/target/screenshots`, to be looked at.
   */
 class ReaderBrowserSuite extends FunSuite with Eventually:
   override def munitTimeout: Duration = 3.minutes

@@ -245,7 +245,7 @@ class ReaderServerSuite extends FunSuite with TempFolder:
           "/feeds?show=%ff%zz" -> 400,
           "/reader.js/../../build.sbt" -> 400,
           "/..%2f..%2fbuild.sbt" -> 400,
-          "/weir/cli/Main.class" -> 404
+          "/weir/program/Main.class" -> 404
         )
       do
         val (line, answer) =

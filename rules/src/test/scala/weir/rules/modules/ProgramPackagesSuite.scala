@@ -13,7 +13,8 @@ class ProgramPackagesSuite extends munit.FunSuite:
       Use("store", "parse"),
       Use("store", "run")
     ),
-    "cli" -> Nil
+    "cli" -> Nil,
+    "lab" -> Nil
   )
 
   for (room, known) <- rooms do
