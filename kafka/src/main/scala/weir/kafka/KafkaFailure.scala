@@ -1,5 +1,7 @@
 package weir.kafka
 
+import org.apache.kafka.clients.consumer.{NoOffsetForPartitionException, OffsetOutOfRangeException}
+import org.apache.kafka.common.{KafkaException, TopicPartition}
 import org.apache.kafka.common.config.ConfigException
 import org.apache.kafka.common.errors.{
   AuthenticationException,
@@ -9,20 +11,40 @@ import org.apache.kafka.common.errors.{
   InconsistentGroupProtocolException,
   InvalidTopicException,
   ProducerFencedException,
+  RecordTooLargeException,
   TimeoutException,
   UnknownTopicOrPartitionException,
   UnsupportedVersionException
 }
+import scala.jdk.CollectionConverters.*
 import weir.kafka.consumer.BytesRecord
 
-/** An error of the use of Kafka. The message says what happened, the rule, and what to do. */
+/** An error of the use of Kafka. The message says what happened, the rule, and what to do. Its
+  * cause is the error of Kafka's client.
+  */
 final class KafkaFailure(message: String, cause: Throwable | Null = null)
-    extends RuntimeException(message, cause)
+    extends RuntimeException(message, cause):
+
+  /** Returns true if the brokers do not allow this program to use a topic, a group or a
+    * transactional id. A right may have been taken away for a moment, so a program may try again:
+    *
+    * {{{
+    * val aWhile = Schedule.spaced(10.seconds).upTo(10.minutes)
+    * work.retryWhen(aWhile) { case failure: KafkaFailure => failure.isRefusal; case _ => false }
+    * }}}
+    */
+  def isRefusal: Boolean = KafkaFailure.causes(this).exists(_.isInstanceOf[AuthorizationException])
 
 private[kafka] object KafkaFailure:
   def noTopic(brokers: String, topic: String): KafkaFailure = KafkaFailure(
     s"Kafka at $brokers has no topic '$topic'. Create it first, or check the name."
   )
+
+  def noPartition(brokers: String, topic: String, partition: Int, count: Int): KafkaFailure =
+    KafkaFailure(
+      s"Kafka at $brokers has $count partitions of the topic '$topic'. A record was for partition " +
+        s"$partition. The first is 0."
+    )
 
   /** @param part the key or the value
     */
@@ -83,6 +105,24 @@ private[kafka] object KafkaFailure:
       case _: InvalidTopicException => because(s"does not accept $named as names of topics: $said.")
       case _ if isNoTopic(error) =>
         because(s"has no topic $named. Create it first, or check the name.")
+      case missing: NoOffsetForPartitionException =>
+        because(
+          s"has no committed offset of $who for ${namesOf(missing.partitions)}, and " +
+            "auto.offset.reset is none. Commit one first, or set auto.offset.reset to earliest " +
+            "or latest."
+        )
+      case gone: OffsetOutOfRangeException =>
+        because(
+          s"does not have the records that come next for $who in " +
+            s"${placesOf(gone.offsetOutOfRangePartitions)}: they were deleted before they were " +
+            "read, or the topic was made anew. To go on with the first ones that are there, set " +
+            "auto.offset.reset to earliest."
+        )
+      case _: RecordTooLargeException =>
+        because(
+          s"does not take a record: $said. Make it smaller, or allow it: by max.request.size of " +
+            "the producer, and by max.message.bytes of the topic."
+        )
       case _: TimeoutException =>
         because(
           s"did not answer in time ($said). Check the address, and that it speaks this " +
@@ -91,4 +131,13 @@ private[kafka] object KafkaFailure:
       case _: ConfigException => because(s"cannot be used: $said.")
       case other if other.getCause.isInstanceOf[ConfigException] =>
         because(s"cannot be used: ${other.getCause.nn.getMessage.stripSuffix(".")}.")
+      // A producer that has failed refuses all further calls, by an error that has the first one.
+      case other: KafkaException if other.getCause.isInstanceOf[KafkaException] =>
+        explain(brokers, who, topics)(other.getCause)
       case other => other
+
+  private def namesOf(partitions: java.util.Collection[TopicPartition]): String =
+    partitions.asScala.toVector.map(_.toString).sorted.mkString(", ")
+
+  private def placesOf(offsets: java.util.Map[TopicPartition, java.lang.Long]): String =
+    offsets.asScala.toVector.map((at, offset) => s"$at at offset $offset").sorted.mkString(", ")

@@ -1,7 +1,8 @@
 package weir.kafka
 
 import java.time.Duration as JDuration
-import java.util.concurrent.atomic.AtomicReference
+import java.util.concurrent.atomic.{AtomicReference, LongAdder}
+import java.util.concurrent.{ExecutionException, FutureTask, TimeUnit, TimeoutException}
 import org.apache.kafka.clients.producer.{
   Callback,
   KafkaProducer as Client,
@@ -22,6 +23,7 @@ import weir.{Resource, Stream, Task}
   * }}}
   */
 final class KafkaProducer[K, V] private (client: Producer[Any, Any], brokers: String):
+  private val (begun, ended) = (LongAdder(), LongAdder())
 
   /** Writes the record, and returns its partition and offset.
     *
@@ -73,10 +75,15 @@ final class KafkaProducer[K, V] private (client: Producer[Any, Any], brokers: St
 
   /** Blocks if the client has no room, or does not know the topic yet. */
   private def begin[A](of: A, record: ProducerRecord[?, ?]): KafkaProducer.Pending[A] =
-    val pending = KafkaProducer.Pending(of, failure(record.topic))
+    val pending = KafkaProducer.Pending(of, failure(record.topic), ended)
     try client.send(record.asInstanceOf[ProducerRecord[Any, Any]], pending): Unit
     catch case error: Exception => throw failure(record.topic)(error)
+    begun.increment()
     pending
+
+  /** Sends the records that are left. Without one it waits for nothing. */
+  private def close(): Unit =
+    KafkaProducer.close(client, if begun.sum == ended.sum then JDuration.ZERO else KafkaProducer.closeTime)
 
   private def failure(topic: String): Throwable => Throwable =
     KafkaFailure.explain(brokers, "this producer", Set(topic))
@@ -84,13 +91,17 @@ final class KafkaProducer[K, V] private (client: Producer[Any, Any], brokers: St
 object KafkaProducer:
   private val closeTime = JDuration.ofSeconds(10)
 
+  /** The client's own threads may need a moment to end. */
+  private val graceMillis = 500L
+
   /** Opens a producer. Its release sends the records that are left. **Fails** with a
     * [[KafkaFailure]] if the settings cannot be used.
     */
   def resource[K, V](settings: ProducerSettings[K, V]): Resource[KafkaProducer[K, V]] =
     Resource
-      .make(Task.delay(open(settings, None)))(client => Task.delay(client.close(closeTime)))
-      .map(client => new KafkaProducer(client, settings.brokers))
+      .make(Task.delay(new KafkaProducer[K, V](open(settings, None), settings.brokers)))(producer =>
+        Task.delay(producer.close())
+      )
 
   private[kafka] def open(
       settings: ProducerSettings[?, ?],
@@ -110,6 +121,18 @@ object KafkaProducer:
           catch case later: Exception => failure.addSuppressed(later)
         throw failure
 
+  /** Closes the client within `time`, or not much later. It does so on another thread, since the
+    * client itself waits up to `request.timeout.ms` for a broker that has taken its connection and
+    * is silent.
+    */
+  private[kafka] def close(client: Producer[Any, Any], time: JDuration): Unit =
+    val closing = FutureTask(() => client.close(time), ())
+    Thread.ofPlatform().daemon().name("weir-kafka-close").start(closing): Unit
+    try closing.get(time.toMillis + graceMillis, TimeUnit.MILLISECONDS)
+    catch
+      case _: TimeoutException => ()
+      case error: ExecutionException => throw error.getCause
+
   /** A record in flight. The client's thread completes it; one fiber waits for that.
     *
     * {{{
@@ -117,10 +140,12 @@ object KafkaProducer:
     *           +--ended--> Ended
     * }}}
     */
-  private final class Pending[A](of: A, failure: Throwable => Throwable) extends Callback:
+  private final class Pending[A](of: A, failure: Throwable => Throwable, count: LongAdder)
+      extends Callback:
     private val state = AtomicReference[AnyRef | Null](null)
 
     def onCompletion(metadata: RecordMetadata, error: Exception | Null): Unit =
+      count.increment()
       val ended = Ended(if error == null then Right(metadata) else Left(failure(error)))
       state.getAndSet(ended) match
         case waiter: Waiter => waiter.resume(ended.result)

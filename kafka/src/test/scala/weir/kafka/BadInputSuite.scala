@@ -1,12 +1,15 @@
 package weir.kafka
 
 import java.io.{ByteArrayOutputStream, DataInputStream, DataOutputStream}
-import java.net.Socket
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.net.{InetAddress, ServerSocket, Socket}
 import org.apache.kafka.clients.consumer.KafkaConsumer as Client
 import org.apache.kafka.clients.producer.ProducerRecord
+import org.apache.kafka.common.errors.RecordTooLargeException
 import org.apache.kafka.common.serialization.{IntegerDeserializer, StringDeserializer}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import weir.{Schedule, Task}
 
 /** Each mistake is one clear error, within ten seconds. */
 class BadInputSuite extends KafkaSuite:
@@ -44,25 +47,47 @@ class BadInputSuite extends KafkaSuite:
     val message = failure(topic = "no topic")
     assert(message.contains("no topic"), message)
 
-  test("wrong credentials"):
-    def settings(password: String) = TestBroker
-      .settings()
-      .copy(
-        brokers = TestBroker.saslAddress,
-        properties = Map(
-          "security.protocol" -> "SASL_PLAINTEXT",
-          "sasl.mechanism" -> "PLAIN",
-          "sasl.jaas.config" ->
-            ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
-              s"username=\"weir\" password=\"$password\";")
-        )
+  private def saslSettings(password: String) = TestBroker
+    .settings()
+    .copy(
+      brokers = TestBroker.saslAddress,
+      properties = Map(
+        "security.protocol" -> "SASL_PLAINTEXT",
+        "sasl.mechanism" -> "PLAIN",
+        "sasl.jaas.config" ->
+          ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
+            s"username=\"weir\" password=\"$password\";")
       )
-    val message = failure(settings("wrong"))
+    )
+
+  test("wrong credentials"):
+    val message = failure(saslSettings("wrong"))
     assert(message.contains("refused the credentials"), message)
     val topic = TestBroker.topic(1)
     TestBroker.fill(topic, 1, keys = 1)
-    val read = KafkaConsumer(settings("right")).records(Set(topic), TestBroker.name("group"))
+    val read = KafkaConsumer(saslSettings("right")).records(Set(topic), TestBroker.name("group"))
     assertEquals(read.take(1).count.runSync(), 1L)
+
+  test("a right that is taken away for a moment is a refusal, after which a run may begin again"):
+    val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))
+    TestBroker.fill(topic, 20, keys = 20)
+    val refusals = ConcurrentLinkedQueue[KafkaFailure]()
+    val work = KafkaConsumer(saslSettings("right"))
+      .records(Set(topic), group)
+      .parEvalMapByKey(4)(_ => Task.unit)
+      .drain
+      .retryWhen(Schedule.spaced(50.millis)) {
+        case failure: KafkaFailure => failure.isRefusal && refusals.add(failure)
+        case _ => false
+      }
+    during(work):
+      eventually("all is committed")(TestBroker.committedCount(group, topic) == 20)
+      TestBroker.withoutReading("weir", topic):
+        eventually("nothing is refused")(!refusals.isEmpty)
+        TestBroker.fill(topic, 20, keys = 20)
+      eventually("the rest is committed")(TestBroker.committedCount(group, topic) == 40)
+    val message = refusals.peek.getMessage
+    assert(message.contains(s"does not allow the group '$group' to use '$topic'"), message)
 
   test("a broker that speaks another security protocol"):
     val settings = TestBroker
@@ -148,7 +173,67 @@ class BadInputSuite extends KafkaSuite:
         .use(_.send(ProducerRecord("no-such-topic", "k", "v")))
         .runSync()
     )
-    assert(error.getMessage.contains("no-such-topic"), error.getMessage)
+    assert(error.getMessage.contains("has no topic 'no-such-topic'"), error.getMessage)
+
+  private def exactlyOnce(writing: ProducerSettings[String, String])(
+      record: ProducerRecord[String, String]
+  ): Task[Any] =
+    val (topic, name) = (TestBroker.topic(1), TestBroker.name("group"))
+    TestBroker.fill(topic, 1, keys = 1)
+    ExactlyOnce(TestBroker.settings(), writing, name)
+      .run(Set(topic), name, parallelism = 1)(_ => Task.pure(List(record)))
+      .head
+
+  test("a topic or a partition to write to in a transaction that is not there"):
+    val writing = TestBroker.producerSettings.copy(connectTimeout = 1.second)
+    val topic = TestBroker.topic(2)
+    for (record, expected) <- List(
+        ProducerRecord("no-such-topic", "k", "v") -> "has no topic 'no-such-topic'",
+        ProducerRecord(topic, 2, "k", "v") -> s"has 2 partitions of the topic '$topic'"
+      )
+    do
+      val error = intercept[KafkaFailure](exactlyOnce(writing)(record).runSync())
+      assert(error.getMessage.contains(expected), error.getMessage)
+
+  /** It takes connections, and never answers. */
+  private def withSilentPort[A](body: String => A): A =
+    val server = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
+    try body(s"127.0.0.1:${server.getLocalPort}")
+    finally server.close()
+
+  for what <- List("a producer", "a consumer", "a transaction") do
+    test(s"a port that takes connections and is silent: $what"):
+      val limit = Tier(1.second, 8.seconds)
+      withSilentPort: address =>
+        val writing = TestBroker.producerSettings.copy(brokers = address, connectTimeout = limit)
+        val reading = TestBroker.settings().copy(brokers = address, connectTimeout = limit)
+        val record = ProducerRecord("topic", "k", "v")
+        val start = System.nanoTime()
+        val error = intercept[KafkaFailure](what match
+          case "a producer" => KafkaProducer.resource(writing).use(_.send(record)).runSync()
+          case "a consumer" => KafkaConsumer(reading).records(Set("topic"), "group").head.runSync()
+          case _ => exactlyOnce(writing)(record).runSync())
+        val took = (System.nanoTime() - start).nanos
+        assert(took < 10.seconds, s"$took")
+        assert(error.getMessage.startsWith(s"Kafka at $address did not answer in time"), s"$error")
+
+  test("a record that is too long is one, also in a transaction"):
+    val writing = TestBroker.producerSettings.copy(properties = Map("max.request.size" -> "5000"))
+    val record = ProducerRecord(TestBroker.topic(1), "k", "v" * 10_000)
+    for work <- List(
+        KafkaProducer.resource(writing).use(_.send(record)),
+        exactlyOnce(writing)(record)
+      )
+    do
+      val error = intercept[KafkaFailure](work.runSync())
+      assert(error.getMessage.contains("max.request.size of the producer"), error.getMessage)
+      assert(error.getCause.isInstanceOf[RecordTooLargeException], s"${error.getCause}")
+
+  test("a group that has committed nothing, without a place to begin"):
+    val settings = TestBroker.settings().copy(properties = Map("auto.offset.reset" -> "none"))
+    val topic = TestBroker.topic(1)
+    val message = failure(settings, topic)
+    assert(message.contains(s"for $topic-0, and auto.offset.reset is none"), message)
 
   test("settings that contradict each other are refused before anything is opened"):
     val late = intercept[IllegalArgumentException](

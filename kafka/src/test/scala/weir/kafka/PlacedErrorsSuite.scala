@@ -178,7 +178,8 @@ class PlacedErrorsSuite extends KafkaSuite:
         isGone.countDown()
         ended.get(60, java.util.concurrent.TimeUnit.SECONDS) match
           case weir.Outcome.Failed(error) =>
-            assert(error.isInstanceOf[OffsetOutOfRangeException], s"$error")
+            assert(error.getMessage.contains(s"at offset "), s"$error")
+            assert(error.getCause.isInstanceOf[OffsetOutOfRangeException], s"$error")
           case other => fail(s"$other")
       finally cancel()
       assert(done.size >= buffered, s"only ${done.size} were done")

@@ -16,7 +16,9 @@ import org.apache.kafka.clients.admin.{
 import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerConfig, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.acl.{AccessControlEntry, AclBinding, AclOperation, AclPermissionType}
 import org.apache.kafka.common.config.ConfigResource
+import org.apache.kafka.common.resource.{PatternType, ResourcePattern, ResourceType}
 import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializer}
 import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
@@ -104,6 +106,16 @@ object TestBroker:
     val resource = ConfigResource(ConfigResource.Type.GROUP, group)
     admin.incrementalAlterConfigs(java.util.Map.of(resource, changes)).all.get(): Unit
 
+  /** While `body` runs, the user must not read the topic. */
+  def withoutReading[A](user: String, topic: String)(body: => A): A =
+    val denied = AclBinding(
+      ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
+      AccessControlEntry(s"User:$user", "*", AclOperation.READ, AclPermissionType.DENY)
+    )
+    admin.createAcls(java.util.List.of(denied)).all.get(): Unit
+    try body
+    finally admin.deleteAcls(java.util.List.of(denied.toFilter)).all.get(): Unit
+
   def members(group: String): Int =
     admin.describeConsumerGroups(java.util.List.of(group)).all.get.get(group).members.size
 
@@ -181,6 +193,9 @@ object TestBroker:
       "listener.name.secret.plain.sasl.jaas.config" ->
         ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
           "user_weir=\"right\";"),
+      "authorizer.class.name" -> "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+      "allow.everyone.if.no.acl.found" -> "true",
+      "super.users" -> "User:ANONYMOUS",
       "group.min.session.timeout.ms" -> "500",
       "group.consumer.min.session.timeout.ms" -> "500",
       "group.consumer.session.timeout.ms" -> "4000",

@@ -199,6 +199,7 @@ private[kafka] object TransactionLoop:
     val transactions = Transactions(
       () => KafkaProducer.open(writing, Some(transactionalId)),
       writing.transactionTimeout,
+      writing.brokers,
       explain
     )
     try

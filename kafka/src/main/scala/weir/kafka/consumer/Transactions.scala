@@ -16,7 +16,7 @@ import org.apache.kafka.common.errors.{
 import org.apache.kafka.common.{KafkaException, TopicPartition}
 import scala.concurrent.duration.DurationInt
 import weir.Task
-import weir.kafka.KafkaFailure
+import weir.kafka.{KafkaFailure, KafkaProducer}
 import weir.kafka.KafkaFailure.causes
 
 /** The transactions of a transactional id, one after the other. The brokers may be away for as long
@@ -39,6 +39,7 @@ import weir.kafka.KafkaFailure.causes
 private[kafka] final class Transactions(
     open: () => Producer[Any, Any],
     timeout: Duration,
+    brokers: String,
     explain: Throwable => Throwable
 ):
   import Transactions.*
@@ -62,7 +63,8 @@ private[kafka] final class Transactions(
       if error == null then written = Written.Committed
       else if mayGoOn(error) && abort(error).await then
         if causes(error).exists(Commits.isOfGroup) then written = Written.Refused
-        else if causes(error).exists(isPassing) && haveTargets(records).await then
+        else if causes(error).exists(isPassing) then
+          checkTargets(records).await
           Task.sleep(100.millis).await
         else throw explain(error)
       else if System.currentTimeMillis() - beginMillis < timeout.toMillis then throw explain(error)
@@ -107,15 +109,20 @@ private[kafka] final class Transactions(
         false
   }
 
-  /** Returns true unless a topic, or a partition of it, does not exist: brokers that are away
-    * cannot be told from that by the error of a send.
+  /** **Fails** if a topic to write to, or a partition of it, does not exist. By the error of a send
+    * that cannot be told from a broker that is away.
     */
-  private def haveTargets(records: Iterable[ProducerRecord[?, ?]]): Task[Boolean] =
+  private def checkTargets(records: Iterable[ProducerRecord[?, ?]]): Task[Unit] =
     Task.uninterruptible {
-      records.groupMapReduce(_.topic)(partitionOf)(math.max).forall { (topic, last) =>
-        try client.partitionsFor(topic).size > last
-        catch case error: TimeoutException => !KafkaFailure.isNoTopic(error)
-      }
+      for (topic, last) <- records.groupMapReduce(_.topic)(partitionOf)(math.max) do
+        try
+          val count = client.partitionsFor(topic).size
+          if count <= last then throw KafkaFailure.noPartition(brokers, topic, last, count)
+        catch
+          case error: KafkaException if KafkaFailure.isNoTopic(error) =>
+            throw KafkaFailure.noTopic(brokers, topic)
+          case _: TimeoutException => ()
+          case error: KafkaException => throw explain(error)
     }
 
   private def partitionOf(record: ProducerRecord[?, ?]): Int =
@@ -123,7 +130,7 @@ private[kafka] final class Transactions(
 
   private def reopen(): Task[Unit] = Task.direct {
     Task.uninterruptible {
-      client.close(Duration.ZERO)
+      abandon()
       client = open()
     }.await
     untilAnswered(() => client.initTransactions()).await
@@ -140,9 +147,11 @@ private[kafka] final class Transactions(
   }
 
   /** Aborts an open transaction if the brokers answer. */
-  def close(): Unit = client.close(Duration.ofSeconds(10))
+  def close(): Unit = KafkaProducer.close(client, Duration.ofSeconds(10))
 
-  def abandon(): Unit = client.close(Duration.ZERO)
+  /** **Waits** for no broker.
+    */
+  def abandon(): Unit = KafkaProducer.close(client, Duration.ZERO)
 
 private[kafka] object Transactions:
   enum Written:
