@@ -41,7 +41,9 @@ private[kafka] final class Commits(
   private var metadataLimit = limitBytes
   private var failure: Throwable | Null = null
 
-  private var underWay = false
+  /** The number of commits that have no answer yet; the latest that was sent, and when. */
+  private var underWay = 0
+  private var latest = Vector.empty[ToCommit]
   private var begunNanos = 0L
 
   /** The time at which the next commit is due by the interval. */
@@ -53,7 +55,13 @@ private[kafka] final class Commits(
   /** The end of all waiting after a stop; -1 before. */
   private var stopNanos = -1L
 
-  def isUnderWay: Boolean = underWay
+  def isUnderWay: Boolean = underWay > 0
+
+  /** Returns true if the broker may have stalled. It answers commits in their order. So the next one
+    * does not wait for the answer to this one: the broker may find it before it finds that the
+    * members of the group have been silent for too long.
+    */
+  private def isLate: Boolean = age.compareTo(Commits.lateTime) >= 0
 
   /** Returns true if no later commit can succeed. */
   def hasFailed: Boolean = failure != null
@@ -75,29 +83,40 @@ private[kafka] final class Commits(
     */
   def beginIfDue(assignments: Collection[Assignment]): Unit =
     if failure != null then throw failure
-    if !underWay && isDue(assignments) then
+    if (!isUnderWay || isLate) && isDue(assignments) then
       begunNanos = System.nanoTime()
       nextNanos = begunNanos + interval.toNanos
       val all = toCommit(assignments)
-      if all.nonEmpty then
-        underWay = true
-        try
-          consumer.commitAsync(
-            offsets(all),
-            (_, error) =>
-              underWay = false
-              if error == null then hasCommitted(all)
-              else if isPassing(error) then beginAgainAfter(Commits.retryTime)
-              else failure = error
-          )
-        catch
-          // If the coordinator is not known, the client looks for it. A wake-up ends that.
-          case _: WakeupException =>
-            underWay = false
-            beginAgainAfter(Duration.ZERO)
-          case error: Exception if isPassing(error) =>
-            underWay = false
-            beginAgainAfter(Commits.retryTime)
+      if all.nonEmpty && !(isUnderWay && isLatest(all)) then begin(all)
+
+  private def isLatest(all: Vector[ToCommit]): Boolean =
+    all.map(_.assignment) == latest.map(_.assignment) &&
+      all.map(_.progress) == latest.map(_.progress)
+
+  private def begin(all: Vector[ToCommit]): Unit =
+    var isOver = false // the client may call back, and throw too
+    def ended(): Unit =
+      if !isOver then underWay -= 1
+      isOver = true
+    underWay += 1
+    latest = all
+    try
+      consumer.commitAsync(
+        offsets(all),
+        (_, error) =>
+          ended()
+          if error == null then hasCommitted(all)
+          else if isPassing(error) then beginAgainAfter(Commits.retryTime)
+          else failure = error
+      )
+    catch
+      // If the coordinator is not known, the client looks for it. A wake-up ends that.
+      case _: WakeupException =>
+        ended()
+        beginAgainAfter(Duration.ZERO)
+      case error: Exception if isPassing(error) =>
+        ended()
+        beginAgainAfter(Commits.retryTime)
 
   /** As `commitNow`, if one is due. */
   def commitIfDue(assignments: Collection[Assignment], time: Duration): Unit =
@@ -214,6 +233,9 @@ private[kafka] object Commits:
     * client's queue as long.
     */
   private val tryTime: Duration = Duration.ofSeconds(3)
+
+  /** A commit that takes so long is a sign of a broker that stalls. */
+  private val lateTime: Duration = Duration.ofMillis(500)
 
   /** After a commit that failed. A broker that is away is not asked all the time. */
   private val retryTime: Duration = Duration.ofMillis(100)

@@ -90,6 +90,26 @@ class PollLoopSuite extends FunSuite:
     val under = consumer.polls.asScala.collect { case (time, true) => time }
     assert(under.size >= 10 && under.forall(_.compareTo(pollTime) < 0), s"$under")
 
+  test("a broker that stalls is sent what is done meanwhile, each thing once"):
+    val sent = ConcurrentLinkedQueue[Long]()
+    val consumer = new PollingConsumer(1, 3):
+      override def commitAsync(
+          offsets: JMap[TopicPartition, OffsetAndMetadata],
+          callback: OffsetCommitCallback
+      ): Unit = sent.add(offsets.get(all.head).offset): Unit
+    val target = MergedTarget()
+    running(consumer, options.copy(commitInterval = Duration.ofMillis(1)), target): _ =>
+      val assignment = target.queue.take().assignment
+      for offset <- 0 to 2 do
+        assert(assignment.tryStart())
+        assignment.done(offset)
+        eventually(s"$offset is not committed")(sent.contains(offset + 1L))
+      val before = consumer.polls.size
+      eventually("it does not poll")(consumer.polls.size > before + 1200)
+      val found = sent.asScala.toVector // before the commit of the stop
+      assertEquals(found.distinct, found)
+      assertEquals(found.lastOption, Some(3L))
+
   test("what transactions commit has no limit"):
     val target = MergedTarget()
     running(PollingConsumer(1, 40), options.copy(commits = false), target)(_ => readAll(target, 40))
