@@ -20,10 +20,11 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   partition is paused. A poll that has begun before may bring `max.poll.records` more, which are
   *   2,000 here
   * @param bufferBytes
-  *   the number of bytes that waiting records may take, over all partitions of this member,
-  *   estimated from the average of the last polls. Each partition has an equal share. If there are
-  *   many partitions, or long records, fewer records of each wait. Each partition may exceed its
-  *   share by one poll
+  *   the number of bytes that waiting records may take, over all partitions of this member: those
+  *   that Kafka's client has fetched, and those that wait for the stream, estimated from the
+  *   average of the last polls. Each partition has an equal share. If there are many partitions, or
+  *   long records, less is fetched of each at a time (`max.partition.fetch.bytes`), and fewer
+  *   records of each wait. One poll may exceed it, and one batch of records of a partition
   * @param commitInterval
   *   the longest time for which a record that is done stays uncommitted
   * @param uncommittedLimit
@@ -99,8 +100,21 @@ final case class ConsumerSettings[K, V](
     val session = properties.get(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG).flatMap(_.toLongOption)
     Duration.ofMillis(session.fold(2000L)(millis => math.min(2000, math.max(1, millis / 2))))
 
-  private[kafka] def toKafka(group: String): HashMap[String, AnyRef] =
+  /** Returns the number of bytes to fetch of a partition at a time. Kafka's client holds what it
+    * has fetched of each partition until a poll takes it: a quarter of `bufferBytes` is for that.
+    */
+  private[kafka] def fetchBytes(partitions: Int): Int =
+    val share = bufferBytes / 4 / math.max(1, partitions)
+    math.max(1, math.min(ConsumerConfig.DEFAULT_MAX_PARTITION_FETCH_BYTES, share))
+
+  /** @param partitions
+    *   the number of partitions that this member may get
+    */
+  private[kafka] def toKafka(group: String, partitions: Int = 1): HashMap[String, AnyRef] =
     val all = HashMap[String, AnyRef]()
+    val mostBytes = math.max(1, math.min(ConsumerConfig.DEFAULT_FETCH_MAX_BYTES, bufferBytes / 4))
+    all.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, mostBytes.toString)
+    all.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, fetchBytes(partitions).toString)
     all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest")
     all.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false")
     if groupProtocol == GroupProtocol.Classic then

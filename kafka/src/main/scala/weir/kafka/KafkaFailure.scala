@@ -29,7 +29,7 @@ final class KafkaFailure(message: String, cause: Throwable | Null = null)
     * transactional id. A right may have been taken away for a moment, so a program may try again:
     *
     * {{{
-    * val aWhile = Schedule.spaced(10.seconds).upTo(10.minutes)
+    * val aWhile = Schedule.spaced(10.seconds).upTo(10.minutes).resetAfter(1.minute)
     * work.retryWhen(aWhile) { case failure: KafkaFailure => failure.isRefusal; case _ => false }
     * }}}
     */
@@ -42,8 +42,8 @@ private[kafka] object KafkaFailure:
 
   def noPartition(brokers: String, topic: String, partition: Int, count: Int): KafkaFailure =
     KafkaFailure(
-      s"Kafka at $brokers has $count partitions of the topic '$topic'. A record was for partition " +
-        s"$partition. The first is 0."
+      s"Kafka at $brokers has $count partitions of the topic '$topic', from 0 on. A record was " +
+        s"for partition $partition."
     )
 
   /** @param part the key or the value

@@ -83,7 +83,8 @@ final class KafkaProducer[K, V] private (client: Producer[Any, Any], brokers: St
 
   /** Sends the records that are left. Without one it waits for nothing. */
   private def close(): Unit =
-    KafkaProducer.close(client, if begun.sum == ended.sum then JDuration.ZERO else KafkaProducer.closeTime)
+    val isIdle = begun.sum == ended.sum
+    KafkaProducer.close(client, if isIdle then JDuration.ZERO else KafkaProducer.closeTime)
 
   private def failure(topic: String): Throwable => Throwable =
     KafkaFailure.explain(brokers, "this producer", Set(topic))

@@ -12,7 +12,8 @@ import weir.Task
 /** A member of a group in a process of its own, to be killed. It writes a line for each record that
   * it has done, `micros key value`, in one write each, which a kill does not undo.
   *
-  * Its arguments: what to do (`keyed` or `exactly-once`), brokers, protocol, group, topic, the
+  * Its arguments: what to do (`keyed`, `exactly-once`, or `usual`: with the settings that a program
+  * has by default, and long values that it does not write), brokers, protocol, group, topic, the
   * topic for results or `-`, a file.
   */
 object WorkerProgram:
@@ -53,6 +54,14 @@ object WorkerProgram:
         KafkaConsumer(reading)
           .records(Set(topic), group)
           .parEvalMapByKey(parallelism)(work)
+          .drain
+          .runSync()
+      case "usual" =>
+        val usual =
+          ConsumerSettings(brokers, () => StringDeserializer(), () => StringDeserializer())
+        KafkaConsumer(usual.copy(groupProtocol = GroupProtocol.valueOf(protocol)))
+          .records(Set(topic), group)
+          .parEvalMapByKey(parallelism)(_ => Task.sleep(1.milli))
           .drain
           .runSync()
       case "exactly-once" =>

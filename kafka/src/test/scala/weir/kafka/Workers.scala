@@ -10,7 +10,8 @@ final class Workers(
     group: String,
     topic: String,
     results: String = "-",
-    brokers: String = TestBroker.address
+    brokers: String = TestBroker.address,
+    memory: String = "128m"
 ) extends AutoCloseable:
   private val folder = Files.createTempDirectory("weir-workers-")
   private var started = Vector.empty[Workers.Worker]
@@ -20,7 +21,7 @@ final class Workers(
     Files.createFile(file): Unit
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val quickStart = sys.props.get("weir.child").toSeq.flatMap(_.split(" "))
-    val command = (Seq(java, "-Xmx128m") ++ quickStart) ++ Seq(
+    val command = (Seq(java, s"-Xmx$memory") ++ quickStart) ++ Seq(
       "-cp",
       sys.props("java.class.path"),
       "weir.kafka.WorkerProgram",

@@ -176,6 +176,9 @@ private[kafka] final class Assignment(
   def mostBuffered(records: Int, bytes: Int): Long =
     math.max(1, math.min(records.toLong, bytes / recordBytes))
 
+  /** About the memory of the records that have not been handed out. */
+  def bufferedBytes: Long = buffered * recordBytes
+
   /** Returns the elements of `records` to hand out. Returns null if the offsets have gone back:
     * this assignment knows nothing of such records.
     */

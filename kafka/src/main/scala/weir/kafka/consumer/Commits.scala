@@ -57,8 +57,8 @@ private[kafka] final class Commits(
 
   def isUnderWay: Boolean = underWay > 0
 
-  /** Returns true if the broker may have stalled. It answers commits in their order. So the next one
-    * does not wait for the answer to this one: the broker may find it before it finds that the
+  /** Returns true if the broker may have stalled. It answers commits in their order. So the next
+    * one does not wait for the answer to this one: the broker may find it before it finds that the
     * members of the group have been silent for too long.
     */
   private def isLate: Boolean = age.compareTo(Commits.lateTime) >= 0

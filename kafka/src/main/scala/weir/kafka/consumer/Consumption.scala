@@ -2,7 +2,7 @@ package weir.kafka.consumer
 
 import java.time.Duration as JDuration
 import java.util.List as JList
-import org.apache.kafka.clients.consumer.{Consumer, KafkaConsumer as Client}
+import org.apache.kafka.clients.consumer.{CloseOptions, Consumer, KafkaConsumer as Client}
 import org.apache.kafka.common.serialization.ByteArrayDeserializer
 import scala.concurrent.duration.FiniteDuration
 import weir.kafka.{CommittableRecord, ConsumerSettings, KafkaFailure, UndecodableRecord}
@@ -56,42 +56,56 @@ private[kafka] object Consumption:
     require(topics.nonEmpty, "KafkaConsumer: there was no topic. Give one at least.")
     require(group.nonEmpty, "KafkaConsumer: the group was empty. Name one.")
     val explain = KafkaFailure.explain(settings.brokers, s"the group '$group'", topics)
-    val consumer =
-      try Client(settings.toKafka(group), ByteArrayDeserializer(), ByteArrayDeserializer())
-      catch case error: Exception => throw explain(error)
-    val options = PollOptions(
-      topics = topics,
-      group = group,
-      bufferRecords = settings.bufferRecords,
-      bufferBytes = settings.bufferBytes,
-      commits = commits,
-      commitInterval = toJava(settings.commitInterval),
-      uncommittedLimit = settings.uncommittedLimit,
-      metadataLimitBytes = settings.metadataLimitBytes,
-      revokeDeadline = toJava(settings.revokeDeadline),
-      sleepTime = settings.sleepTime,
-      explain = explain
-    )
     try
-      topics.foreach(findTopic(consumer, _, settings))
+      val (consumer, fetchBytes) = open(settings, topics, group)
+      val options = PollOptions(
+        topics = topics,
+        group = group,
+        bufferRecords = settings.bufferRecords,
+        bufferBytes = settings.bufferBytes,
+        fetchBytes = fetchBytes,
+        commits = commits,
+        commitInterval = toJava(settings.commitInterval),
+        uncommittedLimit = settings.uncommittedLimit,
+        metadataLimitBytes = settings.metadataLimitBytes,
+        revokeDeadline = toJava(settings.revokeDeadline),
+        sleepTime = settings.sleepTime,
+        explain = explain
+      )
       val loop = PollLoop(consumer, options, target)
       loop.start()
       loop
+    catch case error: Exception => throw explain(error)
+
+  /** Looks for the topics. Their partitions decide how much to fetch of each, which is a property
+    * of the client: another one is made if there are many.
+    */
+  private def open(settings: ConsumerSettings[?, ?], topics: Set[String], group: String) =
+    def client(partitions: Int) =
+      Client(settings.toKafka(group, partitions), ByteArrayDeserializer(), ByteArrayDeserializer())
+    def close(made: Consumer[?, ?]) = made.close(CloseOptions.timeout(JDuration.ZERO))
+    val first = client(1)
+    try
+      val count = topics.toVector.map(countPartitions(first, _, settings)).sum
+      val bytes = settings.fetchBytes(count)
+      if bytes == settings.fetchBytes(1) then (first, bytes)
+      else
+        close(first)
+        (client(count), bytes)
     catch
       case error: Exception =>
-        consumer.close(
-          org.apache.kafka.clients.consumer.CloseOptions.timeout(JDuration.ZERO)
-        )
-        throw explain(error)
+        close(first)
+        throw error
 
-  private def findTopic(
+  private def countPartitions(
       consumer: Consumer[?, ?],
       topic: String,
       settings: ConsumerSettings[?, ?]
-  ): Unit =
+  ): Int =
     val partitions = consumer.partitionsFor(topic, toJava(settings.connectTimeout))
     if partitions == null || partitions.isEmpty then
       throw KafkaFailure.noTopic(settings.brokers, topic)
+    partitions.size
 
   private def toJava(time: FiniteDuration): JDuration = JDuration.ofNanos(time.toNanos)
 

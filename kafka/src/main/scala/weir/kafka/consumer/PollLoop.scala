@@ -160,7 +160,7 @@ private[kafka] final class PollLoop(
     * the reader wakes it.
     */
   private def pauseAndResume(): Unit =
-    val bytes = options.bufferBytes / math.max(1, owned.size)
+    val bytes = mostBytesOfEach
     owned.forEach { (partition, assignment) =>
       val most = assignment.mostBuffered(options.bufferRecords, bytes)
       if !assignment.isPaused && assignment.buffered >= most then
@@ -170,6 +170,19 @@ private[kafka] final class PollLoop(
         assignment.resume()
         consumer.resume(JList.of(partition))
     }
+
+  /** Returns the number of bytes of each partition that may wait here. Of its share of
+    * `bufferBytes`, one fetch is for what the client has, and one for what a poll adds once that
+    * number is reached.
+    */
+  private def mostBytesOfEach: Int =
+    var all = 0L
+    owned.values.forEach(all += _.bufferedBytes)
+    val fetched = options.fetchBytes.toLong * owned.size
+    if all >= math.max(options.bufferBytes / 2, options.bufferBytes - fetched) then 0
+    else
+      val share = options.bufferBytes / math.max(1, owned.size)
+      math.max(share / 2, share - 2 * options.fetchBytes)
 
   private def deliver(records: PolledRecords): Unit =
     val wentBack = HashSet[TopicPartition]()
@@ -316,7 +329,9 @@ private[kafka] final class PollLoop(
 
 private type PolledRecords = ConsumerRecords[Array[Byte], Array[Byte]]
 
-/** @param pollTime
+/** @param fetchBytes
+  *   the number of bytes that the client fetches of a partition at a time
+  * @param pollTime
   *   the time for which a poll waits for records
   * @param revokeDeadline
   *   the time for which a revoke waits for the records in flight and for the commit after them
@@ -336,6 +351,7 @@ private[kafka] final case class PollOptions(
     group: String,
     bufferRecords: Int,
     bufferBytes: Int,
+    fetchBytes: Int,
     commits: Boolean,
     commitInterval: Duration,
     uncommittedLimit: Int,

@@ -28,6 +28,7 @@ class PollLoopSuite extends FunSuite:
     group = "group",
     bufferRecords = 1000,
     bufferBytes = 1 << 20,
+    fetchBytes = 1000,
     commits = true,
     commitInterval = Duration.ofHours(1),
     uncommittedLimit = 10,
@@ -401,11 +402,12 @@ class PollLoopSuite extends FunSuite:
       for turn <- pieces.grouped(2) do assertEquals(turn.map(_.head).toSet, Set(0, 1))
 
   test("the partitions share the bytes that may wait"):
+    // Two fetches are the client's.
     // 200 bytes for each of the 30 records of a partition: 6,000 of it, 24,000 of four.
     for (partitions, isPaused) <- List(1 -> false, 4 -> true) do
       val consumer = PollingConsumer(partitions, 30)
       val target = MergedTarget()
-      running(consumer, options.copy(bufferBytes = 8000), target): loop =>
+      running(consumer, options.copy(bufferBytes = 9000), target): loop =>
         for _ <- 1 to partitions do target.queue.take(): Unit
         val before = consumer.polls.size
         loop.wake()
