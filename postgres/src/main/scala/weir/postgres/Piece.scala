@@ -1,6 +1,6 @@
 package weir.postgres
 
-import weir.postgres.split.Place
+import weir.postgres.split.{Place, Tokens}
 
 /** A part of a script: a statement, or a part of any size of the data of a `COPY … FROM STDIN`.
   *
@@ -38,6 +38,12 @@ object Piece:
       jumps: List[Jump] = Nil
   ) extends Piece:
     def sizeBytes: Int = text.length
+
+    /** Returns the first words of the statement, at most `count`, in upper case: `CREATE`, `TABLE`,
+      * `PUBLIC`. Comments and parentheses that open before them are passed over; the first token
+      * that is no unquoted word ends them.
+      */
+    def leadingWords(count: Int): List[String] = Tokens.leading(text, count)
 
     /** Returns the position in the script of a character of the text. Characters are counted from
       * 1, as in the server's error positions. One past the end is the place after the last

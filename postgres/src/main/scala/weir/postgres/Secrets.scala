@@ -1,7 +1,7 @@
 package weir.postgres
 
 import java.util.regex.{Matcher, Pattern}
-import weir.postgres.split.SqlLiteral
+import weir.postgres.split.{SqlLiteral, SqlText}
 
 /** Hides probable secrets in SQL, in addresses of databases and in messages of servers.
   *
@@ -60,7 +60,8 @@ object Secrets:
 
   /** Returns the ranges of the secrets, in order. They do not overlap. */
   private[postgres] def ranges(text: String): Vector[Range] =
-    val found = (named(text) ++ calls(text) ++ settings(text) ++ texts(text)).toVector
+    val sql = SqlText(text)
+    val found = (named(sql) ++ calls(sql) ++ settings(sql) ++ texts(text)).toVector
     found.filter(r => r.end > r.start).sortBy(r => (r.start, -r.end)).foldLeft(Vector.empty) {
       case (before :+ last, next) if next.start <= last.end =>
         before :+ Range(last.start, last.end.max(next.end))
@@ -70,14 +71,14 @@ object Secrets:
   /** Finds the value after a name such as `PASSWORD`, with or without text between them: a literal,
     * or an unquoted value.
     */
-  private def named(text: String): Iterator[Range] =
-    val names = Name.matcher(text)
-    each(names).flatMap { name =>
-      val from = SqlLiteral.skipGap(text, afterQuotes(text, name.start, name.end))
+  private def named(sql: SqlText): Iterator[Range] =
+    val text = sql.text
+    each(Name.matcher(text)).flatMap { name =>
+      val from = sql.skipGap(afterQuotes(text, name.start, name.end))
       val separator = Separator.matcher(text).region(from, text.length)
       val isSeparated = separator.lookingAt()
-      val at = if isSeparated then SqlLiteral.skipGap(text, separator.end) else from
-      val literals = strings(text, at)
+      val at = if isSeparated then sql.skipGap(separator.end) else from
+      val literals = strings(sql, at)
       if literals.nonEmpty then literals.map(literal => Range(literal.start, literal.end))
       else if isSeparated then bare(text, at, separator.group)
       else Nil
@@ -86,11 +87,9 @@ object Secrets:
   /** Returns the string at `from` with the strings that follow it directly. That is no valid SQL,
     * so any of them may be the secret.
     */
-  private def strings(text: String, from: Int): Vector[SqlLiteral] =
+  private def strings(sql: SqlText, from: Int): Vector[SqlLiteral] =
     Iterator
-      .iterate(SqlLiteral.at(text, from))(
-        _.flatMap(last => SqlLiteral.at(text, SqlLiteral.skipGap(text, last.after)))
-      )
+      .iterate(sql.literal(from))(_.flatMap(last => sql.literal(sql.skipGap(last.after))))
       .takeWhile(_.nonEmpty)
       .flatten
       .toVector
@@ -119,43 +118,82 @@ object Secrets:
       if value.lookingAt() then List(Range(at, value.end)) else Nil
 
   /** All literals among the arguments of functions to which one gives keys. */
-  private def calls(text: String): Iterator[Range] =
-    each(Call.matcher(text)).flatMap(call => arguments(text, call.end))
+  private def calls(sql: SqlText): Iterator[Range] =
+    each(Function.matcher(sql.text)).flatMap { name =>
+      val open = sql.skipGap(afterQuotes(sql.text, name.start, name.end))
+      if !sql.is('(', open) then Nil
+      else if name.group.equalsIgnoreCase("set_config") then newValue(sql, open + 1)
+      else arguments(sql, open + 1)
+    }
 
-  private def arguments(text: String, from: Int): Vector[Range] =
+  /** The arguments of `set_config` after the name, if it has a dot in it. */
+  private def newValue(sql: SqlText, from: Int): Vector[Range] =
+    val first = sql.skipGap(from)
+    val end = sql.nameEnd(first)
+    val arrow = sql.skipGap(end)
+    val isNamed = sql.text.substring(first, end).equalsIgnoreCase("setting_name") &&
+      (sql.text.startsWith("=>", arrow) || sql.text.startsWith(":=", arrow))
+    sql.literal(if isNamed then sql.skipGap(arrow + 2) else first) match
+      case Some(name) if sql.text.substring(name.start, name.end).contains('.') =>
+        arguments(sql, name.after)
+      case _ => Vector.empty
+
+  private def arguments(sql: SqlText, from: Int): Vector[Range] =
     val found = Vector.newBuilder[Range]
     var at = from
     var depth = 1
-    while at < text.length && depth > 0 do
-      SqlLiteral.at(text, at) match
+    while at < sql.text.length && depth > 0 do
+      sql.literal(at) match
         case Some(literal) =>
           found += Range(literal.start, literal.end)
           at = literal.after
         case None =>
-          text.charAt(at) match
-            case '(' => depth += 1
-            case ')' => depth -= 1
-            case _ => ()
+          if sql.is('(', at) then depth += 1 else if sql.is(')', at) then depth -= 1
           at += 1
+      at = sql.skipGap(at)
     found.result()
 
   /** The values of `SET a.b = …`. */
-  private def settings(text: String): Iterator[Range] =
-    each(Setting.matcher(text)).flatMap(setting => listed(text, setting.end))
+  private def settings(sql: SqlText): Iterator[Range] =
+    each(SetWord.matcher(sql.text))
+      .flatMap(word => settingValue(sql, word.end).toList)
+      .flatMap(listed(sql, _))
 
-  /** A value, and those that follow it after commas. */
-  private def listed(text: String, from: Int): List[Range] =
-    val found = List.newBuilder[Range]
-    var at = SqlLiteral.skipGap(text, from)
+  /** Returns the index after the `=` or the TO of a setting with a dot in its name, which begins
+    * after the word SET.
+    */
+  private def settingValue(sql: SqlText, from: Int): Option[Int] =
+    val first = sql.skipGap(from)
+    val scope = sql.text.substring(first, sql.nameEnd(first))
+    val isScope = scope.equalsIgnoreCase("session") || scope.equalsIgnoreCase("local")
+    var at = if isScope then sql.skipGap(first + scope.length) else first
+    var dots = -1
     var goesOn = true
     while goesOn do
-      val literals = strings(text, at)
-      val end = literals.lastOption.fold(valueEnd(text, at))(_.after)
+      val end = sql.nameEnd(at)
+      if end > at then dots += 1
+      goesOn = end > at && sql.is('.', sql.skipGap(end))
+      at = sql.skipGap(end)
+      if goesOn then at = sql.skipGap(at + 1)
+    val isTo = sql.text.regionMatches(true, at, "to", 0, 2) && sql.nameEnd(at) == at + 2
+    if dots < 1 then None
+    else if sql.is('=', at) then Some(at + 1)
+    else if isTo then Some(at + 2)
+    else None
+
+  /** A value, and those that follow it after commas. */
+  private def listed(sql: SqlText, from: Int): List[Range] =
+    val found = List.newBuilder[Range]
+    var at = sql.skipGap(from)
+    var goesOn = true
+    while goesOn do
+      val literals = strings(sql, at)
+      val end = literals.lastOption.fold(valueEnd(sql.text, at))(_.after)
       if literals.isEmpty then found += Range(at, end)
       else literals.foreach(literal => found += Range(literal.start, literal.end))
-      val comma = SqlLiteral.skipGap(text, end)
-      goesOn = comma < text.length && text.charAt(comma) == ','
-      at = SqlLiteral.skipGap(text, comma + 1)
+      val comma = sql.skipGap(end)
+      goesOn = sql.is(',', comma)
+      at = sql.skipGap(comma + 1)
     found.result()
 
   private def valueEnd(text: String, from: Int): Int =
@@ -186,15 +224,11 @@ object Secrets:
   // It ends with white space, and with the quote of the literal around it.
   private val Unquoted = pattern("""(?:[^\s'"\\]++|''(?=[^\s'"])|\\[^'"])++""")
 
-  // The last parenthesis is open.
-  private val Call = pattern(
-    """\b(?:crypt|hmac|encrypt|decrypt|encrypt_iv|decrypt_iv|""" +
-      """pgp_(?:sym|pub)_(?:en|de)crypt(?:_bytea)?)\s*\(""" +
-      """|\bset_config\s*\(\s*(?:setting_name\s*(?:=>|:=)\s*)?e?'+[^'.]*\.[^']*'+\s*,"""
+  private val Function = pattern(
+    """\b(?:crypt|hmac|encrypt|decrypt|encrypt_iv|decrypt_iv|set_config|""" +
+      """pgp_(?:sym|pub)_(?:en|de)crypt(?:_bytea)?)\b"""
   )
-  private val Setting = pattern(
-    """\bset\s+(?:(?:session|local)\s+)?[\w$"]++(?:\s*+\.\s*+[\w$"]++)++\s*(?:=|\bto\b)"""
-  )
+  private val SetWord = pattern("""\bset\b""")
   private val ListValue = pattern("""[^\s;,]++""")
   private val Address = pattern(
     """(?:\b[a-z][a-z0-9+.-]{0,20}:/{1,2}[^\s:/?#@'"]{0,60}:|""" +

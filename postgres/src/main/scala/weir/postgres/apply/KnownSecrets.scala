@@ -1,6 +1,7 @@
 package weir.postgres.apply
 
 import weir.postgres.Piece
+import weir.postgres.split.Tokens
 
 /** The values of settings that a script has set, which messages about later statements may quote.
   */
@@ -12,9 +13,9 @@ private[postgres] final class KnownSecrets:
     */
   def known: Set[String] = values
 
-  /** Adds the value in a SET. Of other statements only the first letters are looked at. */
+  /** Adds the value in a SET. */
   def add(statement: Piece.Statement): Unit =
-    if KnownSecrets.isSet(statement.text) && values.size < KnownSecrets.Most then
+    if values.size < KnownSecrets.Most && KnownSecrets.isSet(statement.text) then
       values ++= Placing
         .secretsOf(statement)
         .flatMap(value => List(s"\"$value\"", s"«$value»", s"'$value'"))
@@ -23,4 +24,4 @@ private object KnownSecrets:
   private val Most = 1000
 
   private def isSet(text: Array[Byte]): Boolean =
-    text.length > 3 && (text(0) | 0x20) == 's' && (text(1) | 0x20) == 'e' && (text(2) | 0x20) == 't'
+    Tokens.parts(text).exists(Tokens.leading(_, 1) == List("SET"))

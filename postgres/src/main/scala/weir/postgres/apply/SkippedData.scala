@@ -1,6 +1,6 @@
 package weir.postgres.apply
 
-import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.util.Locale
 import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
@@ -46,10 +46,12 @@ private[postgres] final class SkippedData(copy: Piece.Statement):
     else if byte == quoting.quote then quoted = !quoted
     else if quoted then escaped = byte == quoting.escape
 
+  /** Looks at the words only if the line begins with a C, or maybe with a comment. */
   private def isCopy: Boolean =
-    length > 4 && (line(0) | 0x20) == 'c' && Head
-      .matcher(String(line, 0, length, ISO_8859_1))
-      .find()
+    var at = 0
+    while at < length && (line(at) == ' ' || line(at) == '\t') do at += 1
+    at < length && ((line(at) | 0x20) == 'c' || line(at) == '/') &&
+    Tokens.isCopy(java.util.Arrays.copyOf(line, length))
 
 private object SkippedData:
   /** The quote and the escape of CSV. A doubled quote closes and opens the value again. */
@@ -59,22 +61,19 @@ private object SkippedData:
     /** Null for data that is not CSV. */
     def of(copy: Piece.Statement): Quoting | Null =
       val tokens = Tokens(copy.text)
+      var afterFrom = false
       var isCsv = false
       var quote = '"'.toByte
       var escape = Option.empty[Byte]
       var option = ""
       while tokens.next() do
-        val word = tokens.word
-        val text = word.stripPrefix("'").stripSuffix("'")
-        if text.equalsIgnoreCase("CSV") then isCsv = true
-        if word.length == 3 && word != text then
-          if option == "QUOTE" then quote = text(0).toByte
-          if option == "ESCAPE" then escape = Some(text(0).toByte)
-        if word != "AS" then option = word
+        if tokens.word == "FROM" then afterFrom = true
+        val value = tokens.value
+        if afterFrom && value.equalsIgnoreCase("CSV") then isCsv = true
+        if tokens.isString && value.length == 1 then
+          if option == "quote" then quote = value(0).toByte
+          if option == "escape" then escape = Some(value(0).toByte)
+        if tokens.word != "AS" then option = tokens.name.toLowerCase(Locale.ROOT)
       if isCsv then Quoting(quote, escape.getOrElse(quote)) else null
 
   private val LongestHead = 1024
-  private val Head = java.util.regex.Pattern.compile(
-    "^copy\\s.*\\sfrom\\s+std(?:in|out)\\b[^;]*;",
-    java.util.regex.Pattern.CASE_INSENSITIVE
-  )

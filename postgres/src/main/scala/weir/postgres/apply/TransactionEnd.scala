@@ -2,11 +2,18 @@ package weir.postgres.apply
 
 import weir.postgres.split.Tokens
 
-/** Decides by the first words of a statement if it ends its transaction. */
+/** Decides by the first words of a statement if it ends its transaction; also by those of the
+  * statements that `\;` has joined to it.
+  */
 private[postgres] object TransactionEnd:
 
   /** The words that end it, or null. */
   def of(statement: Array[Byte]): String | Null =
+    var ends: String | Null = null
+    for part <- Tokens.parts(statement) if ends eq null do ends = ofOne(part)
+    ends
+
+  private def ofOne(statement: Array[Byte]): String | Null =
     val words = Tokens.leading(statement, 3)
     words match
       case "COMMIT" :: "PREPARED" :: _ | "ROLLBACK" :: "PREPARED" :: _ => null // of another one

@@ -1,6 +1,6 @@
 package weir.postgres.jobs
 
-import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Locale
 import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
@@ -20,34 +20,30 @@ private[postgres] object CopyHead:
     Set("CSV", "BINARY", "FREEZE", "HEADER", "ENCODING", "ON_ERROR", "REJECT_LIMIT")
 
   def of(statement: Piece.Statement): CopyHead =
-    val text = statement.text
-    val tokens = Tokens(text)
+    val tokens = Tokens(statement.text)
+    tokens.next(): Unit // COPY
+    val isBinary = tokens.next() && tokens.word == "BINARY"
+    if isBinary then tokens.next(): Unit
+    val table = tableName(tokens)
+    CopyHead(table, if isBinary then Some("BINARY") else wholeOption(tokens))
+
+  /** Reads a name: names with dots between them. */
+  private def tableName(tokens: Tokens): String =
+    val name = StringBuilder()
+    var goesOn = tokens.isName
+    while goesOn do
+      name ++= tokens.raw.stripPrefix("U&").stripPrefix("u&")
+      goesOn = tokens.next() && tokens.is('.') && tokens.next() && tokens.isName
+      if goesOn then name += '.'
+    name.toString
+
+  /** Returns the first of `options` after FROM: a word, or a format in quotes. */
+  private def wholeOption(tokens: Tokens): Option[String] =
     var whole = Option.empty[String]
     var afterFrom = false
-    def note(): Unit =
-      val word = unquoted(tokens.word)
-      if word == "FROM" then afterFrom = true
-      if whole.isEmpty && options(word) && (afterFrom || word == "BINARY" && tokens.isWord) then
-        whole = Some(word)
-    tokens.next(): Unit // COPY
-    if tokens.next() && tokens.word == "BINARY" then
-      note()
-      tokens.next(): Unit
-    val from = tokens.from
-    var until = from
-    // The name: names with dots between them. The next token is ( or FROM.
-    var isName = true
-    while isName do
-      until = tokens.until
-      isName = tokens.next() && tokens.word == "." && tokens.next()
     while
-      note()
-      tokens.next()
+      if tokens.word == "FROM" then afterFrom = true
+      else if afterFrom then whole = Some(tokens.value.toUpperCase(Locale.ROOT)).filter(options)
+      whole.isEmpty && tokens.next()
     do ()
-    CopyHead(String(text, from, until - from, UTF_8), whole)
-
-  /** A format may be in single or double quotes. */
-  private def unquoted(word: String): String =
-    if word.startsWith("'") || word.startsWith("\"") then
-      word.substring(1, word.length - 1).toUpperCase(java.util.Locale.ROOT)
-    else word
+    whole

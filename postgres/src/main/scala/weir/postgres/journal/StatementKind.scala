@@ -28,7 +28,7 @@ private[postgres] object StatementKind:
   def of(statement: Piece.Statement): StatementKind =
     val words = Tokens.leading(statement.text, 5)
     words match
-      case _ if words.headOption.exists(_ != "CREATE") && joined(statement.text) => Joined
+      case _ if joined(statement.text) => Joined
       case "PREPARE" :: "TRANSACTION" :: _ => Prepare
       case ("COMMIT" | "ROLLBACK") :: "PREPARED" :: _ => Plain
       case ("COMMIT" | "END") :: rest => Commit(chained(rest))
@@ -43,29 +43,18 @@ private[postgres] object StatementKind:
 
   /** Returns true if it does no harm to run the statement twice. */
   def mayRepeat(statement: Piece.Statement): Boolean =
-    Tokens.leading(statement.text, 2) match
-      case "ALTER" :: "SYSTEM" :: _ => true
-      case words => words.headOption.exists(repeatable)
+    Tokens
+      .parts(statement.text)
+      .map(Tokens.leading(_, 2))
+      .forall:
+        case "ALTER" :: "SYSTEM" :: _ => true
+        case words => words.headOption.exists(repeatable)
 
   private def chained(words: List[String]) = words.contains("CHAIN") && !words.contains("NO")
 
-  /** Returns true if after a `;` outside of parentheses a statement begins or ends a transaction.
+  /** Returns true if several statements are joined to one, and one of them begins or ends a
+    * transaction.
     */
   private def joined(text: Array[Byte]): Boolean =
-    val tokens = Tokens(text)
-    var depth = 0
-    var first = true
-    var begins = false
-    var several = false
-    while tokens.next() do
-      tokens.word match
-        case "(" => depth += 1
-        case ")" => depth = math.max(0, depth - 1)
-        case ";" if depth == 0 =>
-          first = true
-          several = true
-        case word if first =>
-          first = false
-          if ends(word) then begins = true
-        case _ => ()
-    several && begins
+    val parts = Tokens.parts(text)
+    parts.sizeIs > 1 && parts.exists(Tokens.leading(_, 1).exists(ends))

@@ -1,5 +1,6 @@
 package weir.postgres.protocol
 
+import java.util.Locale
 import weir.Task
 import weir.postgres.Piece
 import weir.postgres.split.Tokens
@@ -109,25 +110,30 @@ private[postgres] object SessionState:
 
   /** Returns true if this statement may change what `read` returns. */
   def mayChange(statement: Piece.Statement): Boolean =
-    Tokens.leading(statement.text, 4) match
+    Tokens.parts(statement.text).exists(partMayChange)
+
+  private def partMayChange(text: Array[Byte]): Boolean =
+    Tokens.leading(text, CreateWords) match
       case "CREATE" :: rest =>
-        rest.exists(Set("TEMP", "TEMPORARY")) || Tokens.mention(statement.text, Set("PG_TEMP"))
+        rest.exists(Set("TEMP", "TEMPORARY")) || Tokens.mention(text, Set("pg_temp"))
       case "SELECT" :: _ =>
         // Any SELECT may call a function of the script that changes a setting; one with SETVAL
         // alone does not.
-        !Tokens.mention(statement.text, Set("SETVAL")) ||
-        Tokens.mention(statement.text, Set("SET_CONFIG"))
+        !Tokens.mention(text, Set("setval")) || Tokens.mention(text, Set("set_config", "into"))
       case first :: _ => !quiet(first)
       case Nil => true
 
-  /** The setting with a dot in its name that a `SET` names, if it does. */
-  def dottedName(statement: Piece.Statement): Option[String] =
-    val tokens = Tokens(statement.text)
-    def isSet = tokens.next() && tokens.word == "SET"
-    if !isSet || !tokens.next() then None
+  // CREATE OR REPLACE LOCAL TEMPORARY
+  private val CreateWords = 5
+
+  /** The settings with a dot in their names that a `SET` names. */
+  def dottedNames(statement: Piece.Statement): List[String] =
+    Tokens.parts(statement.text).flatMap(dottedName)
+
+  private def dottedName(text: Array[Byte]): Option[String] =
+    val tokens = Tokens(text)
+    if !tokens.next() || tokens.word != "SET" || !tokens.next() then None
     else
       if Set("SESSION", "LOCAL")(tokens.word) then tokens.next(): Unit
-      val first = tokens.word
-      if tokens.next() && tokens.word == "." && tokens.next() then
-        Some(s"${first.toLowerCase}.${tokens.word.toLowerCase}".replace("\"", ""))
-      else None
+      val parts = tokens.qualifiedName()
+      Option.when(parts.sizeIs > 1)(parts.mkString(".").toLowerCase(Locale.ROOT))

@@ -48,7 +48,7 @@ private[postgres] final class SessionWatch(lane: Lane):
     if SessionState.mayChange(statement) then
       stale = true
       touched = true
-      named ++= SessionState.dottedName(statement)
+      named ++= SessionState.dottedNames(statement)
       if Tokens.mention(statement.text, SessionWatch.passing) then certain = false
 
   def transactionBegins(): Unit =
@@ -89,4 +89,4 @@ private[postgres] final class SessionWatch(lane: Lane):
 
 private[postgres] object SessionWatch:
   /** Words of statements whose effect may end with the transaction, or begin at its end. */
-  val passing: Set[String] = Set("LOCAL", "SET_CONFIG", "LISTEN")
+  val passing: Set[String] = Set("local", "set_config", "listen")

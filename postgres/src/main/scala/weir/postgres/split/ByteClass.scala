@@ -2,8 +2,8 @@ package weir.postgres.split
 
 /** The class of a byte for the lexer outside of quotes and comments: a table of 256 entries. */
 private[split] object ByteClass:
-  final val Other = 0
-  final val Space = 1
+  final val Space = 0
+  final val Other = 1
   final val Letter = 2 // begins an identifier: A-Z, a-z, _ and all bytes above 127
   final val Digit = 3
   final val Quote = 4

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 /** A dollar-quoted string: its tag is collected where it opens, and compared where it may close. */
 private[split] final class DollarQuote:
-  private var tag = new Array[Byte](64)
+  private var tag = Array.emptyByteArray
   private var matched = 0 // bytes of the tag that have been found again
   var length = 0
 
@@ -20,7 +20,7 @@ private[split] final class DollarQuote:
     *
     *   - `Plain`: the string has ended, or the `$` was one token;
     *   - `Digits`: a parameter;
-    *   - `InWord`: the bytes after the `$` are no tag but a word, which `copyTo` gives.
+    *   - `InWord`: the bytes after the `$` are no tag but a word.
     *
     * Stops at a NUL byte in the string.
     */
@@ -68,16 +68,12 @@ private[split] final class DollarQuote:
     val is = ByteClass.of(byte)
     val taken = is == ByteClass.Letter || is == ByteClass.Digit && length > 0
     if taken then
-      if length == tag.length then tag = java.util.Arrays.copyOf(tag, length * 2)
+      if length == tag.length then tag = java.util.Arrays.copyOf(tag, math.max(16, length * 2))
       tag(length) = byte
       length += 1
     taken
 
-  /** Copies the first bytes of the tag, as many as `head` has room for, and returns their number.
-    */
-  def copyTo(head: Array[Byte]): Int =
-    val count = math.min(length, head.length)
-    System.arraycopy(tag, 0, head, 0, count)
-    count
+  /** Returns true if the bytes of the tag begin with an E, of either case. */
+  def beginsWithE: Boolean = length > 0 && (tag(0) | 0x20) == 'e'
 
   override def toString: String = s"$$${String(tag, 0, length, UTF_8)}$$"

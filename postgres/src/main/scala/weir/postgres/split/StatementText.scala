@@ -61,6 +61,19 @@ private[split] final class StatementText:
       System.arraycopy(running.bytes, from, all, keptLength, at - from)
       all
 
+  /** Returns the keyword that the bytes of the text from `start` to `end` are. */
+  def keyword(start: Int, end: Int): Keyword =
+    val running = run
+    if end - start > Keyword.longest then Keyword.Unknown
+    else if start >= keptLength && (running ne null) then
+      Keyword.of(running.bytes, from + start - keptLength, from + end - keptLength)
+    else
+      // It began in an earlier block.
+      val word = java.util.Arrays.copyOfRange(kept, start, end)
+      if end > keptLength && (running ne null) then
+        System.arraycopy(running.bytes, from, word, keptLength - start, end - keptLength)
+      Keyword.of(word, 0, word.length)
+
   def statement(at: Int, copies: Boolean, endOffset: Long): Piece.Statement =
     Piece.Statement(bytes(at), copies, start, endOffset, jumps.reverse)
 

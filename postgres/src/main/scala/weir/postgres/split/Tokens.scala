@@ -1,12 +1,15 @@
 package weir.postgres.split
 
-/** The tokens of one statement, as far as needed to classify it: words, quoted names, single
-  * characters. White space and comments are skipped; a string is one token of no word.
+import java.nio.charset.StandardCharsets.UTF_8
+
+/** The tokens of one statement, as `TokenScanner` finds them, without white space and comments.
   *
-  * The splitter has found where the statement ends, so nothing is unterminated here.
+  * A string with a prefix, such as `B'…'` or `U&'…'`, is one token.
   */
-private[postgres] final class Tokens(text: Array[Byte]):
-  private var at = 0
+private[postgres] final class Tokens(private val text: Array[Byte]):
+  private val scanner = TokenScanner()
+  private var at = 0 // the next byte to read
+  private var kind = Token.None
 
   /** The beginning and the end of the token that `next` has found. */
   var from = 0
@@ -14,110 +17,187 @@ private[postgres] final class Tokens(text: Array[Byte]):
 
   /** Moves to the next token. Returns true if there is one. */
   def next(): Boolean =
-    skipBlank()
-    from = at
-    if at < text.length then
-      at = tokenEnd()
-      until = at
-      true
-    else
-      until = at
-      false
+    read()
+    kind = scanner.kind
+    from = scanner.from
+    until = scanner.until
+    if kind == Token.Word && isPrefix then readString()
+    kind != Token.None
 
-  /** The token, in upper case if it is an unquoted word. */
-  def word: String =
-    val token = String(text, from, until - from, java.nio.charset.StandardCharsets.ISO_8859_1)
-    if Tokens.startsWord(text(from)) then Tokens.upper(token) else token
-
-  def isWord: Boolean = Tokens.startsWord(text(from))
-  def isName: Boolean = isWord || text(from) == '"'
-
-  private def byte(i: Int): Int = if i < text.length then text(i) & 0xff else -1
-
-  private def tokenEnd(): Int = byte(at) match
-    case c if Tokens.startsWord(c.toByte) =>
-      val end = wordEnd(at)
-      // E'…', B'…', X'…', N'…' and U&'…' are strings; in the first a backslash escapes.
-      if byte(end) == '\'' && end - at == 1 then
-        quotedEnd(end, '\'', byte(at) == 'e' || byte(at) == 'E')
-      else end
-    case '\'' => quotedEnd(at, '\'', escapes = false)
-    case '"' => quotedEnd(at, '"', escapes = false)
-    case '$' => dollarEnd()
-    case _ => at + 1
-
-  private def wordEnd(start: Int): Int =
-    var i = start
-    while i < text.length && Tokens.inWord(text(i)) do i += 1
-    i
-
-  private def quotedEnd(open: Int, quote: Char, escapes: Boolean): Int =
-    var i = open + 1
-    while i < text.length && (byte(i) != quote || byte(i + 1) == quote) do
-      i += (if byte(i) == quote || (escapes && byte(i) == '\\') then 2 else 1)
-    math.min(i + 1, text.length)
-
-  /** A dollar string is one token; a `$1` is a token of one character and a number. */
-  private def dollarEnd(): Int =
-    var close = at + 1
-    while close < text.length && byte(close) != '$' && Tokens.inWord(text(close)) do close += 1
-    if byte(close) != '$' || (byte(at + 1) >= '0' && byte(at + 1) <= '9') then at + 1
-    else
-      val tag = java.util.Arrays.copyOfRange(text, at, close + 1)
-      var i = close + 1
-      while i < text.length && !matches(tag, i) do i += 1
-      math.min(i + tag.length, text.length)
-
-  private def matches(tag: Array[Byte], i: Int): Boolean =
-    i + tag.length <= text.length &&
-      java.util.Arrays.equals(tag, 0, tag.length, text, i, i + tag.length)
-
-  private def skipBlank(): Unit =
-    var done = false
-    while !done do
-      val c = byte(at)
-      if c == ' ' || (c >= 9 && c <= 13) then at += 1
-      else if c == '-' && byte(at + 1) == '-' then
-        while at < text.length && byte(at) != '\n' && byte(at) != '\r' do at += 1
-      else if c == '/' && byte(at + 1) == '*' then skipComment()
-      else done = true
-
-  private def skipComment(): Unit =
-    var depth = 0
+  /** Reads a token; `Token.None` at the end of the text. */
+  private def read(): Unit =
     while
-      if byte(at) == '/' && byte(at + 1) == '*' then
-        depth += 1
-        at += 2
-      else if byte(at) == '*' && byte(at + 1) == '/' then
-        depth -= 1
-        at += 2
-      else at += 1
-      depth > 0 && at < text.length
+      if at < text.length then at = scanner.read(text, at, text.length)
+      else
+        scanner.place(text.length, 0)
+        at = text.length + scanner.read(TokenScanner.end, at - text.length, TokenScanner.end.length)
+        if scanner.kind == Token.Semicolon then scanner.kind = Token.None
+      scanner.kind == Token.LineComment || scanner.kind == Token.Nul || isVerticalTab ||
+      (scanner.kind == Token.None && at < text.length + TokenScanner.end.length)
     do ()
 
+  /** Returns true for what is white space to servers from 16 on, and an error to older ones. */
+  private def isVerticalTab: Boolean = scanner.kind == Token.Mark && text(scanner.from) == 0x0b
+
+  /** Returns true if the word is one that belongs to the string behind it. */
+  private def isPrefix: Boolean =
+    until - from == 1 && ((text(from) | 0x20) match
+      case 'b' | 'x' | 'n' => byte(until) == '\''
+      case 'u' => byte(until) == '&' && (byte(until + 1) == '\'' || byte(until + 1) == '"')
+      case _ => false)
+
+  private def readString(): Unit =
+    read()
+    if scanner.kind == Token.Mark then read()
+    kind = scanner.kind
+    until = scanner.until
+
+  private def byte(i: Int): Int = if i < text.length then text(i).toInt else -1
+
+  def isWord: Boolean = kind == Token.Word
+
+  def isName: Boolean = kind == Token.Word || kind == Token.Name
+
+  def isString: Boolean = kind == Token.Text
+
+  /** Returns true if the token is this byte, outside of quotes. */
+  def is(mark: Char): Boolean =
+    until - from == 1 && kind != Token.Word && kind != Token.Number && text(from) == mark
+
+  /** The word in upper case; empty if the token is no unquoted word. */
+  def word: String = if isWord then Tokens.upper(text, from, until) else ""
+
+  /** The name that the token is: a word in lower case, or what a pair of double quotes holds; empty
+    * if it is no name.
+    */
+  def name: String = kind match
+    case Token.Word => Tokens.lower(raw)
+    case Token.Name => content('"')
+    case _ => ""
+
+  /** The content of a string or of a quoted name, with quotes that are doubled or escaped as they
+    * are meant; any other token as it is written.
+    */
+  def value: String = kind match
+    case Token.Text => content('\'')
+    case Token.Name => content('"')
+    case _ => raw
+
+  /** Returns true if the string or the name has escapes of characters, so that `value` and `name`
+    * are not what it means.
+    */
+  def hasEscapes: Boolean =
+    (kind == Token.Text || kind == Token.Name) &&
+      ((text(from) | 0x20) match
+        case 'e' | 'u' => (from until until).exists(text(_) == '\\')
+        case _ => false)
+
+  /** Reads the name that begins with this token: names with dots between them. Moves to the token
+    * behind it.
+    */
+  def qualifiedName(): List[String] =
+    val parts = List.newBuilder[String]
+    var goesOn = isName
+    while goesOn do
+      parts += name
+      goesOn = next() && is('.') && next() && isName
+    parts.result()
+
+  /** The token as it is written. */
+  def raw: String = String(text, from, until - from, UTF_8)
+
+  private def content(quote: Char): String =
+    val token = raw
+    if token.startsWith("$") then
+      val tag = token.indexOf('$', 1) + 1
+      token.substring(tag, token.length - tag)
+    else
+      val inner = token.substring(token.indexOf(quote) + 1, token.length - 1)
+      val single = inner.replace(s"$quote$quote", quote.toString)
+      if (text(from) | 0x20) == 'e' then Tokens.unescaped(single) else single
+
 private[postgres] object Tokens:
-  private def startsWord(c: Byte): Boolean =
-    (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0
+  /** Returns `text` without the backslashes before characters that mean themselves then. */
+  private def unescaped(text: String): String =
+    val out = StringBuilder()
+    var i = 0
+    while i < text.length do
+      val escapes = text.charAt(i) == '\\' && i + 1 < text.length
+      if escapes && !text.charAt(i + 1).isLetterOrDigit then i += 1
+      out += text.charAt(i)
+      i += 1
+    out.toString
 
-  private def inWord(c: Byte): Boolean = startsWord(c) || (c >= '0' && c <= '9') || c == '$'
+  /** Returns the bytes as text, with its ASCII letters in upper case. */
+  private def upper(text: Array[Byte], from: Int, until: Int): String =
+    val chars = new Array[Char](until - from)
+    var i = 0
+    while i < chars.length do
+      val c = text(from + i) & 0xff
+      chars(i) = (if c >= 'a' && c <= 'z' then c - 32 else c).toChar
+      i += 1
+    String(chars)
 
-  /** Returns `word` with its ASCII letters in upper case, in every locale. */
-  private def upper(word: String): String =
-    word.map(c => if c >= 'a' && c <= 'z' then (c - 32).toChar else c)
+  /** Returns `text` with its ASCII letters in lower case, in every locale. */
+  private def lower(text: String): String =
+    text.map(c => if c >= 'A' && c <= 'Z' then (c + 32).toChar else c)
 
-  /** Returns the first `count` tokens that are words, up to the first token that is not. */
+  /** Returns the first `count` tokens that are unquoted words, in upper case, up to the first token
+    * that is not. Parentheses that open before them are passed over.
+    */
   def leading(text: Array[Byte], count: Int): List[String] =
     val tokens = Tokens(text)
     val words = List.newBuilder[String]
+    var hasToken = tokens.next()
+    while hasToken && tokens.is('(') do hasToken = tokens.next()
     var left = count
-    while left > 0 && tokens.next() && tokens.isWord do
+    while left > 0 && hasToken && tokens.isWord do
       words += tokens.word
       left -= 1
+      hasToken = left > 0 && tokens.next()
     words.result()
 
-  /** Returns true if one of the statement's unquoted words is one of `wanted`. */
+  /** Returns true if one of the statement's names, quoted or not, is one of `wanted`, which are in
+    * lower case.
+    */
   def mention(text: Array[Byte], wanted: Set[String]): Boolean =
     val tokens = Tokens(text)
     var found = false
-    while !found && tokens.next() do found = tokens.isWord && wanted(tokens.word)
+    while !found && tokens.next() do found = wanted(tokens.name)
     found
+
+  /** Returns the statements that `\;` has joined to one; the statement itself if it is one. */
+  def parts(text: Array[Byte]): List[Array[Byte]] =
+    if !text.contains(';'.toByte) then List(text)
+    else
+      val tokens = Tokens(text)
+      val classifier = StatementClassifier()
+      val found = List.newBuilder[Array[Byte]]
+      var begun = 0
+      while readStatement(tokens, classifier) do
+        found += text.slice(begun, tokens.from)
+        begun = tokens.until
+      (found += text.drop(begun)).result()
+
+  /** Returns true if the text is a `COPY … FROM STDIN` up to its semicolon, and maybe more. */
+  def isCopy(text: Array[Byte]): Boolean =
+    val classifier = StatementClassifier()
+    leading(text, 1) == List("COPY") && readStatement(Tokens(text), classifier) && classifier.isCopy
+
+  /** Reads up to the semicolon that ends a statement, as the splitter does. Returns true if there
+    * is one.
+    */
+  private def readStatement(tokens: Tokens, classifier: StatementClassifier): Boolean =
+    var parentheses = 0
+    var isEnded = false
+    classifier.begin()
+    while !isEnded && tokens.next() do
+      if tokens.isWord then
+        val keyword = Keyword.of(tokens.text, tokens.from, tokens.until)
+        classifier.word(keyword, tokens.from, parentheses > 0)
+      else
+        classifier.other()
+        if tokens.is('(') then parentheses += 1
+        else if tokens.is(')') then parentheses = math.max(0, parentheses - 1)
+        else isEnded = tokens.is(';') && parentheses == 0 && !classifier.inBody
+    isEnded

@@ -11,7 +11,7 @@ class CopyHeadSuite extends WeirSuite:
     for (sql, table) <- Seq(
         "COPY t FROM STDIN" -> "t",
         "copy public.t(a, b) from stdin" -> "public.t",
-        "COPY /* x */ \"a b\" . \"c\"\"d\" (e) FROM STDIN" -> "\"a b\" . \"c\"\"d\"",
+        "COPY /* x */ \"a b\" . \"c\"\"d\" (e) FROM STDIN" -> "\"a b\".\"c\"\"d\"",
         "COPY t$1 FROM STDIN WITH (NULL 'x')" -> "t$1",
         "COPY BINARY t FROM STDIN" -> "t",
         "COPY é.ü FROM STDIN" -> "é.ü"

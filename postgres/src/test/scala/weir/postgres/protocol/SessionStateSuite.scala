@@ -35,4 +35,4 @@ class SessionStateSuite extends WeirSuite:
         "SET a = 1" -> None,
         "RESET a.b" -> None
       )
-    do assertEquals(SessionState.dottedName(statement(sql)), name, sql)
+    do assertEquals(SessionState.dottedNames(statement(sql)), name.toList, sql)

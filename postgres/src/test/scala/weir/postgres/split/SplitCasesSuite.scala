@@ -254,6 +254,11 @@ class SplitCasesSuite extends WeirSuite:
     "SET/**/NAMES 'gb18030'",
     "1:1: client_encoding gb18030 is not supported"
   )
+  fails(
+    "38: a setting behind nested comments",
+    "SET /* a /* b */ c */ standard_conforming_strings = off;",
+    "1:1: standard_conforming_strings = off is not supported"
+  )
   splits(
     "38: on is fine",
     "SET standard_conforming_strings=on;",

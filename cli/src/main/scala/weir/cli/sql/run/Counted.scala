@@ -12,7 +12,7 @@ final class Counted:
   def add(piece: Piece): Unit = piece match
     case statement: Piece.Statement =>
       statements += 1
-      kinds.add(statement.text)
+      kinds.add(statement)
       if statement.copies then
         copies += 1
         firstRow = 0

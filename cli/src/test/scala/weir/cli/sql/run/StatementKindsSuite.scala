@@ -1,11 +1,13 @@
 package weir.cli.sql.run
 
 import munit.FunSuite
+import weir.postgres.{Piece, Position}
 
 class StatementKindsSuite extends FunSuite:
   private def counts(statements: String*): Vector[(String, Long)] =
     val kinds = StatementKinds()
-    statements.foreach(statement => kinds.add(statement.getBytes))
+    for text <- statements do
+      kinds.add(Piece.Statement(text.getBytes, copies = false, Position.start, 0))
     kinds.counts
 
   private def kind(statement: String): String = counts(statement).map(_._1).mkString
@@ -32,6 +34,14 @@ class StatementKindsSuite extends FunSuite:
   test("comments before the first word are passed over, nested ones too"):
     assertEquals(kind("/* a /* b */ c */ SELECT 1"), "SELECT")
     assertEquals(kind("/*+ hint */UPDATE t"), "UPDATE")
+    assertEquals(kind("/* a */ -- b\rSELECT 1"), "SELECT")
+
+  test("comments between words are passed over"):
+    assertEquals(kind("CREATE /* old view */ OR REPLACE -- x\n VIEW v"), "CREATE VIEW")
+    assertEquals(kind("COMMENT/**/ON/**/TABLE t IS ''"), "COMMENT TABLE")
+
+  test("a long word is counted as it is"):
+    assertEquals(kind("checkpoint"), "CHECKPOINT")
 
   test("a statement without a word has a name, too"):
     assertEquals(kind("(;"), "(other)")
