@@ -2,6 +2,7 @@ package weir.kafka
 
 import java.time.Instant
 import java.util.concurrent.ConcurrentHashMap
+import scala.concurrent.duration.*
 import weir.Task
 
 /** A member whose process stands still for longer than the group waits, and then goes on. */
@@ -23,11 +24,13 @@ class SleepSuite extends KafkaSuite:
         val sleeper = workers.start()
         eventually(s"it has done something. ${workers.failures}")(sleeper.done.size >= 50)
         sleeper.stop()
+        val asleep = 3.seconds.fromNow // longer than what counts as a sleep
         val before = sleeper.done.size
         assert(before < count - 500, s"$before of $count were done before it slept")
         during(awake):
           eventually("the other one has done the rest"):
             TestBroker.committedCount(group, topic) == count
+          Thread.sleep(math.max(0, asleep.timeLeft.toMillis)) // the sleep that is tested
           val woken = Instant.now()
           sleeper.wake()
           eventually("it is a member again")(TestBroker.members(group) == 2)
