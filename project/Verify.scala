@@ -27,6 +27,7 @@ object Verify {
   // The checks that are no module's tests.
   private val docs = "docs"
   private val examples = "examples"
+  private val pages = if (isLong) Seq(docs) else Seq(docs, examples)
 
   /** Chains that run side by side. In each chain the modules of the second part begin once the
     * first has ended, and nothing else waits for anything but a free place for its JVM. As many
@@ -36,7 +37,7 @@ object Verify {
   private val chains = Seq(
     "feeds" -> Seq("testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2"),
     "cli" -> Seq("lab", "slf4j", "csv", "json", "zstd", "program", "testLimit", "rules"),
-    "kafka" -> (Seq("core", "postgres", docs) ++ (if (isLong) Nil else Seq(examples)))
+    "kafka" -> (Seq("core", "postgres", "postgresQueue") ++ pages)
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"
     (TaskKey[Seq[Result[Unit]]](s"${first}First", about), first, later)

@@ -8,8 +8,6 @@ import weir.rules.PackageOrder
   * split <- input <- protocol <- jobs <- journal <- apply
   * }}}
   *
-  * `queue` stands beside them: it knows none of them, and none knows it.
-  *
   * The types of `weir.postgres` itself, which all may use, are followed: a package must not reach
   * one to its right by way of them either.
   */
@@ -23,9 +21,4 @@ class PostgresPackagesSuite extends munit.FunSuite:
     assertEquals(found, Nil)
 
   test("each package is in the order"):
-    assertEquals(module.breaking(order.isComplete(beside = Set("queue"))), Nil)
-
-  test("queue knows no other package, and no other knows it"):
-    val rules =
-      order.neverReaches("queue", names.toSet) :: names.map(order.neverReaches(_, Set("queue")))
-    assertEquals(rules.flatMap(module.breaking), Nil)
+    assertEquals(module.breaking(order.isComplete()), Nil)

@@ -27,6 +27,7 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("cats", "weir.interop.cats"),
     Ruled("fs2", "weir.interop.fs2"),
     Ruled("postgres", "weir.postgres"),
+    Ruled("postgres-queue", "weir.postgres.queue"),
     Ruled("kafka", "weir.kafka")
   )
 

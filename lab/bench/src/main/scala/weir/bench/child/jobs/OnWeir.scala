@@ -4,7 +4,7 @@ import java.sql.DriverManager
 import scala.concurrent.duration.*
 
 import weir.Task
-import weir.postgres.{PgCodec, PgOffer, PgQueue}
+import weir.postgres.queue.{PgCodec, PgOffer, PgQueue}
 
 /** A stream of `PgQueue`. */
 object OnWeir extends JobSystem:

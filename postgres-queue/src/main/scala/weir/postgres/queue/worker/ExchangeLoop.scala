@@ -1,0 +1,333 @@
+package weir.postgres.queue.worker
+
+import java.sql.{Connection, SQLException}
+import java.util.concurrent.{TimeUnit, TimeoutException}
+import scala.concurrent.duration.*
+import scala.util.control.NonFatal
+
+import weir.Task
+import weir.io.Text
+import weir.postgres.queue.{PgJob, PgWorker}
+import weir.postgres.queue.PgWorker.Event
+import weir.postgres.queue.tables.{Jdbc, QueueCalls, Storable}
+
+/** Talks to the server for a worker: one fiber, one connection, one exchange after the other.
+  *
+  * An exchange is a transaction: it reports the jobs that have ended, renews leases, and takes as
+  * many jobs as there is room for. So all statements of a worker have an order, and share one
+  * commit.
+  *
+  * @param lease
+  *   the length of a lease in milliseconds; it is renewed after each third of it
+  * @param start
+  *   begins to run jobs
+  * @param cancel
+  *   cancels the jobs' fibers, without waiting
+  * @param emit
+  *   gives results to the consumer
+  */
+private[queue] final class ExchangeLoop[A](
+    calls: QueueCalls[A],
+    connect: () => Connection,
+    state: WorkerState[A],
+    worker: PgWorker,
+    lease: Long,
+    start: Vector[LeasedJob[A]] => Task[Unit],
+    cancel: Vector[LeasedJob[A]] => Task[Unit],
+    emit: Vector[Any] => Task[Unit]
+):
+  import ExchangeLoop.*
+
+  /** The time within which the server must answer, so that no lease is in danger. */
+  private val patience = (lease / 3).max(shortestPatience).min(longestPatience)
+  private val bare = calls.withoutSettings
+  private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
+
+  /** Short enough for many tries: a lease is renewed when two thirds of its time are left. */
+  private val longestWait = (third / 4).min(longestRetry).max(2 * firstRetry)
+
+  // owner only: the fiber of `run`
+  private var mayBeCommitted = false
+  private var foundNone = true
+  private var promotedAt = System.nanoTime() - promoteEvery
+  private var takeFrom = Option.empty[PgJob[A]]
+
+  /** Exchanges with the server until the worker's state has been closed or stopped, and all is
+    * reported.
+    *
+    * **Fails** with an error of the server that would not pass by trying again.
+    */
+  def run(first: Connection): Task[Unit] = Task.direct:
+    var connection = Option(first)
+    var retry = firstRetry
+    var isDone = false
+    var closingSince = Option.empty[Long]
+    prepare(first)
+    try
+      while !isDone do
+        dropExpired.await
+        connection match
+          case Some(current) =>
+            val plan = state.next()
+            mayBeCommitted = false
+            try
+              exchange(current, plan).await
+              isDone = plan.isLast
+              if retry > firstRetry then tell(Event.Reconnected)
+              retry = firstRetry
+            catch
+              case error: SQLException if TransientErrors.includes(error) =>
+                foundNone = true // the knowledge of the queue may be outdated
+                if mayBeCommitted then plan.reports.foreach(_.leased.isDoubted = true)
+                state.putBack(plan.reports)
+                if retry == firstRetry then tell(Event.Disconnected(error))
+                if !TransientErrors.keepConnection(error) then
+                  discard(current)
+                  connection = None
+                state.pause(retry)
+                retry = (retry * 2).min(longestWait)
+          case None =>
+            if state.isClosing then
+              val since = closingSince.getOrElse(System.nanoTime())
+              closingSince = Some(since)
+              isDone = System.nanoTime() - since > farewell
+            try
+              if !isDone then
+                val fresh = connected.await
+                connection = Some(fresh)
+                prepare(fresh)
+            catch
+              case error: SQLException if TransientErrors.includes(error) =>
+                state.pause(retry)
+                retry = (retry * 2).min(longestWait)
+    finally connection.foreach(restore)
+
+  /** Returns a new connection. A server may accept one and never answer, so this has a limit. */
+  private def connected: Task[Connection] =
+    val limit = patience.max(shortestConnect).millis
+    Task
+      .delay(connect())
+      .timeout(limit)
+      .adaptError { case late: TimeoutException =>
+        SQLException(
+          s"no answer to a new connection within ${Text.ofDuration(limit)}",
+          "08001",
+          late
+        )
+      }
+
+  private def prepare(connection: Connection): Unit =
+    connection.setAutoCommit(true)
+    connection.setNetworkTimeout(_.run(), patience.toInt)
+
+  private def restore(connection: Connection): Unit =
+    try connection.setNetworkTimeout(_.run(), 0)
+    catch case _: SQLException => ()
+    discard(connection)
+
+  private def discard(connection: Connection): Unit =
+    try connection.close()
+    catch case _: SQLException => ()
+
+  private def tell(event: Event): Unit =
+    try worker.listener(event)
+    catch case NonFatal(_) => ()
+
+  /** Drops the jobs whose lease could not be renewed: another worker may have them. */
+  private def dropExpired: Task[Unit] = drop(state.expired(System.nanoTime()))
+
+  private def drop(leasedJobs: Vector[LeasedJob[A]]): Task[Unit] =
+    val lost = state.lost(leasedJobs)
+    lost.foreach(leased => tell(Event.LeaseLost(leased.job)))
+    if lost.isEmpty then Task.unit else cancel(lost)
+
+  private def exchange(connection: Connection, plan: WorkerState.Plan[A]): Task[Unit] =
+    val now = System.nanoTime()
+    val done = plan.reports.collect { case report: Report.Done[A] => report }
+    val failed = plan.reports.collect { case report: Report.Failed[A] => report }
+    val returned = plan.reports.collect { case report: Report.GivenBack[A] => report }
+    val renewing = state.toRenew(now)
+    val isPlain = done.size == plan.reports.size && done.nonEmpty && renewing.isEmpty &&
+      plan.want > 0 && !mayPromote(now)
+    val answer =
+      if isPlain then ackAndTake(connection, plan, done)
+      else inSteps(connection, plan, done, failed, returned, renewing)
+    for leased <- renewing if answer.renewed(leased.job.taken) do leased.endsNanos = now + 3 * third
+    if renewing.nonEmpty then state.renewAgain(now + third)
+    failed.foreach(report => tellFailed(report, answer.nacked.get(report.leased.job.taken)))
+    val (kept, refused) = done.partition(report => answer.acked(report.leased.job.taken))
+    refused.foreach(report => tell(Event.LeaseLost(report.leased.job)))
+    val taken = answer.taken.jobs.map(LeasedJob(_, now + 3 * third))
+    if plan.want > 0 then state.lookAgain(answer.taken.againNanos)
+    state.exchanged(kept.size)
+    val begun = state.took(taken, now + third)
+    drop(renewing.filter(leased => !answer.renewed(leased.job.taken)))
+      .andThen(if begun.isEmpty then Task.unit else start(begun))
+      .andThen(if kept.isEmpty then Task.unit else emit(kept.map(_.result)))
+
+  /** Acknowledges and takes jobs in one round trip: most exchanges of a busy worker do just that.
+    */
+  private def ackAndTake(
+      connection: Connection,
+      plan: WorkerState.Plan[A],
+      done: Vector[Report.Done[A]]
+  ): Answer[A] =
+    val from = takeFrom
+    mayBeCommitted = true
+    val (acked, all) = orRolledBack {
+      Jdbc.committed(connection)(
+        calls.ackAndTake(connection, done.map(_.leased.job), from, plan.want, lease, worker.name)
+      )
+    }
+    takeFrom = nextFrom(all)
+    val (spent, jobs) = all.partition(QueueCalls.isSpent)
+    val missing = missingOf(done, acked)
+    foundNone = all.size < plan.want
+    var again = 0L
+    var before = Set.empty[(Long, Int)]
+    val isAll = foundNone && from.isEmpty // otherwise all of the queue is looked at next, at once
+    if spent.nonEmpty || missing.nonEmpty || isAll then
+      Jdbc.transaction(connection) {
+        if spent.nonEmpty then calls.bury(connection, spent)
+        before = doneBefore(calls, connection, missing.filter(_.isDoubted))
+        if isAll then again = untilNext(calls, connection)
+      }
+    Answer(acked ++ before, Map.empty, Set.empty, Taken(jobs, again))
+
+  private def inSteps(
+      connection: Connection,
+      plan: WorkerState.Plan[A],
+      done: Vector[Report.Done[A]],
+      failed: Vector[Report.Failed[A]],
+      returned: Vector[Report.GivenBack[A]],
+      renewing: Vector[LeasedJob[A]]
+  ): Answer[A] =
+    def within: Answer[A] =
+      val calls = inOneTransaction
+      val acked =
+        if done.isEmpty then Set.empty[(Long, Int)]
+        else calls().ack(connection, done.map(_.leased.job))
+      val missing = missingOf(done, acked)
+      val nacked =
+        if failed.isEmpty then Map.empty[(Long, Int), Boolean]
+        else
+          calls().nack(
+            connection,
+            failed.map(report =>
+              val error = Storable.error(report.error)
+              QueueCalls.Failure(report.leased.job, report.pause.toMillis, error)
+            )
+          )
+      if returned.nonEmpty then calls().giveBack(connection, returned.map(_.leased.job)): Unit
+      val renewed =
+        if renewing.isEmpty then Set.empty[(Long, Int)]
+        else calls().extend(connection, renewing.map(_.job), lease)
+      Answer(
+        acked ++ doneBefore(calls(), connection, missing.filter(_.isDoubted)),
+        nacked,
+        renewed,
+        take(calls, connection, plan.want)
+      )
+    orRolledBack(Jdbc.transaction(connection, () => mayBeCommitted = true)(within))
+
+  /** Runs a transaction. An error after which the connection can be used has rolled it back. */
+  private def orRolledBack[R](transaction: => R): R =
+    try transaction
+    catch
+      case error: SQLException if TransientErrors.keepConnection(error) =>
+        mayBeCommitted = false
+        throw error
+
+  /** The settings are sent with the first statement of a transaction, and hold for the others. */
+  private def inOneTransaction: () => QueueCalls[A] =
+    var isFirst = true
+    () => {
+      val result = if isFirst then calls else bare
+      isFirst = false
+      result
+    }
+
+  private def missingOf(
+      done: Vector[Report.Done[A]],
+      acked: Set[(Long, Int)]
+  ): Vector[LeasedJob[A]] =
+    done.map(_.leased).filter(leased => !acked(leased.job.taken))
+
+  /** Returns the jobs of `missing` that are done. They were in an exchange whose answer was lost,
+    * and are not in the table any more.
+    */
+  private def doneBefore(
+      calls: => QueueCalls[A],
+      connection: Connection,
+      missing: Vector[LeasedJob[A]]
+  ): Set[(Long, Int)] =
+    val asked = missing.map(_.job)
+    if asked.isEmpty then Set.empty
+    else
+      val present = calls.present(connection, asked)
+      asked.filter(job => !present(job.id)).map(_.taken).toSet
+
+  private def take(calls: () => QueueCalls[A], connection: Connection, want: Int): Taken[A] =
+    if want == 0 then Taken(Vector.empty, 0L)
+    else
+      if mayPromote(System.nanoTime()) then
+        calls().promote(connection): Unit
+        promotedAt = System.nanoTime()
+      val all = calls().takeWithSpent(connection, want, lease, worker.name)
+      takeFrom = nextFrom(all)
+      foundNone = all.size < want
+      val (spent, jobs) = all.partition(QueueCalls.isSpent)
+      if spent.nonEmpty then calls().bury(connection, spent)
+      Taken(jobs, if foundNone then untilNext(calls(), connection) else 0L)
+
+  /** Returns the job at which the next take may begin, as long as that finds enough: no job before
+    * these could be taken. Jobs that are given back or offered before that place are found by the
+    * next look at the whole queue, within `promoteEvery`.
+    */
+  private def nextFrom(jobs: Vector[PgJob[A]]): Option[PgJob[A]] =
+    jobs.headOption.filter(job => job.priority == jobs.last.priority && QueueCalls.isPlace(job))
+
+  /** Returns true if it is time to look at the whole queue, and for jobs whose time has come. */
+  private def mayPromote(now: Long): Boolean = foundNone || now - promotedAt > promoteEvery
+
+  /** Returns the time to the next look, in nanoseconds, if no notification comes before. */
+  private def untilNext(calls: QueueCalls[A], connection: Connection): Long =
+    calls
+      .untilNext(connection)
+      .fold(Long.MaxValue)(millis => TimeUnit.MILLISECONDS.toNanos(millis.max(1L)))
+
+  private def tellFailed(
+      report: Report.Failed[A],
+      isDead: Option[Boolean]
+  ): Unit =
+    val job = report.leased.job
+    isDead match
+      case Some(dead) =>
+        tell(Event.Failed(job, report.error, Option.when(!dead)(report.pause)))
+      case None if report.leased.isDoubted =>
+        tell(Event.Failed(job, report.error, Option.when(!job.isLastAttempt)(report.pause)))
+      case None => tell(Event.LeaseLost(job))
+
+private[queue] object ExchangeLoop:
+  private final case class Taken[A](jobs: Vector[PgJob[A]], againNanos: Long)
+
+  private final case class Answer[A](
+      acked: Set[(Long, Int)],
+      nacked: Map[(Long, Int), Boolean],
+      renewed: Set[(Long, Int)],
+      taken: Taken[A]
+  )
+
+  private val shortestPatience = 1000L
+  private val longestPatience = 30_000L
+  private val shortestConnect = 3000L
+
+  private val firstRetry = TimeUnit.MILLISECONDS.toNanos(50)
+  private val longestRetry = TimeUnit.SECONDS.toNanos(2)
+
+  /** The time for which to try to give back the jobs that are left, if the server cannot be reached
+    * at the end.
+    */
+  private val farewell = TimeUnit.SECONDS.toNanos(5)
+
+  private val promoteEvery = TimeUnit.MILLISECONDS.toNanos(100)

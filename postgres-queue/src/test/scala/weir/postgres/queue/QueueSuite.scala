@@ -1,0 +1,239 @@
+package weir.postgres.queue
+
+import java.sql.DriverManager
+import java.time.Instant
+import scala.concurrent.duration.*
+
+import weir.Task
+import weir.postgres.*
+import weir.postgres.queue.PgQueueException.Kind
+import weir.postgres.queue.tables.{Jdbc, QueueCalls, QueueTables}
+
+/** One call after the other, on a real server. */
+class QueueSuite extends QueueFixture:
+  test("a job is taken once, and is gone when it is acknowledged"):
+    val (queue, _) = newQueue()
+    val id = queue.offer(PgOffer("a")).runSync()
+    val taken = queue.take(5, lease).runSync()
+    assertEquals(taken.map(job => (Option(job.id), job.payload, job.attempt)), Vector((id, "a", 1)))
+    assertEquals(queue.take(5, lease).runSync(), Vector.empty)
+    queue.ack(taken.head).runSync()
+    assertEquals(queue.counts.runSync(), PgQueue.Counts(0, 0, 0, 0))
+
+  test("jobs come by priority, then by time, then by number; count is a limit"):
+    val (queue, _) = newQueue()
+    val past = Instant.now().minusSeconds(60)
+    queue
+      .offerAll(
+        Vector(
+          PgOffer("late"),
+          PgOffer("later"),
+          PgOffer("early", runAt = Some(past)),
+          PgOffer("high", priority = 7),
+          PgOffer("low", priority = -1)
+        )
+      )
+      .runSync(): Unit
+    assertEquals(
+      queue.take(3, lease).runSync().map(_.payload),
+      Vector("high", "early", "late")
+    )
+    assertEquals(queue.take(9, lease).runSync().map(_.payload), Vector("later", "low"))
+
+  test("a key that is in the queue is not added again, waiting or leased, and is when it is done"):
+    val (queue, _) = newQueue()
+    val twice = Vector(
+      PgOffer("1", key = Some("k")),
+      PgOffer("2"),
+      PgOffer("3", key = Some("k")),
+      PgOffer("4", key = Some("l"))
+    )
+    val ids = queue.offerAll(twice).runSync()
+    assertEquals(ids.map(_.nonEmpty), Vector(true, true, false, true))
+    assertEquals(queue.offer(PgOffer("5", key = Some("k"))).runSync(), None)
+    val jobs = queue.take(9, lease).runSync()
+    assertEquals(
+      jobs.map(job => (Option(job.id), job.payload)),
+      Vector(
+        (ids(0), "1"),
+        (ids(1), "2"),
+        (ids(3), "4")
+      )
+    )
+    assertEquals(queue.offer(PgOffer("6", key = Some("k"))).runSync(), None)
+    queue.ack(jobs.head).runSync()
+    assert(queue.offer(PgOffer("7", key = Some("k"))).runSync().nonEmpty)
+
+  test("a lease that has ended lets another take the job; the first worker is refused"):
+    val (queue, database) = newQueue()
+    queue.offer(PgOffer("a")).runSync(): Unit
+    val stale = queue.take(1, lease).runSync().head
+    endLeases(database)
+    val fresh = queue.take(1, lease).runSync().head
+    assertEquals((fresh.id, fresh.attempt), (stale.id, 2))
+    assert(fresh.token > stale.token)
+    val said = refused(Kind.LeaseLost)(queue.ack(stale).runSync())
+    assert(said.contains(s"no longer holds job ${stale.id} (attempt 1 of 10)"), said)
+    refused(Kind.LeaseLost)(queue.extend(stale, lease).runSync()): Unit
+    refused(Kind.LeaseLost)(queue.nack(stale, 1.second, "late").runSync()): Unit
+    refused(Kind.LeaseLost)(queue.giveBack(stale).runSync()): Unit
+    assertEquals(queue.ackAll(Vector(stale, fresh)).runSync(), Vector(stale))
+    refused(Kind.LeaseLost)(queue.ack(fresh).runSync()): Unit
+
+  test("an acknowledgement is accepted after the lease, if nobody has taken the job"):
+    val (queue, database) = newQueue()
+    queue.offer(PgOffer("a")).runSync(): Unit
+    val job = queue.take(1, lease).runSync().head
+    endLeases(database)
+    queue.ack(job).runSync()
+
+  test(
+    "what is given back can be taken at once, and its attempt does not count, but its token does"
+  ):
+    val (queue, _) = newQueue()
+    queue.offer(PgOffer("a", maxAttempts = 1)).runSync(): Unit
+    val first = queue.take(1, lease).runSync().head
+    queue.giveBack(first).runSync()
+    val second = queue.take(1, lease).runSync().head
+    assertEquals((second.attempt, second.isLastAttempt), (1, true))
+    refused(Kind.LeaseLost)(queue.ack(first).runSync()): Unit
+
+  test("a job that fails waits, says why, and is dead after its last attempt; it can be revived"):
+    val (queue, database) = newQueue()
+    queue.offer(PgOffer("a", maxAttempts = 2, key = Some("k"))).runSync(): Unit
+    val first = queue.take(1, lease).runSync().head
+    assertEquals(queue.nack(first, 1.hour, "no\u0000 luck").runSync(), true)
+    assertEquals(queue.counts.runSync(), PgQueue.Counts(0, 0, 1, 0))
+    on(database)(server.execute(_, "UPDATE weir_queue.work SET is_due = true"))
+    val second = queue.take(1, lease).runSync().head
+    assertEquals(second.lastError, Some("no  luck"))
+    assertEquals(queue.nack(second, Duration.Zero, "again").runSync(), false)
+    val dead = queue.dead(10).runSync()
+    assertEquals(
+      dead.map(d => (d.id, d.payload, d.attempts, d.error, d.key)),
+      Vector((second.id, "a", 2, "again", Some("k")))
+    )
+    assertEquals(queue.revive(dead.map(_.id)).runSync(), 1)
+    val risen = queue.take(1, lease).runSync().head
+    assertEquals((risen.payload, risen.attempt, risen.id > second.id), ("a", 1, true))
+
+  test("revived, two with one key are one job, and the other stays dead"):
+    val (queue, _) = newQueue()
+    for i <- 1 to 2 do
+      queue.offer(PgOffer(s"$i", maxAttempts = 1, key = Some("k"))).runSync(): Unit
+      queue.nack(queue.take(1, lease).runSync().head, Duration.Zero, "").runSync(): Unit
+    val ids = queue.dead(9).runSync().map(_.id)
+    assertEquals(queue.revive(ids).runSync(), 1)
+    assertEquals(queue.revive(ids).runSync(), 0)
+    assertEquals(queue.counts.runSync(), PgQueue.Counts(1, 0, 0, 1))
+
+  test("a job whose workers all die is dead after its last attempt"):
+    val (queue, database) = newQueue()
+    queue.offerAll(Vector(PgOffer("poison", maxAttempts = 2), PgOffer("good"))).runSync(): Unit
+    for _ <- 1 to 2 do
+      assertEquals(queue.take(1, lease).runSync().map(_.payload), Vector("poison"))
+      endLeases(database)
+    assertEquals(queue.take(2, lease).runSync().map(_.payload), Vector("good"))
+    assertEquals(
+      queue.dead(9).runSync().map(d => (d.payload, d.attempts, d.error)),
+      Vector(("poison", 2, "the lease of its last attempt ran out"))
+    )
+
+  test(
+    "an offer in the caller's transaction is there from its commit on, and never if it is undone"
+  ):
+    val (queue, database) = newQueue()
+    on(database): connection =>
+      connection.setAutoCommit(false)
+      queue.offerWithin(connection)(Vector(PgOffer("undone"))).runSync(): Unit
+      connection.rollback()
+      queue.offerWithin(connection)(Vector(PgOffer("kept"))).runSync(): Unit
+      assertEquals(queue.take(5, lease).runSync(), Vector.empty)
+      connection.commit()
+    assertEquals(queue.take(5, lease).runSync().map(_.payload), Vector("kept"))
+
+  test("an acknowledgement in the caller's transaction is undone with it"):
+    val (queue, database) = newQueue()
+    queue.offer(PgOffer("a")).runSync(): Unit
+    val job = queue.take(1, lease).runSync().head
+    on(database): connection =>
+      connection.setAutoCommit(false)
+      queue.ackWithin(connection)(job).runSync()
+      connection.rollback()
+      queue.ackWithin(connection)(job).runSync()
+      connection.commit()
+      refused(Kind.LeaseLost)(queue.ackWithin(connection)(job).runSync()): Unit
+
+  test("payloads may be bytes, or JSON that SQL can read; others come by imap"):
+    val database = server.newDatabase()
+    def make[A](name: String, codec: PgCodec[A]): PgQueue[A] =
+      val queue = PgQueue(() => DriverManager.getConnection(server.jdbc(database)), name, codec)
+      queue.create.runSync()
+      queue
+    val bytes = make("bytes", PgCodec.bytes)
+    val all = Array.tabulate(256)(_.toByte)
+    bytes.offerAll(Vector(PgOffer(all), PgOffer(Array.empty[Byte]))).runSync(): Unit
+    assertEquals(bytes.take(2, lease).runSync().map(_.payload.toSeq), Vector(all.toSeq, Seq()))
+    val json = make("json", PgCodec.jsonb)
+    json.offer(PgOffer("""{"to": "ä\"\\", "n": [1, null]}""")).runSync(): Unit
+    assertEquals(server.ask(database)("SELECT payload->>'to' FROM weir_queue.json"), "ä\"\\")
+    assert(json.offer(PgOffer("{")).attempt.runSync().isLeft)
+    val numbers = make("numbers", PgCodec.text.imap(_.toInt)(_.toString))
+    numbers.offer(PgOffer(7)).runSync(): Unit
+    assertEquals(numbers.take(1, lease).runSync().head.payload + 1, 8)
+
+  test("text with U+0000 is refused before the server is asked, with what to do"):
+    def unreachable[A](codec: PgCodec[A]): PgQueue[A] =
+      PgQueue(() => fail("it was asked for a connection"), "work", codec)
+    def said[A](codec: PgCodec[A])(jobs: PgOffer[A]*): String =
+      refused(Kind.NotStorable)(unreachable(codec).offerAll(jobs).runSync())
+    val good = PgOffer("a\u0001")
+    assertEquals(
+      said(PgCodec.text)(good, PgOffer("ab\u0000c")),
+      "PgQueue: weir_queue.work: the payload of offer 2 of 2 has the character U+0000 at index " +
+        "2. Postgres cannot store it in text. Remove it, or use PgCodec.bytes."
+    )
+    val key = said(PgCodec.text)(PgOffer("a", key = Some("\u0000")))
+    assert(key.contains("the key of offer 1 of 1 has the character U+0000 at index 0"), key)
+    assert(key.endsWith("Postgres cannot store it in text. Remove it."), key)
+    val json = said(PgCodec.jsonb)(PgOffer("""["\\\\u0000", "\\\u0000"]"""))
+    assert(json.contains("has the escape \\u0000 at index 17"), json)
+    val half = said(PgCodec.text)(PgOffer("\ud83d\ude00 \ud83d"))
+    assert(half.contains("has half a character, U+D83D, at index 3"), half)
+    val within = refused(Kind.NotStorable)(
+      on("postgres")(unreachable(PgCodec.text).offerWithin(_)(Seq(PgOffer("\u0000"))).runSync())
+    )
+    assert(within.contains("the payload of offer 1 of 1"), within)
+    val name = intercept[IllegalArgumentException](PgWorker(name = "me\u0000")).getMessage
+    assert(name.contains("PgWorker: the name has the character U+0000 at index 2."), name)
+
+  test("takers at the same time never get the same job, and together all of them"):
+    val (queue, _) = newQueue()
+    queue.offerAll(offers(400)).runSync(): Unit
+    def drain: Task[Vector[Long]] = queue
+      .take(7, lease)
+      .flatMap(jobs =>
+        if jobs.isEmpty then Task.pure(Vector.empty)
+        else drain.map(jobs.map(_.id) ++ _)
+      )
+    val ids = Task.parSequence(List.fill(6)(drain)).runSync().flatten
+    assertEquals((ids.size, ids.toSet.size), (400, 400))
+
+  test("the plan that was made for an empty queue is not kept for a full one"):
+    val (_, database) = newQueue()
+    on(database): connection =>
+      val calls = QueueCalls(QueueTables("weir_queue", "work", PgCodec.Column.Text), PgCodec.text)
+      def take(n: Int) = Jdbc.transaction(connection)(calls.take(connection, n, 1000, "me"))
+      for _ <- 1 to 12 do assertEquals(take(5), Vector.empty)
+      server.execute(
+        connection,
+        "INSERT INTO weir_queue.work (payload) " +
+          "SELECT repeat('x', 200) FROM generate_series(1, 20000)"
+      )
+      for _ <- 1 to 3 do assertEquals(take(5).size, 5)
+    eventually("the server has counted")(scans(database, "idx_scan") >= 15)
+    assertEquals(scans(database, "seq_tup_read"), 0L) // the scans that made the indexes read no row
+
+  private def scans(database: String, column: String): Long = server
+    .ask(database)(s"SELECT $column FROM pg_stat_user_tables WHERE relname = 'work'")
+    .toLong
