@@ -67,8 +67,15 @@ object Workers:
 
     def hasDone: Boolean = Files.size(file) > 0
 
-    /** It stands still, as on a machine that sleeps. */
-    def stop(): Unit = signal("STOP")
+    /** It stands still, as on a machine that sleeps. **Waits** for that: one thread takes the
+      * signal and stops the others, and on a busy machine they run until that one has its turn.
+      */
+    def stop(): Unit =
+      signal("STOP")
+      var before = -1
+      while before != done.size do
+        before = done.size
+        Thread.sleep(200)
     def wake(): Unit = signal("CONT")
 
     private def signal(name: String): Unit =
