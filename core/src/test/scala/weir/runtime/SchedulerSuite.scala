@@ -108,12 +108,16 @@ class SchedulerSuite extends WeirSuite:
       override protected def newWorker(): Worker =
         if asked.incrementAndGet() == 1 then throw OutOfMemoryError("a test's own")
         super.newWorker()
-    val err = System.err
-    System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
-    try scheduler.submit(Opens(ran))
-    finally System.setErr(err)
+    submitQuietly(scheduler, Opens(ran))
     scheduler.submit(Opens(ran))
     await(ran)
+
+  /** Submits `job`, and drops the error that the runtime prints meanwhile. */
+  private def submitQuietly(scheduler: Scheduler, job: Job): Unit =
+    val err = System.err
+    System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
+    try scheduler.submit(job)
+    finally System.setErr(err)
 
   /** The stack of the submitting thread ends as it raises the standby for the first time. */
   private final class EndsOnce extends Scheduler(2, 16):
@@ -150,10 +154,7 @@ class SchedulerSuite extends WeirSuite:
         val won = super.tryStandby()
         if tries.incrementAndGet() == 1 then throw StackOverflowError("a test's own")
         won
-    val err = System.err
-    System.setErr(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
-    try scheduler.submit(Opens(ran))
-    finally System.setErr(err)
+    submitQuietly(scheduler, Opens(ran))
     scheduler.submit(Opens(ran))
     await(ran)
 

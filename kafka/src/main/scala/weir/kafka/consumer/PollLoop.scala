@@ -114,7 +114,7 @@ private[kafka] final class PollLoop(
       failure = error
       ending = true
       target.ended(options.explain(error))
-    // What cannot be committed, or is another member's already, does not begin.
+    // No record begins that cannot be committed, or that another member has already.
     if commits.hasFailed || error.isInstanceOf[FencedInstanceIdException] then
       owned.values.forEach(_.close())
     if !isStopping then Thread.sleep(options.pollTime)

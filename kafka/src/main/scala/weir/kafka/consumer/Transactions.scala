@@ -160,7 +160,7 @@ private[kafka] object Transactions:
     /** The group has changed: with its new generation the rest may be written. */
     case Refused
 
-    /** What is committed has to be looked up. */
+    /** The committed offsets have to be looked up. */
     case Unknown
 
   /** Returns false after errors after which a producer cannot be used any more. */

@@ -310,6 +310,6 @@ private[split] object Token:
   final val Semicolon = 9
   final val Backslash = 10
 
-  // What is no token, but ends `TokenScanner.read`.
+  // The ends of `TokenScanner.read` that are no tokens.
   final val LineComment = 11 // the dashes of one have been read
   final val Nul = 12 // a NUL byte, anywhere

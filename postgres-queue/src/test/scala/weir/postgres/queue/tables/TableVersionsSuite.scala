@@ -196,7 +196,7 @@ class TableVersionsSuite extends QueueFixture:
     assert(plan.contains("work_dead_at"), plan)
 
 object TableVersionsSuite:
-  /** What `create` made of the queue `work` before there were migrations. Never to be changed. */
+  /** The tables that `create` made for the queue `work` before migrations. Never change them. */
   private val firstTables =
     """CREATE SCHEMA weir_queue;
       |CREATE TABLE weir_queue.work (
