@@ -5,6 +5,7 @@ import java.util.HashMap
 import org.apache.kafka.clients.consumer.{ConsumerConfig, CooperativeStickyAssignor}
 import org.apache.kafka.common.serialization.Deserializer
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
+import weir.Task
 
 /** The settings of a consumer: a member of a consumer group.
   *
@@ -43,13 +44,19 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   for this member
   * @param connectTimeout
   *   the time within which the brokers must confirm, at the start, that the topics exist
+  * @param startAt
+  *   where a member begins to read a partition; by default at the group's commit
+  * @param onAssignmentChange
+  *   a task to run when this member gets or loses partitions, such as one that loads or writes a
+  *   state. The poll thread waits for it, so it should take less than `max.poll.interval.ms`. If it
+  *   fails, so does the stream
   * @param properties
   *   further properties of Kafka's client, such as those for TLS and SASL, and of the
   *   deserializers, such as `schema.registry.url`. A group that has
-  *   committed nothing begins with the first record of each partition. With
+  *   committed nothing begins with the first record of each partition, unless `startAt` says. With
   *   `auto.offset.reset=latest` it begins with the records that arrive after it starts to read.
-  *   Nothing is committed of a partition that has brought no record yet, so a restart skips the
-  *   records that arrived meanwhile
+  *   Then nothing is committed of a partition that has brought no record yet, so a restart skips
+  *   the records that arrived meanwhile. With `StartAt(Position.Latest)` the end is committed
   */
 final case class ConsumerSettings[K, V](
     brokers: String,
@@ -63,6 +70,8 @@ final case class ConsumerSettings[K, V](
     metadataLimitBytes: Int = 4096,
     revokeDeadline: FiniteDuration = 10.seconds,
     connectTimeout: FiniteDuration = 8.seconds,
+    startAt: StartAt = StartAt.committed,
+    onAssignmentChange: AssignmentChange => Task[Any] = _ => Task.unit,
     properties: Map[String, String] = Map.empty
 ):
   ConsumerSettings.own.find(properties.contains).foreach { name =>
@@ -107,7 +116,9 @@ final case class ConsumerSettings[K, V](
     val share = bufferBytes / 4 / math.max(1, partitions)
     math.max(1, math.min(ConsumerConfig.DEFAULT_MAX_PARTITION_FETCH_BYTES, share))
 
-  /** @param partitions
+  /** @param group
+    *   empty for none
+    * @param partitions
     *   the number of partitions that this member may get
     */
   private[kafka] def toKafka(group: String, partitions: Int = 1): HashMap[String, AnyRef] =
@@ -125,7 +136,7 @@ final case class ConsumerSettings[K, V](
     all.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, ConsumerSettings.pollRecords.toString)
     properties.foreach((name, value) => all.put(name, value))
     all.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, brokers)
-    all.put(ConsumerConfig.GROUP_ID_CONFIG, group)
+    if group.nonEmpty then all.put(ConsumerConfig.GROUP_ID_CONFIG, group): Unit
     all.put(ConsumerConfig.GROUP_PROTOCOL_CONFIG, groupProtocol.id)
     all.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false")
     all

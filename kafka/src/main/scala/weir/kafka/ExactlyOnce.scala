@@ -2,7 +2,8 @@ package weir.kafka
 
 import org.apache.kafka.clients.producer.ProducerRecord
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
-import weir.kafka.consumer.TransactionLoop
+import scala.util.matching.Regex
+import weir.kafka.consumer.{Subscription, TransactionLoop}
 import weir.{Stream, Task}
 
 /** Consumes, transforms and produces records, exactly once in the output topics for readers with
@@ -60,18 +61,20 @@ final class ExactlyOnce[K, V, L, W](
     *   the records to write for a record
     */
   def run(
-      topics: Set[String],
+      topics: Set[String] | Regex,
       group: String,
       parallelism: Int,
       attempts: Attempts[String] = Attempts.once
   )(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Stream[Int] =
+    require(group.nonEmpty, "ExactlyOnce.run: the group was empty. Name one.")
+    val subscription = Subscription.of(topics)
     val reading =
       consumer.copy(properties = consumer.properties ++ Map("isolation.level" -> "read_committed"))
     Stream
       .bracket(
-        TransactionLoop.open(reading, producer, transactionalId, topics, group, attempts)(f)
+        TransactionLoop.open(reading, producer, transactionalId, subscription, group, attempts)(f)
       )(_.close)
       .flatMap { loop =>
         loop.records

@@ -1,7 +1,9 @@
 package weir.kafka
 
-import weir.Stream
-import weir.kafka.consumer.{Consumption, PartitionStreams}
+import org.apache.kafka.common.TopicPartition
+import scala.util.matching.Regex
+import weir.kafka.consumer.{Consumption, PartitionStreams, Subscription}
+import weir.{Stream, Task}
 
 /** Reads topics as a member of a consumer group. The members share the partitions.
   *
@@ -38,10 +40,15 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     *
     * {{{
     * consumer.records(Set("orders"), "billing").evalTap(r => bill(r.value).andThen(r.done))
+    * consumer.records("orders-.*".r, "billing") // and topics that are created later
     * }}}
+    *
+    * @param topics
+    *   the names of topics, which must exist; or an expression that the whole names match. Topics
+    *   that are created later are found after `metadata.max.age.ms`, five minutes by default
     */
-  def records(topics: Set[String], group: String): Stream[CommittableRecord[K, V]] =
-    Stream.fromSource(Consumption.merged(settings, topics, group))
+  def records(topics: Set[String] | Regex, group: String): Stream[CommittableRecord[K, V]] =
+    Stream.fromSource(Consumption.merged(settings, Subscription.of(topics), named(group)))
 
   /** As `records`, but emits a record that cannot be decoded as an [[UndecodableRecord]], which has
     * its bytes and the error.
@@ -53,10 +60,10 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     * }}}
     */
   def recordsAttempted(
-      topics: Set[String],
+      topics: Set[String] | Regex,
       group: String
   ): Stream[CommittableRecord[K, V] | UndecodableRecord] =
-    Stream.fromSource(Consumption.attempted(settings, topics, group))
+    Stream.fromSource(Consumption.attempted(settings, Subscription.of(topics), named(group)))
 
   /** Emits a stream for each partition that this member of the group gets, and does not end. Run
     * these streams at the same time, as by `parJoinUnbounded`.
@@ -73,5 +80,29 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     *   .parJoinUnbounded
     * }}}
     */
-  def partitions(topics: Set[String], group: String): Stream[AssignedPartition[K, V]] =
-    Stream.fromSource(PartitionStreams.open(settings, topics, group))
+  def partitions(topics: Set[String] | Regex, group: String): Stream[AssignedPartition[K, V]] =
+    Stream.fromSource(PartitionStreams.open(settings, Subscription.of(topics), named(group)))
+
+  /** Emits the records of these partitions from these positions on, and does not end. It belongs to
+    * no group: nobody else decides about its partitions, and nothing is committed. So keep the
+    * offsets elsewhere, if at all. `done` is counted for `progress` only, and
+    * `ConsumerSettings.startAt` is not used. Otherwise as `records`.
+    *
+    * {{{
+    * consumer
+    *   .recordsOf(Map(TopicPartition("orders", 0) -> Position.Earliest))
+    *   .takeWhile(_.timestamp < noon)
+    * }}}
+    */
+  def recordsOf(partitions: Map[TopicPartition, Position]): Stream[CommittableRecord[K, V]] =
+    require(
+      partitions.nonEmpty,
+      "KafkaConsumer.recordsOf: no partition was given. Give one at least."
+    )
+    val startAt = StartAt.kept(_ => Task.pure(partitions))
+    val fixed = Subscription.Fixed(partitions.keySet)
+    Stream.fromSource(Consumption.merged(settings.copy(startAt = startAt), fixed, group = ""))
+
+  private def named(group: String): String =
+    require(group.nonEmpty, "KafkaConsumer: the group was empty. Name one.")
+    group

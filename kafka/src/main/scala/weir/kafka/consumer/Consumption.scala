@@ -15,31 +15,34 @@ private[kafka] object Consumption:
   /** Returns the records of all partitions. */
   def merged[K, V](
       settings: ConsumerSettings[K, V],
-      topics: Set[String],
+      subscription: Subscription,
       group: String
   ): Task[Source[CommittableRecord[K, V]]] =
-    started(settings, topics, group)((queue, decoding, loop) =>
+    started(settings, subscription, group)((queue, decoding, loop) =>
       Chunks.failing(queue, decoding)(loop.end())
     )
 
   /** Returns the records of all partitions, with those that cannot be decoded. */
   def attempted[K, V](
       settings: ConsumerSettings[K, V],
-      topics: Set[String],
+      subscription: Subscription,
       group: String
   ): Task[Source[CommittableRecord[K, V] | UndecodableRecord]] =
-    started(settings, topics, group)((queue, decoding, _) => Chunks.attempted(queue, decoding))
+    started(settings, subscription, group)((queue, decoding, _) =>
+      Chunks.attempted(queue, decoding)
+    )
 
   private def started[K, V, R](
       settings: ConsumerSettings[K, V],
-      topics: Set[String],
+      subscription: Subscription,
       group: String
   )(
       records: (ChunkQueue, Decoding[K, V], PollLoop) => Source[R]
   ): Task[Source[R]] = Task.onPlatformThread {
     val target = MergedTarget()
     Decoding.used(settings, group) { decoding =>
-      val loop = start(settings, topics, group, target)
+      val commits = group.nonEmpty
+      val loop = start(settings, subscription, group, target, commits)
       StoppingSource(records(target.queue, decoding, loop), loop, decoding)
     }
   }
@@ -48,19 +51,20 @@ private[kafka] object Consumption:
     */
   def start(
       settings: ConsumerSettings[?, ?],
-      topics: Set[String],
+      subscription: Subscription,
       group: String,
       target: ChunkTarget,
       commits: Boolean = true
   ): PollLoop =
-    require(topics.nonEmpty, "KafkaConsumer: there was no topic. Give one at least.")
-    require(group.nonEmpty, "KafkaConsumer: the group was empty. Name one.")
-    val explain = KafkaFailure.explain(settings.brokers, s"the group '$group'", topics)
+    val who = if group.isEmpty then "this consumer" else s"the group '$group'"
+    val explain = KafkaFailure.explain(settings.brokers, who, subscription.names)
     try
-      val (consumer, fetchBytes) = open(settings, topics, group)
+      val (consumer, fetchBytes) = open(settings, subscription, group)
       val options = PollOptions(
-        topics = topics,
+        subscription = subscription,
         group = group,
+        startAt = settings.startAt,
+        onAssignmentChange = settings.onAssignmentChange,
         bufferRecords = settings.bufferRecords,
         bufferBytes = settings.bufferBytes,
         fetchBytes = fetchBytes,
@@ -80,13 +84,17 @@ private[kafka] object Consumption:
   /** Looks for the topics. Their partitions decide how much to fetch of each, which is a property
     * of the client: another one is made if there are many.
     */
-  private def open(settings: ConsumerSettings[?, ?], topics: Set[String], group: String) =
+  private def open(
+      settings: ConsumerSettings[?, ?],
+      subscription: Subscription,
+      group: String
+  ): (Consumer[Array[Byte], Array[Byte]], Int) =
     def client(partitions: Int) =
       Client(settings.toKafka(group, partitions), ByteArrayDeserializer(), ByteArrayDeserializer())
     def close(made: Consumer[?, ?]) = made.close(CloseOptions.timeout(JDuration.ZERO))
     val first = client(1)
     try
-      val count = topics.toVector.map(countPartitions(first, _, settings)).sum
+      val count = subscription.count(first, settings.brokers, toJava(settings.connectTimeout))
       val bytes = settings.fetchBytes(count)
       if bytes == settings.fetchBytes(1) then (first, bytes)
       else
@@ -96,16 +104,6 @@ private[kafka] object Consumption:
       case error: Exception =>
         close(first)
         throw error
-
-  private def countPartitions(
-      consumer: Consumer[?, ?],
-      topic: String,
-      settings: ConsumerSettings[?, ?]
-  ): Int =
-    val partitions = consumer.partitionsFor(topic, toJava(settings.connectTimeout))
-    if partitions == null || partitions.isEmpty then
-      throw KafkaFailure.noTopic(settings.brokers, topic)
-    partitions.size
 
   private def toJava(time: FiniteDuration): JDuration = JDuration.ofNanos(time.toNanos)
 

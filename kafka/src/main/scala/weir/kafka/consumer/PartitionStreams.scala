@@ -68,11 +68,11 @@ private[kafka] final class PartitionStreams[K, V](decoding: Decoding[K, V])
 private[kafka] object PartitionStreams:
   def open[K, V](
       settings: ConsumerSettings[K, V],
-      topics: Set[String],
+      subscription: Subscription,
       group: String
   ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
     Decoding.used(settings, group) { decoding =>
       val target = PartitionStreams(decoding)
-      StoppingSource(target, Consumption.start(settings, topics, group, target), decoding)
+      StoppingSource(target, Consumption.start(settings, subscription, group, target), decoding)
     }
   }

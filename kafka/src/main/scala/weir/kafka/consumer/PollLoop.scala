@@ -3,7 +3,7 @@ package weir.kafka.consumer
 import java.time.Duration
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
-import java.util.{ArrayList, Collection, HashMap, HashSet, List as JList}
+import java.util.{ArrayList, Collection, HashMap, HashSet, List as JList, Map as JMap}
 import org.apache.kafka.clients.consumer.{
   CloseOptions,
   Consumer,
@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.{
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.errors.{FencedInstanceIdException, WakeupException}
 import scala.jdk.CollectionConverters.*
+import weir.kafka.AssignmentChange
 
 /** The thread that polls. It alone calls the consumer, and does not depend on the streams.
   * README.md describes the state that it shares with them.
@@ -51,6 +52,8 @@ private[kafka] final class PollLoop(
   /** The time of the next request for them, and its limit. */
   private var askNanos = 0L
   private var askTime = options.pollTime
+
+  private val starts = StartOffsets(consumer, options.startAt, () => isStopping)
 
   /** The first error, which the streams have after what was delivered. */
   private var failure: Throwable | Null = null
@@ -101,7 +104,7 @@ private[kafka] final class PollLoop(
   private def run(): Unit =
     try
       life.confirmed(SignsOfLife.nowMillis)
-      consumer.subscribe(options.topics.asJava, listener)
+      options.subscription.begin(consumer, listener)
       while !isStopping do
         try iterate()
         catch case error: Exception => fail(error)
@@ -123,10 +126,11 @@ private[kafka] final class PollLoop(
     isWoken.set(false) // This iteration handles earlier requests: pairs with `wake`
     if hasNotSlept then life.give() else confirm()
     if ending then consumer.pause(consumer.assignment) else pauseAndResume()
-    if !unread.isEmpty && System.nanoTime() - askNanos >= 0 then read(ArrayList(unread), askTime)
+    if !ending && !unread.isEmpty && System.nanoTime() - askNanos >= 0 then
+      read(ArrayList(unread), askTime)
     if options.commits then commits.beginIfDue(owned.values)
     poll().foreach(records => if !ending then deliver(records))
-    metadata = consumer.groupMetadata
+    publishMetadata()
 
   /** After a sleep: another member may have the partitions. Then the group refuses the commit, and
     * a later poll takes them away.
@@ -134,8 +138,8 @@ private[kafka] final class PollLoop(
   private def confirm(): Unit =
     if ending && life.isOverdueFor(options.revokeDeadline) then owned.values.forEach(_.close())
     val askedMillis = SignsOfLife.nowMillis
-    if owned.isEmpty || options.commits && commits.confirm(owned.values) then
-      life.confirmed(askedMillis)
+    val isAlone = owned.isEmpty || options.group.isEmpty
+    if isAlone || options.commits && commits.confirm(owned.values) then life.confirmed(askedMillis)
 
   private def poll(): Option[PolledRecords] =
     try Some(consumer.poll(pollTime))
@@ -229,13 +233,13 @@ private[kafka] final class PollLoop(
   private object listener extends ConsumerRebalanceListener:
     def onPartitionsAssigned(partitions: Collection[TopicPartition]): Unit =
       if !partitions.isEmpty then read(partitions, options.callbackReadTime)
-      metadata = consumer.groupMetadata
+      publishMetadata()
       consumer.wakeup()
 
     def onPartitionsRevoked(partitions: Collection[TopicPartition]): Unit =
       // With the classic protocol the group is in its next generation by now, and refuses the one
       // before: without this, records in flight could not be consumed.
-      if !isStopping then metadata = consumer.groupMetadata
+      if !isStopping then publishMetadata()
       unread.removeAll(partitions): Unit
       val leaving = assignmentsOf(partitions)
       leaving.foreach { assignment =>
@@ -251,6 +255,7 @@ private[kafka] final class PollLoop(
         commits.commitNow(leaving.asJava, time)
         life.give()
       forget(leaving)
+      tell(AssignmentChange.Revoked(leaving.iterator.map(_.partition).toSet))
       consumer.wakeup()
 
     override def onPartitionsLost(partitions: Collection[TopicPartition]): Unit =
@@ -261,6 +266,7 @@ private[kafka] final class PollLoop(
         target.removed(assignment)
       }
       forget(lost)
+      tell(AssignmentChange.Lost(lost.iterator.map(_.partition).toSet))
 
   /** Begins to read those partitions once the brokers have sent their committed offsets and maps:
     * without the map, records that are done beyond the offset would be done again. Until then
@@ -272,10 +278,11 @@ private[kafka] final class PollLoop(
     // Transactions commit no map. If two members read committed offsets while a transaction is
     // open, older clients may never find their positions (KAFKA-20765).
     life.give(time)
-    val answer =
-      if options.commits then commits.committed(partitions, time) else Some(java.util.Map.of())
+    val asks = options.commits || starts.dependOnCommits
+    val answer = if asks then commits.committed(partitions, time) else Some(java.util.Map.of())
+    val begins = answer.flatMap(begin(partitions, _, time))
     life.give()
-    answer match
+    begins match
       case None =>
         if unread.addAll(partitions) then consumer.pause(partitions)
         // The others have as much time as this one. Slow brokers get more time with each request,
@@ -283,10 +290,44 @@ private[kafka] final class PollLoop(
         val now = System.nanoTime()
         askNanos = now + (now - start)
         if askTime.compareTo(options.readTime) < 0 then askTime = askTime.multipliedBy(2)
-      case Some(committed) =>
+      case Some(offsets) =>
         askTime = options.pollTime
         if unread.removeAll(partitions) then consumer.resume(partitions)
-        partitions.forEach(partition => add(partition, Option(committed.get(partition))): Unit)
+        tell(AssignmentChange.Assigned(partitions.asScala.toSet))
+        partitions.forEach { partition =>
+          offsets.get(partition) match
+            case Some(offset) => addAt(partition, offset)
+            case None =>
+              val before = if options.commits then answer.map(_.get(partition)) else None
+              add(partition, before.filter(_ != null)): Unit
+        }
+
+  /** Returns the offsets of the partitions that do not begin at the commit; none if the brokers do
+    * not answer.
+    */
+  private def begin(
+      partitions: Collection[TopicPartition],
+      committed: JMap[TopicPartition, OffsetAndMetadata],
+      time: Duration
+  ): Option[Map[TopicPartition, Long]] =
+    try starts.of(partitions, committed, time)
+    catch
+      case error: Exception =>
+        fail(error)
+        None
+
+  private def addAt(partition: TopicPartition, offset: Long): Unit =
+    consumer.seek(partition, offset)
+    add(partition, None).moveTo(OffsetAndMetadata(offset))
+
+  /** An error of the user's task fails the streams. */
+  private def tell(change: AssignmentChange): Unit =
+    if change.partitions.nonEmpty then
+      try options.onAssignmentChange(change).runSync(): Unit
+      catch case error: Exception => fail(error)
+
+  private def publishMetadata(): Unit =
+    if options.group.nonEmpty then metadata = consumer.groupMetadata
 
   private def assignmentsOf(partitions: Collection[TopicPartition]): Vector[Assignment] =
     partitions.asScala.iterator.flatMap(partition => Option(owned.get(partition))).toVector
@@ -328,45 +369,6 @@ private[kafka] final class PollLoop(
     catch case later: Throwable => if later != error then error.addSuppressed(later)
 
 private type PolledRecords = ConsumerRecords[Array[Byte], Array[Byte]]
-
-/** @param fetchBytes
-  *   the number of bytes that the client fetches of a partition at a time
-  * @param pollTime
-  *   the time for which a poll waits for records
-  * @param revokeDeadline
-  *   the time for which a revoke waits for the records in flight and for the commit after them
-  * @param commitTime
-  *   the longest time for a commit that streams wait for, and the shortest limit for one that a
-  *   revoke waits for
-  * @param callbackReadTime
-  *   the time for which a new assignment waits for its committed offset; after that, the loop asks
-  *   for it beside the polls
-  * @param readTime
-  *   the longest time for such a request
-  * @param sleepTime
-  *   see `SignsOfLife`
-  */
-private[kafka] final case class PollOptions(
-    topics: Set[String],
-    group: String,
-    bufferRecords: Int,
-    bufferBytes: Int,
-    fetchBytes: Int,
-    commits: Boolean,
-    commitInterval: Duration,
-    uncommittedLimit: Int,
-    metadataLimitBytes: Int,
-    revokeDeadline: Duration,
-    sleepTime: Duration,
-    explain: Throwable => Throwable
-):
-  def pollTime: Duration =
-    val most = Duration.ofMillis(100)
-    if commits && commitInterval.compareTo(most) < 0 then commitInterval else most
-
-  val commitTime: Duration = Duration.ofSeconds(3)
-  val callbackReadTime: Duration = Duration.ofSeconds(1)
-  val readTime: Duration = Duration.ofSeconds(10)
 
 /** The target of the chunks that a poll thread reads. Only that thread calls its methods. */
 private[kafka] trait ChunkTarget:

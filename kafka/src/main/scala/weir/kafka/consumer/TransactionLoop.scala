@@ -188,14 +188,18 @@ private[kafka] object TransactionLoop:
       reading: ConsumerSettings[K, V],
       writing: ProducerSettings[L, W],
       transactionalId: String,
-      topics: Set[String],
+      subscription: Subscription,
       group: String,
       attempts: Attempts[String]
   )(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
   ): Task[TransactionLoop[K, V, L, W]] = Task.uninterruptible {
     val explain =
-      KafkaFailure.explain(writing.brokers, s"the transactional id '$transactionalId'", topics)
+      KafkaFailure.explain(
+        writing.brokers,
+        s"the transactional id '$transactionalId'",
+        subscription.names
+      )
     val transactions = Transactions(
       () => KafkaProducer.open(writing, Some(transactionalId)),
       writing.transactionTimeout,
@@ -206,7 +210,7 @@ private[kafka] object TransactionLoop:
       transactions.start()
       val target = MergedTarget()
       Decoding.used(reading, group) { decoding =>
-        val polls = Consumption.start(reading, topics, group, target, commits = false)
+        val polls = Consumption.start(reading, subscription, group, target, commits = false)
         val committed = CommittedOffsets(reading, group)
         new TransactionLoop(target.queue, decoding, polls, transactions, committed, attempts, f)
       }

@@ -17,6 +17,7 @@ import org.apache.kafka.common.{KafkaException, TopicPartition}
 import org.apache.kafka.common.errors.{TimeoutException, UnknownMemberIdException, WakeupException}
 import org.apache.kafka.common.serialization.StringDeserializer
 import scala.jdk.CollectionConverters.*
+import weir.kafka.StartAt
 import weir.{Stream, Task}
 
 /** Tests the order of the poll thread's calls, with a consumer that fails on request. */
@@ -24,8 +25,10 @@ class PollLoopSuite extends FunSuite:
   private val pollTime = Duration.ofMillis(100)
 
   private def options = PollOptions(
-    topics = Set(PollingConsumer.topic),
+    subscription = Subscription.Topics(Set(PollingConsumer.topic)),
     group = "group",
+    startAt = StartAt.committed,
+    onAssignmentChange = _ => Task.unit,
     bufferRecords = 1000,
     bufferBytes = 1 << 20,
     fetchBytes = 1000,

@@ -1,0 +1,22 @@
+package weir.kafka
+
+import org.apache.kafka.common.TopicPartition
+
+/** A change of the partitions that a member of a group has: see
+  * `ConsumerSettings.onAssignmentChange`.
+  */
+enum AssignmentChange:
+  def partitions: Set[TopicPartition]
+
+  /** The member has got these, and reads them from now on. */
+  case Assigned(partitions: Set[TopicPartition])
+
+  /** The member gives these up: the records that were in flight are over, and those that are done
+    * are committed. No other member has them before the task of this change has ended.
+    */
+  case Revoked(partitions: Set[TopicPartition])
+
+  /** The group has taken these away, as after a pause that was too long. Other members may have
+    * them already.
+    */
+  case Lost(partitions: Set[TopicPartition])
