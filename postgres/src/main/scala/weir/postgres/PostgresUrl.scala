@@ -174,7 +174,7 @@ object PostgresUrl:
             .flatMap((host, port) => passwordOf(host, socket, port, database, user, environment))
             .nextOption()
         ),
-      LibpqWords.driver(words),
+      LibpqWords.driver(words, environment),
       settings,
       addresses
     )

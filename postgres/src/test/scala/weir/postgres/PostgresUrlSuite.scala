@@ -217,6 +217,37 @@ class PostgresUrlSuite extends munit.FunSuite:
         assertEquals(password("host=h dbname=d user=u password=own"), Some("own"))
     finally Files.delete(file)
 
+  test("the user's files are those of HOME, as for libpq"):
+    import java.nio.file.Files
+    import java.nio.file.attribute.PosixFilePermissions.fromString
+    val home = Files.createTempDirectory("weir-home")
+    val (passwords, services) = (home.resolve(".pgpass"), home.resolve(".pg_service.conf"))
+    val own = Files.createDirectory(home.resolve(".postgresql"))
+    def words(names: String*) = names.map(name => own.resolve(name).toString)
+    def properties(text: String) = parse(text, "HOME" -> s"$home").properties
+    try
+      Files.writeString(passwords, "h:5432:d:u:one\n"): Unit
+      Files.setPosixFilePermissions(passwords, fromString("rw-------")): Unit
+      Files.writeString(services, "[shop]\nhost=h\n"): Unit
+      val url = parse("service=shop dbname=d user=u", "HOME" -> s"$home")
+      assertEquals(url.jdbc, "jdbc:postgresql://h:5432/d")
+      assertEquals(url.password, Some("one"))
+      val Seq(root, certificate, key) =
+        words("root.crt", "postgresql.crt", "postgresql.key"): @unchecked
+      val none = Map("sslcert" -> "", "sslkey" -> "")
+      assertEquals(properties("host=h"), none)
+      val verified = Map("sslmode" -> "verify-ca", "sslrootcert" -> root)
+      assertEquals(properties("host=h sslmode=verify-ca"), none ++ verified)
+      for file <- List(root, certificate, key) do Files.createFile(Path.of(file)): Unit
+      assertEquals(
+        properties("host=h sslmode=require"),
+        verified ++ Map("sslcert" -> certificate, "sslkey" -> key)
+      )
+      assertEquals(properties("host=h sslcert=x sslkey=y"), Map("sslcert" -> "x", "sslkey" -> "y"))
+    finally
+      (own.toFile.listFiles().map(_.toPath) ++ List(own, passwords, services, home))
+        .foreach(Files.deleteIfExists(_): Unit)
+
   test("what cannot be understood is refused without the password"):
     assert(refused("postgresql://me:secret@h/d?colour=red").contains("colour"))
     assert(refused("postgresql://me:secret@h:x/d").contains("port was x"))

@@ -13,6 +13,8 @@ class SessionSuite extends ServerSuite:
         )
         assertEquals(session.execute(sql("SELECT * FROM a")).await, Done(2, "SELECT 2"))
         assertEquals(session.execute(sql("SET x.y = 1")).await, Done(0, "SET"))
+        session.run("CREATE OR REPLACE PROCEDURE p() LANGUAGE sql AS 'SELECT 1'").await: Unit
+        assertEquals(session.execute(sql("CALL p()")).await, Done(0, "CALL"))
         assertEquals(session.transaction, Session.Transaction.Idle)
         session.run("BEGIN").await: Unit
         assertEquals(session.transaction, Session.Transaction.Open)

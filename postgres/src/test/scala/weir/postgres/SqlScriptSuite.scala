@@ -53,6 +53,45 @@ class SqlScriptSuite extends WeirSuite:
       val seen = shape(cut, Stream.empty)
       assertEquals(seen.head, "SELECT 1")
 
+  test("packed data with a wrong sum, or something behind it, is not applied to its end"):
+    for (name, packed) <- List(
+        "sum" -> gzip(script).updated(gzip(script).length - 8, 1.toByte),
+        "length" -> gzip(script).updated(gzip(script).length - 1, 1.toByte),
+        "text" -> (gzip(script) ++ "SELECT 3;\n".getBytes),
+        "byte" -> (gzip(script) :+ 0.toByte),
+        "many" -> (gzip(script) ++ new Array[Byte](100_000)),
+        "member" -> (gzip(script) ++ gzip(script).take(5)),
+        "zstd" -> (Zstd.compress(script) ++ "SELECT 3;\n".getBytes)
+      )
+    do
+      val error = failure(file(packed))
+      assert(clue(error.problem).contains("damaged or cut off"), name)
+      val seen = shape(file(packed), Stream.empty)
+      assertEquals((seen.head, seen.contains("SELECT 2")), ("SELECT 1", false), name)
+
+  test("a file in another format is named, with the command that unpacks it"):
+    for (begin, name, command) <- List(
+        (Array(0x42, 0x5a, 0x68, 0x39, 0x31), "bzip2", "bzip2 -dc FILE | weir sql -"),
+        (Array(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0), "xz", "xz -dc FILE | weir sql -"),
+        (Array(0x04, 0x22, 0x4d, 0x18), "lz4", "lz4 -dc FILE | weir sql -"),
+        (Array(0x50, 0x4b, 0x03, 0x04), "zip", "unzip -p FILE | weir sql -")
+      )
+    do
+      val error = failure(file(begin.map(_.toByte) ++ new Array[Byte](20)))
+      assertEquals(error.problem, s"the file is packed by $name, which is not read here")
+      assertEquals(error.hint, Some(s"Unpack it: $command"))
+
+  test("a file that is cut shorter while it is read is an error"):
+    val path = Files.createTempFile("weir-split", ".sql")
+    path.toFile.deleteOnExit()
+    Files.write(path, "SELECT 1;\n".repeat(100_000).getBytes): Unit
+    val cutting = SqlScript.file(path).pieces.evalMap { piece =>
+      Task(if piece.endOffset == 9 then Files.write(path, "SELECT 1;\n".getBytes): Unit)
+    }
+    val error = intercept[ScriptException](cutting.drain.runSync())
+    assertEquals(error.problem, "the script cannot be read any further")
+    assert(clue(error.detail).exists(_.contains("had 1000000 bytes when it was opened, and ends")))
+
   test("an archive of pg_dump is refused, packed, too"):
     for bytes <- List("PGDMP\u0001".getBytes, gzip("PGDMP\u0001".getBytes)) do
       val error = failure(file(bytes))

@@ -96,7 +96,7 @@ object TestServer:
   private lazy val certificates = Files.createTempDirectory("weir-certificates")
   private lazy val certificate =
     TestCertificate.make(certificates, "localhost", Some("dns:localhost"))
-  private lazy val clientCertificate =
+  lazy val clientCertificate: TestCertificate =
     val made = TestCertificate.make(certificates, "postgres", None)
     sys.addShutdownHook(delete(certificates)): Unit
     made

@@ -61,6 +61,19 @@ class TlsSuite extends ServerSuite:
     val words = s"sslmode=require&sslkey=${server.clientCertificate.keyStore}&sslpassword=wrong"
     assert(refused(server.at("postgres", words)).connectionLost)
 
+  test("the client's key may be in the form of PKCS#8 or in the older one"):
+    val own = server.clientCertificate
+    for key <- List(own.key, own.olderKey) do
+      val words = s"sslmode=verify-full&sslrootcert=${server.certificate.certificate}" +
+        s"&sslcert=${own.certificate}&sslkey=$key"
+      assertEquals(ask(server.at("postgres", words))(isEncrypted), "true /CN=postgres", key)
+
+  test("a key that does not fit its certificate is named, and so is the certificate"):
+    val (own, other) = (server.clientCertificate.certificate, server.certificate.key)
+    val error = refused(server.at("postgres", s"sslmode=require&sslcert=$own&sslkey=$other"))
+    val problem = s"the certificate $own does not fit the key $other"
+    assert(error.detail.exists(_.contains(problem)), error.detail)
+
   test("over a Unix domain socket nothing is encrypted, whatever is said about that"):
     for words <- List("sslmode=require", "sslmode=verify-full&sslnegotiation=direct") do
       val url = server.unix("postgres") + s"&$words&gssencmode=prefer"

@@ -1,9 +1,8 @@
 package weir.postgres.input
 
-import com.github.luben.zstd.ZstdInputStream
-import java.io.{FileInputStream, InputStream}
+import com.github.luben.zstd.{Zstd, ZstdIOException, ZstdInputStream}
+import java.io.{EOFException, FileInputStream, IOException, InputStream}
 import java.nio.channels.Channels
-import java.util.zip.GZIPInputStream
 
 /** The decompressed bytes of a script.
   *
@@ -15,7 +14,7 @@ import java.util.zip.GZIPInputStream
 private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit)
     extends AutoCloseable:
   private val waiting = ScriptInput.channelOf(raw)
-  private val file = PackedInput(waiting.getOrElse(raw), report)
+  private val file = PackedInput(waiting.getOrElse(raw), ScriptInput.sizeOf(raw), report)
   private var unpacked: InputStream | Null = null
   private var packing: String | Null = null
 
@@ -34,13 +33,15 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
     unpacked.nn
 
   private def unpack(): InputStream =
-    if file.beginsWith(0x1f, 0x8b) then
-      packing = "gzip"
-      GZIPInputStream(file, ScriptInput.PackedBytes)
-    else if file.beginsWith(0x28, 0xb5, 0x2f, 0xfd) then
-      packing = "zstd"
-      ZstdInputStream(file)
-    else file
+    Packing.values.find(format => file.beginsWith(format.mark)) match
+      case Some(Packing.Gzip) =>
+        packing = "gzip"
+        GzipInput(file, ScriptInput.PackedBytes)
+      case Some(Packing.Zstd) =>
+        packing = "zstd"
+        ZstdInputStream(file)
+      case Some(other) => throw Packing.NotRead(other)
+      case None => file
 
   def close(): Unit =
     val stream = unpacked
@@ -48,6 +49,18 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
 
 private[postgres] object ScriptInput:
   private final val PackedBytes = 64 * 1024
+
+  /** Returns true if packed data ends too early, rather than being wrong. */
+  def isCutOff(error: IOException): Boolean = error match
+    case _: EOFException => true
+    case zstd: ZstdIOException => zstd.getErrorCode == Zstd.errCorruptionDetected
+    case _ => false
+
+  /** Returns the number of bytes that a file has left to read now; 0 if it has no size. */
+  private def sizeOf(raw: InputStream): Long = raw match
+    case file: FileInputStream if file.getChannel.size() > 0 =>
+      file.getChannel.size() - file.getChannel.position()
+    case _ => 0
 
   /** The stream over the channel of a pipe or a terminal, which has no size: a channel can be
     * interrupted.

@@ -249,12 +249,14 @@ private[postgres] object Journal:
   private val lockClass = SessionState.ownLockClass
 
   // One transaction, if none is open. Made by one run at a time: IF NOT EXISTS fails where two make
-  // the same at once. A row is written often and holds little: with room on its page, each write
-  // replaces the one before.
+  // the same at once. It also asks for the right to make schemas where the schema is there, so that
+  // one is looked for before. A row is written often and holds little: with room on its page, each
+  // write replaces the one before.
   private val create =
     s"""SELECT pg_catalog.pg_advisory_xact_lock($lockClass, 0);
        |DO 'BEGIN IF pg_catalog.to_regclass(''weir_sql.journal'') IS NULL THEN
-       |CREATE SCHEMA IF NOT EXISTS weir_sql;
+       |IF pg_catalog.to_regnamespace(''weir_sql'') IS NULL THEN
+       |CREATE SCHEMA weir_sql; END IF;
        |CREATE TABLE weir_sql.journal (script text PRIMARY KEY, run text NOT NULL,
        | pieces bigint NOT NULL DEFAULT 0, bytes bigint NOT NULL DEFAULT 0,
        | place text NOT NULL DEFAULT ''1:1'',

@@ -101,8 +101,11 @@ private[postgres] object LibpqWords:
       )
       .toMap
 
-  def driver(given_ : Map[String, String]): Map[String, String] =
-    val words = given_ ++ stricter(given_)
+  def driver(
+      given_ : Map[String, String],
+      environment: Map[String, String]
+  ): Map[String, String] =
+    val words = files(given_, environment) ++ given_ ++ stricter(given_, environment)
     all
       .collect { case Word(Some(word), _, Driver(property)) =>
         words.get(word).map(value => property -> driverValue(word, value))
@@ -113,13 +116,40 @@ private[postgres] object LibpqWords:
   /** For libpq `require` is `verify-ca` where there is a file of certificates to trust; for the
     * driver it is not.
     */
-  private def stricter(words: Map[String, String]): Option[(String, String)] =
-    val root = words
-      .get("sslrootcert")
-      .fold(Path.of(System.getProperty("user.home"), ".postgresql", "root.crt"))(Path.of(_))
+  private def stricter(
+      words: Map[String, String],
+      environment: Map[String, String]
+  ): Option[(String, String)] =
+    val root =
+      words.get("sslrootcert").fold(ownFolder(environment).resolve("root.crt"))(Path.of(_))
     Option.when(words.get("sslmode").contains("require") && Files.exists(root))(
       "sslmode" -> "verify-ca"
     )
+
+  private def ownFolder(environment: Map[String, String]): Path =
+    Home.of(environment).resolve(".postgresql")
+
+  /** Returns the user's own files where `HOME` says where they are: the driver does not know that
+    * variable. A certificate that is not there is empty, so that the driver does not take another.
+    */
+  private def files(
+      words: Map[String, String],
+      environment: Map[String, String]
+  ): Map[String, String] =
+    if !environment.get("HOME").exists(_.nonEmpty) then Map.empty
+    else
+      def own(names: String*) = names.map(ownFolder(environment).resolve(_))
+      def found(names: String*) = own(names*).find(Files.exists(_)).fold("")(_.toString)
+      val root =
+        if words.get("sslmode").exists(Set("require", "verify-ca", "verify-full")) then
+          Map("sslrootcert" -> own("root.crt").head.toString)
+        else Map.empty
+      if words.contains("sslcert") || words.contains("sslkey") then root
+      else
+        root ++ Map(
+          "sslcert" -> found("postgresql.crt"),
+          "sslkey" -> found("postgresql.key", "postgresql.pk8")
+        )
 
   /** Returns the driver's value for one of libpq's. */
   private def driverValue(word: String, value: String): String = (word, value) match

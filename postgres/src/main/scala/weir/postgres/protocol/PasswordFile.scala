@@ -44,7 +44,7 @@ private[postgres] object PasswordFile:
   private def file(environment: Map[String, String]): Path = environment
     .get("PGPASSFILE")
     .filter(_.nonEmpty)
-    .fold(Path.of(System.getProperty("user.home"), ".pgpass"))(Path.of(_))
+    .fold(Home.of(environment).resolve(".pgpass"))(Path.of(_))
 
   private def lines(file: Path): List[String] =
     try

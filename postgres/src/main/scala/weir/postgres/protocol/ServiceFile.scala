@@ -15,7 +15,7 @@ private[postgres] object ServiceFile:
     */
   def words(service: String, environment: Map[String, String]): Map[String, String] =
     val own = environment.get("PGSERVICEFILE").filter(_.nonEmpty).map(Path.of(_))
-    val home = Path.of(System.getProperty("user.home"), ".pg_service.conf")
+    val home = Home.of(environment).resolve(".pg_service.conf")
     val system = environment.get("PGSYSCONFDIR").map(Path.of(_, "pg_service.conf"))
     val files = own.getOrElse(home) :: system.toList
     files.flatMap(section(_, service)).headOption.getOrElse {

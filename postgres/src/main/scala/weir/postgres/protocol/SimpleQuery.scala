@@ -71,7 +71,8 @@ private[postgres] object SimpleQuery:
     var done = Done(0, "")
 
     override def handleCommandStatus(tag: String, rows: Long, oid: Long): Unit =
-      done = Done(rows, tag)
+      // The driver has -1 for a CALL, which returns no rows or one.
+      done = Done(rows.max(0), tag)
 
     override def handleResultRows(
         query: Query,

@@ -30,6 +30,34 @@ class JournalSuite extends ResumeSuite:
     )
     assertEquals(journal(database)("finished IS NOT NULL"), "t")
 
+  test("the journal needs no right to make schemas where its own is there"):
+    for rights <- List(
+        "CREATE SCHEMA weir_sql AUTHORIZATION journal_user",
+        "SELECT 1"
+      )
+    do
+      val database = server.newDatabase()
+      def admin(sql: String*) = server.admin(database)(a => sql.foreach(server.execute(a, _)))
+      admin(
+        "DROP ROLE IF EXISTS journal_user",
+        "CREATE ROLE journal_user LOGIN",
+        "CREATE SCHEMA own AUTHORIZATION journal_user",
+        rights
+      )
+      if rights == "SELECT 1" then
+        apply(database, "SELECT 1;", name = "first.sql"): Unit // makes the tables
+        admin(
+          "GRANT USAGE ON SCHEMA weir_sql TO journal_user",
+          "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA weir_sql TO journal_user"
+        )
+      val url = server.unix(database).replace("postgres@", "journal_user@")
+      val script = "CREATE TABLE own.t (a int);\nCOPY own.t FROM STDIN;\n1\n\\.\n"
+      val done = ScriptConnection.open(url).use(applying(_, script, resuming)).runSync()
+      assertEquals(done.statements, 2L)
+      val applied = "SELECT pieces FROM weir_sql.journal WHERE script NOT LIKE '%first%'"
+      assertEquals(ask(database)(applied), "2")
+      admin("DROP OWNED BY journal_user", "DROP ROLE journal_user")
+
   test("a script that has been applied is not applied again, and nothing is done"):
     val database = server.newDatabase()
     apply(database, text): Unit

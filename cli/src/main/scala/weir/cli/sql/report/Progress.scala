@@ -76,8 +76,9 @@ object Progress:
     def say(lines: Seq[String]): Unit = lines.foreach(err.println)
     def close(): Unit = ()
 
-  private final class Lines(err: PrintWriter) extends Progress:
-    val every: FiniteDuration = 2.seconds
+  private[report] final class Lines(err: PrintWriter) extends Progress:
+    // Such lines stay in the log of a cron job or a container.
+    val every: FiniteDuration = 30.seconds
     def show(counts: ScriptCounts.Snapshot, elapsed: FiniteDuration): Unit =
       err.println(words(counts, elapsed))
     def say(lines: Seq[String]): Unit = lines.foreach(err.println)

@@ -32,6 +32,9 @@ class ProgressSuite extends FunSuite:
     assertEquals(rows(counts), "1 error")
     assert(clue(words(counts)).contains(" 0 rows"))
 
+  test("lines in the log of a program come at most each 30 seconds"):
+    assert(Progress.Lines(java.io.PrintWriter(java.io.StringWriter())).every >= 30.seconds)
+
   test("of a script of unknown size there is no time left"):
     val counts = ScriptCounts(Seq(SqlScript.standardInput()))
     assertEquals(words(counts), "0 B, 0 B/s, 0 statements, 0 rows")
