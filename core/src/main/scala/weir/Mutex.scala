@@ -2,6 +2,7 @@ package weir
 
 import scala.compiletime.uninitialized
 import weir.fiber.TaskFiber
+import weir.metrics.NamedMetrics
 import weir.sync.{Permits, WithPermits}
 
 /** A lock for tasks: only one of them runs at a time. It is fair: waiting fibers get the lock in
@@ -23,6 +24,16 @@ final class Mutex private () extends Permits(1):
 
   /** Returns true if a task holds the mutex. */
   def isLocked: Task[Boolean] = Task.delay(holder ne null)
+
+  /** Names this mutex: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * mutex.
+    * {{{
+    * val lock = Mutex().map(_.named("ledger"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((mutex, named) => mutex.figures("mutex", named))
+    this
 
   override private[weir] def granted(fiber: TaskFiber): Unit = holder = fiber
   override private[weir] def returned(): Unit = holder = null

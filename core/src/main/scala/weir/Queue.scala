@@ -2,6 +2,7 @@ package weir
 
 import scala.collection.mutable.ArrayBuffer
 import weir.fiber.{Exchange, Suspend, TaskFiber, WaitList}
+import weir.metrics.{Metric, NamedMetrics}
 import weir.stream.IteratorSource
 import weir.sync.{Guarded, GuardedEntry, Values}
 
@@ -214,6 +215,19 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
             values.append(offer.offered)
             value
         case _ => value
+
+  /** Names this queue: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * queue.
+    * {{{
+    * val orders = Queue.bounded[String](10).map(_.named("orders"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((queue, named) => queue.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] =
+    named.queue("queue", values.size, capacity, givers = offers.size, takers = takers.size)
 
   private[weir] def leave(entry: GuardedEntry): Unit = locked(entry.fiber)(entry.leaveList())
 

@@ -1,6 +1,7 @@
 package weir
 
 import weir.fiber.{Exchange, Suspend, TaskFiber}
+import weir.metrics.NamedMetrics
 import weir.sync.{Permits, WithPermits}
 
 /** A number of permits that fibers take and return. It is fair: waiting fibers are served in the
@@ -73,6 +74,16 @@ final class Semaphore private (initial: Long) extends Permits(initial):
     */
   def count: Task[Long] = new Suspend[Long]:
     def begin(fiber: TaskFiber): Any = balance(fiber)
+
+  /** Names this semaphore: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * semaphore.
+    * {{{
+    * val fourAtOnce = Semaphore(4).map(_.named("connections"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((semaphore, named) => semaphore.figures("semaphore", named))
+    this
 
   private[weir] def awaitedAs: String = awaitedBy(s"Semaphore($initial)")
 

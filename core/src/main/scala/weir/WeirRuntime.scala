@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.ExecutionContext
 import weir.fiber.{CallbackJoin, EagerlyLinked, ErrorTraces, FiberCore, Waiter}
 import weir.group.{GroupWaiter, HelperRequests}
+import weir.metrics.{Metric, Metrics, RuntimeMetrics}
 import weir.runtime.{Counters, ExecutionThread, PlatformThreads, Scheduler, SpinListener}
 import weir.runtime.{SystemTimers, Timers, Tuning}
 import weir.task.ContextOfRuntime
@@ -43,6 +44,15 @@ class WeirRuntime private[weir] (
     * pipe that nobody writes to.
     */
   def abandonedTasks: Int = abandonedTaskCount.get
+
+  /** Returns the figures of this runtime, then those of all sources in this JVM: named primitives,
+    * observed streams, and those that were registered with `Metrics.register`. It may be called at
+    * any time, from any thread. Its time grows with the number of fibers.
+    * {{{
+    * WeirRuntime.default.metrics.foreach(metric => println(s"${metric.name} ${metric.points}"))
+    * }}}
+    */
+  def metrics: Vector[Metric] = RuntimeMetrics(this) ++ Metrics.ofSources
 
   /** Returns a dump of all fibers of this runtime. It says for each fiber its state, since when it
     * is in that state, what it waits for, which fibers must act before that wait can end, and the

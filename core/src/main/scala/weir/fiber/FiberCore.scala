@@ -48,6 +48,9 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
     */
   private var shut: Boolean = false
 
+  /** True once its first slice has begun. Read by the figures of the runtime. */
+  final private[weir] var isBegun: Boolean = false
+
   /** True if a failure is reported when no one joins the fiber: see `Unhandled`. Written before the
     * fiber is queued.
     */

@@ -54,21 +54,30 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
         case waiter: Waiter => loop(null, waiter, 0)
         case first =>
           val task = first.asInstanceOf[Task[Any]]
+          if !isBegun then
+            isBegun = true
+            executionThread.countBegun()
           if origin eq null then origin = Origin.of(task)
           task match
             case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
             case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere
-      if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result)
+      if result.asInstanceOf[AnyRef] ne TaskFiber.Suspended then finish(result, executionThread)
 
-  private def finish(result: Any): Unit =
+  private def finish(result: Any, on: ExecutionThread): Unit =
     // A callback that will never be called may keep this fiber, and a runner may keep the whole of
     // its group.
     origin = null
     release()
     end(
-      if result.asInstanceOf[AnyRef] eq TaskFiber.Failed then Outcome.Failed(failure.nn)
-      else if result.asInstanceOf[AnyRef] eq TaskFiber.Canceled then Outcome.Canceled
-      else Outcome.Succeeded(result)
+      if result.asInstanceOf[AnyRef] eq TaskFiber.Failed then
+        on.countFailed()
+        Outcome.Failed(failure.nn)
+      else if result.asInstanceOf[AnyRef] eq TaskFiber.Canceled then
+        on.countCanceled()
+        Outcome.Canceled
+      else
+        on.countSucceeded()
+        Outcome.Succeeded(result)
     )
 
   /** Runs a slice that begins with a frame, whose children may block in place. The slice runs

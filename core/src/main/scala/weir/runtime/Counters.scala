@@ -121,3 +121,49 @@ private[weir] object Counters:
 
   /** Begins again at 0. Events that are counted meanwhile may be lost. */
   def reset(): Unit = adders.foreach(_.reset())
+
+/** Counts the fibers that begin and end on threads that are not in the list of workers: the callers
+  * of `runSync`, the threads of an execution context, and a worker that runs the job for which it
+  * was started.
+  *
+  * A listed worker counts in fields of its own, without an atomic operation: `ExecutionThread`.
+  */
+private[runtime] final class FiberCounts:
+  val begun, succeeded, failed, canceled = LongAdder()
+
+  def sums: FiberSums = FiberSums(begun.sum, succeeded.sum, failed.sum, canceled.sum)
+
+/** The number of fibers that have begun since the start, and of those that have ended, by outcome.
+  *
+  * A fiber counts as begun from its first slice. So the children of a group that run in place on
+  * one runner are one fiber, and a fiber that never got a thread is none.
+  */
+private[weir] final case class FiberSums(
+    begun: Long,
+    succeeded: Long,
+    failed: Long,
+    canceled: Long
+):
+  def +(other: FiberSums): FiberSums =
+    FiberSums(
+      begun + other.begun,
+      succeeded + other.succeeded,
+      failed + other.failed,
+      canceled + other.canceled
+    )
+
+  /** Returns the number of fibers that have begun and not ended. It is not negative, although a
+    * fiber may begin and end while the threads are summed up.
+    */
+  def live: Long = math.max(0, begun - succeeded - failed - canceled)
+
+private[weir] object FiberSums:
+  val none: FiberSums = FiberSums(0, 0, 0, 0)
+
+  private[runtime] def of(thread: ExecutionThread): FiberSums =
+    FiberSums(
+      thread.fibersBegun,
+      thread.fibersSucceeded,
+      thread.fibersFailed,
+      thread.fibersCanceled
+    )

@@ -107,6 +107,33 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   /** The watch's time when this thread began its latest slice. Read by dumps. */
   final var begun: Int = 0
 
+  /** The fibers that have begun and ended on this thread while it was listed. Read by
+    * `FiberCounts`.
+    */
+  final private[runtime] var fibersBegun: Long = 0
+  final private[runtime] var fibersSucceeded: Long = 0
+  final private[runtime] var fibersFailed: Long = 0
+  final private[runtime] var fibersCanceled: Long = 0
+
+  /** True if this thread is in the list of workers, so that its counts are found there. */
+  final protected var isListed: Boolean = false
+
+  /** Counts a fiber whose first slice begins on this thread. */
+  final def countBegun(): Unit =
+    if isListed then fibersBegun += 1 else scheduler.fiberCounts.begun.increment()
+
+  /** Counts a fiber that ends on this thread with a value. */
+  final def countSucceeded(): Unit =
+    if isListed then fibersSucceeded += 1 else scheduler.fiberCounts.succeeded.increment()
+
+  /** Counts a fiber that ends on this thread with an error. */
+  final def countFailed(): Unit =
+    if isListed then fibersFailed += 1 else scheduler.fiberCounts.failed.increment()
+
+  /** Counts a fiber that ends on this thread because it was cancelled. */
+  final def countCanceled(): Unit =
+    if isListed then fibersCanceled += 1 else scheduler.fiberCounts.canceled.increment()
+
   /** The knowledge of the watch about this thread. For the watch's thread only. */
   private[weir] final var seen: Spins.Seen | Null = null
 

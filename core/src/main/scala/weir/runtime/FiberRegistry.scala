@@ -29,7 +29,9 @@ private[weir] class FiberRegistry(shardCount: Int):
     */
   def add(registered: Registered, preferredShard: Int): FiberRegistry.Entry =
     val stripe = preferredShard & mask
-    val entry = FiberRegistry.Entry(registered)
+    val entry = registered match
+      case _: Job => FiberRegistry.FiberEntry(registered)
+      case _ => FiberRegistry.Entry(registered)
     Counters.count(Counters.RegistryEntry)
     stripes(stripe).add(entry, stripe)
     entry
@@ -43,6 +45,11 @@ private[weir] class FiberRegistry(shardCount: Int):
   /** Returns the fibers of all entries that have not been collected. */
   def fibers: Iterator[Job] =
     stripes.iterator.flatMap(_.registered).flatMap(_.registeredFibers)
+
+  /** Returns the number of fibers that have been collected since the start: they waited for
+    * something that no code could complete any more.
+    */
+  def collected: Long = stripes.iterator.map(_.collectedFibers).sum
 
   /** Returns the number of entries, including those collected since the last sweep. */
   def size: Int = stripes.map(_.size).sum
@@ -60,9 +67,12 @@ private[weir] object FiberRegistry:
   private inline val smallest = 64
 
   /** One fiber or group in the registry. */
-  final class Entry(registered: Registered) extends WeakReference[Registered](registered):
+  class Entry(registered: Registered) extends WeakReference[Registered](registered):
     /** The number of the stripe in the lowest bits, the index in the stripe above them. */
     private[FiberRegistry] var at = 0
+
+  /** As `Entry`, for a fiber, which is counted if it is collected. */
+  final class FiberEntry(registered: Registered) extends Entry(registered)
 
   private object Stripe:
     def apply(bits: Int): Stripe = new Padded(bits)
@@ -74,6 +84,9 @@ private[weir] object FiberRegistry:
     // shared, under this object's lock
     private var entries = new Array[Entry | Null](smallest)
     private var count = 0
+
+    /** The number of fibers whose entries a sweep has dropped. */
+    private var swept = 0L
 
     def size: Int = synchronized(count)
 
@@ -102,6 +115,13 @@ private[weir] object FiberRegistry:
       val present = synchronized(java.util.Arrays.copyOf(entries, count))
       present.toSeq.flatMap(entry => Option(entry.nn.get))
 
+    def collectedFibers: Long =
+      val (before, present) = synchronized((swept, java.util.Arrays.copyOf(entries, count)))
+      before + present.count(isCollected)
+
+    private def isCollected(entry: Entry | Null): Boolean =
+      entry.isInstanceOf[FiberEntry] && (entry.nn.get eq null)
+
     private def put(entry: Entry, index: Int, stripe: Int): Unit =
       entries(index) = entry
       entry.at = index << bits | stripe
@@ -114,6 +134,7 @@ private[weir] object FiberRegistry:
         if entry.get ne null then
           put(entry, kept, stripe)
           kept += 1
+        else if entry.isInstanceOf[FiberEntry] then swept += 1
         i += 1
       java.util.Arrays.fill(entries.asInstanceOf[Array[AnyRef]], kept, count, null)
       count = kept

@@ -83,6 +83,9 @@ private[weir] final class Ring(capacity: Int):
   /** Returns the number of jobs that have been taken so far. */
   def taken: Long = positions.get(headAt)
 
+  /** Returns the number of jobs that have been pushed so far, or whose push has begun. */
+  def pushed: Long = positions.get(tailAt)
+
   /** Returns the jobs that are queued, as far as they can be seen without taking them. */
   def jobs: Iterator[Job] = cells.iterator.flatMap(Option(_))
 

@@ -23,6 +23,7 @@ private[weir] class Scheduler(
   // immutable
   private val shardMask = Scheduler.shardsFor(carriers) - 1
   private val shards = Array.fill(shardMask + 1)(Ring(ringCapacity))
+  private val queueAges = shards.map(QueueAge(_))
   private val overflow = ConcurrentLinkedQueue[Job]()
   private val threads = Worker.threads(Thread.ofVirtual())
 
@@ -46,10 +47,17 @@ private[weir] class Scheduler(
 
   val watch: Watch = newWatch()
 
-  protected def newWatch(): Watch = Watch(() => activeThreads, Spins(spinListener, processorTime))
+  protected def newWatch(): Watch =
+    Watch(() => activeThreads, Spins(spinListener, processorTime), queues = queueAges.toSeq)
 
   /** Returns the coarse time: see `Watch.nanosSince`. */
   def ticks: Int = watch.ticks
+
+  /** The counts of fibers that were not counted on a listed worker. */
+  private[runtime] val fiberCounts: FiberCounts = FiberCounts()
+
+  /** Returns how many fibers have begun and how they have ended. */
+  def fiberSums: FiberSums = fiberCounts.sums + workers.fiberSums
 
   /** The fibers that wait, for dumps. */
   val fiberRegistry: FiberRegistry = FiberRegistry(shardCount)
@@ -362,6 +370,13 @@ private[weir] class Scheduler(
     */
   def executionThreads: Iterator[ExecutionThread] = workers.iterator ++ callingThreads
 
+  /** Returns the time for which the oldest queued job has waited at least, in nanoseconds; 0 if
+    * none has waited for longer than a look of the watch.
+    */
+  def queueAgeNanos: Long =
+    val now = System.nanoTime()
+    queueAges.iterator.map(_.nanos(now)).max
+
   /** Returns the jobs that are queued. A job that is being pushed or moved may be missing. */
   def queued: Iterator[Job] = shards.iterator.flatMap(_.jobs) ++ overflow.iterator.asScala
 
@@ -371,6 +386,12 @@ private[weir] class Scheduler(
     * carriers.
     */
   def activeWorkers: Int = (0 until carriers).count(i => slots.get(Scheduler.at(i)) ne null)
+
+  /** Returns the number of slots whose holder is runnable. */
+  def runnableWorkers: Int = (0 until carriers).count { i =>
+    val holder = slots.get(Scheduler.at(i))
+    (holder ne null) && holder.isRunnable
+  }
 
   def idleWorkers: Int = (0 until idle.length).count(i => idle.get(i) ne null)
 

@@ -22,6 +22,11 @@ private[weir] final class Spins(
   // the watch's thread only
   private var looks = 0L
 
+  /** The number of spins that have been found. Written by the watch's thread only. */
+  @volatile private var spins = 0L
+
+  def found: Long = spins
+
   /** Looks at each execution thread once, `nanos` after the last look. Returns true if any thread
     * has begun another slice, or computes and has not been reported yet.
     */
@@ -64,6 +69,7 @@ private[weir] final class Spins(
           count(on.thread, state, nanos)
           if state.nanos > Tuning.spinNanos && on.slices == slices then
             state.reported = true
+            spins = spins + 1
             val job = on.running
             if job ne null then listener.onSpin(on.thread, job, stack)
         true

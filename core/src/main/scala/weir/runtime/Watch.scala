@@ -28,7 +28,8 @@ import scala.annotation.static
 private[weir] final class Watch(
     threads: () => Iterator[ExecutionThread],
     spins: Spins,
-    begin: Thread => Unit = _.start()
+    begin: Thread => Unit = _.start(),
+    queues: Seq[QueueAge] = Nil
 ):
   // shared
   @volatile private var mode = Watch.Gone
@@ -47,6 +48,9 @@ private[weir] final class Watch(
 
   /** Returns the coarse time: see `Watch.nanosSince`. */
   def ticks: Int = coarse
+
+  /** Returns the number of spins that have been found. */
+  def spinsFound: Long = spins.found
 
   /** Returns true if all threads that run are blocked or reported, so that it looks once a second.
     * For tests.
@@ -108,6 +112,7 @@ private[weir] final class Watch(
   private def look(nanos: Long): Unit =
     // Before it reads which threads run: the other half of wake.
     if idleLooks >= Tuning.idleLooks then change(Watch.Fast, Watch.Slow): Unit
+    queues.foreach(_.look(lastLook))
     val busy = spins.look(threads(), nanos)
     idleLooks = if busy then 0 else idleLooks + 1
     if busy then change(Watch.Slow, Watch.Fast): Unit

@@ -242,7 +242,10 @@ private[weir] class Worker(scheduler: Scheduler, threads: ThreadFactory)
     if job ne null then addToList()
     job
 
-  private def addToList(): Unit = if stripe < 0 then scheduler.add(this, slot)
+  private def addToList(): Unit =
+    if !isListed then
+      scheduler.add(this, slot)
+      isListed = true
 
   override protected def giveUpSlot(): Unit = scheduler.freeSlot(this, slot): Unit
 
@@ -283,6 +286,9 @@ private[weir] object Worker:
 private[runtime] final class WorkerList(slots: Int):
   private val stripes = Array.fill(slots)(WorkerList.Stripe())
 
+  /** Returns the counts of the workers that are listed and of those that have ended. */
+  def fiberSums: FiberSums = stripes.iterator.map(_.fiberSums).foldLeft(FiberSums.none)(_ + _)
+
   /** Adds a worker. Must be called once by `worker`, which holds `slot`. */
   def add(worker: Worker, slot: Int): Unit =
     Counters.count(Counters.WorkerListed)
@@ -306,6 +312,9 @@ private[runtime] object WorkerList:
     // shared, under this object's lock, as are the links of the workers in it
     private var first: Worker | Null = null
 
+    /** The counts of the workers that have been in this list and have ended. */
+    private var ended = FiberSums.none
+
     def add(worker: Worker): Unit = synchronized {
       val next = first
       worker.following = next
@@ -320,8 +329,14 @@ private[runtime] object WorkerList:
       if next ne null then next.previous = previous
       worker.previous = null
       worker.following = null
+      ended += FiberSums.of(worker)
     }
 
-    def workers: List[Worker] = synchronized {
-      Iterator.iterate(first)(_.nn.following).takeWhile(_ ne null).map(_.nn).toList
-    }
+    def workers: List[Worker] = synchronized(iterator.toList)
+
+    /** Under the lock, so that a worker that ends is counted once, and no sum gets smaller. */
+    def fiberSums: FiberSums =
+      synchronized(iterator.foldLeft(ended)((sums, worker) => sums + FiberSums.of(worker)))
+
+    private def iterator: Iterator[Worker] =
+      Iterator.iterate(first)(_.nn.following).takeWhile(_ ne null).map(_.nn)

@@ -1,9 +1,11 @@
 package weir.std
 
 import java.util.LinkedHashMap
+import java.util.concurrent.atomic.LongAdder
 import java.util.concurrent.{CancellationException, ConcurrentHashMap}
 import scala.concurrent.duration.{Duration, FiniteDuration}
 import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList}
+import weir.metrics.{Metric, NamedMetrics}
 import weir.runtime.Timers
 import weir.task.Guarantee
 import weir.trace.ErrorTrace
@@ -39,6 +41,9 @@ final class Cache[K, V] private (
   /** The entry that was used last. Using it again needs no lock. */
   @volatile private var lastUsed: Entry | Null = null
 
+  /** The numbers of hits and misses, if this cache has a name. */
+  @volatile private var counts: Cache.Counts | Null = null
+
   // shared, under this object's lock
   private val byUse = LinkedHashMap[K, Entry](16, 0.75f, true)
   private val byAge = LinkedHashMap[K, Entry]()
@@ -54,13 +59,16 @@ final class Cache[K, V] private (
   def get(key: K)(load: Task[V]): Task[V] = new Suspend[V]:
     def begin(fiber: TaskFiber): Any =
       val entry = entries.get(key)
-      if (entry ne null) && isFresh(entry) then used(key, entry)
-      else join(key, load, fiber)
+      val isHit = (entry ne null) && isFresh(entry)
+      counted(isHit)
+      if isHit then used(key, entry.nn) else join(key, load, fiber)
 
   /** Returns the value for `key` if one is kept. */
   def getIfPresent(key: K): Task[Option[V]] = Task.delay {
     val entry = entries.get(key)
-    if (entry ne null) && isFresh(entry) then Some(used(key, entry).asInstanceOf[V]) else None
+    val isHit = (entry ne null) && isFresh(entry)
+    counted(isHit)
+    if isHit then Some(used(key, entry.nn).asInstanceOf[V]) else None
   }
 
   /** Removes the value for `key`. The value of a load that is under way is not kept: the callers
@@ -82,8 +90,39 @@ final class Cache[K, V] private (
     entries.size
   })
 
+  /** Names this cache: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * cache.
+    * {{{
+    * val users = Cache[Int, String](maxSize = 1000).map(_.named("users"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    if counts eq null then counts = Cache.Counts()
+    NamedMetrics.register(this, name)((cache, named) => cache.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] =
+    val counts = this.counts.nn
+    Vector(
+      named
+        .gauge("weir.cache.size", "{value}", "Values that are kept or being loaded.", entries.size),
+      named.by(
+        Metric.Kind.Counter,
+        "weir.cache.lookups",
+        "{lookup}",
+        "Lookups of the cache: those that have found a value, and those that have not.",
+        "result",
+        "hit" -> counts.hits.sum.toDouble,
+        "miss" -> counts.misses.sum.toDouble
+      )
+    )
+
   private def isFresh(entry: Entry): Boolean =
     entry.isLoaded && (!expires || entry.expiresAtNanos - timers.nanoTime > 0)
+
+  private def counted(isHit: Boolean): Unit =
+    val counts = this.counts
+    if counts ne null then (if isHit then counts.hits else counts.misses).increment()
 
   private def used(key: K, entry: Entry): Any =
     if isBounded && (lastUsed ne entry) then
@@ -160,6 +199,9 @@ final class Cache[K, V] private (
   }
 
 object Cache:
+  private final class Counts:
+    val hits, misses = LongAdder()
+
   /** Returns a new cache, which is empty. A value is kept for `expireAfter` from the end of its
     * load. It is removed when it is asked for after that, or when another one is loaded.
     * `Duration.Zero` keeps no values, but shares the loads that are under way. If there are more

@@ -3,6 +3,7 @@ package weir.std
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.{Duration, DurationInt, DurationLong, FiniteDuration}
 import weir.group.Failures
+import weir.metrics.{Metric, NamedMetrics}
 import weir.runtime.DurationText
 import weir.runtime.Timers
 import weir.task.Guarantee
@@ -49,6 +50,31 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
 
   /** Returns the present state. It stays `Open` after the pause until the next call. */
   def currentState: Task[CircuitBreaker.State] = Task.delay(state.get.name)
+
+  /** Names this breaker: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * breaker.
+    * {{{
+    * val mail = CircuitBreaker(5, 10.seconds).map(_.named("mail"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((breaker, named) => breaker.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] =
+    val now = state.get.name
+    Vector(
+      named.by(
+        Metric.Kind.Gauge,
+        "weir.circuit_breaker.state",
+        "",
+        "1 for the state of the breaker, 0 for the others.",
+        "state",
+        CircuitBreaker.State.values.toSeq.map(s =>
+          CircuitBreaker.word(s) -> (if s == now then 1.0 else 0.0)
+        )*
+      )
+    )
 
   private def watched[A](task: Task[A], epoch: Long): Task[A] = task.attempt.flatMap {
     case Right(value) =>
@@ -128,6 +154,11 @@ object CircuitBreaker:
 
     /** One call, the probe, has gone through, and its outcome decides. Other calls are refused. */
     case HalfOpen
+
+  private def word(state: State): String = state match
+    case State.Closed => "closed"
+    case State.Open => "open"
+    case State.HalfOpen => "half_open"
 
   /** Returns a new breaker, which is closed. It opens after `maxFailures` calls in a row have
     * failed. After `resetAfter`, the next call is let through. If that fails too, the pause becomes

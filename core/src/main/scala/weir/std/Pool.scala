@@ -4,6 +4,7 @@ import java.util.ArrayDeque
 import scala.concurrent.duration.{Duration, DurationLong, FiniteDuration}
 import scala.jdk.CollectionConverters.*
 import weir.group.Failures
+import weir.metrics.{Metric, NamedMetrics}
 import weir.{Outcome, Poll, Resource, Semaphore, Task}
 
 /** Keeps resources of one kind, such as connections, parsers or buffers, to use them again instead
@@ -51,6 +52,38 @@ final class Pool[A] private (
 
   /** Returns the number of resources that are in use or about to be. */
   def inUse: Task[Int] = permits.available.map(free => (maxSize - free).toInt)
+
+  /** Names this pool: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * pool.
+    * {{{
+    * def connections(pool: Pool[String]) = pool.named("connections")
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((pool, named) => pool.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] =
+    val unused = this.unused.size
+    val free = permits.freeNow
+    Vector(
+      named.gauge("weir.pool.size", "{resource}", "Resources that the pool may have.", maxSize),
+      named.by(
+        Metric.Kind.Gauge,
+        "weir.pool.resources",
+        "{resource}",
+        "Resources of the pool: idle, or used.",
+        "state",
+        "idle" -> unused,
+        "used" -> (maxSize - free).toDouble
+      ),
+      named.gauge(
+        "weir.pool.waiting",
+        "{fiber}",
+        "Fibers that wait for the pool.",
+        permits.waitingNow
+      )
+    )
 
   private def take(poll: Poll): Task[Held[A]] = Task.defer {
     val held = synchronized {

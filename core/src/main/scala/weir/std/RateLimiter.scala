@@ -2,6 +2,7 @@ package weir.std
 
 import scala.concurrent.duration.FiniteDuration
 import weir.fiber.{Awaited, Suspend, TaskFiber, WaitList}
+import weir.metrics.{Metric, NamedMetrics}
 import weir.runtime.DurationText
 import weir.runtime.{Alarm, AlarmAfter, Timers}
 import weir.{Task, WeirRuntime}
@@ -63,6 +64,25 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
     * **Cancelled** and **Order** as `acquire`.
     */
   def limit[A](task: Task[A]): Task[A] = acquire.flatMap(_ => task)
+
+  /** Names this limiter: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * limiter.
+    * {{{
+    * val calls = RateLimiter(10, 1.second).map(_.named("calls"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((limiter, named) => limiter.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] = Vector(
+    named.gauge(
+      "weir.rate_limiter.waiting",
+      "{fiber}",
+      "Fibers that wait for a permit.",
+      waiting.size
+    )
+  )
 
   private final class Acquire(units: Long) extends Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = RateLimiter.this.synchronized {

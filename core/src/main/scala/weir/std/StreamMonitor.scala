@@ -2,6 +2,7 @@ package weir.std
 
 import java.util.concurrent.ConcurrentHashMap
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
+import weir.metrics.{Metric, NamedMetrics}
 import weir.stream.{StretchCounters, StretchEvent}
 import weir.{Task, WeirRuntime}
 
@@ -56,6 +57,46 @@ final class StreamMonitor private ():
       running == 0
     }
     if isLast then StretchEvent.emit(snapshot)
+
+  /** Names this monitor: `WeirRuntime.metrics` then has its figures under the name. Returns this
+    * monitor.
+    * {{{
+    * val feeds = StreamMonitor.make.map(_.named("feeds"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((monitor, named) => monitor.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] =
+    val stretches = snapshot.stretches
+    def each(metric: String, unit: String, description: String)(
+        value: StreamMonitor.Stretch => Double
+    ): Metric =
+      val values = stretches.map(stretch => stretch.name -> value(stretch))
+      named.by(Metric.Kind.Counter, metric, unit, description, "stretch", values*)
+    Vector(
+      each("weir.stream.elements", "{element}", "Elements that the stretch has passed on.")(
+        _.elements.toDouble
+      ),
+      each("weir.stream.worked", "s", "Time for which its code and its effects ran.")(
+        _.worked.toNanos / 1e9
+      ),
+      each("weir.stream.waited_for_input", "s", "Time for which it waited for an element.")(
+        _.waitedForInput.toNanos / 1e9
+      ),
+      each("weir.stream.waited_for_room", "s", "Time for which it waited for room downstream.")(
+        _.waitedForRoom.toNanos / 1e9
+      ),
+      named.by(
+        Metric.Kind.Gauge,
+        "weir.stream.queued",
+        "{element}",
+        "Elements in the buffer in front of the stretch.",
+        "stretch",
+        stretches.flatMap(s => s.queued.map(size => s.name -> size.toDouble))*
+      )
+    )
 
   /** Returns the counts up to now. May be called at any time, from any thread.
     * {{{

@@ -3,6 +3,7 @@ package weir.sync
 import java.util.concurrent.atomic.AtomicLong
 import weir.Channel.Closed
 import weir.fiber.{Awaited, EagerlyLinked, WaitList}
+import weir.metrics.{Metric, NamedMetrics}
 
 /** The values of a `Channel`, and the fibers that wait at it.
   *
@@ -110,6 +111,19 @@ private[weir] abstract class ChannelCore(capacity: Int) extends Awaited:
         val select = waiter.select
         if select ne null then select.dequeue()
       waiter = next()
+
+  /** Names this channel: `weir.WeirRuntime.metrics` then has its figures under the name. Returns
+    * this channel.
+    * {{{
+    * val orders = Channel.bounded[String](10).map(_.named("orders"))
+    * }}}
+    */
+  def named(name: String): this.type =
+    NamedMetrics.register(this, name)((channel, named) => channel.figures(named))
+    this
+
+  private def figures(named: NamedMetrics): Vector[Metric] =
+    named.queue("channel", values.size, capacity, givers = senders.size, takers = receivers.size)
 
   private[weir] def awaitedAs: String =
     val name = capacity match

@@ -1,6 +1,7 @@
 package weir.sync
 
 import weir.fiber.{TaskFiber, WaitList}
+import weir.metrics.{Metric, NamedMetrics}
 
 /** A number of permits, and the fibers that wait for some of them: the algorithm of `Semaphore` and
   * `Mutex`.
@@ -81,6 +82,15 @@ private[weir] abstract class Permits(initial: Long) extends Guarded:
 
   /** Returns the number of free permits minus the number that the fibers in line want. */
   final private[weir] def balance(fiber: TaskFiber): Long = locked(fiber)(free - wanted)
+
+  /** Returns the number of free permits, read without the lock. */
+  final private[weir] def freeNow: Long = free
+
+  /** Returns the number of fibers that wait, read without the lock. */
+  final private[weir] def waitingNow: Int = line.size
+
+  final private[weir] def figures(kind: String, named: NamedMetrics): Vector[Metric] =
+    named.permits(kind, free, line.size)
 
   /** Returns `name` and the number of fibers that wait, for a dump. Reads them without the lock. */
   final private[weir] def awaitedBy(name: String): String =

@@ -8,7 +8,7 @@ class CorePackagesSuite extends munit.FunSuite:
   private val core = Modules.of("core")
 
   /** Packages that are API, as the root is. */
-  private val api = Set("std", "io")
+  private val api = Set("std", "io", "metrics")
 
   private val order = PackageOrder(
     "weir",

@@ -1,0 +1,70 @@
+package weir.metrics
+
+import java.lang.ref.WeakReference
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+import scala.jdk.CollectionConverters.*
+
+/** Has figures that change. */
+trait MetricSource:
+
+  /** Returns the figures of now. It is called on any thread, at any time, and must not block. */
+  def metrics(): Vector[Metric]
+
+/** The sources of figures of this JVM, beside its runtimes: named primitives, observed streams, and
+  * those that a program adds. `WeirRuntime.metrics` reads them all.
+  */
+object Metrics:
+  private val sources = ConcurrentHashMap[Long, Source]()
+  private val numbers = AtomicLong()
+
+  /** Adds a source, until the result is closed.
+    * {{{
+    * val visits = java.util.concurrent.atomic.LongAdder()
+    * val registration = Metrics.register(() =>
+    *   Vector(
+    *     Metric(
+    *       "app.visits",
+    *       Metric.Kind.Counter,
+    *       "{visit}",
+    *       "Visits since the start.",
+    *       Vector(Metric.Point(Vector.empty, visits.sum.toDouble))
+    *     )
+    *   )
+    * )
+    * }}}
+    */
+  def register(source: MetricSource): AutoCloseable =
+    val number = numbers.incrementAndGet()
+    sources.put(number, Source.Strong(source)): Unit
+    () => sources.remove(number): Unit
+
+  /** Adds the figures of `owner`, which `read` returns, for as long as `owner` is in use. `read`
+    * must not refer to `owner` but by its argument.
+    */
+  private[weir] def registerWeakly[A <: AnyRef](owner: A)(read: A => Vector[Metric]): Unit =
+    sources.put(numbers.incrementAndGet(), Source.Weak(WeakReference(owner), read)): Unit
+
+  /** Returns the figures of all sources, in the order in which these were added. A source that
+    * throws has no figures.
+    */
+  private[weir] def ofSources: Vector[Metric] =
+    sources.forEach((number, source) => if source.isGone then sources.remove(number): Unit)
+    Metric.joined(sources.asScala.toVector.sortBy(_._1).flatMap(_._2.read))
+
+  private enum Source:
+    case Strong(source: MetricSource)
+    case Weak[A <: AnyRef](owner: WeakReference[A], figures: A => Vector[Metric])
+
+    def isGone: Boolean = this match
+      case Strong(_) => false
+      case Weak(owner, _) => owner.get == null
+
+    def read: Vector[Metric] =
+      try
+        this match
+          case Strong(source) => source.metrics()
+          case weak: Weak[a] =>
+            val owner = weak.owner.get
+            if owner == null then Vector.empty else weak.figures(owner)
+      catch case _: Exception => Vector.empty
