@@ -2,7 +2,7 @@ package weir.kafka
 
 import org.apache.kafka.common.TopicPartition
 import scala.util.matching.Regex
-import weir.kafka.consumer.{Consumption, PartitionStreams, Subscription}
+import weir.kafka.consumer.{Consumption, MemberLoop, PartitionStreams, Subscription}
 import weir.{Stream, Task}
 
 /** Reads topics as a member of a consumer group. The members share the partitions.
@@ -48,7 +48,9 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     *   that are created later are found after `metadata.max.age.ms`, five minutes by default
     */
   def records(topics: Set[String] | Regex, group: String): Stream[CommittableRecord[K, V]] =
-    Stream.fromSource(Consumption.merged(settings, Subscription.of(topics), named(group)))
+    Stream.fromSource(
+      Consumption.merged(settings, Subscription.of(topics), named(group), MemberLoop(group))
+    )
 
   /** As `records`, but emits a record that cannot be decoded as an [[UndecodableRecord]], which has
     * its bytes and the error.
@@ -63,7 +65,9 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
       topics: Set[String] | Regex,
       group: String
   ): Stream[CommittableRecord[K, V] | UndecodableRecord] =
-    Stream.fromSource(Consumption.attempted(settings, Subscription.of(topics), named(group)))
+    Stream.fromSource(
+      Consumption.attempted(settings, Subscription.of(topics), named(group), MemberLoop(group))
+    )
 
   /** Emits a stream for each partition that this member of the group gets, and does not end. Run
     * these streams at the same time, as by `parJoinUnbounded`.
@@ -81,12 +85,30 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     * }}}
     */
   def partitions(topics: Set[String] | Regex, group: String): Stream[AssignedPartition[K, V]] =
-    Stream.fromSource(PartitionStreams.open(settings, Subscription.of(topics), named(group)))
+    Stream.fromSource(
+      PartitionStreams.open(settings, Subscription.of(topics), named(group), MemberLoop(group))
+    )
+
+  /** Returns a member of the group that has not joined yet. It has the streams above, and can be
+    * looked at and steered while it reads: its lag, a graceful stop, pauses, seeks.
+    *
+    * {{{
+    * for
+    *   member <- consumer.member(Set("orders"), "billing")
+    *   work = member.records.parEvalMapByKey(256)(order => bill(order.value)).drain
+    *   _ <- Task.race(member.stopOnCancel(work), reportEachMinute(member.progress))
+    * yield ()
+    * }}}
+    */
+  def member(topics: Set[String] | Regex, group: String): Task[GroupMember[K, V]] =
+    val subscription = Subscription.of(topics)
+    val name = named(group)
+    Task.delay(GroupMember(settings, subscription, name))
 
   /** Emits the records of these partitions from these positions on, and does not end. It belongs to
     * no group: nobody else decides about its partitions, and nothing is committed. So keep the
-    * offsets elsewhere, if at all. `done` is counted for `progress` only, and
-    * `ConsumerSettings.startAt` is not used. Otherwise as `records`.
+    * offsets elsewhere, if at all. `done` has no effect, and `ConsumerSettings.startAt` is not
+    * used. Otherwise as `records`.
     *
     * {{{
     * consumer
@@ -101,7 +123,8 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     )
     val startAt = StartAt.kept(_ => Task.pure(partitions))
     val fixed = Subscription.Fixed(partitions.keySet)
-    Stream.fromSource(Consumption.merged(settings.copy(startAt = startAt), fixed, group = ""))
+    val reading = settings.copy(startAt = startAt)
+    Stream.fromSource(Consumption.merged(reading, fixed, group = "", MemberLoop("")))
 
   private def named(group: String): String =
     require(group.nonEmpty, "KafkaConsumer: the group was empty. Name one.")

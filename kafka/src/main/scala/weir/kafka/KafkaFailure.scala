@@ -46,6 +46,13 @@ private[kafka] object KafkaFailure:
         s"for partition $partition."
     )
 
+  def notAssigned(brokers: String, group: String, partitions: Set[TopicPartition]): KafkaFailure =
+    KafkaFailure(
+      s"The member of the group '$group' of Kafka at $brokers does not have the partitions " +
+        s"${partitions.toVector.map(_.toString).sorted.mkString(", ")}. It can only change those " +
+        "that it has: see GroupMember.assigned."
+    )
+
   /** @param part the key or the value
     */
   def undecodable(

@@ -69,6 +69,9 @@ private[kafka] final class Assignment(
   private var recordBytes = Assignment.objectBytes
   private var committed: Progress | Null = null
 
+  /** True if the user has paused it. */
+  var isHeld = false
+
   def isOwned: Boolean = owned
 
   // ---- the reader, and who starts records ----
@@ -233,6 +236,12 @@ private[kafka] final class Assignment(
   def release(): Unit =
     close()
     owned = false
+
+  /** The number of records that are done and in no commit that succeeded. */
+  def notCommitted: Long = uncommitted
+
+  /** Returns the number of offsets before `end` that are not done. */
+  def undoneUntil(end: Long): Long = synchronized(tracker.undoneUntil(end))
 
   /** Nothing before it is undone; -1 where nothing is known. */
   def prefixEnd: Long = synchronized(tracker.prefixEnd)

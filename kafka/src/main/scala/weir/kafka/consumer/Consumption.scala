@@ -16,9 +16,10 @@ private[kafka] object Consumption:
   def merged[K, V](
       settings: ConsumerSettings[K, V],
       subscription: Subscription,
-      group: String
+      group: String,
+      member: => MemberLoop
   ): Task[Source[CommittableRecord[K, V]]] =
-    started(settings, subscription, group)((queue, decoding, loop) =>
+    started(settings, subscription, group, member)((queue, decoding, loop) =>
       Chunks.failing(queue, decoding)(loop.end())
     )
 
@@ -26,23 +27,28 @@ private[kafka] object Consumption:
   def attempted[K, V](
       settings: ConsumerSettings[K, V],
       subscription: Subscription,
-      group: String
+      group: String,
+      member: => MemberLoop
   ): Task[Source[CommittableRecord[K, V] | UndecodableRecord]] =
-    started(settings, subscription, group)((queue, decoding, _) =>
+    started(settings, subscription, group, member)((queue, decoding, _) =>
       Chunks.attempted(queue, decoding)
     )
 
   private def started[K, V, R](
       settings: ConsumerSettings[K, V],
       subscription: Subscription,
-      group: String
+      group: String,
+      member: => MemberLoop
   )(
       records: (ChunkQueue, Decoding[K, V], PollLoop) => Source[R]
   ): Task[Source[R]] = Task.onPlatformThread {
+    val running = member
+    running.begin()
     val target = MergedTarget()
     Decoding.used(settings, group) { decoding =>
       val commits = group.nonEmpty
       val loop = start(settings, subscription, group, target, commits)
+      running.started(loop)
       StoppingSource(records(target.queue, decoding, loop), loop, decoding)
     }
   }
@@ -74,7 +80,8 @@ private[kafka] object Consumption:
         metadataLimitBytes = settings.metadataLimitBytes,
         revokeDeadline = toJava(settings.revokeDeadline),
         sleepTime = settings.sleepTime,
-        explain = explain
+        explain = explain,
+        notAssigned = KafkaFailure.notAssigned(settings.brokers, group, _)
       )
       val loop = PollLoop(consumer, options, target)
       loop.start()
@@ -113,7 +120,9 @@ private[kafka] final class MergedTarget extends ChunkTarget:
 
   def added(assignment: Assignment): Unit = ()
   def offer(chunks: JList[Chunk]): Unit = queue.offerAll(chunks)
-  def removed(assignment: Assignment): Unit = ()
+  def hold(assignment: Assignment): Unit = queue.hold(assignment.partition)
+  def letGo(assignment: Assignment): Unit = queue.letGo(assignment.partition)
+  def removed(assignment: Assignment): Unit = letGo(assignment)
   def ended(error: Throwable | Null): Unit =
     if error == null then queue.end() else queue.fail(error)
 

@@ -1,7 +1,7 @@
 package weir.kafka.consumer
 
 import java.util.concurrent.locks.ReentrantLock
-import java.util.{ArrayDeque, LinkedHashMap, List as JList}
+import java.util.{ArrayDeque, HashMap, LinkedHashMap, List as JList}
 
 /** The queue from the poll thread to a stream: elements, then the end or an error. The poll thread
   * never waits: it bounds the queue by pausing partitions.
@@ -17,6 +17,9 @@ private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
   // guarded by lock
   /** The lanes that have elements; the next one comes first. */
   private val lanes = LinkedHashMap[Any, ArrayDeque[A]]()
+
+  /** The elements of the lanes that are held: they are not handed out. */
+  private val held = HashMap[Any, ArrayDeque[A]]()
   private var isEnded = false
   private var error: Throwable | Null = null
 
@@ -31,7 +34,23 @@ private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
 
   /** After the end nothing is added. */
   private def add(value: A): Unit =
-    if !isEnded then lanes.computeIfAbsent(laneOf(value), _ => ArrayDeque[A]()).add(value): Unit
+    if !isEnded then
+      val lane = laneOf(value)
+      val waiting = held.get(lane)
+      if waiting != null then waiting.add(value): Unit
+      else lanes.computeIfAbsent(lane, _ => ArrayDeque[A]()).add(value): Unit
+
+  /** Hands out no more of a lane, until `letGo`. An end does not wait for it. */
+  def hold(lane: Any): Unit = locked:
+    if !held.containsKey(lane) then
+      val waiting = lanes.remove(lane)
+      held.put(lane, if waiting == null then ArrayDeque[A]() else waiting): Unit
+
+  def letGo(lane: Any): Unit = locked:
+    val waiting = held.remove(lane)
+    if waiting != null && !waiting.isEmpty then
+      lanes.put(lane, waiting)
+      changed.signal()
 
   def end(): Unit = endWith(null)
 
@@ -42,6 +61,7 @@ private[kafka] final class FairQueue[A](laneOf: A => Any = FairQueue.one):
     */
   def failInPlace(lane: Any, cause: Throwable): Unit = locked:
     lanes.remove(lane)
+    held.remove(lane)
     val first = error
     if !isEnded then endWith(cause)
     else if first != null && first != cause then first.addSuppressed(cause)

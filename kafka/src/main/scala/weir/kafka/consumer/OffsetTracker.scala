@@ -86,6 +86,12 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
     val page = pageOf(offset)
     page != null && page.has(offset)
 
+  /** Returns the number of offsets before `end` that are not known to be done. */
+  def undoneUntil(end: Long): Long =
+    var undone = math.max(0, end - math.max(position, restoredUntil))
+    pages.values.forEach(page => undone += page.size)
+    undone
+
   /** Returns the end of the contiguous prefix, or -1 where nothing is known yet. */
   def prefixEnd: Long =
     val first = pages.firstEntry
@@ -165,6 +171,7 @@ private[kafka] object OffsetTracker:
     private var count = 0
 
     def start: Long = index << pageBits
+    def size: Int = count
     def isEmpty: Boolean = count == 0
 
     private def wordOf(offset: Long): Int = (offset.toInt & ((1 << pageBits) - 1)) >> 6

@@ -32,6 +32,12 @@ private[kafka] final class PartitionStreams[K, V](decoding: Decoding[K, V])
     if queue != null then queue.offer(chunk)
   }
 
+  def hold(assignment: Assignment): Unit =
+    Option(synchronized(queues.get(assignment))).foreach(_.hold(assignment.partition))
+
+  def letGo(assignment: Assignment): Unit =
+    Option(synchronized(queues.get(assignment))).foreach(_.letGo(assignment.partition))
+
   def removed(assignment: Assignment): Unit =
     val queue = synchronized(queues.get(assignment))
     if queue != null then
@@ -69,10 +75,15 @@ private[kafka] object PartitionStreams:
   def open[K, V](
       settings: ConsumerSettings[K, V],
       subscription: Subscription,
-      group: String
+      group: String,
+      member: => MemberLoop
   ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
+    val running = member
+    running.begin()
     Decoding.used(settings, group) { decoding =>
       val target = PartitionStreams(decoding)
-      StoppingSource(target, Consumption.start(settings, subscription, group, target), decoding)
+      val loop = Consumption.start(settings, subscription, group, target)
+      running.started(loop)
+      StoppingSource(target, loop, decoding)
     }
   }

@@ -12,9 +12,10 @@ import org.apache.kafka.clients.consumer.{
   ConsumerRecords,
   OffsetAndMetadata
 }
-import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.{Metric, MetricName, TopicPartition}
 import org.apache.kafka.common.errors.{FencedInstanceIdException, WakeupException}
 import scala.jdk.CollectionConverters.*
+import weir.Task
 import weir.kafka.AssignmentChange
 
 /** The thread that polls. It alone calls the consumer, and does not depend on the streams.
@@ -34,9 +35,12 @@ private[kafka] final class PollLoop(
 ) extends Poller:
   // shared
   @volatile private var isStopping = false
+  @volatile private var isLeaving = false
   @volatile private var ending = false
   @volatile private var metadata: ConsumerGroupMetadata | Null = null
   private val life = SignsOfLife(options.sleepTime)
+
+  private val requests = Requests(() => wake())
 
   /** True if a wake-up was requested since the last iteration began. */
   private val isWoken = AtomicBoolean()
@@ -54,6 +58,17 @@ private[kafka] final class PollLoop(
   private var askTime = options.pollTime
 
   private val starts = StartOffsets(consumer, options.startAt, () => isStopping)
+  private val calls = PartitionRequests(
+    consumer,
+    owned,
+    target,
+    starts,
+    (assignment, offset) => {
+      drop(assignment)
+      addAt(assignment.partition, offset)
+    },
+    options.notAssigned
+  )
 
   /** The first error, which the streams have after what was delivered. */
   private var failure: Throwable | Null = null
@@ -71,6 +86,20 @@ private[kafka] final class PollLoop(
     consumer.wakeup() // not only `wake`: the last one may have ended a call that began again
     unpark()
     thread.join()
+
+  /** Ends as a revoke of all partitions does: nothing begins any more, and what is in flight is
+    * waited for and committed. Then the streams end.
+    */
+  def leave(): Unit =
+    isLeaving = true
+    wake()
+
+  /** Returns the value of a call that the poll thread makes; that of `absent` once it has ended. */
+  def ask[A](absent: => A)(call: PartitionRequests => A): Task[A] =
+    requests.ask(absent)(call(calls))
+
+  /** Kafka's client allows any thread to read them. */
+  def metrics: JMap[MetricName, ? <: Metric] = consumer.metrics
 
   /** Returns the metadata of the group at the end of the last poll, or at the beginning of a
     * revoke. An assignment that was `isOwned` after this was read belongs to that generation.
@@ -105,11 +134,15 @@ private[kafka] final class PollLoop(
     try
       life.confirmed(SignsOfLife.nowMillis)
       options.subscription.begin(consumer, listener)
-      while !isStopping do
+      while !isStopping && !isLeaving do
         try iterate()
+        catch case error: Exception => fail(error)
+      if !isStopping then
+        try listener.onPartitionsRevoked(ArrayList(owned.keySet))
         catch case error: Exception => fail(error)
       finish()
     catch case error: Throwable => finishWith(error)
+    finally requests.close()
 
   /** An error belongs in its place in the streams: after what was delivered before it. */
   private def fail(error: Exception): Unit =
@@ -125,6 +158,7 @@ private[kafka] final class PollLoop(
   private def iterate(): Unit =
     isWoken.set(false) // This iteration handles earlier requests: pairs with `wake`
     if hasNotSlept then life.give() else confirm()
+    requests.run()
     if ending then consumer.pause(consumer.assignment) else pauseAndResume()
     if !ending && !unread.isEmpty && System.nanoTime() - askNanos >= 0 then
       read(ArrayList(unread), askTime)
@@ -172,7 +206,7 @@ private[kafka] final class PollLoop(
         consumer.pause(JList.of(partition))
       if assignment.isPaused && assignment.hasRoom then
         assignment.resume()
-        consumer.resume(JList.of(partition))
+        if !assignment.isHeld then consumer.resume(JList.of(partition))
     }
 
   /** Returns the number of bytes of each partition that may wait here. Of its share of
@@ -214,9 +248,12 @@ private[kafka] final class PollLoop(
       if assignment != null && !wentBack.contains(partition) then assignment.moveTo(position)
     }
 
-  private def replace(assignment: Assignment): Assignment =
+  private def drop(assignment: Assignment): Unit =
     assignment.release()
     target.removed(assignment)
+
+  private def replace(assignment: Assignment): Assignment =
+    drop(assignment)
     add(assignment.partition, None)
 
   private def add(partition: TopicPartition, before: Option[OffsetAndMetadata]): Assignment =
@@ -296,7 +333,7 @@ private[kafka] final class PollLoop(
         tell(AssignmentChange.Assigned(partitions.asScala.toSet))
         partitions.forEach { partition =>
           offsets.get(partition) match
-            case Some(offset) => addAt(partition, offset)
+            case Some(offset) => addAt(partition, offset): Unit
             case None =>
               val before = if options.commits then answer.map(_.get(partition)) else None
               add(partition, before.filter(_ != null)): Unit
@@ -316,9 +353,11 @@ private[kafka] final class PollLoop(
         fail(error)
         None
 
-  private def addAt(partition: TopicPartition, offset: Long): Unit =
+  private def addAt(partition: TopicPartition, offset: Long): Assignment =
     consumer.seek(partition, offset)
-    add(partition, None).moveTo(OffsetAndMetadata(offset))
+    val assignment = add(partition, None)
+    assignment.moveTo(OffsetAndMetadata(offset))
+    assignment
 
   /** An error of the user's task fails the streams. */
   private def tell(change: AssignmentChange): Unit =
@@ -376,6 +415,10 @@ private[kafka] trait ChunkTarget:
 
   /** Adds the chunks of one poll. */
   def offer(chunks: JList[Chunk]): Unit
+
+  /** Hands out no more of its chunks, until `letGo`. */
+  def hold(assignment: Assignment): Unit
+  def letGo(assignment: Assignment): Unit
 
   /** Called when no more chunks of the assignment come. */
   def removed(assignment: Assignment): Unit

@@ -1,8 +1,9 @@
 package weir.kafka.consumer
 
 import java.time.Duration
+import org.apache.kafka.common.TopicPartition
 import weir.Task
-import weir.kafka.{AssignmentChange, StartAt}
+import weir.kafka.{AssignmentChange, KafkaFailure, StartAt}
 
 /** The settings of a poll thread.
   *
@@ -39,7 +40,8 @@ private[kafka] final case class PollOptions(
     metadataLimitBytes: Int,
     revokeDeadline: Duration,
     sleepTime: Duration,
-    explain: Throwable => Throwable
+    explain: Throwable => Throwable,
+    notAssigned: Set[TopicPartition] => KafkaFailure
 ):
   def pollTime: Duration =
     val most = Duration.ofMillis(100)

@@ -17,7 +17,7 @@ import org.apache.kafka.common.{KafkaException, TopicPartition}
 import org.apache.kafka.common.errors.{TimeoutException, UnknownMemberIdException, WakeupException}
 import org.apache.kafka.common.serialization.StringDeserializer
 import scala.jdk.CollectionConverters.*
-import weir.kafka.StartAt
+import weir.kafka.{KafkaFailure, StartAt}
 import weir.{Stream, Task}
 
 /** Tests the order of the poll thread's calls, with a consumer that fails on request. */
@@ -38,7 +38,8 @@ class PollLoopSuite extends FunSuite:
     metadataLimitBytes = 4096,
     revokeDeadline = Duration.ofMinutes(1),
     sleepTime = Duration.ofSeconds(2),
-    explain = identity
+    explain = identity,
+    notAssigned = KafkaFailure.notAssigned("nowhere", "group", _)
   )
 
   private def running[A](
